@@ -1,0 +1,42 @@
+# Every target sets up what it needs: `make demo` and `make test` work on a fresh clone with Python 3.11, pip, venv and make.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+.DEFAULT_GOAL := help
+.PHONY: help demo test bench docs lint clean
+
+help:             ## list the targets
+	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/'
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Armature needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
+	$(PYTHON) -m venv $(VENV)
+
+# One stamp for each set of extras: pip runs again only when pyproject.toml has changed.
+$(VENV)/.demo: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/.test $(VENV)/.bench $(VENV)/.docs: $(VENV)/.%: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$*]'
+	@touch $@
+
+demo: $(VENV)/.demo      ## the main job, with a result worth looking at
+	$(BIN)/python examples/demo.py
+
+lint: $(VENV)/.test      ## style, types and the one-way layers
+	$(BIN)/ruff check .
+	$(BIN)/lint-imports
+	$(BIN)/pyright
+
+test: lint               ## everything that must hold
+	$(BIN)/python -m pytest -n auto
+
+bench: $(VENV)/.bench    ## ratios against the peers, measured in this run; writes benchmarks/results.md
+	$(BIN)/python -m benchmarks
+
+docs: $(VENV)/.docs      ## build the documentation into site/
+	$(BIN)/mkdocs build --strict --site-dir site
+
+clean:                   ## remove what the targets made
+	rm -rf $(VENV) site demo

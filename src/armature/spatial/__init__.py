@@ -1,0 +1,1 @@
+"""Rotations, motion and force vectors, inertias: plain formulas on any number type (float, complex, symbolic)."""
