@@ -1,0 +1,133 @@
+"""A writer of LLVM assembly for vectors of doubles: fresh names, one method for each instruction used."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+
+
+class Writer:
+    """Collects the lines of one function body. Values are strings: names (%12) or constants.
+
+    width: lanes of a vector.  fast: flags of contractible arithmetic, used by `add`, `mul`, … unless `strict`.
+    """
+
+    def __init__(self, width: int, fast: str = ""):
+        self.width = width
+        self.fast = fast
+        self.lines: list[str] = []
+        self._count = 0
+        self.block = "entry"  # the label of the block being written, for phi nodes
+        self.vector = f"<{width} x double>"
+        self.integers = f"<{width} x i64>"
+        self.mask = f"<{width} x i1>"
+        self._constants: dict[float, str] = {}
+
+    # names and constants
+    def name(self) -> str:
+        self._count += 1
+        return f"%v{self._count}"
+
+    def emit(self, text: str) -> str:
+        """Append `%new = text`; return the new name."""
+        name = self.name()
+        self.lines.append(f"  {name} = {text}")
+        return name
+
+    def do(self, text: str) -> None:
+        """Append an instruction without a result."""
+        self.lines.append(f"  {text}")
+
+    def label(self, name: str) -> None:
+        self.lines.append(f"{name}:")
+        self.block = name
+
+    def number(self, value: float) -> str:
+        """A vector constant, every lane the same; exact, by its bits."""
+        if value not in self._constants or value == 0.0:
+            bits = f"double 0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
+            self._constants[value] = "<" + ", ".join([bits] * self.width) + ">"
+        return self._constants[value]
+
+    def integer(self, value: int) -> str:
+        """A vector of 64-bit integers, every lane the same."""
+        return "<" + ", ".join([f"i64 {value}"] * self.width) + ">"
+
+    # arithmetic on vectors of doubles
+    def add(self, a: str, b: str) -> str:
+        return self.emit(f"fadd {self.fast} {self.vector} {a}, {b}")
+
+    def sub(self, a: str, b: str) -> str:
+        return self.emit(f"fsub {self.fast} {self.vector} {a}, {b}")
+
+    def mul(self, a: str, b: str) -> str:
+        return self.emit(f"fmul {self.fast} {self.vector} {a}, {b}")
+
+    def div(self, a: str, b: str) -> str:
+        return self.emit(f"fdiv {self.fast} {self.vector} {a}, {b}")
+
+    def neg(self, a: str) -> str:
+        return self.emit(f"fneg {self.vector} {a}")
+
+    def fma(self, a: str, b: str, c: str) -> str:
+        """a·b + c, rounded once."""
+        v = self.vector
+        return self.emit(f"call {v} @llvm.fma.v{self.width}f64({v} {a}, {v} {b}, {v} {c})")
+
+    def intrinsic(self, name: str, *args: str) -> str:
+        """An LLVM intrinsic from vectors to a vector."""
+        operands = ", ".join(f"{self.vector} {a}" for a in args)
+        return self.emit(f"call {self.vector} @llvm.{name}.v{self.width}f64({operands})")
+
+    def compare(self, predicate: str, a: str, b: str) -> str:
+        """A mask; ordered predicates (olt, oeq, …) are false on NaN."""
+        return self.emit(f"fcmp {predicate} {self.vector} {a}, {b}")
+
+    def select(self, mask: str, a: str, b: str) -> str:
+        return self.emit(f"select {self.mask} {mask}, {self.vector} {a}, {self.vector} {b}")
+
+    # bits
+    def bits(self, a: str) -> str:
+        return self.emit(f"bitcast {self.vector} {a} to {self.integers}")
+
+    def from_bits(self, a: str) -> str:
+        return self.emit(f"bitcast {self.integers} {a} to {self.vector}")
+
+    def int_op(self, op: str, a: str, b: str) -> str:
+        return self.emit(f"{op} {self.integers} {a}, {b}")
+
+    def any(self, mask: str) -> str:
+        """One bit: does the mask hold in any lane?"""
+        word = self.emit(f"bitcast {self.mask} {mask} to i{self.width}")
+        return self.emit(f"icmp ne i{self.width} {word}, 0")
+
+    # memory
+    def load(self, pointer: str, index: int) -> str:
+        """Vector number `index` of an array of vectors."""
+        address = self.emit(f"getelementptr {self.vector}, ptr {pointer}, i64 {index}")
+        return self.emit(f"load {self.vector}, ptr {address}, align {8 * self.width}")
+
+    def store(self, value: str, pointer: str, index: int) -> None:
+        address = self.emit(f"getelementptr {self.vector}, ptr {pointer}, i64 {index}")
+        self.do(f"store {self.vector} {value}, ptr {address}, align {8 * self.width}")
+
+
+def function(header: str, writer: Writer, attributes: str = "#0") -> str:
+    """The text of a function definition from its header and body."""
+    return f"define {header} {attributes} {{\nentry:\n" + "\n".join(writer.lines) + "\n}\n"
+
+
+def transpose(w: Writer, rows: Sequence[str]) -> list[str]:
+    """Columns of a square block given by its rows (as many as lanes): log₂(width) rounds of shuffles."""
+    values = list(rows)
+    step = 1
+    while step < w.width:
+        low = ", ".join(f"i32 {i if not i & step else i - step + w.width}" for i in range(w.width))
+        high = ", ".join(f"i32 {i + step if not i & step else i + w.width}" for i in range(w.width))
+        for i in range(w.width):
+            if not i & step:
+                a, b = values[i], values[i + step]
+                pair = f"shufflevector {w.vector} {a}, {w.vector} {b}, <{w.width} x i32>"
+                values[i], values[i + step] = w.emit(f"{pair} <{low}>"), w.emit(f"{pair} <{high}>")
+        step *= 2
+    return values

@@ -1,0 +1,365 @@
+"""Expression → LLVM assembly: one instruction on a vector of states for each operation.
+
+A kernel is `void kernel(double** args, i64* strides, i64 count)`: pointers to the inputs, then the outputs; the distance in
+doubles between consecutive rows of each; the number of rows. It handles `width` rows at a time: their inputs are transposed
+into vectors, the operations run, the outputs are transposed back. In the last, ragged group the last row stands in for the
+missing ones, so there is no second path. Long expressions are cut into functions of at most BLOCK operations, which
+exchange values through an array on the stack: LLVM's time then grows linearly with their number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import casadi as ca
+
+from armature.kernel import vectormath
+from armature.kernel.ir import Writer, transpose
+from armature.kernel.trace import Expression
+
+BLOCK = 1000
+FAST = "nsz arcp contract"  # allows fused multiply-add; NaN, infinity and the order of additions are kept
+
+
+@dataclass
+class Program:
+    """The expression in single-assignment form: value i is made by operation `ops[i]` from the values `args[i]`."""
+
+    ops: list[int] = field(default_factory=list)
+    args: list[tuple[int, ...]] = field(default_factory=list)
+    constants: dict[int, float] = field(default_factory=dict)
+    inputs: dict[int, int] = field(default_factory=dict)  # value → position among all input numbers
+    outputs: list[int] = field(default_factory=list)  # position among all output numbers → value
+
+
+def read_program(expression: Expression) -> Program:
+    """CasADi's list of instructions (whose work slots are reused) as single assignments."""
+    f = expression.function
+    in_offset = [0]
+    for a in expression.inputs:
+        in_offset.append(in_offset[-1] + a.size)
+    out_offset = [0]
+    for a in expression.outputs:
+        out_offset.append(out_offset[-1] + a.size)
+    program = Program(outputs=[-1] * out_offset[-1])
+    slot: dict[int, int] = {}
+    for k in range(f.n_instructions()):
+        op, i, o = f.instruction_id(k), f.instruction_input(k), f.instruction_output(k)
+        if op == ca.OP_OUTPUT:
+            program.outputs[out_offset[o[0]] + o[1]] = slot[i[0]]
+            continue
+        value = len(program.ops)
+        program.ops.append(op)
+        if op == ca.OP_CONST:
+            program.constants[value] = f.instruction_constant(k)
+            program.args.append(())
+        elif op == ca.OP_INPUT:
+            program.inputs[value] = in_offset[i[0]] + i[1]
+            program.args.append(())
+        else:
+            program.args.append(tuple(slot[j] for j in i))
+        slot[o[0]] = value
+    # structural zeros of an output have no instruction
+    if -1 in program.outputs:
+        zero = len(program.ops)
+        program.ops.append(ca.OP_CONST)
+        program.args.append(())
+        program.constants[zero] = 0.0
+        program.outputs = [zero if v < 0 else v for v in program.outputs]
+    return program
+
+
+# operations ----------------------------------------------------------------------------------------------------------
+
+_INTRINSIC = {ca.OP_SQRT: "sqrt", ca.OP_FABS: "fabs", ca.OP_FLOOR: "floor", ca.OP_CEIL: "ceil", ca.OP_COPYSIGN: "copysign"}
+_COMPARE = {ca.OP_LT: "olt", ca.OP_LE: "ole", ca.OP_EQ: "oeq", ca.OP_NE: "une"}
+_LANES = {
+    ca.OP_ASIN: "asin", ca.OP_ACOS: "acos", ca.OP_ATAN: "atan", ca.OP_SINH: "sinh", ca.OP_COSH: "cosh", ca.OP_ASINH: "asinh",
+    ca.OP_ACOSH: "acosh", ca.OP_ATANH: "atanh", ca.OP_ERF: "erf", ca.OP_LOG1P: "log1p", ca.OP_EXPM1: "expm1", ca.OP_POW: "pow",
+    ca.OP_CONSTPOW: "pow", ca.OP_ATAN2: "atan2", ca.OP_FMOD: "fmod", ca.OP_HYPOT: "hypot", ca.OP_REMAINDER: "remainder",
+}  # fmt: skip
+_ARITHMETIC: dict[int, Callable[..., str]] = {
+    ca.OP_ASSIGN: lambda w, a: a,
+    ca.OP_ADD: lambda w, a, b: w.add(a, b),
+    ca.OP_SUB: lambda w, a, b: w.sub(a, b),
+    ca.OP_MUL: lambda w, a, b: w.mul(a, b),
+    ca.OP_DIV: lambda w, a, b: w.div(a, b),
+    ca.OP_NEG: lambda w, a: w.neg(a),
+    ca.OP_INV: lambda w, a: w.div(w.number(1.0), a),
+    ca.OP_SQ: lambda w, a: w.mul(a, a),
+    ca.OP_TWICE: lambda w, a: w.add(a, a),
+    # fmin and fmax: NaN in either argument comes out, so that it is never hidden
+    ca.OP_FMIN: lambda w, a, b: w.select(w.compare("uno", b, b), b, w.select(w.compare("ogt", a, b), b, a)),
+    ca.OP_FMAX: lambda w, a, b: w.select(w.compare("uno", b, b), b, w.select(w.compare("olt", a, b), b, a)),
+    ca.OP_SIGN: lambda w, a: w.select(
+        w.compare("ogt", a, w.number(0.0)), w.number(1.0), w.select(w.compare("olt", a, w.number(0.0)), w.number(-1.0), a)
+    ),
+    # truth values are 1.0 and 0.0, as in CasADi
+    ca.OP_NOT: lambda w, a: _truth(w, w.compare("oeq", a, w.number(0.0))),
+    ca.OP_AND: lambda w, a, b: _truth(w, _both(w, "and", a, b)),
+    ca.OP_OR: lambda w, a, b: _truth(w, _both(w, "or", a, b)),
+    ca.OP_IF_ELSE_ZERO: lambda w, a, b: w.select(w.compare("une", a, w.number(0.0)), b, w.number(0.0)),
+}
+_STRICT = {ca.OP_EXP: vectormath.exponential, ca.OP_LOG: vectormath.logarithm, ca.OP_TANH: vectormath.hyperbolic_tangent}
+_CIRCULAR = {ca.OP_SIN: "s", ca.OP_COS: "c"}
+
+
+def _truth(w: Writer, mask: str) -> str:
+    return w.select(mask, w.number(1.0), w.number(0.0))
+
+
+def _both(w: Writer, op: str, a: str, b: str) -> str:
+    zero = w.number(0.0)
+    return w.emit(f"{op} {w.mask} {w.compare('une', a, zero)}, {w.compare('une', b, zero)}")
+
+
+class Lowering:
+    """Writes one program as LLVM assembly for vectors of `width` doubles."""
+
+    def __init__(self, expression: Expression, width: int):
+        self.width = width
+        self.expression = expression
+        self.program = read_program(expression)
+        self.library: set[str] = set()
+        # which of sin and cos are taken of each value: both share one reduction
+        self.circular: dict[int, str] = {}
+        for op, args in zip(self.program.ops, self.program.args):
+            if op in _CIRCULAR and _CIRCULAR[op] not in self.circular.get(args[0], ""):
+                self.circular[args[0]] = self.circular.get(args[0], "") + _CIRCULAR[op]
+
+    def module(self) -> str:
+        """The whole module: blocks, the kernel around them, and the C-library functions that they call."""
+        blocks, spills = self._blocks()
+        kernel = _kernel(self.expression, self.width, len(blocks), spills)
+        lanes = "".join(vectormath.lane_by_lane(name, self.width) for name in sorted(self.library))
+        return "".join(blocks) + kernel + lanes + _declarations(self.width)
+
+    def _blocks(self) -> tuple[list[str], int]:
+        """The operations in functions of at most BLOCK operations, and the number of values spilled between them."""
+        p = self.program
+        work = [v for v in range(len(p.ops)) if v not in p.constants and v not in p.inputs]
+        chunks = [work[i : i + BLOCK] for i in range(0, len(work), BLOCK)] or [[]]
+        home = {v: c for c, chunk in enumerate(chunks) for v in chunk}
+        last = dict(home)
+        for v in work:
+            for a in p.args[v]:
+                if a in home:
+                    last[a] = max(last[a], home[v])
+        place, total = _spill_places(chunks, last)
+        stores: dict[int, list[int]] = {}
+        for position, v in enumerate(p.outputs):
+            stores.setdefault(home.get(v, 0), []).append(position)
+        texts = [self._block(c, chunk, place, stores.get(c, [])) for c, chunk in enumerate(chunks)]
+        return texts, total
+
+    def _block(self, index: int, chunk: list[int], place: dict[int, int], positions: list[int]) -> str:
+        """One function: load what it needs, compute, store what later blocks and the outputs need."""
+        p, w = self.program, Writer(self.width, FAST)
+        known: dict[int, str] = {}
+        angles: dict[int, dict[str, str]] = {}
+
+        def value(v: int) -> str:
+            if v not in known:
+                if v in p.constants:
+                    known[v] = w.number(p.constants[v])
+                else:
+                    known[v] = w.load("%in", p.inputs[v]) if v in p.inputs else w.load("%spill", place[v])
+            return known[v]
+
+        # values from outside the block are fetched first: a load may not hide in a branch
+        members = set(chunk)
+        for v in chunk:
+            for a in p.args[v]:
+                if a not in members:
+                    value(a)
+        for v in chunk:
+            known[v] = self._operation(w, p.ops[v], [value(a) for a in p.args[v]], p.args[v], angles)
+            if v in place:
+                w.store(known[v], "%spill", place[v])
+        for position in positions:
+            w.store(value(p.outputs[position]), "%out", position)
+        w.do("ret void")
+        # values come and go through memory that no other pointer reaches
+        header = f"internal void @block{index}(ptr noalias %in, ptr noalias %out, ptr noalias %spill)"
+        return f"define {header} {'noinline ' if len(self.program.ops) > BLOCK else ''}#0 {{\nentry:\n" + "\n".join(w.lines) + "\n}\n"
+
+    def _operation(self, w: Writer, op: int, args: list[str], values: tuple[int, ...], angles: dict[int, dict[str, str]]) -> str:
+        if op in _ARITHMETIC:
+            return _ARITHMETIC[op](w, *args)
+        if op in _INTRINSIC:
+            return w.intrinsic(_INTRINSIC[op], *args)
+        if op in _COMPARE:
+            return _truth(w, w.compare(_COMPARE[op], *args))
+        if op in _CIRCULAR or op == ca.OP_TAN:
+            return self._circular(w, op, args[0], values[0], angles)
+        if op in _STRICT:
+            return self._strict(w, lambda: _STRICT[op](w, args[0]))
+        if op in (ca.OP_POW, ca.OP_CONSTPOW) and values[1] in self.program.constants:
+            power = self._constant_power(w, args[0], self.program.constants[values[1]])
+            if power is not None:
+                return power
+        if op not in _LANES:
+            raise NotImplementedError(f"operation {op} of CasADi has no machine code")
+        self.library.add(_LANES[op])
+        return vectormath.call_lanes(w, _LANES[op], *args)
+
+    def _circular(self, w: Writer, op: int, x: str, value: int, angles: dict[int, dict[str, str]]) -> str:
+        if value not in angles:
+            which = "".join(dict.fromkeys(self.circular.get(value, "") + ("sc" if op == ca.OP_TAN else "")))
+            self.library.update({"s": "sin", "c": "cos"}[f] for f in which)
+            angles[value] = self._strict(w, lambda: vectormath.sine_cosine(w, x, which))
+        if op == ca.OP_TAN:
+            if not {"s", "c"} <= angles[value].keys():
+                self.library.update(("sin", "cos"))
+                angles[value] = self._strict(w, lambda: vectormath.sine_cosine(w, x, "sc"))
+            return w.div(angles[value]["s"], angles[value]["c"])
+        return angles[value][_CIRCULAR[op]]
+
+    @staticmethod
+    def _strict(w: Writer, write: Callable):
+        """Write with no fast-math flags: argument reductions rely on the order of operations."""
+        fast, w.fast = w.fast, ""
+        result = write()
+        w.fast = fast
+        return result
+
+    @staticmethod
+    def _constant_power(w: Writer, x: str, exponent: float) -> str | None:
+        """x^n for small whole n by squaring, √x for ½; None for the others."""
+        if exponent == 0.5:
+            return w.intrinsic("sqrt", x)
+        if exponent != int(exponent) or abs(exponent) > 16:
+            return None
+        result, square, n = None, x, abs(int(exponent))
+        while n:
+            if n & 1:
+                result = square if result is None else w.mul(result, square)
+            n >>= 1
+            square = w.mul(square, square) if n else square
+        if result is None:
+            return w.number(1.0)
+        return w.div(w.number(1.0), result) if exponent < 0 else result
+
+
+def _spill_places(chunks: list[list[int]], last: dict[int, int]) -> tuple[dict[int, int], int]:
+    """A place on the stack for every value that outlives its block; places are used again when their value is dead."""
+    place: dict[int, int] = {}
+    free: list[int] = []
+    total = 0
+    dying: dict[int, list[int]] = {}
+    for c, chunk in enumerate(chunks):
+        for v in chunk:
+            if last[v] > c:
+                if not free:
+                    free.append(total)
+                    total += 1
+                place[v] = free.pop()
+                dying.setdefault(last[v], []).append(place[v])
+        free.extend(dying.pop(c, []))
+    return place, total
+
+
+# the kernel around the blocks ------------------------------------------------------------------------------------------
+
+
+def _kernel(expression: Expression, width: int, blocks: int, spills: int) -> str:
+    """The loop over groups of rows: gather, run the blocks, scatter."""
+    w = Writer(width)
+    n_in, n_out = len(expression.inputs), len(expression.outputs)
+    sizes_in = [a.size for a in expression.inputs]
+    sizes_out = [a.size for a in expression.outputs]
+    # the movers work on square blocks: they touch up to width − 1 vectors beyond the last one
+    arrays = {"in": sum(sizes_in) + width, "out": sum(sizes_out) + width, "spill": spills + 1}
+    for name, size in arrays.items():
+        w.do(f"%{name} = alloca [{size} x {w.vector}], align {8 * width}")
+    base = [w.emit(f"load ptr, ptr {w.emit(f'getelementptr ptr, ptr %args, i64 {i}')}") for i in range(n_in + n_out)]
+    step = [w.emit(f"load i64, ptr {w.emit(f'getelementptr i64, ptr %strides, i64 {i}')}") for i in range(n_in + n_out)]
+    w.do("%last = sub i64 %count, 1")
+    w.do("%some = icmp sgt i64 %count, 0")
+    w.do("br i1 %some, label %group, label %end")
+    w.label("group")
+    w.do("%row = phi i64 [ 0, %entry ], [ %next, %group ]")
+    rows = [w.emit(f"call i64 @llvm.smin.i64(i64 {w.emit(f'add i64 %row, {lane}')}, i64 %last)") for lane in range(width)]
+    offset = 0
+    for i, size in enumerate(sizes_in):
+        _move(w, "gather", base[i], step[i], rows, "%in", offset, size)
+        offset += size
+    for b in range(blocks):
+        w.do(f"call void @block{b}(ptr %in, ptr %out, ptr %spill)")
+    offset = 0
+    for i, size in enumerate(sizes_out):
+        _move(w, "scatter", base[n_in + i], step[n_in + i], rows, "%out", offset, size)
+        offset += size
+    w.do(f"%next = add i64 %row, {width}")
+    w.do("%more = icmp slt i64 %next, %count")
+    w.do("br i1 %more, label %group, label %end")
+    w.label("end")
+    w.do("ret void")
+    body = "define void @kernel(ptr %args, ptr %strides, i64 %count) #0 {\nentry:\n" + "\n".join(w.lines) + "\n}\n"
+    return body + _mover("gather", width) + _mover("scatter", width)
+
+
+def _move(w: Writer, name: str, base: str, step: str, rows: list[str], local: str, offset: int, size: int) -> None:
+    """Call @gather or @scatter for one argument: its rows' addresses, the place of its vectors, and its size."""
+    if size == 0:
+        return
+    addresses = []
+    for row in rows:
+        distance = w.emit(f"mul i64 {row}, {step}")
+        addresses.append(w.emit(f"getelementptr double, ptr {base}, i64 {distance}"))
+    place = w.emit(f"getelementptr {w.vector}, ptr {local}, i64 {offset}")
+    w.do(f"call void @{name}(ptr {place}, i64 {size}, " + ", ".join(f"ptr {a}" for a in addresses) + ")")
+
+
+def _mover(name: str, width: int) -> str:
+    """@gather: `size` numbers from each of `width` rows into `size` vectors; @scatter: the way back. Square blocks, the last one masked."""
+    w = Writer(width)
+    rows = [f"%r{i}" for i in range(width)]
+    w.do("br label %loop")
+    w.label("loop")
+    w.do("%k = phi i64 [ 0, %entry ], [ %next, %loop ]")
+    w.do("%left = sub i64 %size, %k")
+    lanes = "<" + ", ".join(f"i64 {i}" for i in range(width)) + ">"
+    first = w.emit(f"insertelement {w.integers} poison, i64 %left, i32 0")
+    limit = w.emit(f"shufflevector {w.integers} {first}, {w.integers} poison, <{width} x i32> zeroinitializer")
+    mask = w.emit(f"icmp slt {w.integers} {lanes}, {limit}")
+    address = [w.emit(f"getelementptr double, ptr {r}, i64 %k") for r in rows]
+    local = w.emit(f"getelementptr {w.vector}, ptr %local, i64 %k")
+    if name == "gather":
+        values = [w.emit(f"call {w.vector} @llvm.masked.load.v{width}f64.p0(ptr {a}, i32 8, {w.mask} {mask}, {w.vector} zeroinitializer)") for a in address]
+        for i, column in enumerate(transpose(w, values)):
+            w.store(column, local, i)
+    else:
+        columns = [w.load(local, i) for i in range(width)]
+        for a, row in zip(address, transpose(w, columns)):
+            w.do(f"call void @llvm.masked.store.v{width}f64.p0({w.vector} {row}, ptr {a}, i32 8, {w.mask} {mask})")
+    w.do(f"%next = add i64 %k, {width}")
+    w.do("%more = icmp slt i64 %next, %size")
+    w.do("br i1 %more, label %loop, label %end")
+    w.label("end")
+    w.do("ret void")
+    header = ", ".join(f"ptr {r}" for r in rows)
+    return f"define internal void @{name}(ptr %local, i64 %size, {header}) noinline #0 {{\nentry:\n" + "\n".join(w.lines) + "\n}\n"
+
+
+def _declarations(width: int) -> str:
+    v = f"<{width} x double>"
+    unary = [f"declare {v} @llvm.{f}.v{width}f64({v})" for f in ("sqrt", "fabs", "floor", "ceil")]
+    return (
+        "\n".join(unary)
+        + f"""
+declare {v} @llvm.copysign.v{width}f64({v}, {v})
+declare {v} @llvm.fma.v{width}f64({v}, {v}, {v})
+declare {v} @llvm.masked.load.v{width}f64.p0(ptr, i32, <{width} x i1>, {v})
+declare void @llvm.masked.store.v{width}f64.p0({v}, ptr, i32, <{width} x i1>)
+declare i64 @llvm.smin.i64(i64, i64)
+attributes #0 = {{ nounwind "min-legal-vector-width"="{64 * width}" "prefer-vector-width"="{64 * width}" }}
+!0 = !{{!"branch_weights", i32 1, i32 100000}}
+"""
+    )
+
+
+def lower(expression: Expression, width: int) -> str:
+    """LLVM assembly of a kernel for this expression."""
+    return Lowering(expression, width).module()

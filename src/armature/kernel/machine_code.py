@@ -1,0 +1,126 @@
+"""LLVM assembly → machine code, and the disk cache that keeps it.
+
+A cache entry is one file: a magic line, a SHA-256 of the rest, a JSON header (what the kernel's arguments are) and the object
+code. Its name is the SHA-256 of the key: what was traced, the CPU, and the versions of everything that had a say. Files are
+written under another name and moved into place, so that two processes never see half of one; a damaged or foreign file fails
+its checksum and is built again.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import llvmlite
+import llvmlite.binding as llvm
+
+MAGIC = b"armature kernel 1\n"
+
+
+@functools.cache
+def target_machine() -> llvm.TargetMachine:
+    """Code generator for this very CPU."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    target = llvm.Target.from_default_triple()
+    features = llvm.get_host_cpu_features().flatten()
+    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=2, reloc="pic", codemodel="jitdefault")
+
+
+@functools.cache
+def vector_width() -> int:
+    """Doubles in one vector register: 8 with AVX-512, 4 with AVX2, else 2."""
+    features = llvm.get_host_cpu_features()
+    if features.get("avx512f"):
+        return 8
+    return 4 if features.get("avx2") and features.get("fma") else 2
+
+
+@functools.cache
+def platform_key() -> str:
+    """CPU, versions and the compiler's own source: object code made under another key is not ours."""
+    import casadi
+
+    source = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))).hexdigest()
+    cpu = f"{llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
+    return f"{llvm.get_default_triple()} {cpu} width {vector_width()} llvmlite {llvmlite.__version__} casadi {casadi.__version__} compiler {source}"
+
+
+def assemble(text: str) -> bytes:
+    """Object code of a module given as LLVM assembly."""
+    machine = target_machine()
+    module = llvm.parse_assembly(text)
+    module.triple = machine.triple
+    module.data_layout = str(machine.target_data)
+    return machine.emit_object(module)
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """Machine code in memory; `engine` keeps it alive."""
+
+    engine: llvm.ExecutionEngine
+    address: int
+
+
+def load_object(code: bytes) -> Loaded:
+    """Put object code into memory and find @kernel."""
+    target_machine()
+    empty = llvm.parse_assembly("")
+    engine = llvm.create_mcjit_compiler(empty, target_machine_for_engine())
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    return Loaded(engine, engine.get_function_address("kernel"))
+
+
+def target_machine_for_engine() -> llvm.TargetMachine:
+    """A target machine of its own for each engine, which takes it over."""
+    return llvm.Target.from_default_triple().create_target_machine(opt=0, reloc="pic", codemodel="jitdefault")
+
+
+# the cache ---------------------------------------------------------------------------------------------------------------
+
+
+def cache_folder() -> Path:
+    """Where object code is kept: ARMATURE_CACHE, or the user's cache directory."""
+    import platformdirs
+
+    return Path(os.environ.get("ARMATURE_CACHE") or platformdirs.user_cache_dir("armature"))
+
+
+def cache_path(key: str) -> Path:
+    """The file of a cache entry."""
+    return cache_folder() / (hashlib.sha256(f"{platform_key()}\n{key}".encode()).hexdigest() + ".kernel")
+
+
+def read_cache(key: str) -> tuple[dict, bytes] | None:
+    """(header, object code), or None when there is no entry or it is damaged."""
+    try:
+        data = cache_path(key).read_bytes()
+    except OSError:
+        return None
+    start = len(MAGIC) + 64
+    digest, body = data[len(MAGIC) : start], data[start:]
+    if not data.startswith(MAGIC) or hashlib.sha256(body).hexdigest().encode() != digest:
+        return None
+    header, _, code = body.partition(b"\n")
+    fields = json.loads(header)
+    return (fields, code) if fields.get("key") == key else None
+
+
+def write_cache(key: str, header: dict, code: bytes) -> None:
+    """Keep object code for the next process. A folder that cannot be written costs speed, not the answer."""
+    body = json.dumps({**header, "key": key}).encode() + b"\n" + code
+    path = cache_path(key)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, suffix=".part", delete=False) as file:
+            file.write(MAGIC + hashlib.sha256(body).hexdigest().encode() + body)
+        os.replace(file.name, path)
+    except OSError:
+        return

@@ -1,0 +1,126 @@
+"""Run a function once on symbols and keep what it computes: an expression with named, shaped inputs and outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from armature.errors import ArgumentError
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One input or output of a kernel: its name and the shape of one row of the batch (() for a scalar)."""
+
+    name: str
+    shape: Shape
+
+    @property
+    def size(self) -> int:
+        """Numbers in one row."""
+        return prod(self.shape)
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A traced function: `function` takes and returns flat vectors, one for each argument, in C order."""
+
+    name: str
+    inputs: tuple[Argument, ...]
+    outputs: tuple[Argument, ...]
+    function: ca.Function
+
+    @property
+    def operations(self) -> int:
+        """Number of instructions that compute something."""
+        return self.function.n_instructions() - sum(a.size for a in self.outputs) - sum(a.size for a in self.inputs)
+
+
+def trace(function: Callable, inputs: Mapping[str, Shape | int], outputs: Sequence[str] = (), name: str = "", symbols: str = "numpy") -> Expression:
+    """Call `function` once with symbols of the given shapes and record its results.
+
+    symbols: "numpy" passes arrays of scalar symbols (dtype object), "casadi" passes SX matrices.
+    The function returns one array, or a tuple or dict of arrays; a dict names the outputs.
+    """
+    arguments = tuple(Argument(key, (shape,) if isinstance(shape, int) else tuple(shape)) for key, shape in inputs.items())
+    flat = [ca.SX.sym(a.name, a.size) for a in arguments]
+    shaped = [_as_numpy(x, a.shape) if symbols == "numpy" else _as_casadi(x, a.shape) for x, a in zip(flat, arguments)]
+    return _record(name or getattr(function, "__name__", "function"), arguments, flat, function(*shaped), outputs)
+
+
+def from_casadi(function: ca.Function) -> Expression:
+    """A CasADi function as an expression; (n, 1) matrices become vectors of shape (n,), (1, 1) scalars of shape ()."""
+    if not isinstance(function, ca.Function):
+        raise ArgumentError(f"expected a casadi.Function, got {type(function).__name__}; pass a Python function together with `inputs`")
+    shapes = [_shape_of(function.size1_in(i), function.size2_in(i)) for i in range(function.n_in())]
+    arguments = tuple(Argument(function.name_in(i), shape) for i, shape in enumerate(shapes))
+    flat = [ca.SX.sym(a.name, a.size) for a in arguments]
+    matrices = [ca.reshape(x, function.size2_in(i), function.size1_in(i)).T for i, x in enumerate(flat)]
+    results = function.call(matrices)
+    named = {function.name_out(i): ca.densify(r) for i, r in enumerate(results)}
+    return _record(function.name(), arguments, flat, named, ())
+
+
+def _record(name: str, arguments: tuple[Argument, ...], flat: list, result: Any, names: Sequence[str]) -> Expression:
+    """Flatten the results in C order, share common sub-expressions, and keep them as one function."""
+    if isinstance(result, Mapping):
+        names, values = list(result), list(result.values())
+    else:
+        values = list(result) if isinstance(result, (tuple, list)) else [result]
+        names = list(names) or [f"out{i}" for i in range(len(values))]
+    if len(names) != len(values):
+        raise ArgumentError(f"{name} returned {len(values)} results, but {len(names)} output names were given: {', '.join(names)}")
+    columns, outputs = [], []
+    for key, value in zip(names, values):
+        shape, column = _flatten(value, f"output {key!r} of {name}")
+        columns.append(column)
+        outputs.append(Argument(key, shape))
+    shared = ca.cse(columns) if columns else []
+    function = ca.Function("kernel", flat, shared, {"allow_free": True})
+    if function.has_free():
+        raise ArgumentError(f"{name} uses symbols that are not among its inputs: {', '.join(str(s) for s in function.free_sx())}")
+    return Expression(name, arguments, tuple(outputs), function)
+
+
+def _as_numpy(column: ca.SX, shape: Shape) -> Any:
+    """The entries of a symbolic column as an array of scalars; a bare scalar for shape ()."""
+    if shape == ():
+        return column[0]
+    array = np.empty(prod(shape), dtype=object)
+    for i in range(array.size):
+        array[i] = column[i]
+    return array.reshape(shape)
+
+
+def _as_casadi(column: ca.SX, shape: Shape) -> ca.SX:
+    """The entries of a symbolic column as a matrix, rows first."""
+    if len(shape) > 2:
+        raise ArgumentError(f"CasADi has matrices only; an input of shape {shape} needs symbols='numpy'")
+    return ca.reshape(column, shape[1], shape[0]).T if len(shape) == 2 else column
+
+
+def _flatten(value: Any, what: str) -> tuple[Shape, ca.SX]:
+    """Shape and C-ordered dense column of a result."""
+    if isinstance(value, (ca.SX, ca.DM)):
+        dense = ca.densify(ca.SX(value))
+        return _shape_of(*dense.shape), ca.vec(dense.T)
+    if isinstance(value, ca.MX):
+        raise ArgumentError(f"{what} is an MX expression; build it from SX symbols, or give a casadi.Function")
+    array = np.asarray(value, dtype=object)
+    try:
+        column = ca.vertcat(*(ca.SX(v) for v in array.ravel())) if array.size else ca.SX(0, 1)
+    except (TypeError, NotImplementedError, RuntimeError) as error:
+        raise ArgumentError(f"{what} cannot be traced: {type(value).__name__} holds something that is neither a number nor a symbol") from error
+    return array.shape, column
+
+
+def _shape_of(rows: int, columns: int) -> Shape:
+    """The NumPy shape that a CasADi matrix is given: columns of width one are vectors."""
+    return () if (rows, columns) == (1, 1) else (rows,) if columns == 1 else (rows, columns)
