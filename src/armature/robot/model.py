@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from armature.drive.friction import Friction
+from armature.errors import RobotError
+from armature.robot import guard, structure
 
 if TYPE_CHECKING:
     from armature.robot.tree import Tree
@@ -18,6 +22,30 @@ Kind = Literal["revolute", "continuous", "prismatic", "planar", "floating", "fix
 IDENTITY: Mat3 = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 ZERO: Vec3 = (0.0, 0.0, 0.0)
 INF = math.inf
+
+
+def _set(item: object, **values: Any) -> None:
+    """Store normalised values in a frozen dataclass that is being made."""
+    for key, value in values.items():
+        object.__setattr__(item, key, value)
+
+
+@dataclass(frozen=True)
+class Visual:
+    """A shape that the pictures draw.
+
+    shape: "box", "cylinder", "capsule", "sphere" or "mesh".
+    size: box edges x, y, z; cylinder and capsule radius, length (along z); sphere radius; mesh scale x, y, z; m.
+    position (m), rotation: the shape's frame in the link's frame.  file: a mesh's file name as the robot's file gives it.
+    colour: red, green, blue, opacity in 0..1, or None.
+    """
+
+    shape: str
+    size: tuple[float, ...]
+    position: Vec3 = ZERO
+    rotation: Mat3 = IDENTITY
+    file: str | None = None
+    colour: tuple[float, float, float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -31,8 +59,16 @@ class Link:
     name: str
     mass: float = 0.0
     com: Vec3 = ZERO
-    inertia: tuple[float, float, float, float, float, float] = (0.0,) * 6
-    visuals: tuple = field(default=(), compare=False)  # what the pictures draw; no influence on dynamics
+    inertia: tuple[float, float, float, float, float, float] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    visuals: tuple[Visual, ...] = field(default=(), compare=False)  # what the pictures draw; no influence on dynamics
+
+    def __post_init__(self) -> None:
+        where = f"link {guard.name('link', self.name)!r}: "
+        mass = guard.number(where + "mass", self.mass)
+        if mass < 0.0:
+            raise RobotError(f"{where}mass is {mass:g} kg; a mass cannot be negative: correct it (0 for a massless frame)")
+        com, inertia = guard.vector(where + "com", self.com, 3), guard.vector(where + "inertia", self.inertia, 6)
+        _set(self, mass=mass, com=com, inertia=inertia, visuals=tuple(self.visuals))
 
 
 @dataclass(frozen=True)
@@ -47,19 +83,36 @@ class Limits:
     torque: float = INF
     torque_rate: float = INF
 
+    def __post_init__(self) -> None:
+        for f in fields(self):
+            value = guard.number(f"limit {f.name}", getattr(self, f.name), infinite=True)
+            if f.name not in ("lower", "upper") and value < 0.0:
+                raise RobotError(f"limit {f.name} is {value:g}; it is a magnitude: give a number ≥ 0")
+            _set(self, **{f.name: value})
+        if self.lower > self.upper or self.lower == INF or self.upper == -INF:
+            raise RobotError(f"limit lower {self.lower:g} is above upper {self.upper:g}; exchange or correct them")
+
 
 @dataclass(frozen=True)
 class Rotor:
     """The rotor of a joint's motor, carried by the joint's parent link (V4).
 
-    inertia: d, kg·m², about the rotor's own axis.  ratio: rotor angle per joint coordinate (gear ratio, signed; rad/m for a prismatic joint).
-    axis: unit vector of the rotor's axis in the *parent* link's frame, which brings the gyroscopic coupling; None leaves it out (MuJoCo's armature).
+    inertia: d, kg·m², about the rotor's own axis.
+    ratio: rotor angle per joint coordinate (gear ratio, signed; rad/m for a prismatic joint).
+    axis: unit vector of the rotor's axis in the *parent* link's frame, which brings the gyroscopic coupling; None leaves it out
+    (MuJoCo's armature).
     The parent link's own inertia includes the rotor, locked.
     """
 
     inertia: float
     ratio: float = 1.0
     axis: Vec3 | None = None
+
+    def __post_init__(self) -> None:
+        inertia, ratio = guard.number("rotor inertia", self.inertia), guard.number("rotor ratio", self.ratio)
+        if inertia < 0.0:
+            raise RobotError(f"rotor inertia is {inertia:g} kg·m²; it cannot be negative: correct it")
+        _set(self, inertia=inertia, ratio=ratio, axis=None if self.axis is None else guard.unit("rotor axis", self.axis))
 
 
 @dataclass(frozen=True)
@@ -70,14 +123,19 @@ class Mimic:
     multiplier: float = 1.0
     offset: float = 0.0
 
+    def __post_init__(self) -> None:
+        guard.name("joint to mimic", self.joint)
+        _set(self, multiplier=guard.number("mimic multiplier", self.multiplier), offset=guard.number("mimic offset", self.offset))
+
 
 @dataclass(frozen=True)
 class Joint:
     """What connects a link to its parent.
 
-    position, rotation: the joint's frame (= the child link's frame at coordinate 0) in the parent link's frame; rotation as rows of a matrix, m.
-    axis: unit vector in the joint's frame; the normal of the plane for a planar joint.
-    A planar joint has coordinates (x, y, angle): along two axes of the plane, then about the normal; a floating one those of a floating base.
+    position (m), rotation (rows of a matrix): the joint's frame (= the child link's frame at coordinate 0) in the parent link's frame.
+    axis: direction in the joint's frame, made a unit vector; the normal of a planar joint's plane; fixed and floating ones have none.
+    A planar joint has coordinates (x, y, angle): along two axes of the plane, then about the normal; a floating one those of a free base.
+    reduction: gear ratio named by the file (`<mechanicalReduction>`), signed; a note for the drives, no influence on dynamics.
     """
 
     name: str
@@ -88,16 +146,36 @@ class Joint:
     rotation: Mat3 = IDENTITY
     axis: Vec3 = (0.0, 0.0, 1.0)
     limits: Limits = Limits()
-    friction: Friction = Friction()
+    friction: Friction = Friction()  # noqa: RUF009 (frozen)
     rotor: Rotor | None = None
     mimic: Mimic | None = None
+    reduction: float | None = None
+
+    def __post_init__(self) -> None:
+        where = f"joint {guard.name('joint', self.name)!r}: "
+        if self.kind not in get_args(Kind):
+            raise RobotError(f"{where}its kind is {self.kind!r}; take one of {', '.join(get_args(Kind))}")
+        guard.name(f"link (parent of joint {self.name!r})", self.parent)
+        guard.name(f"link (child of joint {self.name!r})", self.child)
+        directed = self.kind not in ("fixed", "floating")
+        _set(
+            self,
+            position=guard.vector(where + "position", self.position, 3),
+            rotation=IDENTITY if self.rotation == IDENTITY else guard.rotation(where + "rotation", self.rotation),
+            axis=guard.unit(where + "axis", self.axis) if directed else (0.0, 0.0, 1.0),
+            reduction=None if self.reduction is None else guard.number(where + "reduction", self.reduction),
+        )
+        for what in ("viscous", "coulomb"):
+            if not guard.number(f"{where}{what} friction", getattr(self.friction, what)) >= 0.0:
+                raise RobotError(f"{where}{what} friction is {getattr(self.friction, what):g}; give a number ≥ 0")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Robot:
     """A mechanism: links, the joints that connect them, and gravity (m/s², world axes).
 
-    `base` is the link that stands in the world. Joints are ordered base to tip, document order within a branch.
+    `base` is the link that stands in the world. Joints are ordered base to tip, document order within a branch (given otherwise, they are
+    put in this order), and a mimic joint refers to a joint that mimics none (chains are resolved).
     """
 
     name: str
@@ -105,6 +183,34 @@ class Robot:
     joints: tuple[Joint, ...]
     base: str
     gravity: Vec3 = (0.0, 0.0, -9.81)
+
+    def __post_init__(self) -> None:
+        links, joints = tuple(self.links), tuple(self.joints)
+        if problems := structure.problems(links, joints):
+            raise RobotError(str(problems[0]))
+        root = ({link.name for link in links} - {joint.child for joint in joints}).pop()
+        if self.base != root:
+            raise RobotError(f"base is {self.base!r}, but the link without a parent is {root!r}; give that one")
+        joints = _without_mimic_chains(structure.base_to_tip(root, joints))
+        _set(self, name=str(self.name), links=links, joints=joints, gravity=guard.vector("gravity", self.gravity, 3))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.name, self.links, self.joints, self.base, self.gravity))
+
+    def __getstate__(self) -> dict[str, Any]:
+        # what was computed from the data (hash, tree, kernels) belongs to this process
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        _set(self, **state)
+
+    def __repr__(self) -> str:
+        kinds = [j.kind for j in self.joints if j.kind != "fixed"]
+        return f"<Robot {self.name!r}: {len(self.links)} links, {len(kinds)} moving joints, {self.mass:.4g} kg>"
 
     @cached_property
     def tree(self) -> Tree:
@@ -133,7 +239,101 @@ class Robot:
         """Names of the independent moving joints in the order of q and v."""
         return self.tree.joint_names
 
-    def with_gravity(self, gravity: Vec3) -> Robot:
+    @property
+    def link_names(self) -> tuple[str, ...]:
+        """Names of all links, each of which is a frame."""
+        return tuple(link.name for link in self.links)
+
+    @property
+    def mass(self) -> float:
+        """Mass of all links together, kg."""
+        return math.fsum(link.mass for link in self.links)
+
+    @property
+    def tips(self) -> tuple[str, ...]:
+        """Links that carry no other link, base to tip, document order."""
+        parents = {j.parent for j in self.joints}
+        return tuple(name for name in (self.base, *(j.child for j in self.joints)) if name not in parents)
+
+    def link(self, name: str) -> Link:
+        """The link of this name."""
+        guard.known("link", name, self._links_by_name)
+        return self._links_by_name[name]
+
+    def joint(self, name: str) -> Joint:
+        """The joint of this name."""
+        guard.known("joint", name, self._joints_by_name)
+        return self._joints_by_name[name]
+
+    @cached_property
+    def _links_by_name(self) -> dict[str, Link]:
+        return {link.name: link for link in self.links}
+
+    @cached_property
+    def _joints_by_name(self) -> dict[str, Joint]:
+        return {joint.name: joint for joint in self.joints}
+
+    def with_gravity(self, gravity: Iterable[float]) -> Robot:
         """The same robot under another gravity vector, m/s², world axes."""
-        x, y, z = (float(g) for g in gravity)
-        return replace(self, gravity=(x, y, z))
+        return replace(self, gravity=guard.vector("gravity", gravity, 3))
+
+    def with_payload(self, mass: float, at: Iterable[float] | None = None, link: str | None = None) -> Robot:
+        """The same robot with a point mass (kg) fixed to a link: by default to the tip of a chain, at its origin.
+
+        at: position in the link's frame, m.  link: must be given when the robot has several tips.
+        """
+        from armature.robot.change import with_payload
+
+        return with_payload(self, mass, at, link)
+
+    def with_limits(self, limits: Mapping[str, Mapping[str, float] | Limits]) -> Robot:
+        """The same robot with other limits of the named joints; what is not given stays as it is.
+
+        limits: {joint: {"lower", "upper", "velocity", "acceleration", "jerk", "torque", "torque_rate": SI}}.
+        """
+        from armature.robot.change import with_limits
+
+        return with_limits(self, limits)
+
+    def with_friction(self, friction: Mapping[str, Mapping[str, float] | Friction]) -> Robot:
+        """The same robot with other friction of the named joints: {joint: {"viscous": N·m·s/rad or N·s/m, "coulomb": N·m or N}}."""
+        from armature.robot.change import with_friction
+
+        return with_friction(self, friction)
+
+    def summary(self) -> str:
+        """A table of the joints and links, as text."""
+        from armature.robot.change import summary
+
+        return summary(self)
+
+    def to_yaml(self) -> str:
+        """This robot as text in Armature's YAML format, which `arm.load` reads back to an equal robot."""
+        from armature.robot.load.dump import to_yaml
+
+        return to_yaml(self)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write this robot to a .yaml file, which `arm.load` reads back to an equal robot."""
+        from armature.robot.load.dump import save
+
+        save(self, path)
+
+
+def _without_mimic_chains(joints: tuple[Joint, ...]) -> tuple[Joint, ...]:
+    """Joints whose mimics all refer to a free joint: m₁(m₂q + o₂) + o₁ = (m₁m₂)q + (m₁o₂ + o₁)."""
+    mimics = {j.name: j.mimic for j in joints if j.mimic is not None}
+    if all(m.joint not in mimics for m in mimics.values()):
+        return joints
+    resolved: dict[str, Mimic] = {}
+    for name in mimics:
+        trail = []
+        while name in mimics and name not in resolved:
+            trail.append(name)
+            name = mimics[name].joint
+        for name in reversed(trail):
+            m, master = mimics[name], resolved.get(mimics[name].joint)
+            if master is not None:
+                m = Mimic(master.joint, m.multiplier * master.multiplier, m.multiplier * master.offset + m.offset)
+            resolved[name] = m
+    return tuple(replace(j, mimic=resolved[j.name]) if j.mimic is not None else j for j in joints)

@@ -1,0 +1,92 @@
+"""The same robot with something changed, and the robot as a table: what Robot's methods do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, fields, replace
+from typing import Any
+
+from armature.drive.friction import Friction
+from armature.errors import ArgumentError, RobotError
+from armature.robot import frames, guard
+from armature.robot.model import ZERO, Joint, Limits, Robot
+
+
+def with_payload(robot: Robot, mass: float, at: Iterable[float] | None, link: str | None) -> Robot:
+    """A point mass m (kg) at a point of a link: mass, centre and inertia of the two together, exactly (Steiner)."""
+    m = guard.number("payload mass", mass)
+    if m < 0.0:
+        raise ArgumentError(f"payload mass is {m:g} kg; give a number ≥ 0")
+    point = ZERO if at is None else guard.vector("payload position `at`", at, 3)
+    name = _tip(robot) if link is None else guard.known("link", link, robot.link_names)
+    if m == 0.0:
+        return robot
+    old = robot.link(name)
+    joined = frames.joined([(old.mass, old.com, old.inertia), (m, point, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))])
+    new = replace(old, mass=joined[0], com=joined[1], inertia=joined[2])
+    return replace(robot, links=tuple(new if x.name == name else x for x in robot.links))
+
+
+def _tip(robot: Robot) -> str:
+    if len(robot.tips) > 1:
+        shown = ", ".join(robot.tips[:12]) + (", …" if len(robot.tips) > 12 else "")
+        raise ArgumentError(f"the robot {robot.name!r} has {len(robot.tips)} tips; say which link carries the payload: link=one of {shown}")
+    return robot.tips[-1]
+
+
+def with_limits(robot: Robot, limits: Mapping[str, Mapping[str, float] | Limits]) -> Robot:
+    """Other limits of the named joints; a mapping changes what it names, a Limits object all."""
+    return _with_joints(robot, "limits", Limits, limits)
+
+
+def with_friction(robot: Robot, friction: Mapping[str, Mapping[str, float] | Friction]) -> Robot:
+    """Other friction of the named joints; a mapping changes what it names, a Friction object all."""
+    return _with_joints(robot, "friction", Friction, friction)
+
+
+def _with_joints(robot: Robot, field: str, kind: type, changes: Mapping[str, Any]) -> Robot:
+    """The robot with `field` of the named joints changed."""
+    if not isinstance(changes, Mapping):
+        raise ArgumentError(f"{field} are {changes!r}; give a dictionary from joint names to dictionaries")
+    new: dict[str, Joint] = {}
+    for name, change in changes.items():
+        joint = robot.joint(name)
+        try:
+            new[name] = replace(joint, **{field: _changed(getattr(joint, field), kind, change, f"joint {name!r}: {field}")})
+        except RobotError as e:
+            text = str(e)
+            raise ArgumentError(text if text.startswith("joint ") else f"joint {name!r}: {text}") from None
+    return replace(robot, joints=tuple(new.get(j.name, j) for j in robot.joints))
+
+
+def _changed(old: Any, kind: type, change: Any, where: str) -> Any:
+    if isinstance(change, kind):
+        return change
+    names = [f.name for f in fields(kind)]
+    if not isinstance(change, Mapping):
+        raise ArgumentError(f"{where} is {change!r}; give a dictionary with any of {', '.join(names)}")
+    for key in change:
+        if key not in names:
+            raise ArgumentError(f"{where}: there is no {key!r}; {guard.suggestion(key, names)}")
+    numbers = {key: guard.number(f"{where} {key}", value, infinite=True) for key, value in change.items()}
+    return kind(**{**asdict(old), **numbers})
+
+
+def summary(robot: Robot) -> str:
+    """The robot as a text table: one line per joint, with the link that it carries."""
+    g = "(" + ", ".join(f"{x:g}" for x in robot.gravity) + ")"
+    base = robot.link(robot.base)
+    lines = [f"{robot.name}: {len(robot.links)} links, {robot.mass:.4g} kg, gravity {g} m/s², base {base.name} ({base.mass:.4g} kg)"]
+    rows = [("joint", "kind", "parent", "child", "kg", "range", "velocity", "torque")]
+    rows += [_row(robot, j) for j in robot.joints]
+    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+    lines += ["  ".join(cell.ljust(w) for cell, w in zip(row, widths)).rstrip() for row in rows]
+    return "\n".join(lines)
+
+
+def _row(robot: Robot, j: Joint) -> tuple[str, ...]:
+    limits = j.limits
+    span = "" if limits.lower == -limits.upper == -float("inf") else f"{limits.lower:.4g} … {limits.upper:.4g}"
+    kind = j.kind if j.mimic is None else f"{j.kind} = {j.mimic.multiplier:.4g} {j.mimic.joint} + {j.mimic.offset:.4g}"
+    ends = ["" if x == float("inf") else f"{x:.4g}" for x in (limits.velocity, limits.torque)]
+    return (j.name, kind, j.parent, j.child, f"{robot.link(j.child).mass:.4g}", span, *ends)

@@ -1,0 +1,64 @@
+"""Robots from files: `load` picks the reader by the file's name."""
+
+from __future__ import annotations
+
+from os import PathLike, fspath
+from pathlib import Path
+
+from armature.errors import ArgumentError, FileError
+from armature.robot.model import Joint, Link, Robot
+
+__all__ = ["load"]
+
+
+def load(path: str | PathLike[str], floating_base: bool = False) -> Robot:
+    """The robot that a file describes: .urdf, .xacro, .xml (MJCF or URDF), .yaml or .yml.
+
+    floating_base: put a floating joint between the world and the file's root link (for robots that stand on nothing).
+    Raises FileError with file, line and reason for what is no robot; what could be repaired is an ArmatureWarning.
+    """
+    robot = _reader(_as_path(path))(path)
+    return with_floating_base(robot) if floating_base else robot
+
+
+def _as_path(path: object) -> Path:
+    try:
+        name = fspath(path)  # type: ignore[arg-type]
+    except TypeError:
+        raise ArgumentError(f"path is {path!r}; give the path of a robot file (a string or a pathlib.Path)") from None
+    if not isinstance(name, str):
+        raise ArgumentError(f"path is {path!r}; give it as text, not bytes")
+    if "<" in name and ("\n" in name or name.lstrip().startswith("<")):
+        raise ArgumentError("path looks like XML text; write it to a file and give the file's path")
+    return Path(name)
+
+
+def _reader(path: Path):
+    """The reader for a file's suffix; the optional packages are imported only when their format is asked for."""
+    suffix = path.suffix.lower()
+    if suffix == ".urdf":
+        from armature.robot.load.urdf import load_urdf as reader
+    elif suffix == ".xml":
+        from armature.robot.load.mjcf import load_xml as reader
+    elif suffix in (".yaml", ".yml"):
+        from armature.robot.load.yaml import load_yaml as reader
+    elif suffix == ".xacro":
+        from armature.robot.load.xacro import load_xacro as reader
+    else:
+        raise FileError(f"the suffix {suffix!r} is not known; give a .urdf, .xacro, .xml (MJCF or URDF), .yaml or .yml file", path)
+    return reader
+
+
+def with_floating_base(robot: Robot) -> Robot:
+    """The same robot with its base free: a world link, and the floating joint `root_joint` between it and the old base."""
+    if any(j.kind == "floating" and j.parent == robot.base for j in robot.joints):
+        return robot
+    world = _free_name("world", robot.link_names)
+    joint = Joint(_free_name("root_joint", [j.name for j in robot.joints]), "floating", world, robot.base)
+    return Robot(robot.name, (Link(world), *robot.links), (joint, *robot.joints), world, robot.gravity)
+
+
+def _free_name(name: str, taken: tuple[str, ...] | list[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name
