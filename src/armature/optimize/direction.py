@@ -1,0 +1,184 @@
+"""The Newton direction: eliminate the rows, factor the stagewise system with enough convexity, add the border, recover every step."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from armature.optimize import riccati, rows, system
+from armature.optimize.evaluate import Evaluator, Point
+
+SHIFT_FIRST, SHIFT_LEAST, SHIFT_MOST = 1e-4, 1e-10, 1e20
+
+
+class Direction:
+    """Arrays of one direction and the factors that it was made with."""
+
+    def __init__(self, evaluator: Evaluator):
+        n = evaluator.n
+        self.evaluator, self.n = evaluator, n
+        nb = n.np + n.nt
+        self.system = system.System(
+            np.zeros((n.N + 1, n.nz, n.nz)), np.zeros((nb, n.N + 1, n.nz)), np.zeros((nb, n.N, n.nx)), np.zeros((nb, nb))
+        )
+        self.factors = riccati.workspace(n.N, n.nx, n.nu)
+        self.weight, self.rhat, self.residual, self.y = (np.zeros(n.R) for _ in range(4))
+        self.r, self.rb = np.zeros((n.N + 1, n.nz)), np.zeros(nb)
+        self.dz, self.dlam, self.beta = np.zeros((n.N + 1, n.nz)), np.zeros((n.N + 1, n.nx)), np.zeros(nb)
+        self.columns_z, self.columns_lam = np.zeros((nb, n.N + 1, n.nz)), np.zeros((nb, n.N + 1, n.nx))
+        self.schur, self.product = np.zeros((nb, nb)), np.zeros(nb)
+        self.left = np.zeros_like(self.r), np.zeros((n.N, n.nx)), np.zeros(nb)
+        self.extra = np.zeros_like(self.dz), np.zeros_like(self.dlam)
+        self.dy = np.zeros(n.R)
+        self.step = rows.empty_rows(n.R)
+        self.shift = self.last_shift = 0.0
+
+    # the gradient of the Lagrangian ---------------------------------------------------------------------------------------
+
+    def gradient(self, point: Point, y: np.ndarray) -> None:
+        """r, rb = ∇ℒ in z and p for the row multipliers y."""
+        n = self.n
+        self.rb[:] = 0.0
+        for block in self.evaluator.blocks:
+            system.gradient(block.d, block.at, point.lam, y, self.r, self.rb[: n.np])
+        self.rb[: n.np] += y[n.R - n.np - n.nt : n.R - n.nt]
+
+    # the matrix -----------------------------------------------------------------------------------------------------------
+
+    def assemble(self, point: Point, mu: float, rho: float, elastic: bool, delta: float) -> None:
+        """The matrix of (N1) at the current point."""
+        n, limits = self.n, self.evaluator.limits
+        rows.residuals(point.v, limits, point.rows, elastic, self.residual)
+        rows.eliminate(limits, point.rows, self.residual, mu, rho, elastic, delta, self.weight, self.rhat)
+        self.system.B[:] = 0.0
+        for block in self.evaluator.blocks:
+            system.assemble(block.d, block.at, self.weight, self.system)
+        tail = self.weight[n.R - n.np - n.nt :]
+        for j in range(n.np):
+            self.system.B[j, j] += tail[j]
+        for t in range(n.np, n.np + n.nt):
+            self.system.B[t, t] = -1.0 / tail[t] if tail[t] > 0.0 else -1.0
+            if tail[t] == 0.0:
+                self.system.V[t] = self.system.B[t, : n.np] = self.system.B[: n.np, t] = 0.0
+
+    def factor(self) -> bool:
+        """Factor with the smallest shift tried that makes the matrix convex where it must be (Ipopt's rule for the shift)."""
+        shift = 0.0
+        while not self.try_shift(shift):
+            if shift == 0.0:
+                shift = SHIFT_FIRST if self.last_shift == 0.0 else max(SHIFT_LEAST, self.last_shift / 3.0)
+            else:
+                shift *= 100.0 if self.last_shift == 0.0 else 8.0
+            if not shift < SHIFT_MOST:
+                return False
+        self.shift = shift
+        if shift > 0.0:
+            self.last_shift = shift
+        return True
+
+    def try_shift(self, shift: float) -> bool:
+        """Factor the knots, then the border's Schur complement: its block of totals negative, of parameters positive definite."""
+        first = self.evaluator.blocks[0]
+        if not riccati.factor(self.system.W, first.d.F, first.at.F_rows, first.at.F_cols, shift, self.factors):
+            return False
+        if self.beta.size == 0:
+            return True
+        for j in range(self.beta.size):
+            self.solve_knots(self.system.V[j], self.system.Vf[j], self.columns_z[j], self.columns_lam[j])
+            system.border_product(self.system, self.columns_z[j], self.columns_lam[j], self.product)
+            self.schur[:, j] = self.system.B[:, j] + self.product
+        self.schur[range(self.n.np), range(self.n.np)] += shift
+        return right_inertia(self.schur, self.n.np)
+
+    # the solution ---------------------------------------------------------------------------------------------------------
+
+    def solve_knots(self, r: np.ndarray, gap: np.ndarray, dz: np.ndarray, dlam: np.ndarray) -> None:
+        """K (dz, dλ) = −(r, gap)."""
+        first = self.evaluator.blocks[0]
+        riccati.solve(first.d.F, first.at.F_rows, first.at.F_cols, r, gap, self.factors, dz, dlam)
+
+    def solve_all(self, r: np.ndarray, gap: np.ndarray, rb: np.ndarray, dz: np.ndarray, dlam: np.ndarray) -> np.ndarray:
+        """(N1) for one right-hand side; returns β = (dp, dη)."""
+        self.solve_knots(r, gap, dz, dlam)
+        if self.beta.size == 0:
+            return self.beta
+        system.border_product(self.system, dz, dlam, self.product)
+        beta = np.linalg.solve(self.schur, -rb - self.product)
+        dz += np.tensordot(beta, self.columns_z, 1)
+        dlam += np.tensordot(beta, self.columns_lam, 1)
+        return beta
+
+    def solve(self, point: Point, gap: np.ndarray, residual: np.ndarray, mu: float, rho: float, elastic: bool, delta: float, refine: int = 1) -> None:
+        """The direction for these residuals of dynamics and rows (a second-order correction brings its own), with the factors at hand."""
+        n, limits = self.n, self.evaluator.limits
+        rows.eliminate(limits, point.rows, residual, mu, rho, elastic, delta, self.weight, self.rhat)
+        np.multiply(self.weight, self.rhat, out=self.y)
+        self.y += point.rows.y
+        self.y[n.R - n.nt :] = point.rows.y[n.R - n.nt :]
+        self.gradient(point, self.y)
+        self.rb[n.np :] = self.rhat[n.R - n.nt :]
+        self.beta[:] = self.solve_all(self.r, gap, self.rb, self.dz, self.dlam)
+        for _ in range(refine):
+            self.refine(gap)
+        # back to the rows
+        dp = self.beta[: n.np]
+        for block in self.evaluator.blocks:
+            system.row_steps(block.d, block.at, self.weight, self.rhat, self.dz, dp, self.dy)
+        tail = slice(n.R - n.np - n.nt, n.R - n.nt)
+        self.dy[tail] = self.weight[tail] * (dp + self.rhat[tail])
+        self.dy[n.R - n.nt :] = self.beta[n.np :]
+        rows.recover(limits, point.rows, mu, rho, elastic, self.dy, self.step)
+
+    def least_squares(self, point: Point) -> None:
+        """dlam, dy = the multipliers that leave the least gradient of the Lagrangian: (N1) with a unit Hessian, from zero multipliers."""
+        n, kind = self.n, self.evaluator.limits.kind
+        self.system.B[:] = 0.0
+        for block in self.evaluator.blocks:
+            np.copyto(block.d.H, 0.0)
+        self.weight[:] = np.where(kind == rows.EQUATION, 1e4, np.where(kind == rows.BOUNDED, 1.0, 0.0))
+        self.rhat[:] = np.where(kind == rows.BOUNDED, point.rows.b - point.rows.a, 0.0)
+        self.weight[n.R - n.nt :] = 0.0
+        for block in self.evaluator.blocks:
+            system.assemble(block.d, block.at, self.weight, self.system)
+        first = self.evaluator.blocks[0]
+        riccati.factor(self.system.W, first.d.F, first.at.F_rows, first.at.F_cols, 1.0, self.factors)
+        np.multiply(self.weight, self.rhat, out=self.y)
+        self.gradient(point, self.y)
+        self.solve_knots(self.r, np.zeros((n.N, n.nx)), self.dz, self.dlam)
+        self.dy[:] = 0.0
+        for block in self.evaluator.blocks:
+            system.row_steps(block.d, block.at, self.weight, self.rhat, self.dz, np.zeros(n.np), self.dy)
+
+    def copy_step(self, other: Direction) -> None:
+        """Take over another direction's steps."""
+        for name in ("dz", "dlam", "beta", "dy"):
+            np.copyto(getattr(self, name), getattr(other, name))
+        for mine, theirs in zip(self.step, other.step):
+            np.copyto(mine, theirs)
+
+    def refine(self, gap: np.ndarray) -> None:
+        """One step of iterative refinement on (N1)."""
+        first = self.evaluator.blocks[0]
+        r, g, b = self.left
+        args = (self.system, first.d.F, first.at.F_rows, first.at.F_cols, self.shift)
+        system.remainder(*args, self.r, gap, self.rb, self.dz, self.dlam, self.beta, r, g, b)
+        b[: self.n.np] += self.shift * self.beta[: self.n.np]
+        dz, dlam = self.extra
+        beta = self.solve_all(r, g, b, dz, dlam)
+        self.dz += dz
+        self.dlam += dlam
+        if self.beta.size:
+            self.beta += beta
+
+
+def right_inertia(schur: np.ndarray, positive: int) -> bool:
+    """Whether the first `positive` rows bring positive and the others negative curvature."""
+    lower = schur[positive:, positive:]
+    try:
+        np.linalg.cholesky(-lower)
+        head = schur[:positive, :positive]
+        if lower.size and positive:
+            head = head - schur[:positive, positive:] @ np.linalg.solve(lower, schur[positive:, :positive])
+        np.linalg.cholesky(head)
+    except np.linalg.LinAlgError:
+        return False
+    return bool(np.isfinite(schur).all())

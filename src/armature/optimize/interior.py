@@ -1,0 +1,320 @@
+"""The solver: a primal–dual interior-point method whose Newton steps are differential dynamic programming sweeps.
+
+Ohno's Newton system T = 0 in (u, λ, μ) at every knot ([44]–[48] of Burgevin 1983), with the complementarity perturbed by a barrier μ and
+gaps between knots allowed, so that any start will do. One iteration is: errors and barrier → direction (direction.py) → step length by a
+filter with second-order corrections (search.py) → derivatives at the new point. When no step is acceptable the rows become elastic
+(rows.py): the search then ends at an optimum, or at the least violation, which tells what cannot be met.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from armature.optimize import rows
+from armature.optimize.direction import Direction
+from armature.optimize.evaluate import Evaluator
+from armature.optimize.problem import Guess, Model, Problem
+from armature.optimize.report import make_result
+from armature.optimize.result import Iteration, Result, Status
+from armature.optimize.search import Filter
+from armature.optimize.stage import Stage, end_stage, running_stage
+from armature.optimize.start import place, scale
+
+Callback = Callable[[Iteration], bool | None]
+
+
+@dataclass(frozen=True)
+class Options:
+    """tolerance: of the scaled optimality conditions.  acceptable: the looser one, kept for 10 iterations.  iterations: at most.
+
+    barrier: μ at the start (a warm start uses the last μ of its result instead, if smaller).  delta: the proximal term of rows.py.
+    price: first price of an elastic row, for a cost scaled to gradients of at most 100.
+    """
+
+    tolerance: float = 1e-8
+    acceptable: float = 1e-6
+    iterations: int = 500
+    barrier: float = 0.1
+    delta: float = 1e-8
+    price: float = 1e3
+    highest_price: float = 1e7
+
+
+@functools.lru_cache(maxsize=64)
+def stages(model: Model) -> tuple[Stage, Stage]:
+    """The compiled kernels of a model, made once."""
+    return running_stage(model), end_stage(model)
+
+
+def solve(
+    problem: Problem,
+    guess: Guess | Result | None = None,
+    options: Options | None = None,
+    callback: Callback | None = None,
+    deadline: float | None = None,
+) -> Result:
+    """The motion of least cost near the guess.
+
+    guess: a starting motion, or an earlier result of the same model and N, whose multipliers are used too.
+    callback: called with every `Iteration`; a true answer stops the search.  deadline: seconds after which the best motion is returned.
+    """
+    evaluator = Evaluator(problem, *stages(problem.model))
+    return Interior(evaluator, options or Options(), callback, deadline).run(guess or Guess())
+
+
+class Interior:
+    """One search. mu, rho: barrier and price of the elastics; theta, phi: violation and barrier cost of the current point."""
+
+    def __init__(self, evaluator: Evaluator, options: Options, callback: Callback | None, deadline: float | None):
+        self.evaluator, self.options, self.callback = evaluator, options, callback
+        self.began = time.perf_counter()
+        self.ends = math.inf if deadline is None else self.began + deadline
+        self.limits, self.point, self.trial = evaluator.limits, evaluator.point, evaluator.trial
+        self.direction = Direction(evaluator)
+        self.kept = Direction(evaluator)
+        self.record: list[Iteration] = []
+        self.elastic, self.rho = False, options.price
+        self.mu = options.barrier
+        self.step = 0.0
+
+    # the loop -------------------------------------------------------------------------------------------------------------
+
+    def run(self, guess: Guess | Result) -> Result:
+        """Search from a guess to a result."""
+        try:
+            status = self.start(guess) or self.iterate()
+        except KeyboardInterrupt:
+            status = Status.INTERRUPTED
+        return make_result(self, status)
+
+    def start(self, guess: Guess | Result) -> Status | None:
+        """Scale the problem and place the first point inside its bounds."""
+        place(self, guess)
+        if not scale(self.evaluator):
+            return Status.INVALID
+        self.mu = min(self.mu, guess.multipliers.barrier) if isinstance(guess, Result) else self.mu
+        self.measure()
+        rows.place_slacks(self.point.v, self.limits, self.point.rows, 1e-2, self.mu)
+        self.measure()
+        self.evaluator.derivatives()
+        self.first_multipliers(guess)
+        self.evaluator.derivatives()
+        self.filter = Filter(self.theta)
+        return None
+
+    def iterate(self) -> Status:
+        """Newton steps until something ends the search."""
+        acceptable = 0
+        for number in range(self.options.iterations + 1):
+            error = self.errors(0.0)
+            self.log(number, *error)
+            worst = max(error)
+            acceptable = acceptable + 1 if worst <= self.options.acceptable else 0
+            if worst <= self.options.tolerance:
+                status = self.judge()
+                if status:
+                    return status
+            elif acceptable >= 10:
+                return self.judge(Status.ACCEPTABLE) or Status.INFEASIBLE
+            if self.callback and self.callback(self.record[-1]):
+                return Status.INTERRUPTED
+            if time.perf_counter() > self.ends:
+                return Status.DEADLINE
+            if not np.abs(self.point.z).max() < 1e12:
+                return Status.UNBOUNDED
+            self.update_barrier()
+            if not (self.find_direction() and self.find_step()) and not self.fall_back():
+                return Status.ACCEPTABLE if worst <= self.options.acceptable and not self.elastic else Status.STALLED
+        return Status.ITERATIONS
+
+    def judge(self, status: Status = Status.CONVERGED) -> Status | None:
+        """The verdict on a point that meets the optimality conditions; None when elastic rows need a higher price first."""
+        if not self.elastic:
+            return status
+        rows.residuals(self.point.v, self.limits, self.point.rows, False, self.direction.residual)
+        if np.abs(self.direction.residual).max() <= 100 * self.options.tolerance:
+            return status
+        if self.rho >= self.options.highest_price:
+            return Status.INFEASIBLE
+        self.go_elastic(100.0 * self.rho)
+        return None
+
+    # errors and barrier ---------------------------------------------------------------------------------------------------
+
+    def measure(self) -> None:
+        """Values, violation and barrier cost of the current point."""
+        self.cost, self.theta, self.phi = self.assess(self.point)
+
+    def assess(self, point) -> tuple[float, float, float]:
+        """(cost, violation θ, barrier cost φ) of the current or the trial point."""
+        cost, gap = self.evaluator.values(point)
+        residual = self.direction.residual
+        rows.residuals(point.v, self.limits, point.rows, self.elastic, residual)
+        theta = gap + float(np.abs(residual).sum())
+        return cost, theta, cost + rows.barrier(self.limits, point.rows, self.mu, self.rho, self.elastic)
+
+    def errors(self, mu: float) -> tuple[float, float, float]:
+        """(stationarity, violation, complementarity) with the multipliers' size taken out, as in Ipopt."""
+        d, n, point = self.direction, self.evaluator.n, self.point
+        d.gradient(point, point.rows.y)
+        rows.residuals(point.v, self.limits, point.rows, self.elastic, d.residual)
+        compl, slope, total, count = rows.complementarity(self.limits, point.rows, mu, self.rho, self.elastic)
+        size = np.abs(point.lam).sum() + np.abs(point.rows.y).sum()
+        scale_all = max(100.0, (size + total) / max(1, count + point.lam.size + n.R)) / 100.0
+        scale_bounds = max(100.0, total / max(1, count)) / 100.0
+        stationarity = max(np.abs(d.r).max(), np.abs(d.rb[: n.np]).max(initial=0.0), slope)
+        violation = max(np.abs(d.residual).max(), np.abs(point.gap).max())
+        return stationarity / scale_all, violation, compl / scale_bounds
+
+    def update_barrier(self) -> None:
+        """Lower μ as long as the problem with this μ is solved well enough (Fiacco and McCormick)."""
+        least = self.options.tolerance / 10.0
+        while self.mu > least and max(self.errors(self.mu)) <= 10.0 * self.mu:
+            self.mu = max(least, min(0.2 * self.mu, self.mu**1.5))
+            self.filter.clear()
+        self.phi = self.cost + rows.barrier(self.limits, self.point.rows, self.mu, self.rho, self.elastic)
+
+    # direction ------------------------------------------------------------------------------------------------------------
+
+    def find_direction(self) -> bool:
+        """The Newton direction at the current point; False when no amount of added curvature helps."""
+        d = self.direction
+        d.assemble(self.point, *self.parameters)
+        if not d.factor():
+            return False
+        d.solve(self.point, self.point.gap, d.residual, *self.parameters)
+        return bool(np.isfinite(d.dz).all() and np.isfinite(d.dy).all())
+
+    @property
+    def parameters(self) -> tuple[float, float, bool, float]:
+        """What the rows' algebra needs."""
+        return self.mu, self.rho, self.elastic, self.options.delta
+
+    def first_multipliers(self, guess: Guess | Result) -> None:
+        """Multipliers that leave the smallest gradient (least squares), or those of an earlier result; zero when neither is sensible."""
+        d, point = self.direction, self.point
+        if isinstance(guess, Result):
+            return
+        d.least_squares(point)
+        size = max(np.abs(d.dlam).max(), np.abs(d.dy).max())
+        if size <= 1e3:
+            point.lam[:] = d.dlam
+            point.rows.y[:] = d.dy
+
+    # step length ----------------------------------------------------------------------------------------------------------
+
+    def find_step(self) -> bool:
+        """Backtrack along the direction until the filter accepts; False when it never does."""
+        d, point = self.direction, self.point
+        slope = self.slope()
+        primal, dual = rows.step_to_boundary(self.limits, point.rows, d.step, self.elastic, self.keep)
+        shortest = self.filter.shortest(self.theta, slope)
+        alpha, first = primal, True
+        while alpha >= shortest or first:
+            kind = self.attempt(alpha, dual, slope)
+            if kind is None and first and self.trial_theta >= self.theta and self.correct(alpha, dual, slope):
+                return True
+            if kind is not None:
+                return self.accept(kind, alpha)
+            if first and self.tiny():
+                return self.accept("cost", alpha)
+            alpha, first = 0.5 * alpha, False
+        return False
+
+    @property
+    def keep(self) -> float:
+        """Fraction of the way to a bound that a step may go."""
+        return max(0.99, 1.0 - self.mu)
+
+    def slope(self) -> float:
+        """Derivative of the barrier cost along the direction."""
+        d, n = self.direction, self.evaluator.n
+        total = rows.barrier_slope(self.limits, self.point.rows, d.step, self.mu, self.rho, self.elastic)
+        for block in self.evaluator.blocks:
+            total += float(np.vdot(block.d.g[:, : n.nz], d.dz[block.first : block.first + block.count]))
+            total += float(block.d.g[:, n.nz :].sum(0) @ d.beta[: n.np])
+        return total
+
+    def attempt(self, alpha: float, dual: float, slope: float) -> str | None:
+        """Try a step length: what the filter says to it."""
+        d, point, trial = self.direction, self.point, self.trial
+        np.multiply(d.dz, alpha, out=trial.z)
+        np.add(trial.z, point.z, out=trial.z)
+        np.multiply(d.dlam, alpha, out=trial.lam)
+        np.add(trial.lam, point.lam, out=trial.lam)
+        trial.p[:] = point.p + alpha * d.beta[: point.p.size]
+        rows.advance(self.limits, point.rows, d.step, alpha, dual, self.elastic, self.mu, trial.rows)
+        self.trial_cost, self.trial_theta, self.trial_phi = self.assess(trial)
+        if not math.isfinite(self.trial_theta + self.trial_phi):
+            self.trial_theta = math.inf
+            return None
+        return self.filter.accepts((self.trial_theta, self.trial_phi), (self.theta, self.phi), slope, alpha)
+
+    def correct(self, alpha: float, dual: float, slope: float) -> bool:
+        """Second-order corrections: the same matrix, with the residuals of the full step added."""
+        d, kept, point, trial = self.direction, self.kept, self.point, self.trial
+        kept.copy_step(d)
+        gap, residual = point.gap.copy(), kept.residual
+        rows.residuals(point.v, self.limits, point.rows, self.elastic, residual)
+        theta_before = self.theta
+        for _ in range(4):
+            if not math.isfinite(self.trial_theta):
+                break
+            rows.residuals(trial.v, self.limits, trial.rows, self.elastic, d.residual)
+            gap = alpha * gap + trial.gap
+            residual[:] = alpha * residual + d.residual
+            d.solve(point, gap, residual, *self.parameters)
+            alpha, dual = rows.step_to_boundary(self.limits, point.rows, d.step, self.elastic, self.keep)
+            kind = self.attempt(alpha, dual, slope)
+            if kind is not None:
+                return self.accept(kind, alpha)
+            if self.trial_theta > 0.99 * theta_before:
+                break
+            theta_before = self.trial_theta
+        d.copy_step(kept)
+        return False
+
+    def tiny(self) -> bool:
+        """Whether the step is lost in rounding, so that no test on the cost means anything."""
+        d, point = self.direction, self.point
+        return bool((np.abs(d.dz) <= 1e-14 * (1.0 + np.abs(point.z))).all()) and self.theta <= 1e-7
+
+    def accept(self, kind: str, alpha: float) -> bool:
+        """The trial point becomes the current one."""
+        if kind == "violation":
+            self.filter.add(self.theta, self.phi)
+        self.point.copy_from(self.trial)
+        self.cost, self.theta, self.phi = self.trial_cost, self.trial_theta, self.trial_phi
+        self.step = alpha
+        self.evaluator.derivatives()
+        return True
+
+    # when no step is acceptable -------------------------------------------------------------------------------------------
+
+    def fall_back(self) -> bool:
+        """Let the rows stretch, once; False when they already do."""
+        if self.elastic:
+            return False
+        self.go_elastic(self.options.price)
+        return True
+
+    def go_elastic(self, price: float) -> None:
+        """Every row may be violated at this price."""
+        self.elastic, self.rho = True, price
+        self.mu = max(self.mu, self.options.barrier)
+        rows.loosen(self.point.v, self.limits, self.point.rows, price, self.mu)
+        self.measure()
+        self.filter = Filter(self.theta)
+        self.evaluator.derivatives()
+
+    def log(self, number: int, stationarity: float, violation: float, complementarity: float) -> None:
+        """Add a line to the record."""
+        cost = self.cost / self.evaluator.blocks[0].w[0]
+        line = (cost, violation, stationarity, complementarity, self.mu, self.step, self.direction.shift, self.elastic)
+        self.record.append(Iteration(number, *line))

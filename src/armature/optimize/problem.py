@@ -1,0 +1,116 @@
+"""What is asked: a motion in N steps that costs least, within bounds.
+
+    (P1)  minimise    Σ_k l(x_k, u_k, p, d_k) + l_N(x_N, p, d_N)
+    (P2)  subject to  x_{k+1} = f(x_k, u_k, p, d_k),                      k = 0 … N−1
+    (P3)              lower ≤ x_k, u_k, p, c(x_k, u_k, p, d_k) ≤ upper    at every knot its own, c_N at the last
+    (P4)              lower ≤ Σ_k t(x_k, u_k, p, d_k) + t_N(x_N, p, d_N) ≤ upper
+
+A `Model` holds the functions, traced and compiled once; a `Problem` holds the numbers of one question: bounds and the data d.
+Equal bounds make an equation, infinite ones no constraint: initial and final states, via points, joint ranges, drive limits and
+path constraints are one mechanism. p are a few numbers free for the whole motion, such as its duration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from armature.errors import ArgumentError
+
+StepFunction = Callable[[Any, Any, Any, Any], Any]  # (x, u, p, d) -> scalar, or sequence of scalars; all symbols
+EndFunction = Callable[[Any, Any, Any], Any]  # (x, p, d) -> the same, at the last knot
+
+
+@dataclass(frozen=True)
+class Model:
+    """The functions of one step, on symbols (CasADi SX column vectors, indexable), and their names for messages.
+
+    nx, nu: states and controls a knot.  np: free parameters.  nd: numbers of data a knot.
+    dynamics: x after the step.  cost: of the step.  constraints: c of (P3).  totals: t of (P4).  end_*: the same at the last knot.
+    key: says everything that the functions depend on; kernels are then found in the disk cache without running the functions.
+    """
+
+    nx: int
+    nu: int
+    dynamics: StepFunction
+    cost: StepFunction
+    constraints: StepFunction | None = None
+    totals: StepFunction | None = None
+    end_cost: EndFunction | None = None
+    end_constraints: EndFunction | None = None
+    end_totals: EndFunction | None = None
+    np: int = 0
+    nd: int = 0
+    key: str = ""
+    state_names: Sequence[str] = ()
+    control_names: Sequence[str] = ()
+    constraint_names: Sequence[str] = ()
+    end_names: Sequence[str] = ()
+    parameter_names: Sequence[str] = ()
+    total_names: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("state_names", "control_names", "constraint_names", "end_names", "parameter_names", "total_names"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+
+
+Bounds = Any  # a number or an array that broadcasts to the shape given
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One question to a model: N steps, bounds (pairs lower, upper; each broadcasts to the shape given) and data.
+
+    x: (N+1, nx).  u: (N, nu).  p: (np,).  constraints: (N, number of constraints).  end: (number of end constraints,).
+    totals: (number of totals,).  data: (N+1, nd).
+    """
+
+    model: Model
+    N: int
+    x: tuple[Bounds, Bounds] = (-np.inf, np.inf)
+    u: tuple[Bounds, Bounds] = (-np.inf, np.inf)
+    p: tuple[Bounds, Bounds] = (-np.inf, np.inf)
+    constraints: tuple[Bounds, Bounds] = (-np.inf, np.inf)
+    end: tuple[Bounds, Bounds] = (-np.inf, np.inf)
+    totals: tuple[Bounds, Bounds] = (-np.inf, np.inf)
+    data: Bounds = field(default=0.0)
+
+    def __post_init__(self) -> None:
+        if self.N < 1:
+            raise ArgumentError(f"a problem needs at least one step, got N = {self.N}")
+
+
+@dataclass(frozen=True)
+class Guess:
+    """Where the solver starts. x: (N+1, nx), u: (N, nu), p: (np,), each broadcasting; a `Result` serves as well, with its multipliers."""
+
+    x: Any = 0.0
+    u: Any = 0.0
+    p: Any = 0.0
+
+
+def filled(value: Any, shape: tuple[int, ...], what: str) -> np.ndarray:
+    """`value` as a new float array of this shape, broadcasting; an ArgumentError that names `what` otherwise."""
+    try:
+        array = np.array(np.broadcast_to(np.asarray(value, dtype=float), shape))
+    except (TypeError, ValueError):
+        raise ArgumentError(f"{what} has shape {np.shape(value)}, which does not broadcast to {shape}") from None
+    if np.isnan(array).any():
+        raise ArgumentError(f"{what} has values that are not numbers (NaN)")
+    return array
+
+
+def interval(pair: Any, shape: tuple[int, ...], what: str) -> tuple[np.ndarray, np.ndarray]:
+    """A pair of bounds as two arrays of this shape, lower ≤ upper."""
+    try:
+        lower, upper = pair
+    except (TypeError, ValueError):
+        raise ArgumentError(f"the bounds of {what} must be a pair (lower, upper), got {pair!r}") from None
+    lower, upper = filled(lower, shape, f"lower bound of {what}"), filled(upper, shape, f"upper bound of {what}")
+    if (lower > upper).any():
+        at = tuple(int(i) for i in np.argwhere(lower > upper)[0])
+        raise ArgumentError(f"the bounds of {what} cross at {at}: lower {lower[at]:g} > upper {upper[at]:g}; exchange or widen them")
+    return lower, upper

@@ -1,0 +1,270 @@
+"""Every constraint is a row: lower ≤ v(z) ≤ upper, with its slack, multipliers and barrier.
+
+A row with equal bounds is an equation, v = s with s fixed; any other bounded row has a slack s strictly between its bounds:
+
+    (I1)  v − s − e⁺ + e⁻ = 0                         residual; e⁺, e⁻ ≥ 0 only while rows are elastic, at the price ρ each
+    (I2)  −y − a + b = 0,  a(s − lower) = μ,  b(upper − s) = μ
+    (I3)  ρ − y − a⁺ = 0,  a⁺e⁺ = μ;    ρ + y − a⁻ = 0,  a⁻e⁻ = μ
+
+Slacks and elastics leave the Newton system row by row, which turns (I1) into
+
+    (I4)  J dz − D dy = −r̂,    D = δ + 1/Σ_s + 1/Σ⁺ + 1/Σ⁻,   Σ_s = a/(s − lower) + b/(upper − s),  Σ^± = a^±/e^±
+
+so that a row only adds JᵀD⁻¹J to the Hessian. δ > 0 is a proximal term: rows may be redundant, or of any rank; a full step leaves the
+residual δ dy, which vanishes with the step. An elastic row bounds its multiplier: |y| < ρ.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+ABSENT, EQUATION, BOUNDED = 0, 1, 2
+
+
+class Rows(NamedTuple):
+    """Slack, multipliers and elastics of all rows (or their steps), each (R,)."""
+
+    s: np.ndarray
+    y: np.ndarray
+    a: np.ndarray
+    b: np.ndarray
+    ep: np.ndarray
+    em: np.ndarray
+    ap: np.ndarray
+    am: np.ndarray
+
+
+class Limits(NamedTuple):
+    """Bounds and kind of all rows, each (R,)."""
+
+    lower: np.ndarray
+    upper: np.ndarray
+    kind: np.ndarray
+
+
+def empty_rows(count: int) -> Rows:
+    """Rows of zeros."""
+    return Rows(*(np.zeros(count) for _ in Rows._fields))
+
+
+def limits_of(lower: np.ndarray, upper: np.ndarray) -> Limits:
+    """Sort rows by their bounds; bounds closer than rounding make an equation."""
+    close = upper - lower <= 1e-12 * np.maximum(1.0, np.abs(np.where(np.isfinite(lower), lower, 1.0)))
+    absent = ~np.isfinite(lower) & ~np.isfinite(upper)
+    kind = np.where(absent, ABSENT, np.where(close, EQUATION, BOUNDED)).astype(np.int64)
+    return Limits(lower, upper, kind)
+
+
+@njit(cache=True)
+def inside(value, lower, upper, push):
+    """The number nearest to value that keeps a distance from both bounds."""
+    low, high = lower, upper
+    if np.isfinite(lower):
+        low = lower + push * max(1.0, abs(lower))
+        if np.isfinite(upper):
+            low = min(low, lower + push * (upper - lower))
+    if np.isfinite(upper):
+        high = upper - push * max(1.0, abs(upper))
+        if np.isfinite(lower):
+            high = max(high, upper - push * (upper - lower))
+    return min(max(value, low), high)
+
+
+@njit(cache=True)
+def place_slacks(v, limits, rows, push, mu):
+    """Slacks nearest to the values v, inside their bounds, with bound multipliers that fit the barrier."""
+    for i in range(v.size):
+        rows.a[i] = rows.b[i] = 0.0
+        if limits.kind[i] == EQUATION:
+            rows.s[i] = limits.lower[i]
+        elif limits.kind[i] == BOUNDED:
+            rows.s[i] = inside(v[i], limits.lower[i], limits.upper[i], push)
+            if np.isfinite(limits.lower[i]):
+                rows.a[i] = mu / (rows.s[i] - limits.lower[i])
+            if np.isfinite(limits.upper[i]):
+                rows.b[i] = mu / (limits.upper[i] - rows.s[i])
+        else:
+            rows.s[i] = v[i]
+
+
+@njit(cache=True)
+def loosen(v, limits, rows, rho, mu):
+    """Start the elastics of every row so that (I1) and (I3) hold, with multipliers inside ±ρ."""
+    for i in range(v.size):
+        if limits.kind[i] == ABSENT:
+            continue
+        rows.y[i] = min(max(rows.y[i], -0.9 * rho), 0.9 * rho)
+        r = v[i] - rows.s[i]
+        half, product = 0.5 * (mu / rho - abs(r)), 0.5 * mu * abs(r) / rho
+        root = np.sqrt(half * half + product)
+        small = half + root if half >= 0.0 else product / (root - half)  # the positive root, without cancellation
+        large = small + abs(r)
+        rows.ep[i], rows.em[i] = (large, small) if r > 0.0 else (small, large)
+        rows.ap[i], rows.am[i] = mu / rows.ep[i], mu / rows.em[i]
+
+
+@njit(cache=True)
+def residuals(v, limits, rows, elastic, r):
+    """(I1)."""
+    for i in range(v.size):
+        if limits.kind[i] == ABSENT:
+            r[i] = 0.0
+        else:
+            r[i] = v[i] - rows.s[i]
+            if elastic:
+                r[i] += rows.em[i] - rows.ep[i]
+
+
+@njit(cache=True)
+def slack_terms(i, limits, rows, mu):
+    """(Σ_s, gradient of the barrier Lagrangian in s) of a bounded row."""
+    sigma, gradient = 0.0, -rows.y[i]
+    if np.isfinite(limits.lower[i]):
+        gap = rows.s[i] - limits.lower[i]
+        sigma += rows.a[i] / gap
+        gradient -= mu / gap
+    if np.isfinite(limits.upper[i]):
+        gap = limits.upper[i] - rows.s[i]
+        sigma += rows.b[i] / gap
+        gradient += mu / gap
+    return sigma, gradient
+
+
+@njit(cache=True)
+def eliminate(limits, rows, r, mu, rho, elastic, delta, weight, rhat):
+    """(I4): weight = 1/D and r̂ of every row."""
+    for i in range(r.size):
+        if limits.kind[i] == ABSENT:
+            weight[i] = rhat[i] = 0.0
+            continue
+        D, value = delta, r[i]
+        if limits.kind[i] == BOUNDED:
+            sigma, gradient = slack_terms(i, limits, rows, mu)
+            D += 1.0 / sigma
+            value += gradient / sigma
+        if elastic:
+            plus, minus = rows.ep[i] / rows.ap[i], rows.em[i] / rows.am[i]
+            D += plus + minus
+            value += plus * (rho - rows.y[i] - mu / rows.ep[i]) - minus * (rho + rows.y[i] - mu / rows.em[i])
+        weight[i], rhat[i] = 1.0 / D, value
+
+
+@njit(cache=True)
+def recover(limits, rows, mu, rho, elastic, dy, step):
+    """Steps of slacks, bound multipliers and elastics that belong to dy."""
+    for i in range(dy.size):
+        step.y[i] = dy[i]
+        step.s[i] = step.a[i] = step.b[i] = 0.0
+        if limits.kind[i] == BOUNDED:
+            sigma, gradient = slack_terms(i, limits, rows, mu)
+            ds = (dy[i] - gradient) / sigma
+            step.s[i] = ds
+            if np.isfinite(limits.lower[i]):
+                step.a[i] = (mu - rows.a[i] * ds) / (rows.s[i] - limits.lower[i]) - rows.a[i]
+            if np.isfinite(limits.upper[i]):
+                step.b[i] = (mu + rows.b[i] * ds) / (limits.upper[i] - rows.s[i]) - rows.b[i]
+        if elastic and limits.kind[i] != ABSENT:
+            step.ep[i] = rows.ep[i] / rows.ap[i] * (dy[i] - (rho - rows.y[i] - mu / rows.ep[i]))
+            step.em[i] = rows.em[i] / rows.am[i] * (-dy[i] - (rho + rows.y[i] - mu / rows.em[i]))
+            step.ap[i] = (mu - rows.ap[i] * step.ep[i]) / rows.ep[i] - rows.ap[i]
+            step.am[i] = (mu - rows.am[i] * step.em[i]) / rows.em[i] - rows.am[i]
+
+
+@njit(cache=True)
+def longest(value, step, keep, alpha):
+    """The part of alpha after which value + alpha·step still has (1 − keep)·value."""
+    return -keep * value / step if step * alpha < -keep * value else alpha
+
+
+@njit(cache=True)
+def step_to_boundary(limits, rows, step, elastic, keep):
+    """Longest primal and dual steps that stay inside all bounds by the fraction 1 − keep."""
+    primal = dual = 1.0
+    for i in range(limits.kind.size):
+        if limits.kind[i] == BOUNDED:
+            if np.isfinite(limits.lower[i]):
+                primal = longest(rows.s[i] - limits.lower[i], step.s[i], keep, primal)
+                dual = longest(rows.a[i], step.a[i], keep, dual)
+            if np.isfinite(limits.upper[i]):
+                primal = longest(limits.upper[i] - rows.s[i], -step.s[i], keep, primal)
+                dual = longest(rows.b[i], step.b[i], keep, dual)
+        if elastic and limits.kind[i] != ABSENT:
+            primal = longest(rows.ep[i], step.ep[i], keep, primal)
+            primal = longest(rows.em[i], step.em[i], keep, primal)
+            dual = longest(rows.ap[i], step.ap[i], keep, dual)
+            dual = longest(rows.am[i], step.am[i], keep, dual)
+    return primal, dual
+
+
+@njit(cache=True)
+def barrier(limits, rows, mu, rho, elastic):
+    """−μ Σ log(distances) + ρ Σ elastics: what rows add to the cost."""
+    total = 0.0
+    for i in range(limits.kind.size):
+        if limits.kind[i] == BOUNDED:
+            if np.isfinite(limits.lower[i]):
+                total -= mu * np.log(rows.s[i] - limits.lower[i])
+            if np.isfinite(limits.upper[i]):
+                total -= mu * np.log(limits.upper[i] - rows.s[i])
+        if elastic and limits.kind[i] != ABSENT:
+            total += rho * (rows.ep[i] + rows.em[i]) - mu * (np.log(rows.ep[i]) + np.log(rows.em[i]))
+    return total
+
+
+@njit(cache=True)
+def barrier_slope(limits, rows, step, mu, rho, elastic):
+    """Derivative of `barrier` along a step."""
+    total = 0.0
+    for i in range(limits.kind.size):
+        if limits.kind[i] == BOUNDED:
+            if np.isfinite(limits.lower[i]):
+                total -= mu * step.s[i] / (rows.s[i] - limits.lower[i])
+            if np.isfinite(limits.upper[i]):
+                total += mu * step.s[i] / (limits.upper[i] - rows.s[i])
+        if elastic and limits.kind[i] != ABSENT:
+            total += (rho - mu / rows.ep[i]) * step.ep[i] + (rho - mu / rows.em[i]) * step.em[i]
+    return total
+
+
+@njit(cache=True)
+def advance(limits, rows, step, primal, dual, elastic, mu, result):
+    """result = rows + step; primal, dual: step lengths. Bound multipliers are kept within a factor 1e10 of μ / distance."""
+    for i in range(limits.kind.size):
+        result.s[i] = rows.s[i] + primal * step.s[i]
+        result.y[i] = rows.y[i] + primal * step.y[i]
+        if limits.kind[i] == BOUNDED:
+            if np.isfinite(limits.lower[i]):
+                centre = mu / (result.s[i] - limits.lower[i])
+                result.a[i] = min(max(rows.a[i] + dual * step.a[i], 1e-10 * centre), 1e10 * centre)
+            if np.isfinite(limits.upper[i]):
+                centre = mu / (limits.upper[i] - result.s[i])
+                result.b[i] = min(max(rows.b[i] + dual * step.b[i], 1e-10 * centre), 1e10 * centre)
+        if elastic and limits.kind[i] != ABSENT:
+            result.ep[i] = rows.ep[i] + primal * step.ep[i]
+            result.em[i] = rows.em[i] + primal * step.em[i]
+            result.ap[i] = rows.ap[i] + dual * step.ap[i]
+            result.am[i] = rows.am[i] + dual * step.am[i]
+
+
+@njit(cache=True)
+def complementarity(limits, rows, mu, rho, elastic):
+    """(worst error of the complementarity in (I2), (I3), worst of their gradients, sum of |multipliers| of bounds, their number)."""
+    error = slope = total = 0.0
+    count = 0
+    for i in range(limits.kind.size):
+        if limits.kind[i] == BOUNDED:
+            if np.isfinite(limits.lower[i]):
+                error = max(error, abs(rows.a[i] * (rows.s[i] - limits.lower[i]) - mu))
+                count += 1
+            if np.isfinite(limits.upper[i]):
+                error = max(error, abs(rows.b[i] * (limits.upper[i] - rows.s[i]) - mu))
+                count += 1
+            slope = max(slope, abs(-rows.y[i] - rows.a[i] + rows.b[i]))
+            total += rows.a[i] + rows.b[i]
+        if elastic and limits.kind[i] != ABSENT:
+            error = max(error, abs(rows.ap[i] * rows.ep[i] - mu), abs(rows.am[i] * rows.em[i] - mu))
+            slope = max(slope, abs(rho - rows.y[i] - rows.ap[i]), abs(rho + rows.y[i] - rows.am[i]))
+            total += rows.ap[i] + rows.am[i]
+            count += 2
+    return error, slope, total, count

@@ -1,0 +1,151 @@
+"""The functions of a step as kernels: values, exact first derivatives and the Hessian of the Lagrangian, all knots in one call.
+
+    (S1)  ℒ(z, p) = w₀ l + λᵀf + yᵀ(w_c c) + ηᵀ(w_t t),      z = (x, u)
+
+w scales cost, constraints and totals. Jacobians of f and c and the Hessian are passed as nonzeros; their places (the layout) are a
+kernel without inputs, so that the disk cache gives them without a new trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from armature.kernel import Argument, Expression, Kernel
+from armature.kernel.kernel import compiled
+from armature.kernel.trace import trace
+from armature.optimize.problem import Model
+
+VERSION = "stage 1"  # part of every key: change it with the trace below
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Places of the nonzeros: F (rows, columns in z), J (first entry of each row, columns in z), H (lower triangle, in (z, p))."""
+
+    F_rows: np.ndarray
+    F_cols: np.ndarray
+    J_first: np.ndarray
+    J_cols: np.ndarray
+    H_rows: np.ndarray
+    H_cols: np.ndarray
+
+
+@dataclass(frozen=True)
+class Stage:
+    """The kernels of one kind of knot. nf: states that the step produces (0 at the last knot); nc, nt: constraints and totals."""
+
+    values: Kernel
+    derivatives: Kernel
+    layout: Layout
+    nf: int
+    nc: int
+    nt: int
+
+
+def running_stage(model: Model) -> Stage:
+    """Kernels for the knots 0 … N−1."""
+
+    def functions(x, u, p, d):
+        parts = (model.dynamics, model.cost, model.constraints, model.totals)
+        return tuple(column(part(x, u, p, d)) if part else ca.SX(0, 1) for part in parts)
+
+    return build_stage(model, functions, f"{model.key} running" if model.key else "")
+
+
+def end_stage(model: Model) -> Stage:
+    """Kernels for the last knot, which has a state but no control."""
+
+    def functions(x, u, p, d):
+        parts = (model.end_cost, model.end_constraints, model.end_totals)
+        cost, constraints, totals = (column(part(x, p, d)) if part else ca.SX(0, 1) for part in parts)
+        return ca.SX(0, 1), cost if cost.numel() else ca.SX(0), constraints, totals
+
+    return build_stage(model, functions, f"{model.key} end" if model.key else "")
+
+
+def build_stage(model: Model, functions: Callable, key: str) -> Stage:
+    """Trace (or find in the cache) the three kernels of a stage."""
+    traced: dict[str, Any] = {}
+
+    def expressions() -> dict[str, Expression]:
+        if not traced:
+            traced.update(trace_stage(model, functions))
+        return traced
+
+    if not key:
+        parts = expressions()
+        key = "".join(parts[name].function.serialize() for name in ("values", "derivatives"))
+    kernels = {name: compiled(f"{VERSION} {name} {key}", lambda name=name: expressions()[name]) for name in ("values", "derivatives", "layout")}
+    places = [np.asarray(a, dtype=np.int64) for a in kernels["layout"]()]
+    nf, nc, nt, _ = (a.size for a in kernels["values"].outputs)
+    return Stage(kernels["values"], kernels["derivatives"], Layout(*places[:6]), nf, nc, nt)
+
+
+def trace_stage(model: Model, functions: Callable) -> dict[str, Expression]:
+    """The three kernels as expressions."""
+    nx, nz = model.nx, model.nx + model.nu
+    z, p, d = ca.SX.sym("z", nz), ca.SX.sym("p", model.np), ca.SX.sym("d", model.nd)
+    f, l, c, t = functions(z[:nx], z[nx:], p, d)
+    lam, y, eta = ca.SX.sym("lam", f.numel()), ca.SX.sym("y", c.numel()), ca.SX.sym("eta", t.numel())
+    w_l, w_c, w_t = ca.SX.sym("w_l"), ca.SX.sym("w_c", c.numel()), ca.SX.sym("w_t", t.numel())
+    w = ca.vertcat(w_l, w_c, w_t)
+    l, c, t = w_l * l, w_c * c, w_t * t
+    # (S1) and its derivatives
+    zp = ca.vertcat(z, p)
+    F, J, T = ca.jacobian(f, z), ca.jacobian(c, z), ca.densify(ca.jacobian(t, zp))
+    lagrangian = l + ca.dot(lam, f) + ca.dot(y, c) + ca.dot(eta, t)
+    H = ca.tril(ca.hessian(lagrangian, zp)[0])
+    values = {"f": f, "c": c, "t": t, "l": l}
+    derivatives = {
+        "F": nonzeros_by_row(F), "Fp": ca.jacobian(f, p), "g": ca.densify(ca.gradient(l, zp)),
+        "J": nonzeros_by_row(J), "Jp": ca.jacobian(c, p), "T": T, "H": nonzeros_by_row(H),
+    }  # fmt: skip
+    inputs = {"z": z, "p": p, "d": d, "w": w}
+    multipliers = {"lam": lam, "y": y, "eta": eta}
+    return {
+        "values": expression("values", inputs, values),
+        "derivatives": expression("derivatives", {**inputs, **multipliers}, derivatives),
+        "layout": trace(lambda: layout_of(F, J, H), {}, name="layout"),
+    }
+
+
+def expression(name: str, inputs: dict[str, ca.SX], outputs: dict[str, ca.SX]) -> Expression:
+    """Flat, dense, C-ordered arguments with shared sub-expressions."""
+    columns = ca.cse([ca.vec(ca.densify(value).T) for value in outputs.values()])
+    function = ca.Function("kernel", list(inputs.values()), columns)
+    arguments_in = tuple(Argument(key, (symbol.numel(),)) for key, symbol in inputs.items())
+    arguments_out = tuple(Argument(key, (col.numel(),)) for key, col in zip(outputs, columns))
+    return Expression(name, arguments_in, arguments_out, function)
+
+
+def layout_of(F: ca.SX, J: ca.SX, H: ca.SX) -> dict[str, np.ndarray]:
+    """The places of the nonzeros, in the order of `nonzeros_by_row`."""
+    (fr, fc), (jr, jc), (hr, hc) = (by_row(M) for M in (F, J, H))
+    first = np.searchsorted(jr, np.arange(J.shape[0] + 1))
+    arrays = {"F_rows": fr, "F_cols": fc, "J_first": first, "J_cols": jc, "H_rows": hr, "H_cols": hc}
+    return {name: np.asarray(a, dtype=float) for name, a in arrays.items()}
+
+
+def by_row(matrix: ca.SX) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and columns of the nonzeros, ordered by row."""
+    cols, rows = matrix.T.sparsity().get_triplet()  # of the transpose: CasADi orders by column
+    return np.asarray(rows, dtype=int), np.asarray(cols, dtype=int)
+
+
+def nonzeros_by_row(matrix: ca.SX) -> ca.SX:
+    """The nonzeros as a column, ordered by row."""
+    nonzeros = matrix.T.nonzeros()
+    return ca.vertcat(*nonzeros) if nonzeros else ca.SX(0, 1)
+
+
+def column(value: Any) -> ca.SX:
+    """Whatever a user's function returned as a dense symbolic column."""
+    if isinstance(value, ca.SX):
+        return ca.densify(ca.vec(value))
+    values = [value] if np.ndim(value) == 0 else list(value)
+    return ca.densify(ca.vertcat(*(ca.SX(v) for v in values))) if values else ca.SX(0, 1)

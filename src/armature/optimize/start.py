@@ -1,0 +1,85 @@
+"""Before the first step: scale the problem, and put the starting motion inside its bounds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from armature.optimize.evaluate import Evaluator
+from armature.optimize.problem import Guess, filled
+from armature.optimize.result import Result
+from armature.optimize.rows import BOUNDED, EQUATION, inside
+
+if TYPE_CHECKING:
+    from armature.optimize.interior import Interior
+
+LARGEST_GRADIENT = 100.0
+
+
+def place(search: Interior, guess: Guess | Result) -> None:
+    """Take over the guess; variables with bounds are moved inside them, fixed ones set."""
+    n, point, limits = search.evaluator.n, search.point, search.limits
+    point.z[:, : n.nx] = filled(guess.x, (n.N + 1, n.nx), "the guess for x")
+    point.z[: n.N, n.nx :] = filled(guess.u, (n.N, n.nu), "the guess for u")
+    point.p[:] = filled(guess.p, (n.np,), "the guess for p")
+    push = 1e-2
+    if isinstance(guess, Result):
+        push = 1e-8
+    rows_of_z = np.arange(n.N + 1)[:, None] * n.nr + np.arange(n.nz)
+    put_inside(point.z, rows_of_z, limits, push)
+    put_inside(point.p, (n.N + 1) * n.nr + np.arange(n.np), limits, push)
+
+
+def put_inside(values: np.ndarray, index: np.ndarray, limits, push: float) -> None:
+    """Move the values, which are the rows `index`, inside the limits."""
+    kind, lower, upper = limits.kind[index], limits.lower[index], limits.upper[index]
+    values[kind == EQUATION] = lower[kind == EQUATION]
+    for at in np.argwhere(kind == BOUNDED):
+        i = tuple(at)
+        values[i] = inside(values[i], lower[i], upper[i], push)
+
+
+def scale(evaluator: Evaluator) -> bool:
+    """Scale cost, constraints and totals so that no gradient at the start exceeds 100; False when one is not finite."""
+    running, end = evaluator.blocks
+    evaluator.values(evaluator.point)
+    evaluator.derivatives()
+    parts = [evaluator.point.v, evaluator.point.f, evaluator.point.l, *running.d, *end.d]
+    if not all(np.isfinite(part).all() for part in parts):
+        return False
+    n = evaluator.n
+    cost = factor(max(np.abs(running.d.g).max(initial=0.0), np.abs(end.d.g).max(initial=0.0)))
+    totals = factor(np.maximum(*(largest(b.d.T, n.nt if b.stage.nt else 0, n.nz + n.np, n.nt) for b in (running, end))))
+    for block in (running, end):
+        nc = block.stage.nc
+        J, first = np.abs(block.d.J).max(0, initial=0.0), block.stage.layout.J_first
+        size = np.array([J[first[c] : first[c + 1]].max(initial=0.0) for c in range(nc)])
+        size = np.maximum(size, largest(block.d.Jp, nc, n.np, nc))
+        block.w[0] = cost
+        block.w[1 : 1 + nc] = factor(size)
+        block.w[1 + nc :] = totals[: block.stage.nt]
+        scale_limits(evaluator, block.first, block.count, nc, block.w[1 : 1 + nc])
+    for side in (evaluator.limits.lower, evaluator.limits.upper):
+        side[n.R - n.nt :] *= totals
+    return True
+
+
+def largest(array: np.ndarray, functions: int, width: int, size: int) -> np.ndarray:
+    """Largest |entry| of each function's gradient over the knots, (size,); zero for functions that the block does not have."""
+    if functions == 0:
+        return np.zeros(size)
+    return np.abs(array).reshape(array.shape[0], functions, width).max((0, 2), initial=0.0)
+
+
+def scale_limits(evaluator: Evaluator, first: int, count: int, nc: int, factors: np.ndarray) -> None:
+    """Bounds of constraints take the constraints' scale."""
+    n = evaluator.n
+    for side in (evaluator.limits.lower, evaluator.limits.upper):
+        knots = side[: (n.N + 1) * n.nr].reshape(n.N + 1, n.nr)
+        knots[first : first + count, n.nz : n.nz + nc] *= factors
+
+
+def factor(size):
+    """1 for gradients up to 100, less for larger ones."""
+    return np.maximum(np.minimum(1.0, LARGEST_GRADIENT / np.maximum(size, 1e-300)), 1e-8)

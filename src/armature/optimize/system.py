@@ -1,0 +1,237 @@
+"""The Newton system of all knots, put together from the kernels' derivatives and the rows' weights.
+
+With the rows eliminated (rows.py, (I4)) what remains, for z, λ, the parameters p and the multipliers η of the totals, is
+
+    (N1)  [K  V ] [ (dz, dλ) ]       [ r ]
+          [Vᵀ B ] [ (dp, dη) ]  = −  [ r_b ]
+
+where K is the stagewise system of riccati.py with W = ∇²ℒ + JᵀD⁻¹J, and the border V, B has one column for each parameter and total.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from armature.optimize.riccati import FAST
+
+
+class Derivatives(NamedTuple):
+    """What the derivative kernel writes for a block of knots, each (knots, size): see stage.py."""
+
+    F: np.ndarray
+    Fp: np.ndarray
+    g: np.ndarray
+    J: np.ndarray
+    Jp: np.ndarray
+    T: np.ndarray
+    H: np.ndarray
+
+
+class Places(NamedTuple):
+    """Where the nonzeros stand, which knot is the block's first, and how many rows a knot has."""
+
+    first: int
+    nr: int
+    F_rows: np.ndarray
+    F_cols: np.ndarray
+    J_first: np.ndarray
+    J_cols: np.ndarray
+    H_rows: np.ndarray
+    H_cols: np.ndarray
+
+
+class System(NamedTuple):
+    """W: (N+1, nz, nz).  V: (nb, N+1, nz) and Vf: (nb, N, nx), the border's columns in z and in the dynamics.  B: (nb, nb)."""
+
+    W: np.ndarray
+    V: np.ndarray
+    Vf: np.ndarray
+    B: np.ndarray
+
+
+@njit(cache=True, fastmath=FAST)
+def assemble(d, at, weight, system):
+    """Write the Hessian, Jacobians and weights of a block of knots into W, V; add them to B."""
+    W, V, Vf, B = system
+    nz = W.shape[1]
+    count, nt = d.H.shape[0], d.T.shape[1] // max(d.g.shape[1], 1)
+    np_ = d.g.shape[1] - nz
+    nr = at.nr
+    for i in range(count):
+        k = at.first + i
+        W[k] = 0.0
+        V[:, k] = 0.0
+        for e in range(at.H_rows.size):
+            a, b, value = at.H_rows[e], at.H_cols[e], d.H[i, e]
+            if a < nz:
+                W[k, a, b] = value
+            elif b < nz:
+                V[a - nz, k, b] = value
+            else:
+                B[a - nz, b - nz] += value
+                if a != b:
+                    B[b - nz, a - nz] += value
+        for a in range(nz):
+            W[k, a, a] += weight[k * nr + a]
+        for c in range(at.J_first.size - 1):
+            w = weight[k * nr + nz + c]
+            if w > 0.0:
+                add_row(d, at, i, k, c, w, np_, W, V, B)
+        for a in range(nz):
+            for b in range(a):
+                W[k, b, a] = W[k, a, b]
+        # the border: dynamics and totals
+        for j in range(np_):
+            for s in range(d.Fp.shape[1] // max(np_, 1)):
+                Vf[j, k, s] = d.Fp[i, s * np_ + j]
+        for t in range(nt):
+            for a in range(nz):
+                V[np_ + t, k, a] = d.T[i, t * (nz + np_) + a]
+            for j in range(np_):
+                B[np_ + t, j] += d.T[i, t * (nz + np_) + nz + j]
+                B[j, np_ + t] += d.T[i, t * (nz + np_) + nz + j]
+
+
+@njit(cache=True, fastmath=FAST)
+def add_row(d, at, i, k, c, w, np_, W, V, B):
+    """Add w JᵀJ of constraint c at knot k (lower triangle of W)."""
+    start, stop = at.J_first[c], at.J_first[c + 1]
+    for e in range(start, stop):
+        a, value = at.J_cols[e], w * d.J[i, e]
+        for o in range(start, e + 1):
+            W[k, a, at.J_cols[o]] += value * d.J[i, o]
+        for j in range(np_):
+            V[j, k, a] += value * d.Jp[i, c * np_ + j]
+    for j in range(np_):
+        for l in range(np_):
+            B[j, l] += w * d.Jp[i, c * np_ + j] * d.Jp[i, c * np_ + l]
+
+
+@njit(cache=True, fastmath=FAST)
+def gradient(d, at, lam, y, r, rp):
+    """r_k = ∇_z ℒ at a block of knots for row multipliers y; adds ∇_p ℒ to rp. y: (R,), the totals' last."""
+    nz = r.shape[1]
+    nx = lam.shape[1]
+    np_ = rp.size
+    nr = at.nr
+    nt = d.T.shape[1] // max(d.g.shape[1], 1)
+    for i in range(d.g.shape[0]):
+        k = at.first + i
+        for a in range(nz):
+            r[k, a] = d.g[i, a] + y[k * nr + a]
+        for s in range(nx):
+            r[k, s] -= lam[k, s]
+        for j in range(np_):
+            rp[j] += d.g[i, nz + j]
+        for e in range(at.F_rows.size):
+            r[k, at.F_cols[e]] += d.F[i, e] * lam[k + 1, at.F_rows[e]]
+        for j in range(np_):
+            for s in range(d.Fp.shape[1] // max(np_, 1)):
+                rp[j] += d.Fp[i, s * np_ + j] * lam[k + 1, s]
+        for c in range(at.J_first.size - 1):
+            value = y[k * nr + nz + c]
+            for e in range(at.J_first[c], at.J_first[c + 1]):
+                r[k, at.J_cols[e]] += d.J[i, e] * value
+            for j in range(np_):
+                rp[j] += d.Jp[i, c * np_ + j] * value
+        for t in range(nt):
+            value = y[y.size - nt + t]
+            for a in range(nz):
+                r[k, a] += d.T[i, t * (nz + np_) + a] * value
+            for j in range(np_):
+                rp[j] += d.T[i, t * (nz + np_) + nz + j] * value
+
+
+@njit(cache=True, fastmath=FAST)
+def row_steps(d, at, weight, rhat, dz, dp, dy):
+    """dy = D⁻¹(J dz + J_p dp + r̂), (I4), of the rows at a block of knots."""
+    nz, np_ = dz.shape[1], dp.size
+    nr = at.nr
+    for i in range(d.g.shape[0]):
+        k = at.first + i
+        for a in range(nz):
+            m = k * nr + a
+            dy[m] = weight[m] * (dz[k, a] + rhat[m])
+        for c in range(at.J_first.size - 1):
+            m = k * nr + nz + c
+            if weight[m] > 0.0:
+                value = rhat[m]
+                for e in range(at.J_first[c], at.J_first[c + 1]):
+                    value += d.J[i, e] * dz[k, at.J_cols[e]]
+                for j in range(np_):
+                    value += d.Jp[i, c * np_ + j] * dp[j]
+                dy[m] = weight[m] * value
+
+
+@njit(cache=True, fastmath=FAST)
+def border_product(system, dz, dlam, out):
+    """out = Vᵀ(dz, dλ)."""
+    for j in range(out.size):
+        total = 0.0
+        for k in range(dz.shape[0]):
+            for a in range(dz.shape[1]):
+                total += system.V[j, k, a] * dz[k, a]
+        for k in range(system.Vf.shape[1]):
+            for s in range(dlam.shape[1]):
+                total += system.Vf[j, k, s] * dlam[k + 1, s]
+        out[j] = total
+
+
+@njit(cache=True, fastmath=FAST)
+def remainder(system, F, rows, cols, shift, r, gap, rb, dz, dlam, beta, out_r, out_gap, out_b):
+    """What (N1) leaves after the step (dz, dλ, β): the right-hand sides for a refinement."""
+    W, V, Vf, B = system
+    knots, nz = dz.shape
+    nx, N = dlam.shape[1], knots - 1
+    for k in range(knots):
+        for a in range(nz):
+            value = r[k, a] + shift * dz[k, a]
+            for b in range(nz):
+                value += W[k, a, b] * dz[k, b]
+            for j in range(beta.size):
+                value += V[j, k, a] * beta[j]
+            out_r[k, a] = value
+        for s in range(nx):
+            out_r[k, s] -= dlam[k, s]
+        if k < N:
+            for s in range(nx):
+                out_gap[k, s] = gap[k, s] - dz[k + 1, s]
+                for j in range(beta.size):
+                    out_gap[k, s] += Vf[j, k, s] * beta[j]
+            for e in range(rows.size):
+                out_r[k, cols[e]] += F[k, e] * dlam[k + 1, rows[e]]
+                out_gap[k, rows[e]] += F[k, e] * dz[k, cols[e]]
+    border_product(system, dz, dlam, out_b)
+    for j in range(beta.size):
+        out_b[j] += rb[j]
+        for l in range(beta.size):
+            out_b[j] += B[j, l] * beta[l]
+
+
+@njit(cache=True)
+def gaps(f, z, gap):
+    """gap_k = f_k − x_{k+1}; their sum of absolute values."""
+    total = 0.0
+    for k in range(gap.shape[0]):
+        for s in range(gap.shape[1]):
+            gap[k, s] = f[k, s] - z[k + 1, s]
+            total += abs(gap[k, s])
+    return total
+
+
+@njit(cache=True)
+def fill_rows(z, p, t, nr, v):
+    """The rows that are variables, and the sums of the totals: v[k, :nz] = z, then p and Σ t at the end."""
+    knots, nz = z.shape
+    for k in range(knots):
+        for a in range(nz):
+            v[k * nr + a] = z[k, a]
+    nt = t.shape[1]
+    for j in range(p.size):
+        v[knots * nr + j] = p[j]
+    for m in range(nt):
+        total = 0.0
+        for k in range(t.shape[0]):
+            total += t[k, m]
+        v[v.size - nt + m] = total
