@@ -1,0 +1,146 @@
+"""The shipped catalogue of motors and gears, and drives read from files. The catalogue's numbers are round and generic: no maker's."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from armature.drive.bus import Bus
+from armature.drive.drive import Drive
+from armature.drive.gear import Gear
+from armature.drive.motor import Motor
+from armature.drive.sheet import Sheet
+from armature.drive.supply import NonRegenerative, Regenerative
+from armature.drive.train import Coupling
+from armature.errors import ArgumentError, ArmatureError, FileError
+
+Supply = Regenerative | NonRegenerative | Bus
+_SUPPLIES: dict[str, type] = {"regenerative": Regenerative, "non-regenerative": NonRegenerative, "bus": Bus}
+
+
+@dataclass(frozen=True, eq=False)
+class Catalogue:
+    """Motors and gears by name. `print(catalogue())` shows a table."""
+
+    motors: dict[str, Motor]
+    gears: dict[str, Gear]
+
+    def __str__(self) -> str:
+        rows = ["motor                R [Ω]   K [N·m/A]   J [kg·m²]   continuous [A]"]
+        rows += [
+            f"{m.name:20} {m.resistance:<7.4g} {m.torque_constant:<11.4g} {m.inertia:<11.3g} {m.continuous_current:.4g}"
+            for m in self.motors.values()
+        ]
+        rows += ["", "gear                 ratio    efficiency   most torque [N·m]"]
+        rows += [f"{g.name:20} {g.ratio:<8.5g} {_efficiency(g):<12} {g.maximum_torque:.4g}" for g in self.gears.values()]
+        return "\n".join(rows)
+
+
+def _efficiency(gear: Gear) -> str:
+    return f"{gear.efficiency:.3g}" if isinstance(gear.efficiency, float) else "table"
+
+
+@lru_cache(maxsize=1)
+def catalogue() -> Catalogue:
+    """All motors and gears shipped with the package."""
+    data = files("armature.drive") / "data"
+    parts: dict[str, dict[str, Any]] = {}
+    for name, kind in (("motors", Motor), ("gears", Gear)):
+        sheet = Sheet(f"{name}.yaml")
+        entries = _yaml((data / f"{name}.yaml").read_text(encoding="utf-8"), f"{name}.yaml")
+        parts[name] = {key: sheet.part(kind, {**value, "name": key}, key) for key, value in entries.items()}
+        sheet.finish()
+    return Catalogue(**parts)
+
+
+def motor(name: str) -> Motor:
+    """A motor of the catalogue by its name."""
+    return _named(Motor, name)
+
+
+def gear(name: str) -> Gear:
+    """A gear of the catalogue by its name."""
+    return _named(Gear, name)
+
+
+def _named(kind: type, name: str) -> Any:
+    shelf = {Motor: catalogue().motors, Gear: catalogue().gears}.get(kind)
+    if shelf is None:
+        raise ArgumentError(f"there is no catalogue of {kind.__name__.lower()}s; give a mapping of its quantities")
+    if name not in shelf:
+        close = difflib.get_close_matches(name, shelf, 3, 0.3) or list(shelf)
+        raise ArgumentError(f"no {kind.__name__.lower()} {name!r} in the catalogue; near it are {', '.join(close)}")
+    return shelf[name]
+
+
+def read_drives(source: Any) -> tuple[tuple[Coupling, ...], Supply | None]:
+    """Drives, and the supply if one is given, from a YAML file's path or from a mapping.
+
+    A mapping has joint names with drives (`Drive` objects or mappings of motor, gear, amplifier, friction, brake), directly or under
+    `drives:`; `couplings:` is a list of {joints, matrix, drives}; `supply:` names regenerative, non-regenerative or bus,
+    or is a mapping with `kind:`.
+    """
+    if isinstance(source, str | Path):
+        sheet, data = Sheet(str(source), _named), _yaml(_text(source), str(source))
+    else:
+        sheet, data = Sheet(None, _named), source
+    if not isinstance(data, Mapping):
+        raise FileError("holds no mapping of joint names to drives; see docs/drives.md for an example", sheet.path)
+    special = {"drives", "couplings", "supply"} & set(data)
+    single = data.get("drives") or {} if special else data
+    found = [Coupling((name,), (drive,)) for name, entry in single.items() if (drive := sheet.part(Drive, entry, f"joint {name!r}"))]
+    found += [c for entry in (data.get("couplings") or () if special else ()) if (c := _coupling(sheet, entry))]
+    supply = _supply(sheet, data["supply"]) if "supply" in special else None
+    sheet.finish()
+    return tuple(found), supply
+
+
+def _coupling(sheet: Sheet, entry: Any) -> Coupling | None:
+    if isinstance(entry, Coupling):
+        return entry
+    try:
+        joints, entries = tuple(entry["joints"]), entry["drives"]
+        where = f"coupling of {', '.join(joints)}"
+        drives = [sheet.part(Drive, d, where) for d in entries]
+        matrix = tuple(tuple(float(x) for x in row) for row in entry.get("matrix", ()))
+        return None if None in drives else Coupling(joints, tuple(drives), matrix)
+    except ArmatureError as error:
+        sheet.note(str(error), entry)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        sheet.note("a coupling needs joints (names), drives (a list) and matrix (rows of numbers, one row for each drive)", entry)
+    return None
+
+
+def _supply(sheet: Sheet, entry: Any) -> Supply | None:
+    if isinstance(entry, Supply):
+        return entry
+    kind, values = (entry, {}) if isinstance(entry, str) else (str(entry.get("kind", "")), {k: v for k, v in entry.items() if k != "kind"})
+    if kind not in _SUPPLIES:
+        sheet.note(f"supply: kind {kind!r} is not known; known are {', '.join(_SUPPLIES)}", entry)
+        return None
+    return sheet.part(_SUPPLIES[kind], values, f"supply ({kind})")
+
+
+def _text(path: str | Path) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileError(f"cannot be read: {error}; check the path", path) from None
+
+
+def _yaml(text: str, path: str) -> Any:
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+    try:
+        return YAML(typ="rt").load(text)
+    except MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else None
+        raise FileError(f"is not YAML: {error.problem}; correct this line", path, line) from None
+    except YAMLError as error:
+        raise FileError(f"is not YAML: {error}", path) from None

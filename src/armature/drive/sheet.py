@@ -1,0 +1,194 @@
+"""Reading parts of drives as they are typed from data sheets: mappings of names to numbers (SI) or strings with units."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from armature.drive.amplifier import Amplifier
+from armature.drive.brake import Brake
+from armature.drive.drive import Drive
+from armature.drive.friction import Friction
+from armature.drive.gear import EfficiencyTable, Gear
+from armature.drive.motor import Motor
+from armature.drive.thermal import Thermal
+from armature.drive.units import parse
+from armature.errors import ArgumentError, ArmatureError, FileError, RobotError
+
+# what a quantity of a rotary part is called on a prismatic joint
+_LINEAR = {
+    "N*m": "N",
+    "N*m/A": "N/A",
+    "V*s/rad": "V*s/m",
+    "kg*m^2": "kg",
+    "N*m*s/rad": "N*s/m",
+    "rad/s": "m/s",
+    "rad": "m",
+    "N*m/rad": "N/m",
+}
+
+# data sheets' own words: (class, word) -> (field, unit of the word, conversion to the field given the part's other fields)
+_WORDS: dict[tuple[type, str], tuple[str, str, Callable[[float, dict], float]]] = {
+    (Motor, "terminal_resistance"): ("resistance", "ohm", lambda x, _: x),
+    (Motor, "terminal_inductance"): ("inductance", "H", lambda x, _: x),
+    (Motor, "rotor_inertia"): ("inertia", "kg*m^2", lambda x, _: x),
+    (Motor, "force_constant"): ("torque_constant", "N/A", lambda x, _: x),
+    (Motor, "moving_mass"): ("inertia", "kg", lambda x, _: x),
+    (Motor, "speed_constant"): ("back_emf_constant", "rad/s/V", lambda x, _: 1 / x),
+    (Motor, "no_load_current"): ("iron_torque", "A", lambda x, known: x * known["torque_constant"]),
+    (Gear, "reduction"): ("ratio", "", lambda x, _: x),
+    (Gear, "lead"): ("ratio", "m/rad", lambda x, _: 1 / x),
+}
+
+
+@dataclass
+class Sheet:
+    """Collects what is wrong while parts are read, so that a file's errors are told all at once."""
+
+    path: str | None = None
+    catalogue: Callable[[type, str], Any] | None = None
+    problems: list[tuple[int | None, str]] = field(default_factory=list)
+
+    def note(self, message: str, data: Any = None, key: Any = None) -> None:
+        """Keep a problem with the line of data[key], if data comes from a file."""
+        lines = getattr(data, "lc", None)
+        line = None
+        if lines is not None:
+            line = (lines.key(key)[0] if key is not None and key in getattr(lines, "data", {}) else lines.line) + 1
+        self.problems.append((line, message))
+
+    def finish(self) -> None:
+        """Raise if anything was wrong."""
+        if not self.problems:
+            return
+        if self.path is None:
+            raise RobotError("; ".join(message for _, message in self.problems))
+        first, *rest = self.problems
+        more = "".join(f"\n{self.path}:{line or 1}: {message}" for line, message in rest)
+        raise FileError(first[1] + more, self.path, first[0])
+
+    def part(self, kind: type, data: Any, where: str) -> Any:
+        """A component of the given class from a mapping, or a name in the catalogue; None if something was wrong (and noted)."""
+        if isinstance(data, kind):
+            return data
+        try:
+            if isinstance(data, str):
+                return self._named(kind, data)
+            if not isinstance(data, Mapping):
+                raise ArgumentError(
+                    f"{data!r} is not a {kind.__name__.lower()}; give a name of the catalogue or a mapping of its quantities"
+                )
+        except ArmatureError as error:
+            self.note(f"{where}: {error}")
+            return None
+        count = len(self.problems)
+        base = self._named_base(kind, data, where)
+        values = self._values(kind, data, where)
+        if len(self.problems) > count:
+            return None
+        try:
+            return replace(base, **values) if base is not None else kind(**values)
+        except TypeError:
+            missing = [f.name for f in fields(kind) if f.name not in values and f.default is f.default_factory]
+            self.note(f"{where}: missing {', '.join(missing)}; add it", data)
+        except ArmatureError as error:
+            self.note(f"{where}: {error}", data)
+        return None
+
+    def _named(self, kind: type, name: str) -> Any:
+        if self.catalogue is None:
+            raise ArgumentError(f"{name!r}: names need a catalogue")
+        return self.catalogue(kind, name)
+
+    def _named_base(self, kind: type, data: Mapping, where: str) -> Any:
+        """The part of the catalogue that `like:` names, whose quantities the mapping overrides."""
+        if "like" not in data:
+            return None
+        try:
+            return self._named(kind, str(data["like"]))
+        except ArmatureError as error:
+            self.note(f"{where}: {error}", data, "like")
+        return None
+
+    def _values(self, kind: type, data: Mapping, where: str) -> dict[str, Any]:
+        """All fields of a part, data sheets' own words last: they may need the others."""
+        known = {f.name: f for f in fields(kind)}
+        values: dict[str, Any] = {}
+        words = []
+        for raw, value in data.items():
+            key = str(raw).strip().lower().replace(" ", "_").replace("-", "_")
+            if key == "like":
+                continue
+            if (kind, key) in _WORDS:
+                words.append((raw, key, value))
+            elif key not in known:
+                options = [*known, *(w for k, w in _WORDS if k is kind)]
+                close = difflib.get_close_matches(key, options, 1)
+                self.note(
+                    f"{where}: {raw!r} is not known; " + (f"did you mean {close[0]!r}?" if close else f"known are {', '.join(options)}"),
+                    data,
+                    raw,
+                )
+            else:
+                values[key] = self._field(known[key], key, value, data, raw, where)
+        for raw, key, value in words:
+            target, unit, convert = _WORDS[kind, key]
+            try:
+                values[target] = convert(_number(value, unit), values)
+            except (ArmatureError, KeyError, ZeroDivisionError) as error:
+                reason = error if isinstance(error, ArmatureError) else f"{value!r} cannot be converted to {target}; give {target} instead"
+                self.note(f"{where}: {raw}: {reason}", data, raw)
+        return values
+
+    def _field(self, definition: Any, key: str, value: Any, data: Mapping, raw: Any, where: str) -> Any:
+        nested = _NESTED.get(key)
+        if nested is not None and value is not None and not (key == "efficiency" and not isinstance(value, Mapping)):
+            return self._table(value, data, raw, where) if nested is EfficiencyTable else self.part(nested, value, f"{where}: {key}")
+        if "unit" not in definition.metadata and key != "efficiency":
+            return value
+        try:
+            return None if value is None else _number(value, definition.metadata.get("unit", ""))
+        except ArmatureError as error:
+            self.note(f"{where}: {raw}: {error}", data, raw)
+        return None
+
+    def _table(self, value: Mapping, data: Mapping, raw: Any, where: str) -> EfficiencyTable | None:
+        try:
+            speeds = tuple(_number(x, "rad/s") for x in value["speeds"])
+            loads = tuple(_number(x, "N*m") for x in value["loads"])
+            return EfficiencyTable(speeds, loads, tuple(tuple(_number(x, "") for x in row) for row in value["values"]))
+        except (ArmatureError, KeyError, TypeError) as error:
+            reason = error if isinstance(error, ArmatureError) else "needs the lists speeds, loads and values (one row for each speed)"
+            self.note(f"{where}: {raw}: {reason}", data, raw)
+        return None
+
+
+_NESTED: dict[str, type] = {
+    "thermal": Thermal,
+    "motor": Motor,
+    "gear": Gear,
+    "amplifier": Amplifier,
+    "friction": Friction,
+    "brake": Brake,
+    "drive": Drive,
+    "efficiency": EfficiencyTable,
+}
+
+
+def _number(value: Any, unit: str) -> float:
+    """A number in the given SI unit, or in what it is called on a prismatic joint."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise ArgumentError(f"{value!r} is not a number; give it in {unit or 'plain numbers'}")
+    if not isinstance(value, str):
+        return float(value)
+    try:
+        return parse(value, unit)
+    except ArgumentError:
+        if unit in _LINEAR:
+            try:
+                return parse(value, _LINEAR[unit])
+            except ArgumentError:
+                pass
+        raise
