@@ -75,8 +75,8 @@ class Bus(Component):
     def account(self, t: np.ndarray, powers: np.ndarray, stored: float = 0.0) -> Account:
         """Accounting over the instants t (N,) of the axes' powers (N, axes), taken linear between them; starts with `stored` J.
 
-        drawn and resistor are mean powers of the interval that *ends* at each instant (0 at the first). Energy is conserved exactly, and the
-        split is exact too unless the resistor is overloaded: then it is of first order in the steps.
+        drawn and resistor are mean powers of the interval that *ends* at each instant (0 at the first). Energy is conserved exactly,
+        and the split is exact too unless the resistor is overloaded: then it is of first order in the steps.
         """
         total = np.sum(powers, axis=-1)
         drawn, burnt, level = np.zeros(len(t)), np.zeros(len(t)), np.empty(len(t))
