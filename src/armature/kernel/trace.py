@@ -11,6 +11,7 @@ import casadi as ca
 import numpy as np
 
 from armature.errors import ArgumentError
+from armature.kernel.symbol import Symbol, from_casadi_column, to_casadi
 
 Shape = tuple[int, ...]
 
@@ -46,12 +47,12 @@ class Expression:
 def trace(function: Callable, inputs: Mapping[str, Shape | int], outputs: Sequence[str] = (), name: str = "", symbols: str = "numpy") -> Expression:
     """Call `function` once with symbols of the given shapes and record its results.
 
-    symbols: "numpy" passes arrays of scalar symbols (dtype object), "casadi" passes SX matrices.
+    symbols: "numpy" passes arrays of `Symbol` (dtype object), "casadi" passes SX matrices.
     The function returns one array, or a tuple or dict of arrays; a dict names the outputs.
     """
     arguments = tuple(Argument(key, (shape,) if isinstance(shape, int) else tuple(shape)) for key, shape in inputs.items())
     flat = [ca.SX.sym(a.name, a.size) for a in arguments]
-    shaped = [_as_numpy(x, a.shape) if symbols == "numpy" else _as_casadi(x, a.shape) for x, a in zip(flat, arguments)]
+    shaped = [from_casadi_column(x, a.shape) if symbols == "numpy" else _as_casadi(x, a.shape) for x, a in zip(flat, arguments)]
     return _record(name or getattr(function, "__name__", "function"), arguments, flat, function(*shaped), outputs)
 
 
@@ -89,16 +90,6 @@ def _record(name: str, arguments: tuple[Argument, ...], flat: list, result: Any,
     return Expression(name, arguments, tuple(outputs), function)
 
 
-def _as_numpy(column: ca.SX, shape: Shape) -> Any:
-    """The entries of a symbolic column as an array of scalars; a bare scalar for shape ()."""
-    if shape == ():
-        return column[0]
-    array = np.empty(prod(shape), dtype=object)
-    for i in range(array.size):
-        array[i] = column[i]
-    return array.reshape(shape)
-
-
 def _as_casadi(column: ca.SX, shape: Shape) -> ca.SX:
     """The entries of a symbolic column as a matrix, rows first."""
     if len(shape) > 2:
@@ -108,6 +99,8 @@ def _as_casadi(column: ca.SX, shape: Shape) -> ca.SX:
 
 def _flatten(value: Any, what: str) -> tuple[Shape, ca.SX]:
     """Shape and C-ordered dense column of a result."""
+    if isinstance(value, Symbol):
+        return (), value.x
     if isinstance(value, (ca.SX, ca.DM)):
         dense = ca.densify(ca.SX(value))
         return _shape_of(*dense.shape), ca.vec(dense.T)
@@ -115,7 +108,7 @@ def _flatten(value: Any, what: str) -> tuple[Shape, ca.SX]:
         raise ArgumentError(f"{what} is an MX expression; build it from SX symbols, or give a casadi.Function")
     array = np.asarray(value, dtype=object)
     try:
-        column = ca.vertcat(*(ca.SX(v) for v in array.ravel())) if array.size else ca.SX(0, 1)
+        column = to_casadi(array.ravel())
     except (TypeError, NotImplementedError, RuntimeError) as error:
         raise ArgumentError(f"{what} cannot be traced: {type(value).__name__} holds something that is neither a number nor a symbol") from error
     return array.shape, column

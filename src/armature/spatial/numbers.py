@@ -15,7 +15,7 @@ Number = Any  # float | complex | np.ndarray | casadi.SX: whatever adds and mult
 
 
 def is_symbol(x: Number) -> bool:
-    """True for a CasADi symbol or expression (recognised by what it can do, not by importing CasADi)."""
+    """True for a symbol of the compiler or of CasADi (recognised by what it can do, not by importing either)."""
     return hasattr(x, "is_symbolic")
 
 
@@ -64,6 +64,8 @@ log1p = _guarded("log1p")
 
 def atan2(y: Number, x: Number) -> Number:
     """Angle of the point (x, y), rad, in (−π, π]."""
+    if hasattr(y, "atan2"):
+        return y.atan2(x)
     if is_symbol(y) or is_symbol(x):
         import casadi
 
@@ -73,6 +75,8 @@ def atan2(y: Number, x: Number) -> Number:
 
 def where(condition: Number, a: Number, b: Number) -> Number:
     """a where the condition holds, else b; on symbols both are evaluated and one is taken."""
+    if hasattr(condition, "where"):
+        return condition.where(a, b)
     if is_symbol(condition) or is_symbol(a) or is_symbol(b):
         import casadi
 

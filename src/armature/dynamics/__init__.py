@@ -1,0 +1,1 @@
+"""The physics: plain functions on any number type, and (in `compiled`) their compiled, batched, public forms."""
