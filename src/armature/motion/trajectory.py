@@ -1,0 +1,123 @@
+"""A motion in time: knots, and a continuous function between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from armature.errors import ArgumentError
+
+INTERPOLATIONS = ("held", "linear", "hermite")
+
+
+class Sample(NamedTuple):
+    """A motion at given times: q, v, a of shape (..., n)."""
+
+    q: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectory:
+    """Knots of a motion, N + 1 of them, and how it runs between them.
+
+    t: (N+1,) increasing, s.  q, v, a: (N+1, n), rad or m and their rates.  joint_names: n names.
+    tau: (N+1, n) joint torques or forces; current A, voltage V, power W of each drive: (N+1, drives); None where not known.
+    interpolation: "held": the acceleration a[k] holds from knot k to k+1 (a plan by accelerations; q and v are then exact);
+    "linear": the acceleration runs straight between the knots; "hermite": a polynomial that meets q, v and a at both ends.
+    """
+
+    t: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+    joint_names: tuple[str, ...] = ()
+    tau: np.ndarray | None = None
+    current: np.ndarray | None = None
+    voltage: np.ndarray | None = None
+    power: np.ndarray | None = None
+    interpolation: str = "hermite"
+
+    def __post_init__(self) -> None:
+        for name in ("t", "q", "v", "a", "tau", "current", "voltage", "power"):
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, np.ascontiguousarray(value, dtype=float))
+        if self.interpolation not in INTERPOLATIONS:
+            raise ArgumentError(f"interpolation {self.interpolation!r} is not known; use one of {', '.join(INTERPOLATIONS)}")
+        if self.t.ndim != 1 or len(self.t) == 0 or not np.all(np.diff(self.t) > 0):
+            raise ArgumentError("times must be one increasing sequence of at least one number")
+        for name in ("q", "v", "a", "tau", "current", "voltage", "power"):
+            value = getattr(self, name)
+            if value is not None and (value.ndim != 2 or len(value) != len(self.t)):
+                raise ArgumentError(f"{name} has shape {value.shape}; expected ({len(self.t)}, n), one row for each time")
+
+    @property
+    def duration(self) -> float:
+        """From the first knot to the last, s."""
+        return float(self.t[-1] - self.t[0])
+
+    @property
+    def n(self) -> int:
+        """Number of coordinates of v."""
+        return self.v.shape[1]
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __repr__(self) -> str:
+        return f"<Trajectory of {self.n} joints, {len(self)} knots, {self.duration:.6g} s>"
+
+    def __call__(self, t: Any) -> Sample:
+        """q, v and a at times t (...), each (..., n); the motion stands still before its start and after its end."""
+        t = np.asarray(t, dtype=float)
+        if len(self.t) == 1:
+            return Sample(*(np.broadcast_to(x[0], (*t.shape, x.shape[1])).copy() for x in (self.q, self.v, self.a)))
+        inside = np.clip(t, self.t[0], self.t[-1])
+        k = np.clip(np.searchsorted(self.t, inside, side="right") - 1, 0, len(self.t) - 2)
+        h = (self.t[k + 1] - self.t[k])[..., None]
+        s = (inside - self.t[k])[..., None]
+        q, v, a = _BETWEEN[self.interpolation](self, k, h, s)
+        rest = ((t < self.t[0]) | (t > self.t[-1]))[..., None]
+        return Sample(q, np.where(rest, 0.0, v), np.where(rest, 0.0, a))
+
+    def resample(self, t: Any) -> Trajectory:
+        """The same motion with knots at other times; what is not q, v, a is interpolated linearly."""
+        t = np.asarray(t, dtype=float)
+        linear = lambda x: None if x is None else np.column_stack([np.interp(t, self.t, column) for column in x.T])
+        others = {name: linear(getattr(self, name)) for name in ("tau", "current", "voltage", "power")}
+        interpolation = "hermite" if self.interpolation == "held" else self.interpolation
+        return replace(self, t=t, **self(t)._asdict(), **others, interpolation=interpolation)
+
+
+def _held(m: Trajectory, k: np.ndarray, h: np.ndarray, s: np.ndarray) -> tuple[np.ndarray, ...]:
+    """a constant: v = v₀ + a s, q = q₀ + v₀ s + a s²/2."""
+    a = m.a[k] + 0.0 * s
+    return m.q[k] + s * (m.v[k] + 0.5 * s * a), m.v[k] + s * a, a
+
+
+def _linear(m: Trajectory, k: np.ndarray, h: np.ndarray, s: np.ndarray) -> tuple[np.ndarray, ...]:
+    """a straight from a₀ to a₁: jerk j = (a₁ − a₀)/h."""
+    j = (m.a[k + 1] - m.a[k]) / h
+    a = m.a[k] + j * s
+    return m.q[k] + s * (m.v[k] + s * (m.a[k] / 2 + j * s / 6)), m.v[k] + s * (m.a[k] + j * s / 2), a
+
+
+def _hermite(m: Trajectory, k: np.ndarray, h: np.ndarray, s: np.ndarray) -> tuple[np.ndarray, ...]:
+    """The polynomial of fifth degree with q, v and a given at both ends."""
+    q0, v0, a0 = m.q[k], m.v[k] * h, m.a[k] * h * h
+    q1, v1, a1 = m.q[k + 1], m.v[k + 1] * h, m.a[k + 1] * h * h
+    # remainders of q, v, a at the end, after the start's own parabola
+    dq, dv, da = q1 - q0 - v0 - a0 / 2, v1 - v0 - a0, a1 - a0
+    c3, c4, c5 = 10 * dq - 4 * dv + da / 2, -15 * dq + 7 * dv - da, 6 * dq - 3 * dv + da / 2
+    x = s / h
+    q = q0 + x * (v0 + x * (a0 / 2 + x * (c3 + x * (c4 + x * c5))))
+    v = v0 + x * (a0 + x * (3 * c3 + x * (4 * c4 + x * 5 * c5)))
+    a = a0 + x * (6 * c3 + x * (12 * c4 + x * 20 * c5))
+    return q, v / h, a / (h * h)
+
+
+_BETWEEN = {"held": _held, "linear": _linear, "hermite": _hermite}
