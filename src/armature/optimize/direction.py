@@ -107,10 +107,14 @@ class Direction:
         dlam += np.tensordot(beta, self.columns_lam, 1)
         return beta
 
-    def solve(self, point: Point, gap: np.ndarray, residual: np.ndarray, mu: float, rho: float, elastic: bool, delta: float, refine: int = 1) -> None:
-        """The direction for these residuals of dynamics and rows (a second-order correction brings its own), with the factors at hand."""
+    def correct(self, point: Point, gap: np.ndarray, residual: np.ndarray, mu: float, rho: float, elastic: bool, delta: float) -> None:
+        """The direction for other residuals of dynamics and rows, with the factors at hand: a second-order correction."""
+        rows.eliminate(self.evaluator.limits, point.rows, residual, mu, rho, elastic, delta, self.weight, self.rhat)
+        self.solve(point, gap, mu, rho, elastic)
+
+    def solve(self, point: Point, gap: np.ndarray, mu: float, rho: float, elastic: bool, refine: int = 1) -> None:
+        """The direction, with the factors and the rows' weights at hand."""
         n, limits = self.n, self.evaluator.limits
-        rows.eliminate(limits, point.rows, residual, mu, rho, elastic, delta, self.weight, self.rhat)
         np.multiply(self.weight, self.rhat, out=self.y)
         self.y += point.rows.y
         self.y[n.R - n.nt :] = point.rows.y[n.R - n.nt :]

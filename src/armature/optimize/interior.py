@@ -188,7 +188,7 @@ class Interior:
         d.assemble(self.point, *self.parameters)
         if not d.factor():
             return False
-        d.solve(self.point, self.point.gap, d.residual, *self.parameters)
+        d.solve(self.point, self.point.gap, self.mu, self.rho, self.elastic)
         return bool(np.isfinite(d.dz).all() and np.isfinite(d.dy).all())
 
     @property
@@ -269,7 +269,7 @@ class Interior:
             rows.residuals(trial.v, self.limits, trial.rows, self.elastic, d.residual)
             gap = alpha * gap + trial.gap
             residual[:] = alpha * residual + d.residual
-            d.solve(point, gap, residual, *self.parameters)
+            d.correct(point, gap, residual, *self.parameters)
             alpha, dual = rows.step_to_boundary(self.limits, point.rows, d.step, self.elastic, self.keep)
             kind = self.attempt(alpha, dual, slope)
             if kind is not None:

@@ -40,7 +40,7 @@ def row_factors(evaluator: Evaluator) -> np.ndarray:
 
 def violations(evaluator: Evaluator, factors: np.ndarray, tolerance: float = 1e-6) -> tuple[Violation, ...]:
     """The worst violation of every constraint and of the dynamics, in their own units, worst first."""
-    n, point, limits, model = evaluator.n, evaluator.point, evaluator.limits, evaluator.problem.model
+    point, limits, model = evaluator.point, evaluator.limits, evaluator.problem.model
     excess = np.maximum(limits.lower - point.v, point.v - limits.upper)
     excess[limits.kind == 0] = 0.0
     excess = np.where(excess > tolerance * np.maximum(1.0, np.abs(point.v)), excess / factors, 0.0)

@@ -18,9 +18,8 @@ inertia test of an interior-point method at no cost.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-FAST = {"contract", "reassoc", "nsz", "arcp"}  # fused and vectorised, but NaN and infinity keep their meaning
+from armature.optimize.loops import loop
 
 
 class Factors(NamedTuple):
@@ -45,7 +44,7 @@ def workspace(N: int, nx: int, nu: int) -> Factors:
     return Factors(*(np.zeros(shape) for shape in shapes))
 
 
-@njit(cache=True, fastmath=FAST)
+@loop
 def cholesky(A, L, offset, n):
     """L Lᵀ = the n × n block of A that starts at (offset, offset), lower triangle read; False when it is not positive definite."""
     for j in range(n):
@@ -66,7 +65,7 @@ def cholesky(A, L, offset, n):
     return True
 
 
-@njit(cache=True, fastmath=FAST)
+@loop
 def sandwich(W, F, rows, cols, P, shift, M, G, T):
     """M = W + shift·E + FᵀP F, (R3), by the nonzeros of F; rows of contiguous memory throughout."""
     nz, nx = M.shape[0], P.shape[0]
@@ -87,7 +86,7 @@ def sandwich(W, F, rows, cols, P, shift, M, G, T):
             M[a, b] += value * T[i, b]
 
 
-@njit(cache=True, fastmath=FAST)
+@loop
 def factor(W, F, rows, cols, shift, factors):
     """Factor the system of (R1), (R2) with W + shift·E; False when W is not positive definite on the motions that the dynamics allow.
 
@@ -125,7 +124,7 @@ def factor(W, F, rows, cols, shift, factors):
     return cholesky(P[0], L0, 0, nx)
 
 
-@njit(cache=True, fastmath=FAST)
+@loop
 def forward_solve(L, v):
     """v ← L⁻¹v."""
     for i in range(v.size):
@@ -134,7 +133,7 @@ def forward_solve(L, v):
         v[i] /= L[i, i]
 
 
-@njit(cache=True, fastmath=FAST)
+@loop
 def backward_solve(L, v):
     """v ← L⁻ᵀv."""
     for i in range(v.size - 1, -1, -1):
@@ -143,7 +142,7 @@ def backward_solve(L, v):
         v[i] /= L[i, i]
 
 
-@njit(cache=True, fastmath=FAST)
+@loop
 def solve(F, rows, cols, r, b, factors, dz, dlam):
     """Solve (R1), (R2) for one right-hand side. r: (N+1, nz), b: (N, nx) in; dz: (N+1, nz), dlam: (N+1, nx) out, dlam[0] = 0."""
     P, L, Y, p, y, t = factors.P, factors.L, factors.Y, factors.p, factors.y, factors.t

@@ -17,7 +17,8 @@ residual δ dy, which vanishes with the step. An elastic row bounds its multipli
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from armature.optimize.loops import loop
 
 ABSENT, EQUATION, BOUNDED = 0, 1, 2
 
@@ -56,7 +57,7 @@ def limits_of(lower: np.ndarray, upper: np.ndarray) -> Limits:
     return Limits(lower, upper, kind)
 
 
-@njit(cache=True)
+@loop
 def inside(value, lower, upper, push):
     """The number nearest to value that keeps a distance from both bounds."""
     low, high = lower, upper
@@ -71,7 +72,19 @@ def inside(value, lower, upper, push):
     return min(max(value, low), high)
 
 
-@njit(cache=True)
+@loop
+def put_inside(values, first, width, limits, push):
+    """Move variables inside their limits: values (knots, count) are the rows first + k·width + i; fixed ones are set."""
+    for k in range(values.shape[0]):
+        for i in range(values.shape[1]):
+            row = first + k * width + i
+            if limits.kind[row] == EQUATION:
+                values[k, i] = limits.lower[row]
+            elif limits.kind[row] == BOUNDED:
+                values[k, i] = inside(values[k, i], limits.lower[row], limits.upper[row], push)
+
+
+@loop
 def place_slacks(v, limits, rows, push, mu):
     """Slacks nearest to the values v, inside their bounds, with bound multipliers that fit the barrier."""
     for i in range(v.size):
@@ -88,7 +101,7 @@ def place_slacks(v, limits, rows, push, mu):
             rows.s[i] = v[i]
 
 
-@njit(cache=True)
+@loop
 def loosen(v, limits, rows, rho, mu):
     """Start the elastics of every row so that (I1) and (I3) hold, with multipliers inside ±ρ."""
     for i in range(v.size):
@@ -104,7 +117,7 @@ def loosen(v, limits, rows, rho, mu):
         rows.ap[i], rows.am[i] = mu / rows.ep[i], mu / rows.em[i]
 
 
-@njit(cache=True)
+@loop
 def residuals(v, limits, rows, elastic, r):
     """(I1)."""
     for i in range(v.size):
@@ -116,22 +129,22 @@ def residuals(v, limits, rows, elastic, r):
                 r[i] += rows.em[i] - rows.ep[i]
 
 
-@njit(cache=True)
-def slack_terms(i, limits, rows, mu):
+@loop
+def slack_terms(s, y, a, b, lower, upper, mu):
     """(Σ_s, gradient of the barrier Lagrangian in s) of a bounded row."""
-    sigma, gradient = 0.0, -rows.y[i]
-    if np.isfinite(limits.lower[i]):
-        gap = rows.s[i] - limits.lower[i]
-        sigma += rows.a[i] / gap
-        gradient -= mu / gap
-    if np.isfinite(limits.upper[i]):
-        gap = limits.upper[i] - rows.s[i]
-        sigma += rows.b[i] / gap
-        gradient += mu / gap
+    sigma, gradient = 0.0, -y
+    if np.isfinite(lower):
+        inverse = 1.0 / (s - lower)
+        sigma += a * inverse
+        gradient -= mu * inverse
+    if np.isfinite(upper):
+        inverse = 1.0 / (upper - s)
+        sigma += b * inverse
+        gradient += mu * inverse
     return sigma, gradient
 
 
-@njit(cache=True)
+@loop
 def eliminate(limits, rows, r, mu, rho, elastic, delta, weight, rhat):
     """(I4): weight = 1/D and r̂ of every row."""
     for i in range(r.size):
@@ -140,7 +153,7 @@ def eliminate(limits, rows, r, mu, rho, elastic, delta, weight, rhat):
             continue
         D, value = delta, r[i]
         if limits.kind[i] == BOUNDED:
-            sigma, gradient = slack_terms(i, limits, rows, mu)
+            sigma, gradient = slack_terms(rows.s[i], rows.y[i], rows.a[i], rows.b[i], limits.lower[i], limits.upper[i], mu)
             D += 1.0 / sigma
             value += gradient / sigma
         if elastic:
@@ -150,14 +163,14 @@ def eliminate(limits, rows, r, mu, rho, elastic, delta, weight, rhat):
         weight[i], rhat[i] = 1.0 / D, value
 
 
-@njit(cache=True)
+@loop
 def recover(limits, rows, mu, rho, elastic, dy, step):
     """Steps of slacks, bound multipliers and elastics that belong to dy."""
     for i in range(dy.size):
         step.y[i] = dy[i]
         step.s[i] = step.a[i] = step.b[i] = 0.0
         if limits.kind[i] == BOUNDED:
-            sigma, gradient = slack_terms(i, limits, rows, mu)
+            sigma, gradient = slack_terms(rows.s[i], rows.y[i], rows.a[i], rows.b[i], limits.lower[i], limits.upper[i], mu)
             ds = (dy[i] - gradient) / sigma
             step.s[i] = ds
             if np.isfinite(limits.lower[i]):
@@ -171,13 +184,13 @@ def recover(limits, rows, mu, rho, elastic, dy, step):
             step.am[i] = (mu - rows.am[i] * step.em[i]) / rows.em[i] - rows.am[i]
 
 
-@njit(cache=True)
+@loop
 def longest(value, step, keep, alpha):
     """The part of alpha after which value + alpha·step still has (1 − keep)·value."""
     return -keep * value / step if step * alpha < -keep * value else alpha
 
 
-@njit(cache=True)
+@loop
 def step_to_boundary(limits, rows, step, elastic, keep):
     """Longest primal and dual steps that stay inside all bounds by the fraction 1 − keep."""
     primal = dual = 1.0
@@ -197,7 +210,7 @@ def step_to_boundary(limits, rows, step, elastic, keep):
     return primal, dual
 
 
-@njit(cache=True)
+@loop
 def barrier(limits, rows, mu, rho, elastic):
     """−μ Σ log(distances) + ρ Σ elastics: what rows add to the cost."""
     total = 0.0
@@ -212,7 +225,7 @@ def barrier(limits, rows, mu, rho, elastic):
     return total
 
 
-@njit(cache=True)
+@loop
 def barrier_slope(limits, rows, step, mu, rho, elastic):
     """Derivative of `barrier` along a step."""
     total = 0.0
@@ -227,7 +240,7 @@ def barrier_slope(limits, rows, step, mu, rho, elastic):
     return total
 
 
-@njit(cache=True)
+@loop
 def advance(limits, rows, step, primal, dual, elastic, mu, result):
     """result = rows + step; primal, dual: step lengths. Bound multipliers are kept within a factor 1e10 of μ / distance."""
     for i in range(limits.kind.size):
@@ -247,7 +260,7 @@ def advance(limits, rows, step, primal, dual, elastic, mu, result):
             result.am[i] = rows.am[i] + dual * step.am[i]
 
 
-@njit(cache=True)
+@loop
 def complementarity(limits, rows, mu, rho, elastic):
     """(worst error of the complementarity in (I2), (I3), worst of their gradients, sum of |multipliers| of bounds, their number)."""
     error = slope = total = 0.0

@@ -80,7 +80,8 @@ def build_stage(model: Model, functions: Callable, key: str) -> Stage:
     if not key:
         parts = expressions()
         key = "".join(parts[name].function.serialize() for name in ("values", "derivatives"))
-    kernels = {name: compiled(f"{VERSION} {name} {key}", lambda name=name: expressions()[name]) for name in ("values", "derivatives", "layout")}
+    names = ("values", "derivatives", "layout")
+    kernels = {name: compiled(f"{VERSION} {name} {key}", lambda name=name: expressions()[name]) for name in names}
     places = [np.asarray(a, dtype=np.int64) for a in kernels["layout"]()]
     nf, nc, nt, _ = (a.size for a in kernels["values"].outputs)
     return Stage(kernels["values"], kernels["derivatives"], Layout(*places[:6]), nf, nc, nt)

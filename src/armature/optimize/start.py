@@ -9,7 +9,7 @@ import numpy as np
 from armature.optimize.evaluate import Evaluator
 from armature.optimize.problem import Guess, filled
 from armature.optimize.result import Result
-from armature.optimize.rows import BOUNDED, EQUATION, inside
+from armature.optimize.rows import put_inside
 
 if TYPE_CHECKING:
     from armature.optimize.interior import Interior
@@ -23,21 +23,9 @@ def place(search: Interior, guess: Guess | Result) -> None:
     point.z[:, : n.nx] = filled(guess.x, (n.N + 1, n.nx), "the guess for x")
     point.z[: n.N, n.nx :] = filled(guess.u, (n.N, n.nu), "the guess for u")
     point.p[:] = filled(guess.p, (n.np,), "the guess for p")
-    push = 1e-2
-    if isinstance(guess, Result):
-        push = 1e-8
-    rows_of_z = np.arange(n.N + 1)[:, None] * n.nr + np.arange(n.nz)
-    put_inside(point.z, rows_of_z, limits, push)
-    put_inside(point.p, (n.N + 1) * n.nr + np.arange(n.np), limits, push)
-
-
-def put_inside(values: np.ndarray, index: np.ndarray, limits, push: float) -> None:
-    """Move the values, which are the rows `index`, inside the limits."""
-    kind, lower, upper = limits.kind[index], limits.lower[index], limits.upper[index]
-    values[kind == EQUATION] = lower[kind == EQUATION]
-    for at in np.argwhere(kind == BOUNDED):
-        i = tuple(at)
-        values[i] = inside(values[i], lower[i], upper[i], push)
+    push = 1e-8 if isinstance(guess, Result) else 1e-2
+    put_inside(point.z, 0, n.nr, limits, push)
+    put_inside(point.p[None, :], (n.N + 1) * n.nr, n.np, limits, push)
 
 
 def scale(evaluator: Evaluator) -> bool:

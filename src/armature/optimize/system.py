@@ -11,9 +11,8 @@ where K is the stagewise system of riccati.py with W = ∇²ℒ + JᵀD⁻¹J, a
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from armature.optimize.riccati import FAST
+from armature.optimize.loops import loop
 
 
 class Derivatives(NamedTuple):
@@ -50,7 +49,7 @@ class System(NamedTuple):
     B: np.ndarray
 
 
-@njit(cache=True, fastmath=FAST)
+@loop
 def assemble(d, at, weight, system):
     """Write the Hessian, Jacobians and weights of a block of knots into W, V; add them to B."""
     W, V, Vf, B = system
@@ -77,7 +76,10 @@ def assemble(d, at, weight, system):
         for c in range(at.J_first.size - 1):
             w = weight[k * nr + nz + c]
             if w > 0.0:
-                add_row(d, at, i, k, c, w, np_, W, V, B)
+                start, stop = at.J_first[c], at.J_first[c + 1]
+                add_outer(w, d.J[i, start:stop], at.J_cols[start:stop], W[k])
+                if np_ > 0:
+                    add_border(w, d.J[i, start:stop], at.J_cols[start:stop], d.Jp[i, c * np_ : (c + 1) * np_], V[:, k], B)
         for a in range(nz):
             for b in range(a):
                 W[k, b, a] = W[k, a, b]
@@ -93,22 +95,33 @@ def assemble(d, at, weight, system):
                 B[j, np_ + t] += d.T[i, t * (nz + np_) + nz + j]
 
 
-@njit(cache=True, fastmath=FAST)
-def add_row(d, at, i, k, c, w, np_, W, V, B):
-    """Add w JᵀJ of constraint c at knot k (lower triangle of W)."""
-    start, stop = at.J_first[c], at.J_first[c + 1]
-    for e in range(start, stop):
-        a, value = at.J_cols[e], w * d.J[i, e]
-        for o in range(start, e + 1):
-            W[k, a, at.J_cols[o]] += value * d.J[i, o]
-        for j in range(np_):
-            V[j, k, a] += value * d.Jp[i, c * np_ + j]
-    for j in range(np_):
-        for l in range(np_):
-            B[j, l] += w * d.Jp[i, c * np_ + j] * d.Jp[i, c * np_ + l]
+@loop
+def add_outer(w, J, cols, W):
+    """Add w JᵀJ of one constraint to the lower triangle of W."""
+    if J.size > 0 and cols[J.size - 1] - cols[0] == J.size - 1:  # no holes: whole rows at once
+        low = cols[0]
+        for e in range(J.size):
+            target, value = W[low + e, low : low + J.size], w * J[e]
+            for o in range(e + 1):
+                target[o] += value * J[o]
+    else:
+        for e in range(J.size):
+            target, value = W[cols[e]], w * J[e]
+            for o in range(e + 1):
+                target[cols[o]] += value * J[o]
 
 
-@njit(cache=True, fastmath=FAST)
+@loop
+def add_border(w, J, cols, Jp, V, B):
+    """Add w JᵀJ_p and w J_pᵀJ_p of one constraint to the border."""
+    for j in range(Jp.size):
+        for e in range(J.size):
+            V[j, cols[e]] += w * J[e] * Jp[j]
+        for l in range(Jp.size):
+            B[j, l] += w * Jp[j] * Jp[l]
+
+
+@loop
 def gradient(d, at, lam, y, r, rp):
     """r_k = ∇_z ℒ at a block of knots for row multipliers y; adds ∇_p ℒ to rp. y: (R,), the totals' last."""
     nz = r.shape[1]
@@ -143,7 +156,7 @@ def gradient(d, at, lam, y, r, rp):
                 rp[j] += d.T[i, t * (nz + np_) + nz + j] * value
 
 
-@njit(cache=True, fastmath=FAST)
+@loop
 def row_steps(d, at, weight, rhat, dz, dp, dy):
     """dy = D⁻¹(J dz + J_p dp + r̂), (I4), of the rows at a block of knots."""
     nz, np_ = dz.shape[1], dp.size
@@ -164,7 +177,7 @@ def row_steps(d, at, weight, rhat, dz, dp, dy):
                 dy[m] = weight[m] * value
 
 
-@njit(cache=True, fastmath=FAST)
+@loop
 def border_product(system, dz, dlam, out):
     """out = Vᵀ(dz, dλ)."""
     for j in range(out.size):
@@ -178,7 +191,7 @@ def border_product(system, dz, dlam, out):
         out[j] = total
 
 
-@njit(cache=True, fastmath=FAST)
+@loop
 def remainder(system, F, rows, cols, shift, r, gap, rb, dz, dlam, beta, out_r, out_gap, out_b):
     """What (N1) leaves after the step (dz, dλ, β): the right-hand sides for a refinement."""
     W, V, Vf, B = system
@@ -209,7 +222,7 @@ def remainder(system, F, rows, cols, shift, r, gap, rb, dz, dlam, beta, out_r, o
             out_b[j] += B[j, l] * beta[l]
 
 
-@njit(cache=True)
+@loop
 def gaps(f, z, gap):
     """gap_k = f_k − x_{k+1}; their sum of absolute values."""
     total = 0.0
@@ -220,7 +233,7 @@ def gaps(f, z, gap):
     return total
 
 
-@njit(cache=True)
+@loop
 def fill_rows(z, p, t, nr, v):
     """The rows that are variables, and the sums of the totals: v[k, :nz] = z, then p and Σ t at the end."""
     knots, nz = z.shape
