@@ -10,6 +10,7 @@ import numpy as np
 
 from armature.drive.component import Component, quantity
 from armature.drive.corner import ramp
+from armature.drive.energy import both_ways
 from armature.drive.supply import Account, Epigraph, _count, _sum
 from armature.errors import RobotError
 from armature.spatial.numbers import Number
@@ -73,23 +74,22 @@ class Bus(Component):
         return Epigraph(source, (-source, -resistor), source - resistor - _sum(powers))
 
     def account(self, t: np.ndarray, powers: np.ndarray, stored: float = 0.0) -> Account:
-        """Accounting over the instants t (N,) of the axes' powers (N, axes), taken linear between them; starts with `stored` J.
+        """The accounts between the instants t (N,) of the axes' powers (N, axes), W; starts with `stored` J in the capacitor.
 
-        drawn and resistor are mean powers of the interval that *ends* at each instant (0 at the first). Energy is conserved exactly,
-        and the split is exact too unless the resistor is overloaded: then it is of first order in the steps.
+        Energy is conserved exactly; the split between rectifier and resistor is as exact as the powers unless the resistor is
+        overloaded: then it is of first order in the steps.
         """
         total = np.sum(powers, axis=-1)
-        drawn, burnt, level = np.zeros(len(t)), np.zeros(len(t)), np.empty(len(t))
-        level[0] = energy = stored
-        for n in range(1, len(t)):
-            dt = t[n] - t[n - 1]
-            source = resistor = 0.0
-            for share, demand in _one_signed(total[n - 1], total[n]):
-                energy, given, taken = self._exchange(energy, demand * share * dt, share * dt)
-                source, resistor = source + given, resistor + taken
-            level[n] = energy
-            drawn[n], burnt[n] = (source / dt, resistor / dt) if dt > 0 else (0.0, 0.0)
-        return Account(drawn, np.zeros(len(t)), burnt, np.zeros(len(t)), level - stored)
+        level, drawn, burnt = np.full(len(t), stored), np.zeros(len(t) - 1), np.zeros(len(t) - 1)
+        energy = stored
+        for n, (dt, taken, given) in enumerate(zip(np.diff(t), *both_ways(t, total))):
+            # what comes first is told by the power at the interval's start
+            for demand in (taken, -given) if total[n] > 0 else (-given, taken):
+                share = abs(demand) / (taken + given) if demand else 0.0
+                energy, source, heat = self._exchange(energy, demand, share * dt)
+                drawn[n], burnt[n] = drawn[n] + source, burnt[n] + heat
+            level[n + 1] = energy
+        return Account(drawn, np.zeros(len(t) - 1), burnt, np.zeros(len(t) - 1), level - stored)
 
     def _exchange(self, energy: float, demand: float, dt: float) -> tuple[float, float, float]:
         """Stored energy after the axes took `demand` J (or gave, if negative) in dt seconds, and what rectifier and resistor did, J."""
@@ -100,11 +100,3 @@ class Bus(Component):
         most = self.resistor_power(energy) * dt / (1 + 2 * dt / (self.resistance * self.capacitance)) if self.resistance else inf
         burnt = min(max(0.0, energy - self.capacity), most)
         return energy - burnt, source, burnt
-
-
-def _one_signed(a: float, b: float) -> list[tuple[float, float]]:
-    """An interval over which power runs linearly from a to b, cut where it changes sign: (share of the time, mean power)."""
-    if a * b >= 0:
-        return [(1.0, (a + b) / 2)]
-    cut = a / (a - b)
-    return [(cut, a / 2), (1 - cut, b / 2)]

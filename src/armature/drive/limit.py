@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from armature.drive.energy import integral
 from armature.spatial.numbers import Number
 
 if TYPE_CHECKING:
@@ -36,18 +37,12 @@ class Limit:
         return self(flow) / self.bound
 
     def worst(self, t: np.ndarray, flow: Flow) -> tuple[float, float]:
-        """(largest g, time at which it occurs) over instants t (N,); for a `mean` limit the mean by the trapezoidal rule, at the end."""
+        """(largest g, time at which it occurs) over instants t (N,); for a `mean` limit the mean, at the end."""
         g = np.broadcast_to(self(flow), np.shape(t))
         if self.mean:
             return float(integral(t, g) / (t[-1] - t[0])), float(t[-1])
         worst = int(np.argmax(g))
         return float(g[worst]), float(t[worst])
-
-
-def integral(t: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """∫ y dt by the trapezoidal rule; t (N,), y (N, ...)."""
-    dt = np.diff(t).reshape((-1,) + (1,) * (np.ndim(y) - 1))
-    return np.sum(dt * (y[1:] + y[:-1]) / 2, axis=0)
 
 
 def two_sided(name: str, quantity: str, bound: float, unit: str) -> tuple[Limit, Limit]:

@@ -10,14 +10,15 @@ import numpy as np
 
 from armature.drive.component import Component, quantity
 from armature.drive.corner import ramp
+from armature.drive.energy import both_ways
 from armature.errors import ArgumentError
 from armature.spatial.numbers import Number
 
 
 class Account(NamedTuple):
-    """Where the axes' power came from and went, W, each (..., N): drawn − returned = axes + resistor + lost + rate of `stored`.
+    """Where the axes' energy came from and went in each interval between N instants, J, (N − 1,), all ≥ 0, and `stored` (N,), J:
 
-    stored: energy in the bus's capacitor above its start, J.
+    drawn − returned = axes + resistor + lost + increase of stored (the energy in the bus's capacitor, from 0 at the first instant).
     """
 
     drawn: np.ndarray
@@ -62,11 +63,9 @@ class Regenerative(Component):
         return Epigraph(self.efficiency * total + (1 - self.efficiency) * slacks[0], (total - slacks[0], -slacks[0]), 0.0)
 
     def account(self, t: np.ndarray, powers: np.ndarray) -> Account:
-        """Exact accounting at the instants t (N,) of the axes' powers (N, axes)."""
-        total = np.sum(powers, axis=-1)
-        surplus = np.maximum(0.0, -total)
-        zero = np.zeros_like(total)
-        return Account(np.maximum(0.0, total), self.efficiency * surplus, zero, (1 - self.efficiency) * surplus, zero)
+        """The accounts between the instants t (N,) of the axes' powers (N, axes), W."""
+        drawn, surplus = both_ways(t, np.sum(powers, axis=-1))
+        return Account(drawn, self.efficiency * surplus, np.zeros_like(drawn), (1 - self.efficiency) * surplus, np.zeros(len(t)))
 
 
 @dataclass(frozen=True)
@@ -87,10 +86,9 @@ class NonRegenerative(Component):
         return Epigraph(_sum(slacks), tuple(p - s for p, s in zip(powers, slacks)) + tuple(-s for s in slacks), 0.0)
 
     def account(self, t: np.ndarray, powers: np.ndarray) -> Account:
-        """Exact accounting at the instants t (N,) of the axes' powers (N, axes)."""
-        drawn, burnt = np.sum(np.maximum(0.0, powers), axis=-1), np.sum(np.maximum(0.0, -powers), axis=-1)
-        zero = np.zeros_like(drawn)
-        return Account(drawn, zero, burnt, zero, zero)
+        """The accounts between the instants t (N,) of the axes' powers (N, axes), W."""
+        drawn, burnt = (np.sum(x, axis=-1) for x in both_ways(t, powers))
+        return Account(drawn, np.zeros_like(drawn), burnt, np.zeros_like(drawn), np.zeros(len(t)))
 
 
 def _sum(terms: Sequence[Number]) -> Number:
