@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from typing import Any
 
@@ -28,10 +28,11 @@ def with_payload(robot: Robot, mass: float, at: Iterable[float] | None, link: st
 
 
 def _tip(robot: Robot) -> str:
-    if len(robot.tips) > 1:
-        shown = ", ".join(robot.tips[:12]) + (", …" if len(robot.tips) > 12 else "")
-        raise ArgumentError(f"the robot {robot.name!r} has {len(robot.tips)} tips; say which link carries the payload: link=one of {shown}")
-    return robot.tips[-1]
+    tips: Sequence[str] = robot.tips
+    if len(tips) == 1:
+        return tips[0]
+    shown = ", ".join(tips[:12]) + (", …" if len(tips) > 12 else "")
+    raise ArgumentError(f"the robot {robot.name!r} has {len(tips)} tips; say which link carries the payload: link=one of {shown}")
 
 
 def with_limits(robot: Robot, limits: Mapping[str, Mapping[str, float] | Limits]) -> Robot:

@@ -14,6 +14,8 @@ from armature.errors import RobotError
 from armature.robot import guard, structure
 
 if TYPE_CHECKING:
+    from armature.drive.catalogue import Supply
+    from armature.drive.train import Coupling, Drivetrain
     from armature.robot.tree import Tree
 
 Vec3 = tuple[float, float, float]
@@ -174,8 +176,9 @@ class Joint:
 class Robot:
     """A mechanism: links, the joints that connect them, and gravity (m/s², world axes).
 
-    `base` is the link that stands in the world. Joints are ordered base to tip, document order within a branch (given otherwise, they are
-    put in this order), and a mimic joint refers to a joint that mimics none (chains are resolved).
+    `base` is the link that stands in the world. Joints are ordered base to tip, document order within a branch, and links as the joints
+    that carry them, the base first (given otherwise, they are put in this order). A mimic joint refers to a joint that mimics none: chains
+    are resolved.
     """
 
     name: str
@@ -183,6 +186,8 @@ class Robot:
     joints: tuple[Joint, ...]
     base: str
     gravity: Vec3 = (0.0, 0.0, -9.81)
+    drives: tuple[Coupling, ...] = ()  # set by with_drives
+    supply: Supply | None = None  # what feeds the drives, where a file of drives says so
 
     def __post_init__(self) -> None:
         links, joints = tuple(self.links), tuple(self.joints)
@@ -192,6 +197,8 @@ class Robot:
         if self.base != root:
             raise RobotError(f"base is {self.base!r}, but the link without a parent is {root!r}; give that one")
         joints = _without_mimic_chains(structure.base_to_tip(root, joints))
+        by_name = {link.name: link for link in links}
+        links = tuple(by_name[name] for name in (root, *(joint.child for joint in joints)))
         _set(self, name=str(self.name), links=links, joints=joints, gravity=guard.vector("gravity", self.gravity, 3))
 
     def __hash__(self) -> int:
@@ -199,7 +206,7 @@ class Robot:
 
     @cached_property
     def _hash(self) -> int:
-        return hash((self.name, self.links, self.joints, self.base, self.gravity))
+        return hash((self.name, self.links, self.joints, self.base, self.gravity, self.drives, self.supply))
 
     def __getstate__(self) -> dict[str, Any]:
         # what was computed from the data (hash, tree, kernels) belongs to this process
@@ -218,6 +225,13 @@ class Robot:
         from armature.robot.tree import build_tree
 
         return build_tree(self)
+
+    @cached_property
+    def drivetrain(self) -> Drivetrain:
+        """All drives as one: joint torques and velocities to currents, voltages, powers and losses; limits by axis."""
+        from armature.robot.drives import robot_drivetrain
+
+        return robot_drivetrain(self)
 
     @property
     def n(self) -> int:
@@ -300,6 +314,16 @@ class Robot:
         from armature.robot.change import with_friction
 
         return with_friction(self, friction)
+
+    def with_drives(self, drives: Any) -> Robot:
+        """The same robot with drives: {joint name: Drive}, a list of Couplings (several motors, differentials), or a YAML file's path.
+
+        Joints that are not named keep their drives. The rotors' inertia joins the mechanism (Joint.rotor), and a gear ratio that the
+        robot's file names is taken over where the drive has none.
+        """
+        from armature.robot.drives import with_drives
+
+        return with_drives(self, drives)
 
     def summary(self) -> str:
         """A table of the joints and links, as text."""

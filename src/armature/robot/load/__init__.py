@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 
@@ -55,7 +56,7 @@ def with_floating_base(robot: Robot) -> Robot:
         return robot
     world = _free_name("world", robot.link_names)
     joint = Joint(_free_name("root_joint", [j.name for j in robot.joints]), "floating", world, robot.base)
-    return Robot(robot.name, (Link(world), *robot.links), (joint, *robot.joints), world, robot.gravity)
+    return replace(robot, links=(Link(world), *robot.links), joints=(joint, *robot.joints), base=world)
 
 
 def _free_name(name: str, taken: tuple[str, ...] | list[str]) -> str:

@@ -44,11 +44,9 @@ def robot_from_urdf(root: Element, path: object) -> Robot:
     base = ({link.name for link in links} - {joint.child for joint in joints}).pop()
     with source.at(root):
         robot = Robot(root.get("name") or "robot", tuple(links), tuple(joints), base)
+    link_lines = {link.name: _inertial_line(e) for link, e in zip(links, link_elements)}
     for problem in check(robot):
-        if problem.element == "link":
-            source.warn(_inertial_line(link_elements[problem.index]), str(problem))
-        else:
-            source.warn(lines[problem.name], str(problem))
+        source.warn((link_lines if problem.element == "link" else lines)[problem.name], str(problem))
     return robot
 
 
@@ -186,20 +184,23 @@ def _limits(element: Element, name: str, kind: str, source: Source) -> Limits:
     lower, upper = source.number(e, "lower", -INF, True), source.number(e, "upper", INF, True)
     if kind == "continuous":
         lower, upper = -INF, INF
-    with source.at(e):
+    with source.at(e, f"joint {name!r}: "):
         return Limits(lower, upper, source.number(e, "velocity", INF, True), torque=source.number(e, "effort", INF, True))
 
 
 def _friction(element: Element, source: Source) -> Friction:
     e = child(element, "dynamics")
-    return Friction() if e is None else Friction(source.number(e, "damping", 0.0), source.number(e, "friction", 0.0))
+    if e is None:
+        return Friction()
+    with source.at(e, f"joint {element.get('name')!r}: "):
+        return Friction(source.number(e, "damping", 0.0), source.number(e, "friction", 0.0))
 
 
 def _mimic(element: Element, kind: str, source: Source) -> Mimic | None:
     e = child(element, "mimic")
     if e is None or kind == "fixed":
         return None
-    with source.at(e):
+    with source.at(e, f"joint {element.get('name')!r}: "):
         return Mimic(source.text(e, "joint"), source.number(e, "multiplier", 1.0), source.number(e, "offset", 0.0))
 
 

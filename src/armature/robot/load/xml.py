@@ -60,17 +60,18 @@ class Source:
         """An ArmatureWarning at a line; after twenty of one file no more are shown."""
         self._warned += 1
         if self._warned < MOST_WARNINGS:
-            warnings.warn(f"{self.path}:{line}: {message}", ArmatureWarning, stacklevel=2)
+            where = f"{self.path}:{line}" if line else f"{self.path}"
+            warnings.warn(f"{where}: {message}", ArmatureWarning, stacklevel=2)
         elif self._warned == MOST_WARNINGS:
             warnings.warn(f"{self.path}: and more of this kind", ArmatureWarning, stacklevel=2)
 
     @contextmanager
-    def at(self, element: Element) -> Iterator[None]:
+    def at(self, element: Element, prefix: str = "") -> Iterator[None]:
         """Turns a RobotError from inside into a FileError at the element's line."""
         try:
             yield
         except RobotError as e:
-            raise self.error(element, str(e)) from None
+            raise self.error(element, prefix + str(e)) from None
 
     def text(self, element: Element, key: str, needed: bool = True) -> str:
         """A non-empty attribute; "" when it is missing and not needed."""
