@@ -3,7 +3,7 @@
 from armature.drive.amplifier import Amplifier
 from armature.drive.brake import Brake
 from armature.drive.bus import Bus
-from armature.drive.catalogue import Catalogue, Supply, catalogue, gear, motor, read_drives
+from armature.drive.catalogue import Catalogue, Supply, as_supply, catalogue, gear, motor, read_drives
 from armature.drive.corner import EXACT, Smooth
 from armature.drive.drive import Drive, Flow
 from armature.drive.friction import Friction
@@ -37,6 +37,7 @@ __all__ = [
     "Smooth",
     "Supply",
     "Thermal",
+    "as_supply",
     "catalogue",
     "drivetrain",
     "gear",

@@ -10,7 +10,6 @@ import numpy as np
 
 from armature.drive.component import Component, quantity
 from armature.drive.corner import ramp
-from armature.drive.energy import both_ways
 from armature.drive.supply import Account, Epigraph, _count, _sum
 from armature.errors import RobotError
 from armature.spatial.numbers import Number
@@ -73,23 +72,20 @@ class Bus(Component):
         source, resistor = slacks
         return Epigraph(source, (-source, -resistor), source - resistor - _sum(powers))
 
-    def account(self, t: np.ndarray, powers: np.ndarray, stored: float = 0.0) -> Account:
-        """The accounts between the instants t (N,) of the axes' powers (N, axes), W; starts with `stored` J in the capacitor.
+    def account(self, dt: np.ndarray, powers: np.ndarray, stored: float = 0.0) -> Account:
+        """The accounts of M steps of dt (M,) seconds with the axes' mean powers (M, axes), W; starts with `stored` J in the capacitor.
 
-        Energy is conserved exactly; the split between rectifier and resistor is as exact as the powers unless the resistor is
-        overloaded: then it is of first order in the steps.
+        Energy is conserved exactly; the split between rectifier and resistor is exact for powers constant in each step unless the
+        resistor is overloaded: then it is of first order in the steps.
         """
-        total = np.sum(powers, axis=-1)
-        level, drawn, burnt = np.full(len(t), stored), np.zeros(len(t) - 1), np.zeros(len(t) - 1)
+        demand = dt * np.sum(powers, axis=-1)
+        level, drawn, burnt = np.empty_like(demand), np.empty_like(demand), np.empty_like(demand)
         energy = stored
-        for n, (dt, taken, given) in enumerate(zip(np.diff(t), *both_ways(t, total))):
-            # what comes first is told by the power at the interval's start
-            for demand in (taken, -given) if total[n] > 0 else (-given, taken):
-                share = abs(demand) / (taken + given) if demand else 0.0
-                energy, source, heat = self._exchange(energy, demand, share * dt)
-                drawn[n], burnt[n] = drawn[n] + source, burnt[n] + heat
-            level[n + 1] = energy
-        return Account(drawn, np.zeros(len(t) - 1), burnt, np.zeros(len(t) - 1), level - stored)
+        for n in range(len(demand)):
+            energy, drawn[n], burnt[n] = self._exchange(energy, demand[n], dt[n])
+            level[n] = energy
+        zero = np.zeros_like(demand)
+        return Account(drawn, zero, burnt, zero, level)
 
     def _exchange(self, energy: float, demand: float, dt: float) -> tuple[float, float, float]:
         """Stored energy after the axes took `demand` J (or gave, if negative) in dt seconds, and what rectifier and resistor did, J."""

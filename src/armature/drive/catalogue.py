@@ -126,6 +126,19 @@ def _supply(sheet: Sheet, entry: Any) -> Supply | None:
     return sheet.part(_SUPPLIES[kind], values, f"supply ({kind})")
 
 
+def as_supply(supply: Any) -> Supply:
+    """A supply from its name ("regenerative", "non-regenerative"), or the object itself; None: regenerative."""
+    if isinstance(supply, Supply):
+        return supply
+    if supply is None or supply == "regenerative":
+        return Regenerative()
+    if supply == "non-regenerative":
+        return NonRegenerative()
+    raise ArgumentError(
+        f"supply = {supply!r} is not known; give 'regenerative', 'non-regenerative', or a Regenerative, NonRegenerative or Bus object"
+    )
+
+
 def _text(path: str | Path) -> str:
     try:
         return Path(path).read_text(encoding="utf-8")

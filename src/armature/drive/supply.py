@@ -10,15 +10,14 @@ import numpy as np
 
 from armature.drive.component import Component, quantity
 from armature.drive.corner import ramp
-from armature.drive.energy import both_ways
 from armature.errors import ArgumentError
 from armature.spatial.numbers import Number
 
 
 class Account(NamedTuple):
-    """Where the axes' energy came from and went in each interval between N instants, J, (N − 1,), all ≥ 0, and `stored` (N,), J:
+    """Where the axes' energy came from and went in each of M steps, J, (M,), all ≥ 0; `stored`: in the capacitor after each step, J:
 
-    drawn − returned = axes + resistor + lost + increase of stored (the energy in the bus's capacitor, from 0 at the first instant).
+    drawn − returned = axes + resistor + lost + increase of stored, in every step.
     """
 
     drawn: np.ndarray
@@ -62,10 +61,11 @@ class Regenerative(Component):
             return Epigraph(total, (), 0.0)
         return Epigraph(self.efficiency * total + (1 - self.efficiency) * slacks[0], (total - slacks[0], -slacks[0]), 0.0)
 
-    def account(self, t: np.ndarray, powers: np.ndarray) -> Account:
-        """The accounts between the instants t (N,) of the axes' powers (N, axes), W."""
-        drawn, surplus = both_ways(t, np.sum(powers, axis=-1))
-        return Account(drawn, self.efficiency * surplus, np.zeros_like(drawn), (1 - self.efficiency) * surplus, np.zeros(len(t)))
+    def account(self, dt: np.ndarray, powers: np.ndarray) -> Account:
+        """The accounts of M steps of dt (M,) seconds with the axes' mean powers (M, axes), W."""
+        total = dt * np.sum(powers, axis=-1)
+        drawn, surplus, zero = np.maximum(0.0, total), np.maximum(0.0, -total), np.zeros_like(total)
+        return Account(drawn, self.efficiency * surplus, zero, (1 - self.efficiency) * surplus, zero)
 
 
 @dataclass(frozen=True)
@@ -85,10 +85,10 @@ class NonRegenerative(Component):
         _count(slacks, len(powers))
         return Epigraph(_sum(slacks), tuple(p - s for p, s in zip(powers, slacks)) + tuple(-s for s in slacks), 0.0)
 
-    def account(self, t: np.ndarray, powers: np.ndarray) -> Account:
-        """The accounts between the instants t (N,) of the axes' powers (N, axes), W."""
-        drawn, burnt = (np.sum(x, axis=-1) for x in both_ways(t, powers))
-        return Account(drawn, np.zeros_like(drawn), burnt, np.zeros_like(drawn), np.zeros(len(t)))
+    def account(self, dt: np.ndarray, powers: np.ndarray) -> Account:
+        """The accounts of M steps of dt (M,) seconds with the axes' mean powers (M, axes), W."""
+        drawn, burnt = (dt * np.sum(np.maximum(0.0, sign * powers), axis=-1) for sign in (1.0, -1.0))
+        return Account(drawn, np.zeros_like(drawn), burnt, np.zeros_like(drawn), np.zeros_like(drawn))
 
 
 def _sum(terms: Sequence[Number]) -> Number:
