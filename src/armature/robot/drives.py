@@ -1,0 +1,91 @@
+"""Drives on a robot: which joint each one moves, what its rotor adds to the mechanism, and all of them as one drivetrain."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from armature.drive.catalogue import read_drives
+from armature.drive.drive import Drive
+from armature.drive.friction import Friction
+from armature.drive.train import Coupling, Drivetrain, drivetrain
+from armature.errors import ArmatureWarning, RobotError
+from armature.robot.model import Joint, Robot, Rotor
+
+
+def with_drives(robot: Robot, drives: Any) -> Robot:
+    """The robot with drives on the named joints; their rotors join the mechanism, gear ratios named by the robot's file are taken over."""
+    if isinstance(drives, Iterable) and not hasattr(drives, "keys") and not isinstance(drives, str):
+        drives = {"couplings": list(drives)}
+    found, supply = read_drives(drives)
+    new = tuple(_fitted(robot, coupling) for coupling in found)
+    named = {name for coupling in new for name in coupling.joints}
+    kept = tuple(c for c in robot.drives if not named & set(c.joints))
+    rotors = {name: rotor for coupling in new for name, rotor in _rotors(robot, coupling).items()}
+    joints = tuple(replace(j, rotor=rotors[j.name]) if j.name in rotors else j for j in robot.joints)
+    return replace(robot, joints=joints, drives=kept + new, supply=supply or robot.supply)
+
+
+def _fitted(robot: Robot, coupling: Coupling) -> Coupling:
+    """The coupling checked against the joints, with gear ratios from the robot's file where the drive has none."""
+    joints = [robot.joint(name) for name in coupling.joints]
+    for joint in joints:
+        _check_kind(joint, coupling.drives)
+    if len(joints) > 1 or joints[0].reduction is None:
+        return coupling
+    ratio = joints[0].reduction
+    geared = (replace(d, gear=replace(d.gear, ratio=ratio)) if d.gear.ratio == 1.0 else d for d in coupling.drives)
+    return replace(coupling, drives=tuple(geared))
+
+
+def _check_kind(joint: Joint, drives: tuple[Drive, ...]) -> None:
+    if joint.kind not in ("revolute", "continuous", "prismatic"):
+        raise RobotError(f"joint {joint.name!r} is {joint.kind} and takes no drive; drive a revolute, continuous or prismatic joint")
+    if joint.mimic is not None:
+        raise RobotError(f"joint {joint.name!r} mimics {joint.mimic.joint!r} and takes no drive of its own; drive {joint.mimic.joint!r}")
+    if joint.kind != "prismatic" and any(d.motor.linear for d in drives):
+        raise RobotError(f"joint {joint.name!r} is {joint.kind} but its motor is linear; take a rotary motor, or a prismatic joint")
+
+
+def _rotors(robot: Robot, coupling: Coupling) -> dict[str, Rotor]:
+    """What the rotors add at each joint. A rotor's axis given before stays; without rotor inertia in the drives all stays as it was."""
+    axes = {name: old.axis for name in coupling.joints if (old := robot.joint(name).rotor) is not None}
+    if len(coupling.drives) == 1:
+        d = coupling.drives[0]
+        d_inertia = d.motor.inertia + d.gear.inertia
+        name = coupling.joints[0]
+        return {name: Rotor(d_inertia, d.gear.ratio, axes.get(name))} if d_inertia else {}
+    # several motors: Tᵀ diag(J N²) T, of which a joint's rotor holds the diagonal
+    T = np.array(coupling.matrix)
+    reflected = T.T @ np.diag([d.inertia for d in coupling.drives]) @ T
+    off = np.abs(reflected - np.diag(np.diag(reflected))).max()
+    if off > 1e-9 * np.abs(reflected).max():
+        warnings.warn(
+            f"coupling of {', '.join(coupling.joints)}: its rotors couple the joints by {off:.3g} kg·m², which the mechanism leaves out; "
+            "make the two drives equal (then this vanishes) or accept the error",
+            ArmatureWarning,
+            stacklevel=4,
+        )
+    return {name: Rotor(float(reflected[k, k]), 1.0) for k, name in enumerate(coupling.joints) if reflected[k, k] > 0}
+
+
+def robot_drivetrain(robot: Robot) -> Drivetrain:
+    """All drives of a robot on its n velocities, with the joints' own friction."""
+    names: list[str] = []
+    frictions: list[Friction] = []
+    joints = {j.name: j for j in robot.joints}
+    for body in robot.tree.bodies:
+        if not body.mimic:
+            size = 6 if body.kind == "free" else 1
+            names += [body.name] if size == 1 else [f"{body.name}.{k}" for k in range(size)]
+            frictions += [joints[body.name].friction if size == 1 and body.name in joints else Friction()] * size
+    # a mimic joint turns m times as fast: c m² and |m| f at its master
+    for body in robot.tree.bodies:
+        if body.mimic:
+            f, master, m = joints[body.name].friction, frictions[body.v], body.multiplier
+            frictions[body.v] = replace(master, viscous=master.viscous + m * m * f.viscous, coulomb=master.coulomb + abs(m) * f.coulomb)
+    return drivetrain(robot.drives, names, frictions)
