@@ -101,7 +101,9 @@ class BaseMotion(NamedTuple):
     linear_acceleration: Any = np.zeros(3)
 
 
-def _dynamics(robot: Robot, name: str, function: Callable, q: Any, v: Any, x: Any, wrenches: Wrenches | None, base: BaseMotion | None) -> np.ndarray:
+def _dynamics(
+    robot: Robot, name: str, function: Callable, q: Any, v: Any, x: Any, wrenches: Wrenches | None, base: BaseMotion | None
+) -> np.ndarray:
     """Call inverse or forward dynamics: `function(tree, q, v, x, wrenches, base)`."""
     if not wrenches and base is None:
         known = robot.__dict__.get("_kernels", EMPTY).get((name, ((), False)))
@@ -109,7 +111,9 @@ def _dynamics(robot: Robot, name: str, function: Callable, q: Any, v: Any, x: An
             return known(q, v, x)
     tree = robot.tree
     if linked.applies(tree) and base is None:
-        return linked.run(robot, name, q, v, x, wrenches)
+        for link in wrenches or ():
+            _frame(robot, link)
+        return linked.run(robot, name, physics_source(), q, v, x, wrenches)
     links = tuple(wrenches) if wrenches else ()
     for link in links:
         _frame(robot, link)
@@ -130,14 +134,14 @@ def _dynamics(robot: Robot, name: str, function: Callable, q: Any, v: Any, x: An
 def mass_matrix(robot: Robot, q: Any) -> np.ndarray:
     """M(q) (..., n, n), symmetric; kg·m², kg."""
     if linked.applies(robot.tree):
-        return linked.mass_matrix(robot, q)
+        return linked.mass_matrix(robot, q, physics_source())
     return kernel(robot, "mass_matrix", lambda q: mass.mass_matrix(robot.tree, q), {"q": robot.nq})(q)
 
 
 def bias_forces(robot: Robot, q: Any, v: Any) -> np.ndarray:
     """b(q, v) (..., n) in M q̈ + b = τ: gravity, centrifugal, Coriolis and gyroscopic forces."""
     if linked.applies(robot.tree):
-        return linked.run(robot, "inverse_dynamics", q, v, np.zeros(robot.nv), None)
+        return linked.run(robot, "inverse_dynamics", physics_source(), q, v, np.zeros(robot.nv), None)
     tree = robot.tree
     return kernel(robot, "bias_forces", lambda q, v: recursive.bias_forces(tree, q, v), {"q": tree.nq, "v": tree.nv})(q, v)
 
@@ -189,22 +193,29 @@ def forward_dynamics_derivatives(robot: Robot, q: Any, v: Any, tau: Any) -> Forw
 def check_moves(robot: Robot) -> None:
     """Refuse a joint that moves no mass or inertia at all: its acceleration is not defined (BᵀPB = 0)."""
     if "_moves" not in robot.__dict__:
-        robot.__dict__["_moves"] = _check_moves(robot.tree)
+        robot.__dict__["_moves"] = _check_moves(robot)
 
 
-def _check_moves(tree: Tree) -> bool:
-    rng = np.random.default_rng(0)
-    q = rng.uniform(-1.0, 1.0, tree.nq)
-    for body in tree.bodies:
-        if body.kind == "free":
-            q[body.q + 3 : body.q + 7] /= np.linalg.norm(q[body.q + 3 : body.q + 7])
-    for name, D, scale in mass.pivots(tree, q):
-        if not D > 1e-13 * scale:
+def _check_moves(robot: Robot) -> bool:
+    tree = robot.tree
+    q = random_configuration(tree, np.random.default_rng(0))
+    found = linked.pivots(robot, q, physics_source()) if linked.applies(tree) else mass.pivots(tree, q)
+    for name, D, scale in found:
+        if not 1e-13 * scale < D:  # also where D is not a number
             raise RobotError(
                 f"joint {name!r} moves no mass or inertia (generalised inertia {D:.3g}): its acceleration is not defined; "
                 "give its link a mass or inertia, its motor a rotor inertia, or make the joint fixed"
             )
     return True
+
+
+def random_configuration(tree: Tree, rng: np.random.Generator) -> np.ndarray:
+    """Coordinates (nq,) between −1 and 1; floating bases get a unit quaternion."""
+    q = rng.uniform(-1.0, 1.0, tree.nq)
+    for body in tree.bodies:
+        if body.kind == "free":
+            q[body.q + 3 : body.q + 7] /= np.linalg.norm(q[body.q + 3 : body.q + 7])
+    return q
 
 
 # kinematics --------------------------------------------------------------------------------------------------------------

@@ -60,28 +60,22 @@ def inverse_dynamics(tree: Tree, q: Array, v: Array, a: Array, wrenches: Wrenche
     places = placements(tree, q)
     outside = outside_wrenches(tree, places, wrenches, base.R)
     start = Spin(base.w, base.dw, base.a - base.R.T @ tree.gravity)
-    spins = base_to_tip(tree, lambda i, body, parent: _spin(body, places[i], parent, v, a), start)
+    spins = base_to_tip(tree, lambda i, body, parent: spin_step(body, places[i], parent, v, a), start)
     carried = [spins[b.parent] if b.parent >= 0 else start for b in tree.bodies]
-    own = [_newton_euler(body, s, outside.get(i)) for i, (body, s) in enumerate(zip(tree.bodies, spins))]
+    own = [newton_euler(body, s, outside.get(i)) for i, (body, s) in enumerate(zip(tree.bodies, spins))]
     tau: list[Number] = [0.0] * tree.nv
 
     def step(i: int, body: Body, total: Wrench) -> Wrench:
-        for k, effort in enumerate(_effort(body, total)):
+        efforts, passed = force_step(body, places[i], carried[i], total, v, a)
+        for k, effort in enumerate(efforts):
             tau[body.v + k] = tau[body.v + k] + body.multiplier * effort
-        passed = Wrench(*places[i].wrench_to_parent(*total))
-        if body.rotor:
-            # (R) the rotor: its axis feels d(q̈ᵣ + ε·ω̇), its carrier d(q̈ᵣ ε + q̇ᵣ ω × ε)
-            spin, speed, d, e = carried[i], body.ratio * rate(body, v), body.rotor, body.rotor_axis
-            faster = body.ratio * rate(body, a)
-            tau[body.v] = tau[body.v] + body.multiplier * body.ratio * d * (faster + dot(e, spin.dw))
-            passed = Wrench(passed.f, passed.n + d * (faster * e + speed * cross(spin.w, e)))
         return passed
 
     tip_to_base(tree, step, own)
     return pack(tau)
 
 
-def _spin(body: Body, place: Placement, parent: Spin, v: Array, a: Array) -> Spin:
+def spin_step(body: Body, place: Placement, parent: Spin, v: Array, a: Array) -> Spin:
     """ω = Rᵀω' + e q̇; ω̇ = Rᵀω̇' + e q̈ + Rᵀω' × e q̇; a = Rᵀ(a' + K'p); telescoping: a += e q̈ + 2 ω × e q̇."""
     w, dw = place.to_child(parent.w), place.to_child(parent.dw)
     acc = place.to_child(parent.a + spin_matrix(parent.w, parent.dw) @ place.p)
@@ -95,12 +89,25 @@ def _spin(body: Body, place: Placement, parent: Spin, v: Array, a: Array) -> Spi
     return Spin(w + body.axis * sd, dw + body.axis * sdd + cross(w, body.axis * sd), acc)
 
 
-def _newton_euler(body: Body, s: Spin, outside: Wrench | None) -> Wrench:
+def newton_euler(body: Body, s: Spin, outside: Wrench | None) -> Wrench:
     """f = m a + K h, n = J ω̇ + ω × J ω + h × a, with h = m c; less what acts from outside."""
     h, J = body.first_moment, body.inertia
     f = body.mass * s.a + spin_matrix(s.w, s.dw) @ h
     n = J @ s.dw + cross(s.w, J @ s.w) + cross(h, s.a)
     return Wrench(f, n) if outside is None else Wrench(f - outside.f, n - outside.n)
+
+
+def force_step(body: Body, place: Placement, carrier: Spin, total: Wrench, v: Array, a: Array) -> tuple[list[Number], Wrench]:
+    """The joint's efforts, and the wrench passed to the parent, about its origin and in its axes."""
+    efforts = _effort(body, total)
+    passed = Wrench(*place.wrench_to_parent(*total))
+    if body.rotor:
+        # (R) the rotor: its axis feels d(q̈ᵣ + ε·ω̇), its carrier d(q̈ᵣ ε + q̇ᵣ ω × ε)
+        d, e = body.rotor, body.rotor_axis
+        speed, faster = body.ratio * rate(body, v), body.ratio * rate(body, a)
+        efforts = [efforts[0] + body.ratio * d * (faster + dot(e, carrier.dw))]
+        passed = Wrench(passed.f, passed.n + d * (faster * e + speed * cross(carrier.w, e)))
+    return efforts, passed
 
 
 def _effort(body: Body, total: Wrench) -> list[Number]:
