@@ -1,1 +1,100 @@
-"""Armature: least-energy and least-time robot motions that the drives can really do, with the proof."""
+"""Armature: least-energy and least-time robot motions that the drives can really do, with the proof.
+
+    import armature as arm
+    robot = arm.load("ur5.urdf")
+    tau = arm.inverse_dynamics(robot, q, v, a)      # one state or a batch of thousands
+
+SI units and radians; arrays have the joint axis last, and any leading axes are a batch. The names below are the public surface;
+each is imported when it is first used, so that `import armature` is quick.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+__version__ = "0.1.0"
+
+# name → module that defines it (a pair: under another name there)
+_SURFACE: dict[str, str | tuple[str, str]] = {
+    # robots
+    "Robot": "armature.robot.model",
+    "Link": "armature.robot.model",
+    "Joint": "armature.robot.model",
+    "Limits": "armature.robot.model",
+    "Rotor": "armature.robot.model",
+    "Mimic": "armature.robot.model",
+    "load": "armature.robot.load",
+    "library": "armature.robot.library",
+    # dynamics
+    "forward_dynamics": "armature.dynamics.compiled",
+    "inverse_dynamics": "armature.dynamics.compiled",
+    "mass_matrix": "armature.dynamics.compiled",
+    "bias_forces": "armature.dynamics.compiled",
+    "forward_dynamics_derivatives": "armature.dynamics.compiled",
+    "inverse_dynamics_derivatives": "armature.dynamics.compiled",
+    "kinetic_energy": "armature.dynamics.compiled",
+    "potential_energy": "armature.dynamics.compiled",
+    "BaseMotion": "armature.dynamics.compiled",
+    # kinematics
+    "pose": "armature.dynamics.compiled",
+    "jacobian": "armature.dynamics.compiled",
+    "kinematics": ("armature.dynamics.compiled", "point_kinematics"),
+    # motions
+    "Trajectory": "armature.motion.trajectory",
+    # the compiler
+    "compile": "armature.kernel.kernel",
+    "set_threads": "armature.kernel.kernel",
+    # what can go wrong
+    "ArmatureError": "armature.errors",
+    "ArmatureWarning": "armature.errors",
+    "ArgumentError": "armature.errors",
+    "FileError": "armature.errors",
+    "RobotError": "armature.errors",
+}
+
+__all__ = [*_SURFACE, "__version__"]  # pyright: ignore[reportUnsupportedDunderAll]
+
+if TYPE_CHECKING:
+    from armature.dynamics.compiled import BaseMotion as BaseMotion
+    from armature.dynamics.compiled import bias_forces as bias_forces
+    from armature.dynamics.compiled import forward_dynamics as forward_dynamics
+    from armature.dynamics.compiled import forward_dynamics_derivatives as forward_dynamics_derivatives
+    from armature.dynamics.compiled import inverse_dynamics as inverse_dynamics
+    from armature.dynamics.compiled import inverse_dynamics_derivatives as inverse_dynamics_derivatives
+    from armature.dynamics.compiled import jacobian as jacobian
+    from armature.dynamics.compiled import kinetic_energy as kinetic_energy
+    from armature.dynamics.compiled import mass_matrix as mass_matrix
+    from armature.dynamics.compiled import point_kinematics as kinematics
+    from armature.dynamics.compiled import pose as pose
+    from armature.dynamics.compiled import potential_energy as potential_energy
+    from armature.errors import ArgumentError as ArgumentError
+    from armature.errors import ArmatureError as ArmatureError
+    from armature.errors import ArmatureWarning as ArmatureWarning
+    from armature.errors import FileError as FileError
+    from armature.errors import RobotError as RobotError
+    from armature.kernel.kernel import compile as compile
+    from armature.kernel.kernel import set_threads as set_threads
+    from armature.motion.trajectory import Trajectory as Trajectory
+    from armature.robot.library import library as library
+    from armature.robot.load import load as load
+    from armature.robot.model import Joint as Joint
+    from armature.robot.model import Limits as Limits
+    from armature.robot.model import Link as Link
+    from armature.robot.model import Mimic as Mimic
+    from armature.robot.model import Robot as Robot
+    from armature.robot.model import Rotor as Rotor
+
+
+def __getattr__(name: str):
+    entry = _SURFACE.get(name)
+    if entry is None:
+        raise AttributeError(f"module 'armature' has no attribute {name!r}")
+    module, attribute = entry if isinstance(entry, tuple) else (entry, name)
+    value = getattr(importlib.import_module(module), attribute)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
