@@ -11,6 +11,8 @@ each is imported when it is first used, so that `import armature` is quick.
 from __future__ import annotations
 
 import importlib
+import sys
+import types
 from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
@@ -98,3 +100,14 @@ def __getattr__(name: str):
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+class _Surface(types.ModuleType):
+    """The package as a module whose functions are not hidden by a room of the same name (`simulate`)."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _SURFACE and isinstance(value, types.ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Surface
