@@ -138,7 +138,7 @@ class Direction:
         self.system.B[:] = 0.0
         for block in self.evaluator.blocks:
             np.copyto(block.d.H, 0.0)
-        self.weight[:] = np.where(kind == rows.EQUATION, 1e4, np.where(kind == rows.BOUNDED, 1.0, 0.0))
+        self.weight[:] = np.array([0.0, 1e4, 1e4, 1.0])[kind]
         self.rhat[:] = np.where(kind == rows.BOUNDED, point.rows.b - point.rows.a, 0.0)
         self.weight[n.R - n.nt :] = 0.0
         for block in self.evaluator.blocks:

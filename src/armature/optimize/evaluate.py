@@ -10,7 +10,7 @@ import numpy as np
 from armature.errors import ArgumentError
 from armature.kernel import Kernel
 from armature.optimize.problem import Problem, filled, interval
-from armature.optimize.rows import Limits, Rows, empty_rows, limits_of
+from armature.optimize.rows import EQUATION, RIGID, Limits, Rows, empty_rows, limits_of
 from armature.optimize.stage import Stage
 from armature.optimize.system import Derivatives, Places, fill_rows, gaps
 
@@ -140,7 +140,10 @@ class Evaluator:
             knots[: n.N, n.nz : n.nz + nc] = c[side]
             knots[n.N, n.nz : n.nz + nc_end] = end[side]
             sides.append(np.concatenate([knots.ravel(), p[side], t[side]]))
-        return limits_of(*sides)
+        limits = limits_of(*sides)
+        start = limits.kind[: n.nx]
+        start[start == EQUATION] = RIGID
+        return limits
 
     def values(self, point: Point) -> tuple[float, float]:
         """Fill f, v, t, l and gap of the current or the trial point; (scaled cost, Σ|gap|)."""

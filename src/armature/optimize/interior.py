@@ -12,11 +12,11 @@ import functools
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from armature.optimize import rows
+from armature.optimize import elastic, rows
 from armature.optimize.direction import Direction
 from armature.optimize.evaluate import Evaluator
 from armature.optimize.problem import Guess, Model, Problem
@@ -34,7 +34,7 @@ class Options:
     """tolerance: of the scaled optimality conditions.  acceptable: the looser one, kept for 10 iterations.  iterations: at most.
 
     barrier: μ at the start (a warm start uses the last μ of its result instead, if smaller).  delta: the proximal term of rows.py.
-    price: first price of an elastic row, for a cost scaled to gradients of at most 100.
+    price: of an elastic row, for a cost scaled to gradients of at most 100; raised while that lowers the violation.
     """
 
     tolerance: float = 1e-8
@@ -43,7 +43,6 @@ class Options:
     barrier: float = 0.1
     delta: float = 1e-8
     price: float = 1e3
-    highest_price: float = 1e7
 
 
 @functools.lru_cache(maxsize=64)
@@ -63,23 +62,37 @@ def solve(
 
     guess: a starting motion, or an earlier result of the same model and N, whose multipliers are used too.
     callback: called with every `Iteration`; a true answer stops the search.  deadline: seconds after which the best motion is returned.
+    A search that ends at a violation is made once more with rows that stretch from the beginning, which leads another way.
     """
-    evaluator = Evaluator(problem, *stages(problem.model))
-    return Interior(evaluator, options or Options(), callback, deadline).run(guess or Guess())
+    options, guess = options or Options(), guess or Guess()
+    ends = math.inf if deadline is None else time.perf_counter() + deadline
+    first = Interior(problem, options, callback, ends).run(guess)
+    if first.status not in (Status.INFEASIBLE, Status.STALLED):
+        return first
+    second = Interior(problem, replace(options, barrier=max(1.0, options.barrier)), callback, ends, first.iterations).run(guess)
+    return second if second.ok or worst(second) < worst(first) else replace(first, iterations=second.iterations)
+
+
+def worst(result: Result) -> float:
+    """The largest violation of a result."""
+    return max((violation.amount for violation in result.violations), default=0.0)
 
 
 class Interior:
     """One search. mu, rho: barrier and price of the elastics; theta, phi: violation and barrier cost of the current point."""
 
-    def __init__(self, evaluator: Evaluator, options: Options, callback: Callback | None, deadline: float | None):
-        self.evaluator, self.options, self.callback = evaluator, options, callback
+    def __init__(self, problem: Problem, options: Options, callback: Callback | None, ends: float, before: tuple[Iteration, ...] = ()):
+        evaluator = Evaluator(problem, *stages(problem.model))
+        self.evaluator, self.options, self.callback, self.ends = evaluator, options, callback, ends
         self.began = time.perf_counter()
-        self.ends = math.inf if deadline is None else self.began + deadline
+        self.record = list(before)
+        self.again = bool(before)
         self.limits, self.point, self.trial = evaluator.limits, evaluator.point, evaluator.trial
         self.direction = Direction(evaluator)
         self.kept = Direction(evaluator)
-        self.record: list[Iteration] = []
-        self.elastic, self.rho = False, options.price
+        self.elastic, self.rho = False, elastic.RHO
+        self.stretched = elastic.History()
+        self.nudged = False
         self.mu = options.barrier
         self.step = 0.0
 
@@ -106,44 +119,76 @@ class Interior:
         self.first_multipliers(guess)
         self.evaluator.derivatives()
         self.filter = Filter(self.theta)
+        if self.again:
+            self.fall_back()
         return None
 
     def iterate(self) -> Status:
         """Newton steps until something ends the search."""
         acceptable = 0
-        for number in range(self.options.iterations + 1):
+        for _ in range(self.options.iterations + 1):
             error = self.errors(0.0)
-            self.log(number, *error)
+            self.log(len(self.record), *error)
             worst = max(error)
             acceptable = acceptable + 1 if worst <= self.options.acceptable else 0
-            if worst <= self.options.tolerance:
-                status = self.judge()
+            if worst <= self.options.tolerance or acceptable >= 10:
+                status = self.judge(Status.CONVERGED if worst <= self.options.tolerance else Status.ACCEPTABLE)
                 if status:
                     return status
-            elif acceptable >= 10:
-                return self.judge(Status.ACCEPTABLE) or Status.INFEASIBLE
+                acceptable = 0
             if self.callback and self.callback(self.record[-1]):
                 return Status.INTERRUPTED
             if time.perf_counter() > self.ends:
                 return Status.DEADLINE
-            if not np.abs(self.point.z).max() < 1e12:
+            if self.diverges(error[1]):
                 return Status.UNBOUNDED
+            if elastic.creeping(self):
+                self.fall_back()
             self.update_barrier()
             if not (self.find_direction() and self.find_step()) and not self.fall_back():
-                return Status.ACCEPTABLE if worst <= self.options.acceptable and not self.elastic else Status.STALLED
+                return self.give_up(worst)
         return Status.ITERATIONS
 
-    def judge(self, status: Status = Status.CONVERGED) -> Status | None:
-        """The verdict on a point that meets the optimality conditions; None when elastic rows need a higher price first."""
-        if not self.elastic:
-            return status
-        rows.residuals(self.point.v, self.limits, self.point.rows, False, self.direction.residual)
-        if np.abs(self.direction.residual).max() <= 100 * self.options.tolerance:
-            return status
-        if self.rho >= self.options.highest_price:
-            return Status.INFEASIBLE
-        self.go_elastic(100.0 * self.rho)
-        return None
+    def give_up(self, worst: float) -> Status:
+        """The verdict when no step is left."""
+        if self.elastic and elastic.violation(self) > 1e3 * self.options.tolerance:
+            return Status.INFEASIBLE if worst <= 1e3 * self.options.tolerance else Status.STALLED
+        return Status.ACCEPTABLE if worst <= self.options.acceptable else Status.STALLED
+
+    def diverges(self, violation: float) -> bool:
+        """Whether cost or motion run away."""
+        return not np.abs(self.point.z).max() < 1e12 or (self.cost < -1e8 and violation < 1e-2)
+
+    def judge(self, status: Status) -> Status | None:
+        """The verdict on a point that meets the optimality conditions; None to go on, from a better place."""
+        if self.elastic:
+            return elastic.judge(self)
+        if status is Status.CONVERGED and not self.nudged and not self.is_minimum():
+            self.nudge()
+            return None
+        return status
+
+    def is_minimum(self) -> bool:
+        """Whether no direction of clearly negative curvature is left."""
+        self.direction.assemble(self.point, *self.parameters)
+        return self.direction.try_shift(1e-6)
+
+    def nudge(self) -> None:
+        """Leave a saddle or a maximum: small random controls, always the same."""
+        self.nudged = True
+        n, u = self.evaluator.n, self.point.z[:-1, self.evaluator.n.nx :]
+        u += 1e-3 * (1.0 + np.abs(u)) * np.random.default_rng(0).normal(size=u.shape)
+        rows.put_inside(self.point.z, 0, n.nr, self.limits, 1e-4)
+        self.mu = max(self.mu, 1e-3)
+        self.restart()
+
+    def restart(self) -> None:
+        """Begin again from the current variables: new slacks, an empty filter."""
+        self.evaluator.values(self.point)
+        rows.place_slacks(self.point.v, self.limits, self.point.rows, 1e-4, self.mu)
+        self.measure()
+        self.evaluator.derivatives()
+        self.filter = Filter(self.theta)
 
     # errors and barrier ---------------------------------------------------------------------------------------------------
 
@@ -298,20 +343,8 @@ class Interior:
     # when no step is acceptable -------------------------------------------------------------------------------------------
 
     def fall_back(self) -> bool:
-        """Let the rows stretch, once; False when they already do."""
-        if self.elastic:
-            return False
-        self.go_elastic(self.options.price)
-        return True
-
-    def go_elastic(self, price: float) -> None:
-        """Every row may be violated at this price."""
-        self.elastic, self.rho = True, price
-        self.mu = max(self.mu, self.options.barrier)
-        rows.loosen(self.point.v, self.limits, self.point.rows, price, self.mu)
-        self.measure()
-        self.filter = Filter(self.theta)
-        self.evaluator.derivatives()
+        """Let the rows stretch (elastic.py); False when that has been tried."""
+        return elastic.stretch(self)
 
     def log(self, number: int, stationarity: float, violation: float, complementarity: float) -> None:
         """Add a line to the record."""

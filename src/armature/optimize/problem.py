@@ -95,7 +95,7 @@ class Guess:
 def filled(value: Any, shape: tuple[int, ...], what: str) -> np.ndarray:
     """`value` as a new float array of this shape, broadcasting; an ArgumentError that names `what` otherwise."""
     try:
-        array = np.array(np.broadcast_to(np.asarray(value, dtype=float), shape))
+        array = np.array(np.broadcast_to(np.asarray(value, dtype=float), shape), order="C")
     except (TypeError, ValueError):
         raise ArgumentError(f"{what} has shape {np.shape(value)}, which does not broadcast to {shape}") from None
     if np.isnan(array).any():

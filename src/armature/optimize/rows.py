@@ -20,7 +20,7 @@ import numpy as np
 
 from armature.optimize.loops import loop
 
-ABSENT, EQUATION, BOUNDED = 0, 1, 2
+ABSENT, RIGID, EQUATION, BOUNDED = 0, 1, 2, 3  # rigid: an equation that is never elastic, such as the initial state
 
 
 class Rows(NamedTuple):
@@ -78,7 +78,7 @@ def put_inside(values, first, width, limits, push):
     for k in range(values.shape[0]):
         for i in range(values.shape[1]):
             row = first + k * width + i
-            if limits.kind[row] == EQUATION:
+            if limits.kind[row] == EQUATION or limits.kind[row] == RIGID:
                 values[k, i] = limits.lower[row]
             elif limits.kind[row] == BOUNDED:
                 values[k, i] = inside(values[k, i], limits.lower[row], limits.upper[row], push)
@@ -89,7 +89,7 @@ def place_slacks(v, limits, rows, push, mu):
     """Slacks nearest to the values v, inside their bounds, with bound multipliers that fit the barrier."""
     for i in range(v.size):
         rows.a[i] = rows.b[i] = 0.0
-        if limits.kind[i] == EQUATION:
+        if limits.kind[i] == EQUATION or limits.kind[i] == RIGID:
             rows.s[i] = limits.lower[i]
         elif limits.kind[i] == BOUNDED:
             rows.s[i] = inside(v[i], limits.lower[i], limits.upper[i], push)
@@ -105,7 +105,7 @@ def place_slacks(v, limits, rows, push, mu):
 def loosen(v, limits, rows, rho, mu):
     """Start the elastics of every row so that (I1) and (I3) hold, with multipliers inside ±ρ."""
     for i in range(v.size):
-        if limits.kind[i] == ABSENT:
+        if limits.kind[i] < EQUATION:
             continue
         rows.y[i] = min(max(rows.y[i], -0.9 * rho), 0.9 * rho)
         r = v[i] - rows.s[i]
@@ -125,7 +125,7 @@ def residuals(v, limits, rows, elastic, r):
             r[i] = 0.0
         else:
             r[i] = v[i] - rows.s[i]
-            if elastic:
+            if elastic and limits.kind[i] >= EQUATION:
                 r[i] += rows.em[i] - rows.ep[i]
 
 
@@ -156,7 +156,7 @@ def eliminate(limits, rows, r, mu, rho, elastic, delta, weight, rhat):
             sigma, gradient = slack_terms(rows.s[i], rows.y[i], rows.a[i], rows.b[i], limits.lower[i], limits.upper[i], mu)
             D += 1.0 / sigma
             value += gradient / sigma
-        if elastic:
+        if elastic and limits.kind[i] >= EQUATION:
             plus, minus = rows.ep[i] / rows.ap[i], rows.em[i] / rows.am[i]
             D += plus + minus
             value += plus * (rho - rows.y[i] - mu / rows.ep[i]) - minus * (rho + rows.y[i] - mu / rows.em[i])
@@ -177,7 +177,7 @@ def recover(limits, rows, mu, rho, elastic, dy, step):
                 step.a[i] = (mu - rows.a[i] * ds) / (rows.s[i] - limits.lower[i]) - rows.a[i]
             if np.isfinite(limits.upper[i]):
                 step.b[i] = (mu + rows.b[i] * ds) / (limits.upper[i] - rows.s[i]) - rows.b[i]
-        if elastic and limits.kind[i] != ABSENT:
+        if elastic and limits.kind[i] >= EQUATION:
             step.ep[i] = rows.ep[i] / rows.ap[i] * (dy[i] - (rho - rows.y[i] - mu / rows.ep[i]))
             step.em[i] = rows.em[i] / rows.am[i] * (-dy[i] - (rho + rows.y[i] - mu / rows.em[i]))
             step.ap[i] = (mu - rows.ap[i] * step.ep[i]) / rows.ep[i] - rows.ap[i]
@@ -202,7 +202,7 @@ def step_to_boundary(limits, rows, step, elastic, keep):
             if np.isfinite(limits.upper[i]):
                 primal = longest(limits.upper[i] - rows.s[i], -step.s[i], keep, primal)
                 dual = longest(rows.b[i], step.b[i], keep, dual)
-        if elastic and limits.kind[i] != ABSENT:
+        if elastic and limits.kind[i] >= EQUATION:
             primal = longest(rows.ep[i], step.ep[i], keep, primal)
             primal = longest(rows.em[i], step.em[i], keep, primal)
             dual = longest(rows.ap[i], step.ap[i], keep, dual)
@@ -220,7 +220,7 @@ def barrier(limits, rows, mu, rho, elastic):
                 total -= mu * np.log(rows.s[i] - limits.lower[i])
             if np.isfinite(limits.upper[i]):
                 total -= mu * np.log(limits.upper[i] - rows.s[i])
-        if elastic and limits.kind[i] != ABSENT:
+        if elastic and limits.kind[i] >= EQUATION:
             total += rho * (rows.ep[i] + rows.em[i]) - mu * (np.log(rows.ep[i]) + np.log(rows.em[i]))
     return total
 
@@ -235,7 +235,7 @@ def barrier_slope(limits, rows, step, mu, rho, elastic):
                 total -= mu * step.s[i] / (rows.s[i] - limits.lower[i])
             if np.isfinite(limits.upper[i]):
                 total += mu * step.s[i] / (limits.upper[i] - rows.s[i])
-        if elastic and limits.kind[i] != ABSENT:
+        if elastic and limits.kind[i] >= EQUATION:
             total += (rho - mu / rows.ep[i]) * step.ep[i] + (rho - mu / rows.em[i]) * step.em[i]
     return total
 
@@ -253,7 +253,7 @@ def advance(limits, rows, step, primal, dual, elastic, mu, result):
             if np.isfinite(limits.upper[i]):
                 centre = mu / (limits.upper[i] - result.s[i])
                 result.b[i] = min(max(rows.b[i] + dual * step.b[i], 1e-10 * centre), 1e10 * centre)
-        if elastic and limits.kind[i] != ABSENT:
+        if elastic and limits.kind[i] >= EQUATION:
             result.ep[i] = rows.ep[i] + primal * step.ep[i]
             result.em[i] = rows.em[i] + primal * step.em[i]
             result.ap[i] = rows.ap[i] + dual * step.ap[i]
@@ -275,7 +275,7 @@ def complementarity(limits, rows, mu, rho, elastic):
                 count += 1
             slope = max(slope, abs(-rows.y[i] - rows.a[i] + rows.b[i]))
             total += rows.a[i] + rows.b[i]
-        if elastic and limits.kind[i] != ABSENT:
+        if elastic and limits.kind[i] >= EQUATION:
             error = max(error, abs(rows.ap[i] * rows.ep[i] - mu), abs(rows.am[i] * rows.em[i] - mu))
             slope = max(slope, abs(rho - rows.y[i] - rows.ap[i]), abs(rho + rows.y[i] - rows.am[i]))
             total += rows.ap[i] + rows.am[i]
