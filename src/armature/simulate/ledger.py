@@ -1,0 +1,193 @@
+"""Where the energy of a motion went: drawn, lost, returned, stored, per joint and in total, and what remains unexplained (X3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from armature.drive import Flow, as_supply, stack
+from armature.drive.drive import LOSSES
+from armature.dynamics.compiled import inverse_dynamics, kinetic_energy, potential_energy
+from armature.errors import ArgumentError
+from armature.motion.trajectory import Trajectory
+from armature.robot.model import Robot
+from armature.simulate.heating import Heating, heating
+
+COLUMNS: tuple[str, ...] = ("mechanical", "taken", "given", *LOSSES)
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(3)
+
+
+class Steps(NamedTuple):
+    """A motion in M short steps: t (M,) within each, dt (M,) that it stands for, q, v, a, tau (M, n); tau of rigid bodies and rotors."""
+
+    t: np.ndarray
+    dt: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+    tau: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Ledger:
+    """Energies of a motion, J.
+
+    drawn, returned: from and to the supply.  copper, iron, friction, gear, amplifier, resistor (braking), supply_loss: what became heat.
+    kinetic, potential, capacitor: increase of what is stored.
+    per_joint: {joint or axis: {"mechanical", "taken", "given", "copper", "iron", "friction", "gear", "amplifier": J}}, where taken and
+    given are what the axis took from and gave to the supply.
+    throughput: ∫ Σ |power| dt of all axes.  heating: one entry for each drive.
+    """
+
+    duration: float
+    drawn: float
+    returned: float
+    copper: float
+    iron: float
+    friction: float
+    gear: float
+    amplifier: float
+    resistor: float
+    supply_loss: float
+    kinetic: float
+    potential: float
+    capacitor: float
+    throughput: float
+    per_joint: Mapping[str, Mapping[str, float]]
+    heating: tuple[Heating, ...]
+
+    @property
+    def energy(self) -> float:
+        """Net energy from the supply, drawn − returned, J."""
+        return self.drawn - self.returned
+
+    @property
+    def losses(self) -> float:
+        """All that became heat, J."""
+        return self.copper + self.iron + self.friction + self.gear + self.amplifier + self.resistor + self.supply_loss
+
+    @property
+    def stored(self) -> float:
+        """Increase of kinetic and potential energy and of what the bus's capacitor holds, J."""
+        return self.kinetic + self.potential + self.capacitor
+
+    @property
+    def residual(self) -> float:
+        """What the books do not explain, J: drawn − returned − losses − stored; errors of quadrature and rounding."""
+        return self.energy - self.losses - self.stored
+
+    @property
+    def hottest(self) -> Heating | None:
+        """The axis that comes nearest to one of its heat limits."""
+        return max(self.heating, key=lambda h: h.worst[1], default=None)
+
+    def __str__(self) -> str:
+        rows = [("drawn", self.drawn), ("returned", -self.returned)]
+        rows += [(name, -getattr(self, name)) for name in (*LOSSES, "resistor", "supply_loss", "kinetic", "potential", "capacitor")]
+        lines = [f"{name.replace('_', ' '):12} {value:14.6f} J" for name, value in rows if value or name == "drawn"]
+        lines.append(f"{'residual':12} {self.residual:14.2e} J")
+        lines += ["", f"{'':16}" + "".join(f"{x:>12}" for x in COLUMNS)]
+        lines += [f"{joint:16}" + "".join(f"{row[x]:12.4f}" for x in COLUMNS) for joint, row in self.per_joint.items()]
+        if self.hottest is not None and self.hottest.fractions:
+            limit, fraction = self.hottest.worst
+            lines += ["", f"hottest: {self.hottest.name}, {limit} at {100 * fraction:.1f} % of its limit"]
+        return "\n".join(lines)
+
+
+def ledger(robot: Robot, trajectory: Trajectory, supply: Any = None, steps: int = 1200) -> Ledger:
+    """Where the energy of a motion went.
+
+    supply: "regenerative", "non-regenerative", or a Regenerative, NonRegenerative or Bus object; the robot's own, else regenerative.
+    steps: at least so many Gauss points in time. Torques come from inverse dynamics along the motion between the knots, so the books
+    close for coarse knots too. A joint without a drive counts as moved by an ideal one. Windings at 20 °C.
+    """
+    s = motion_steps(robot, trajectory, steps)
+    flows, friction = flow_of(robot, s), joint_friction(robot, s)
+    axes = _axis_powers(robot, s, flows, friction)
+    powers = np.column_stack([axes[name] for name in axes]) if axes else np.zeros((len(s.dt), 0))
+    account = as_supply(supply if supply is not None else robot.supply).account(s.dt, powers)
+    per_joint = _per_joint(robot, s, flows, friction, axes)
+    total = {loss: sum(row[loss] for row in per_joint.values()) for loss in LOSSES}
+    kinetic, potential = _stored(robot, trajectory)
+    heats = tuple(heating(name, d, s.dt, f) for name, d, f in zip(robot.drivetrain.axis_names, robot.drivetrain.drives, flows))
+    sums = {name: float(np.sum(getattr(account, name))) for name in ("drawn", "returned", "resistor")}
+    return Ledger(
+        duration=trajectory.duration,
+        **sums,
+        **total,
+        supply_loss=float(np.sum(account.lost)),
+        kinetic=kinetic,
+        potential=potential,
+        capacitor=float(account.stored[-1]) if len(account.stored) else 0.0,
+        throughput=float(np.sum(s.dt * np.abs(powers).sum(-1))),
+        per_joint=per_joint,
+        heating=heats,
+    )
+
+
+def motion_steps(robot: Robot, trajectory: Trajectory, steps: int = 1200) -> Steps:
+    """A motion at three Gauss points in each of equal parts of every interval between knots, with its torques."""
+    if trajectory.n != robot.nv:
+        raise ArgumentError(f"the motion has {trajectory.n} velocities, the robot {robot.name!r} has {robot.nv}; take its own robot")
+    if len(trajectory) < 2:
+        raise ArgumentError("the motion has one knot only; a ledger needs a duration")
+    parts = int(np.ceil(steps / (3 * (len(trajectory) - 1))))
+    edges = np.interp(np.arange(parts * (len(trajectory) - 1) + 1) / parts, np.arange(len(trajectory)), trajectory.t)
+    half = np.diff(edges)[:, None] / 2
+    t, dt = (edges[:-1, None] + half * (1 + NODES)).ravel(), (half * WEIGHTS).ravel()
+    q, v, a = trajectory(t)
+    return Steps(t, dt, q, v, a, np.asarray(inverse_dynamics(robot, q, v, a)))
+
+
+def flow_of(robot: Robot, s: Steps) -> list[Flow]:
+    """What every drive does at the steps."""
+    return robot.drivetrain.flow(s.tau, s.v, s.a)
+
+
+def joint_friction(robot: Robot, s: Steps) -> np.ndarray:
+    """Friction torque of the joints themselves (M, n)."""
+    return np.stack(np.broadcast_arrays(*robot.drivetrain.joint_friction(s.tau, s.v)), axis=-1)
+
+
+def drive_signals(robot: Robot, trajectory: Trajectory) -> Trajectory:
+    """The same motion with torques of the drives (rigid bodies, rotors and joint friction), currents, voltages and powers at its knots."""
+    q, v, a = trajectory.q, trajectory.v, trajectory.a
+    s = Steps(trajectory.t, trajectory.t, q, v, a, np.asarray(inverse_dynamics(robot, q, v, a)))
+    flows = flow_of(robot, s)
+    signals = {name: stack(flows, name) for name in ("current", "voltage", "power")} if flows else {}
+    return replace(trajectory, tau=s.tau + joint_friction(robot, s), **signals)
+
+
+def _axis_powers(robot: Robot, s: Steps, flows: list[Flow], friction: np.ndarray) -> dict[str, np.ndarray]:
+    """Power that each drive, and each joint without one, takes from the supply, W."""
+    train = robot.drivetrain
+    powers = {name: np.broadcast_to(f.power, s.t.shape) for name, f in zip(train.axis_names, flows)}
+    for j, name in enumerate(train.joint_names):
+        if not train.driven[j]:
+            powers[name] = (s.tau[:, j] + friction[:, j]) * s.v[:, j]
+    return powers
+
+
+def _per_joint(robot: Robot, s: Steps, flows: list[Flow], friction: np.ndarray, axes: dict[str, np.ndarray]) -> dict[str, dict[str, float]]:
+    """One row for each axis and joint; the drives' losses stand at their axes, the joints' own friction at the joints."""
+    total = lambda x: float(np.sum(s.dt * x))
+    train = robot.drivetrain
+    rows = {name: dict.fromkeys(COLUMNS, 0.0) for name in (*train.axis_names, *train.joint_names)}
+    for name, power in axes.items():
+        rows[name]["taken"], rows[name]["given"] = total(np.maximum(0.0, power)), total(np.maximum(0.0, -power))
+    for name, f in zip(train.axis_names, flows):
+        rows[name] |= {loss: total(getattr(f, loss)) for loss in LOSSES}
+    for j, name in enumerate(train.joint_names):
+        rows[name]["friction"] += total(friction[:, j] * s.v[:, j])
+        rows[name]["mechanical"] = total(s.tau[:, j] * s.v[:, j])
+    return rows
+
+
+def _stored(robot: Robot, trajectory: Trajectory) -> tuple[float, float]:
+    """Increase of kinetic and potential energy from the first knot to the last, J."""
+    q, v = trajectory.q[[0, -1]], trajectory.v[[0, -1]]
+    kinetic, potential = np.diff(kinetic_energy(robot, q, v)), np.diff(potential_energy(robot, q))
+    return float(kinetic[0]), float(potential[0])
