@@ -20,13 +20,13 @@ TRIANGLE_ROUNDING = 1e-4
 NEGLIGIBLE = 1e-15  # kg·m²: what exporters leave where they mean 0
 
 
-def principal_moments(inertia: Sequence[float]) -> np.ndarray:
+def principal_moments(inertia: Sequence[float]) -> list[float]:
     """The three principal moments (kg·m²), ascending, of (xx, yy, zz, xy, xz, yz)."""
     size = max(abs(x) for x in inertia)
     if size == 0.0:
-        return np.zeros(3)
+        return [0.0, 0.0, 0.0]
     xx, yy, zz, xy, xz, yz = (x / size for x in inertia)
-    return np.linalg.eigvalsh(np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])) * size
+    return [float(x) * size for x in np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])]
 
 
 def inertia_doubt(inertia: Sequence[float]) -> str | None:

@@ -21,7 +21,7 @@ def known(what: str, name: str, names: Iterable[str]) -> str:
 
 
 def suggestion(name: object, names: Sequence[str]) -> str:
-    """"did you mean …?", or the names there are."""
+    """A question with the likeliest names, or else the names there are."""
     close = difflib.get_close_matches(str(name)[:200], names[:2000], n=3, cutoff=0.6)
     if close:
         return "did you mean " + " or ".join(repr(c) for c in close) + "?"

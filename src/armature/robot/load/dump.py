@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from os import PathLike, fspath
 from typing import Any
 
+from armature.drive.bus import Bus
 from armature.drive.friction import Friction
+from armature.drive.supply import NonRegenerative, Regenerative
 from armature.errors import ArgumentError, FileError
 from armature.robot.load.schema import LETTERS
 from armature.robot.model import IDENTITY, ZERO, Joint, Limits, Link, Robot
 
 PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*", re.ASCII)
+SUPPLIES = {Regenerative: "regenerative", NonRegenerative: "non-regenerative", Bus: "bus"}
 RESERVED = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
 
 
@@ -37,7 +40,7 @@ def to_yaml(robot: Robot) -> str:
         entry = [*_body(robot.link(joint.child)), *_joint(joint, names[-1])]
         lines += [("  - " if k == 0 else "    ") + line for k, line in enumerate(entry)]
         names.append(joint.child)
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines + _drives(robot)) + "\n"
 
 
 def _body(link: Link) -> list[str]:
@@ -71,6 +74,26 @@ def _joint(j: Joint, previous: str) -> list[str]:
     return lines + ([] if j.reduction is None else [f"reduction: {j.reduction!r}"])
 
 
+def _drives(robot: Robot) -> list[str]:
+    """Drives by joint, or all as couplings when one of them is more than a drive on a joint; then the supply."""
+    lines = []
+    if robot.drives and all(len(c.joints) == 1 and c.matrix == ((1.0,),) for c in robot.drives):
+        lines += ["drives:", *(f"  {_text(c.joints[0])}: {_flow(_part(c.drives[0]))}" for c in robot.drives)]
+    elif robot.drives:
+        lines.append("couplings:")
+        for c in robot.drives:
+            lines.append(f"  - {_flow({'joints': c.joints, 'matrix': c.matrix, 'drives': tuple(_part(d) for d in c.drives)})}")
+    if robot.supply is not None:
+        lines.append(f"supply: {_flow({'kind': SUPPLIES[type(robot.supply)], **_part(robot.supply)})}")
+    return lines
+
+
+def _part(part: Any) -> dict[str, Any]:
+    """A part of a drive as the quantities that differ from their defaults, parts inside parts included."""
+    pairs = [(f.name, getattr(part, f.name)) for f in fields(part) if getattr(part, f.name) != f.default]
+    return {key: _part(x) if is_dataclass(x) else x for key, x in pairs}
+
+
 def _changed(value: Any, default: Any) -> dict[str, float]:
     pairs = [(f.name, getattr(value, f.name)) for f in fields(value)]
     return {key: x for key, x in pairs if x != getattr(default, key)}
@@ -91,6 +114,8 @@ def _flow(value: Any) -> str:
         return "[" + ", ".join(_flow(item) for item in value) + "]"
     if isinstance(value, str):
         return _text(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
     return repr(value).replace("inf", ".inf")
 
 

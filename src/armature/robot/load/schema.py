@@ -184,3 +184,6 @@ class RobotPart(Part):
     gravity: tuple[Number, Number, Number] = (0.0, 0.0, -9.81)
     base: Annotated[BodyPart, BeforeValidator(_named)] = BodyPart(name="base")
     links: tuple[LinkPart, ...] = ()
+    drives: dict[str, Any] | None = None  # these three are read by the drives' own reader, with its units and catalogue
+    couplings: list[Any] | None = None
+    supply: str | dict[str, Any] | None = None

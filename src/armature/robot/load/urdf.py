@@ -28,7 +28,7 @@ def robot_from_urdf(root: Element, path: object) -> Robot:
     source = Source(path)
     _strip_namespace(root)
     if root.tag != "robot":
-        raise source.error(root, "is the outermost element; a URDF begins with <robot name=\"…\">")
+        raise source.error(root, 'is the outermost element; a URDF begins with <robot name="…">')
     colours = {m.get("name"): c for m in children(root, "material") if (c := _rgba(m)) is not None}
     link_elements, joint_elements = children(root, "link"), children(root, "joint")
     _refuse_macros(root, source)
@@ -160,7 +160,7 @@ def _end(element: Element, role: str, source: Source) -> str:
     """The link at one end of a joint; role: "parent" or "child"."""
     end = child(element, role)
     if end is None:
-        raise source.error(element, f"{element.get('name')!r} has no <{role}>; give it as <{role} link=\"…\"/>")
+        raise source.error(element, f'{element.get("name")!r} has no <{role}>; give it as <{role} link="…"/>')
     return source.text(end, "link")
 
 

@@ -79,7 +79,7 @@ class Source:
         if value:
             return value
         if needed:
-            raise self.error(element, f"has no {key}; give it as {key}=\"…\"")
+            raise self.error(element, f'has no {key}; give it as {key}="…"')
         return ""
 
     def number(self, element: Element, key: str, default: float | None = None, infinite: bool = False) -> float:

@@ -11,7 +11,7 @@ from ruamel.yaml.error import YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from armature.drive.friction import Friction
-from armature.errors import FileError, RobotError
+from armature.errors import ArmatureError, FileError, RobotError
 from armature.robot import frames, guard, structure
 from armature.robot.check import check
 from armature.robot.load.schema import LETTERS, BodyPart, LinkPart, RobotPart
@@ -130,7 +130,7 @@ def _line_of(node: Node, location: tuple) -> int:
 def _mistakes(error: ValidationError, node: Node, path: object) -> FileError:
     """One FileError for all mistakes, each with its path and line."""
     found = []
-    for e in error.errors(include_url=False, include_context=False):
+    for e in error.errors(include_url=False, include_context=False)[:200]:
         location = tuple(e["loc"])
         words = [f"[{s}]" if isinstance(s, int) else f".{s}" for s in location]
         message = e["msg"].removeprefix("Value error, ")
@@ -181,7 +181,18 @@ def _build(part: RobotPart, node: Node, path: object) -> Robot:
     for problem in check(robot):
         link = problem.name if problem.element == "link" else robot.joint(problem.name).child
         source.warn(lines[link], str(problem))
-    return robot
+    return _driven(robot, part, node, path)
+
+
+def _driven(robot: Robot, part: RobotPart, node: Node, path: object) -> Robot:
+    """The robot with the drives and the supply that the file gives."""
+    given = {key: value for key in ("drives", "couplings", "supply") if (value := getattr(part, key)) is not None}
+    if not given:
+        return robot
+    try:
+        return robot.with_drives(given)
+    except ArmatureError as e:
+        raise FileError(str(e), path, _line_of(node, (next(iter(given)),))) from None
 
 
 def _link(part: BodyPart, name: str) -> Link:
@@ -234,4 +245,3 @@ def _frame(part: LinkPart) -> tuple[Kind, frames.Vec3, frames.Vec3, frames.Mat3]
     if part.n <= 3:
         return "prismatic", axis, frames.apply(rotation, part.offset), rotation
     return "revolute", axis, part.offset, rotation
-
