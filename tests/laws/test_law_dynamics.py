@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from hypothesis import given
-from random_robots import Sample, acceleration_tolerance, along, few, near, random_wrenches, samples
 
 from armature.dynamics import energy, kinematics, mass, recursive
+from random_robots import Sample, acceleration_tolerance, along, few, near, random_wrenches, samples
 
 
 def link_inertia(s: Sample, name: str) -> tuple[float, np.ndarray, np.ndarray]:

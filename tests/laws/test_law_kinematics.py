@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from hypothesis import given
-from random_robots import Sample, along, few, near, samples
 from scipy.spatial.transform import Rotation
 
 from armature.dynamics import kinematics
+from random_robots import Sample, along, few, near, samples
 
 
 def joint_transform(joint, s) -> np.ndarray:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from hypothesis import given
-from random_robots import Sample, along, few, near, random_wrenches, sample, samples
 
 from armature.dynamics import energy, kinematics, recursive
+from random_robots import Sample, along, few, near, random_wrenches, sample, samples
 
 
 @few

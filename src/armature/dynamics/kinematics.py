@@ -175,7 +175,8 @@ def motions(tree: Tree, q: Array, v: Array, a: Array, base: Motion) -> list[Moti
         acc = place.to_child(parent.a + parent.spin() @ place.p)
         if body.kind == "free":
             u_rel, w_rel = v[body.v : body.v + 3], v[body.v + 3 : body.v + 6]
-            return Motion(w + w_rel, dw + a[body.v + 3 : body.v + 6], u + u_rel, acc + a[body.v : body.v + 3] + cross(w_rel, u_rel))
+            acc = acc + a[body.v : body.v + 3] + cross(w_rel, u_rel) + 2.0 * cross(w, u_rel)
+            return Motion(w + w_rel, dw + a[body.v + 3 : body.v + 6] + cross(w, w_rel), u + u_rel, acc)
         sd, sdd = rate(body, v), rate(body, a)
         if body.kind == "prismatic":
             return Motion(w, dw, u + body.axis * sd, acc + body.axis * sdd + 2.0 * cross(w, body.axis * sd))

@@ -82,7 +82,7 @@ def spin_step(body: Body, place: Placement, parent: Spin, v: Array, a: Array) ->
     if body.kind == "free":
         u_rel, w_rel = v[body.v : body.v + 3], v[body.v + 3 : body.v + 6]
         du_rel, dw_rel = a[body.v : body.v + 3], a[body.v + 3 : body.v + 6]
-        return Spin(w + w_rel, dw + dw_rel, acc + du_rel + cross(w_rel, u_rel))
+        return Spin(w + w_rel, dw + dw_rel + cross(w, w_rel), acc + du_rel + cross(w_rel, u_rel) + 2.0 * cross(w, u_rel))
     sd, sdd = rate(body, v), rate(body, a)
     if body.kind == "prismatic":
         return Spin(w, dw, acc + body.axis * sdd + 2.0 * cross(w, body.axis * sd))
@@ -211,7 +211,7 @@ def carry(body: Body, place: Placement, parent: Carried, v: Array) -> Carried:
     f_lin = place.to_child(spin_matrix(parent.w, np.zeros(3)) @ place.p)
     if body.kind == "free":
         u_rel, w_rel = v[body.v : body.v + 3], v[body.v + 3 : body.v + 6]
-        return Carried(w + w_rel, f_lin + cross(w_rel, u_rel), cross(w, w_rel))
+        return Carried(w + w_rel, f_lin + cross(w_rel, u_rel) + 2.0 * cross(w, u_rel), cross(w, w_rel))
     along = body.axis * rate(body, v)
     if body.kind == "prismatic":
         return Carried(w, f_lin + 2.0 * cross(w, along), np.zeros(3))
