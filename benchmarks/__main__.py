@@ -1,0 +1,36 @@
+"""`python -m benchmarks [section ...]`: all sections, or those named; writes benchmarks/results.md when all were run."""
+
+from __future__ import annotations
+
+import datetime
+import importlib
+import sys
+import time
+from pathlib import Path
+
+from benchmarks.measure import machine
+
+NOTE = "Both sides of every ratio were measured in this run, turn by turn; medians of several repeats."
+SECTIONS = ["dynamics", "rollouts", "links", "compile_time"]
+
+
+def main(chosen: list[str]) -> int:
+    """Run the sections and print them; keep the results when none was left out."""
+    unknown = [name for name in chosen if name not in SECTIONS]
+    if unknown:
+        print(f"no section {', '.join(unknown)}; there are: {', '.join(SECTIONS)}")
+        return 2
+    parts = [f"# Measured results\n\n{datetime.date.today().isoformat()}; {machine()}.\n{NOTE}"]
+    for name in chosen or SECTIONS:
+        start = time.perf_counter()
+        parts.append(importlib.import_module(f"benchmarks.{name}").run())
+        print(f"{parts[-1]}\n\n({name}: {time.perf_counter() - start:.0f} s)\n", flush=True)
+    if not chosen:
+        path = Path(__file__).parent / "results.md"
+        path.write_text("\n\n".join(parts) + "\n")
+        print(f"written: {path}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
