@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 RHO = 10.0
 RAISE, MOST = 100.0, 1e8
 PATIENCE = 9  # iterations
+TOLERANCE = 1e-6  # of the elastic problem's optimality: a violated row knows its multiplier only to the rounding of RHO
 
 
 @dataclass
@@ -91,17 +92,17 @@ def reweigh(search: Interior, weight: float) -> None:
         part *= factor
 
 
-def violation(search: Interior) -> float:
-    """Sum of what the rows are stretched by."""
+def violation(search: Interior) -> tuple[float, float]:
+    """Sum and largest of what the rows are stretched by."""
     residual = search.direction.residual
     rows.residuals(search.point.v, search.limits, search.point.rows, False, residual)
-    return float(np.abs(residual).sum())
+    return float(np.abs(residual).sum()), float(np.abs(residual).max())
 
 
 def judge(search: Interior) -> Status | None:
     """The verdict on an optimum of the elastic problem: infeasible, or go on (None) with a higher price or rigid rows."""
-    left = violation(search)
-    if left <= 1e3 * search.options.tolerance:
+    left, largest = violation(search)
+    if largest <= 1e-5:
         return tighten(search)
     state = search.stretched
     if left > 0.99 * state.last or RHO / state.weight >= MOST:

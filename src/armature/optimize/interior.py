@@ -31,14 +31,13 @@ Callback = Callable[[Iteration], bool | None]
 
 @dataclass(frozen=True)
 class Options:
-    """tolerance: of the scaled optimality conditions.  acceptable: the looser one, kept for 10 iterations.  iterations: at most.
+    """tolerance: of the scaled optimality conditions; a hundred times this for 10 iterations is acceptable.  iterations: at most.
 
     barrier: μ at the start (a warm start uses the last μ of its result instead, if smaller).  delta: the proximal term of rows.py.
     price: of an elastic row, for a cost scaled to gradients of at most 100; raised while that lowers the violation.
     """
 
     tolerance: float = 1e-8
-    acceptable: float = 1e-6
     iterations: int = 500
     barrier: float = 0.1
     delta: float = 1e-8
@@ -130,9 +129,9 @@ class Interior:
             error = self.errors(0.0)
             self.log(len(self.record), *error)
             worst = max(error)
-            acceptable = acceptable + 1 if worst <= self.options.acceptable else 0
-            if worst <= self.options.tolerance or acceptable >= 10:
-                status = self.judge(Status.CONVERGED if worst <= self.options.tolerance else Status.ACCEPTABLE)
+            acceptable = acceptable + 1 if worst <= 100 * self.tolerance else 0
+            if worst <= self.tolerance or acceptable >= 10:
+                status = self.judge(Status.CONVERGED if worst <= self.tolerance else Status.ACCEPTABLE)
                 if status:
                     return status
                 acceptable = 0
@@ -151,13 +150,18 @@ class Interior:
 
     def give_up(self, worst: float) -> Status:
         """The verdict when no step is left."""
-        if self.elastic and elastic.violation(self) > 1e3 * self.options.tolerance:
-            return Status.INFEASIBLE if worst <= 1e3 * self.options.tolerance else Status.STALLED
-        return Status.ACCEPTABLE if worst <= self.options.acceptable else Status.STALLED
+        if self.elastic:
+            return Status.INFEASIBLE if worst <= 1e3 * self.tolerance else Status.STALLED
+        return Status.ACCEPTABLE if worst <= 100 * self.tolerance else Status.STALLED
 
     def diverges(self, violation: float) -> bool:
         """Whether cost or motion run away."""
         return not np.abs(self.point.z).max() < 1e12 or (self.cost < -1e8 and violation < 1e-2)
+
+    @property
+    def tolerance(self) -> float:
+        """The tolerance asked for; looser while rows are elastic, which is never the last word on an optimum."""
+        return max(self.options.tolerance, elastic.TOLERANCE) if self.elastic else self.options.tolerance
 
     def judge(self, status: Status) -> Status | None:
         """The verdict on a point that meets the optimality conditions; None to go on, from a better place."""
@@ -219,7 +223,7 @@ class Interior:
 
     def update_barrier(self) -> None:
         """Lower μ as long as the problem with this μ is solved well enough (Fiacco and McCormick)."""
-        least = self.options.tolerance / 10.0
+        least = self.tolerance / 10.0
         while self.mu > least and max(self.errors(self.mu)) <= 10.0 * self.mu:
             self.mu = max(least, min(0.2 * self.mu, self.mu**1.5))
             self.filter.clear()
