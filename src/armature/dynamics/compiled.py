@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from armature.dynamics import derivatives, energy, kinematics, linked, mass, recursive
+from armature.dynamics import derivatives, energy, kinematics, linked, linked_derivatives, mass, recursive
 from armature.errors import ArgumentError, RobotError
 from armature.kernel import Kernel
 from armature.kernel.kernel import compiled
@@ -35,7 +35,7 @@ def physics_source() -> str:
 
 
 def fingerprint(robot: Robot) -> str:
-    """Digest of every number that the dynamics of a robot depends on; names of joints and links are not among them."""
+    """Digest of every number that dynamics and kinematics of a robot depend on, and of the links' names, by which they are asked for."""
     return _kept(robot, "fingerprint", lambda: _digest(robot.tree))
 
 
@@ -45,6 +45,8 @@ def _digest(tree: Tree) -> str:
         numbers = [b.parent, b.q, b.v, b.multiplier, b.offset, b.mass, b.rotor, b.ratio, *b.R.flat, *b.p, *b.axis]
         numbers += [*b.first_moment, *b.inertia.flat, *b.rotor_axis]
         digest.update(f"{b.kind} {b.mimic}".encode() + np.array(numbers, dtype=float).tobytes())
+    for name, frame in tree.frames.items():
+        digest.update(name.encode() + np.array([frame.body, *frame.R.flat, *frame.p], dtype=float).tobytes())
     return digest.hexdigest()
 
 
@@ -176,6 +178,8 @@ class ForwardDerivatives(NamedTuple):
 def inverse_dynamics_derivatives(robot: Robot, q: Any, v: Any, a: Any) -> InverseDerivatives:
     """Derivatives of inverse dynamics with respect to q, v and a."""
     tree = robot.tree
+    if linked.applies(tree):
+        return InverseDerivatives(*linked_derivatives.inverse(robot, q, v, a, physics_source()))
     inputs: dict[str, Shape | int] = {"q": tree.nq, "v": tree.nv, "a": tree.nv}
     run = kernel(robot, "inverse_dynamics_derivatives", functools.partial(derivatives.inverse, tree), inputs)
     return InverseDerivatives(*run(q, v, a))
@@ -185,6 +189,8 @@ def forward_dynamics_derivatives(robot: Robot, q: Any, v: Any, tau: Any) -> Forw
     """Derivatives of forward dynamics with respect to q, v and τ."""
     check_moves(robot)
     tree = robot.tree
+    if linked.applies(tree):
+        return ForwardDerivatives(*linked_derivatives.forward(robot, q, v, tau, physics_source()))
     inputs: dict[str, Shape | int] = {"q": tree.nq, "v": tree.nv, "tau": tree.nv}
     run = kernel(robot, "forward_dynamics_derivatives", functools.partial(derivatives.forward, tree), inputs)
     return ForwardDerivatives(*run(q, v, tau))
@@ -200,7 +206,7 @@ def _check_moves(robot: Robot) -> bool:
     tree = robot.tree
     q = random_configuration(tree, np.random.default_rng(0))
     found = linked.pivots(robot, q, physics_source()) if linked.applies(tree) else mass.pivots(tree, q)
-    for name, D, scale in found:
+    for name, D, scale in reversed(found):  # tip to base, as they were eliminated: past a zero the rest means nothing
         if not 1e-13 * scale < D:  # also where D is not a number
             raise RobotError(
                 f"joint {name!r} moves no mass or inertia (generalised inertia {D:.3g}): its acceleration is not defined; "

@@ -8,10 +8,12 @@ all links are one list of kernel calls, which a Numba loop runs for one block af
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import casadi as ca
 import numpy as np
 from numba import njit
 
@@ -21,6 +23,7 @@ from armature.errors import ArgumentError
 from armature.kernel import Kernel
 from armature.kernel.kernel import compiled
 from armature.kernel.loops import call
+from armature.kernel.symbol import from_casadi_column, to_casadi
 from armature.kernel.trace import Shape, trace
 from armature.robot.model import Robot
 from armature.robot.tree import Body, Tree
@@ -154,14 +157,27 @@ PASSES = {
 }
 
 
-def step_kernel(sweep: Pass, body: Body, outside: bool, source: str) -> Kernel:
-    """The kernel of a pass for one type of joint."""
+def step_kernel(sweep: Pass, body: Body, outside: bool, tangent: bool, source: str) -> Kernel:
+    """The kernel of a pass for one type of joint; with tangents, every slot holds its values and then their directional derivative."""
     user = {"q": 7, "v": 6, "x": 6, "out": 6} if body.kind == "free" else {"q": 1, "v": 1, "x": 1, "out": 1}
     reads = (*sweep.reads, "outside") if outside else sweep.reads
-    inputs: Mapping[str, Shape | int] = {"params": PARAMS} | {s: (user | SIZES)[s.lstrip("^")] for s in reads}
-    run = lambda x, *rest: sweep.step(symbolic(body, x), *rest)
-    key = f"link step {sweep.step.__name__} {joint_type(body)} {outside} {source}"
+    sizes = [(user | SIZES)[s.lstrip("^")] * (2 if tangent else 1) for s in reads]
+    inputs: Mapping[str, Shape | int] = {"params": PARAMS} | dict(zip(reads, sizes))
+    step = lambda x, *rest: sweep.step(symbolic(body, x), *rest)
+    run = (lambda x, *rest: along(lambda *values: step(x, *values), rest)) if tangent else step
+    key = f"link step {sweep.step.__name__} {joint_type(body)} {outside} {tangent} {source}"
     return compiled(key, lambda: trace(run, inputs, name=f"{sweep.step.__name__} {body.kind}"))
+
+
+def along(step: Callable[..., tuple], pairs: Sequence[Array]) -> list[Array]:
+    """A step on (values, tangents): the results, each followed by its directional derivative."""
+    values, seeds = [p[: len(p) // 2] for p in pairs], [p[len(p) // 2 :] for p in pairs]
+    at, direction = to_casadi(np.concatenate(values)), to_casadi(np.concatenate(seeds))
+    results = []
+    for result in step(*values):
+        slope = ca.jtimes(to_casadi(result), at, direction)
+        results.append(np.concatenate([np.asarray(result, dtype=object), from_casadi_column(slope, (len(result),))]))
+    return results
 
 
 # the list of calls -------------------------------------------------------------------------------------------------------
@@ -175,15 +191,17 @@ class Program:
     (0 q, 1 v, 2 x, 3 out, 4 + k: outside wrench k), or −1 for work arrays.
     """
 
-    def __init__(self, tree: Tree, name: str, pushed: Sequence[int], source: str):
+    def __init__(self, tree: Tree, name: str, pushed: Sequence[int], tangent: bool, source: str):
         passes = PASSES[name]
         self.pushed = list(pushed)
+        self.tangent = tangent
+        self.double = 2 if tangent else 1  # numbers in a slot for each value
         slots = {s.lstrip("^") for p in passes for s in (*p.reads, *p.writes)} & SIZES.keys()
-        per_state = sum(SIZES[s] for s in slots) * len(tree.bodies) * 8
+        per_state = sum(SIZES[s] for s in slots) * self.double * len(tree.bodies) * 8
         self.rows = int(np.clip(WORK // per_state // 8 * 8, 8, 64))
         self.params = np.array([parameters(b) for b in tree.bodies])
-        self.work = {s: np.zeros((len(tree.bodies), self.rows, SIZES[s])) for s in slots}
-        self.base = {s: np.zeros((self.rows, SIZES[s])) for s in slots}
+        self.work = {s: np.zeros((len(tree.bodies), self.rows, SIZES[s] * self.double)) for s in slots}
+        self.base = {s: np.zeros((self.rows, SIZES[s] * self.double)) for s in slots}
         self.kernels: dict[str, Kernel] = {}
         calls = []
         for sweep in passes:
@@ -199,7 +217,7 @@ class Program:
         push = self.pushed.index(i) if i in self.pushed and "^" + sweep.writes[0] in sweep.reads else -1
         name = f"{sweep.step.__name__} {joint_type(body)} {push >= 0}"
         if name not in self.kernels:
-            self.kernels[name] = step_kernel(sweep, body, push >= 0, source)
+            self.kernels[name] = step_kernel(sweep, body, push >= 0, self.tangent, source)
         pointers, strides, owner = [self.params[i].ctypes.data], [0], [-1]
         for slot in (*sweep.reads, *(("outside",) if push >= 0 else ()), *sweep.writes):
             where, step, array = self._slot(tree, slot, body, i, push)
@@ -212,13 +230,14 @@ class Program:
         """(address or offset, stride, owner) of one slot of a call."""
         user = {"q": (body.q, tree.nq, 0), "v": (body.v, tree.nv, 1), "x": (body.v, tree.nv, 2), "out": (body.v, tree.nv, 3)}
         if slot in user:
-            return user[slot]
+            offset, size, owner = user[slot]
+            return offset * self.double, size * self.double, owner
         if slot == "outside" and push >= 0:
-            return 0, 6, 4 + push
+            return 0, 6 * self.double, 4 + push
         if slot.startswith("^"):
             slot, i = slot[1:], body.parent
         array = self.work[slot][i] if i >= 0 else self.base[slot]
-        return array.ctypes.data, SIZES[slot], -1
+        return array.ctypes.data, array.shape[-1], -1
 
     def run(self, arrays: list[np.ndarray], count: int) -> None:
         """Run over all rows of the user's arrays (q, v, x, out, outside wrenches); each C-contiguous."""
@@ -245,11 +264,13 @@ def run_blocks(addresses, tables, strides, owner, starts, rows, count):
 # the public functions' side ----------------------------------------------------------------------------------------------
 
 
-def _program(robot: Robot, name: str, pushed: tuple[int, ...], source: str) -> Program:
+def program_of(robot: Robot, name: str, source: str, pushed: tuple[int, ...] = (), tangent: bool = False) -> Program:
+    """The program of a robot, made once for each thread (its work arrays serve one caller at a time)."""
     store = robot.__dict__.setdefault("_programs", {})
-    if (name, pushed) not in store:
-        store[name, pushed] = Program(robot.tree, name, pushed, source)
-    return store[name, pushed]
+    key = (name, pushed, tangent, threading.get_ident())
+    if key not in store:
+        store[key] = Program(robot.tree, name, pushed, tangent, source)
+    return store[key]
 
 
 def run(
@@ -273,7 +294,7 @@ def run(
                 f, n = np.einsum("rji,rj->ri", R, w[:, :3]), np.einsum("rji,rj->ri", R, w[:, 3:])
                 here = np.concatenate([f, n + np.cross(frame.p, f)], axis=1)
                 pushed[frame.body] = pushed.get(frame.body, 0.0) + here
-    program = _program(robot, name, tuple(pushed), source)
+    program = program_of(robot, name, source, tuple(pushed))
     up = -tree.gravity if gravity else np.zeros(3)
     for slot, entries in (("spin", slice(6, 9)), ("acc", slice(0, 3))):
         if slot in program.base:
@@ -286,7 +307,7 @@ def run(
 
 def body_turns(robot: Robot, q: np.ndarray, source: str) -> np.ndarray:
     """Orientation of every body in the world, (rows, bodies, 3, 3)."""
-    program = _program(robot, "turns", (), source)
+    program = program_of(robot, "turns", source)
     program.base["turn"][:] = np.eye(3).ravel()
     found = np.empty((len(q), len(robot.tree.bodies), 9))
     for first in range(0, len(q), program.rows):
@@ -323,6 +344,6 @@ def mass_matrix(robot: Robot, q: Any, source: str) -> np.ndarray:
 def pivots(robot: Robot, q: np.ndarray, source: str) -> list[tuple[str, float, float]]:
     """(joint, D = BᵀPB of the recursion, the largest of them): D is zero where a joint moves no mass or inertia."""
     run(robot, "forward_dynamics", source, q, np.zeros(robot.nv), np.zeros(robot.nv), None)
-    D = _program(robot, "forward_dynamics", (), source).work["kept"][:, 0, 6]
+    D = program_of(robot, "forward_dynamics", source).work["kept"][:, 0, 6]
     bodies = [(i, b) for i, b in enumerate(robot.tree.bodies) if b.kind != "free"]
     return [(b.name, float(D[i]), float(np.max(np.abs(b.inertia)) + b.mass * 1e-6)) for i, b in bodies]
