@@ -27,6 +27,7 @@ IMPOSSIBLE = [
     (lambda: Link("a", 1.0, (0.0, 0.0)), "com has 2 values; give 3"),
     (lambda: Link("a", 1.0, inertia=(1.0, 1.0, 1.0)), "inertia has 3 values; give 6"),
     (lambda: Link(""), "name of a link"),
+    (lambda: Link("x" * 1001), "has 1001 characters"),
     (lambda: Joint("j", "screw", "a", "b"), "kind is 'screw'"),
     (lambda: Joint("j", "revolute", "a", "b", axis=(0, 0, 0)), "no direction"),
     (lambda: Joint("j", "revolute", "a", "b", axis=(0, math.nan, 0)), "axis is nan"),
@@ -152,6 +153,27 @@ def test_limits_change_what_they_name_and_keep_the_rest():
     assert robot.joint("phi").limits == Limits(lower=-1.0)
     assert robot.joint("theta") == library("burgevin").joint("theta")
     assert robot.with_limits({"r": Limits()}).joint("r").limits == Limits()
+
+
+MOVEIT = """default_velocity_scaling_factor: 0.1
+joint_limits:
+  r: {has_velocity_limits: true, max_velocity: 1.5, has_acceleration_limits: false, max_acceleration: 3, has_jerk_limits: true, max_jerk: 9}
+  theta: {has_position_limits: true, min_position: -1, max_position: 1, has_effort_limits: true, max_effort: 20.5}
+"""
+
+
+def test_moveits_limits_are_taken_as_they_are(tmp_path):
+    path = tmp_path / "joint_limits.yaml"
+    path.write_text(MOVEIT)
+    robot = library("burgevin").with_limits(path)
+    assert robot.joint("r").limits == Limits(0.16, 0.91, 1.5, jerk=9.0)
+    assert robot.joint("theta").limits == Limits(-1.0, 1.0, torque=20.5)
+    path.write_text(MOVEIT.replace("theta", "tetha"))
+    with pytest.raises(FileError, match=r"joint_limits\.yaml: there is no joint 'tetha'; did you mean 'theta'"):
+        library("burgevin").with_limits(str(path))
+    path.write_text("joint_limits: 3")
+    with pytest.raises(FileError, match="no mapping"):
+        library("burgevin").with_limits(path)
 
 
 def test_friction_changes_what_it_names():

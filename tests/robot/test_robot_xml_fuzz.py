@@ -20,7 +20,8 @@ SEED = """<?xml version="1.0"?>
 <link name="tip"/><joint name="a" type="revolute"><parent link="base"/><child link="upper"/><origin xyz="0 0 0.3" rpy="0.1 0.2 0.3"/>
 <axis xyz="0 0 1"/><limit lower="-1" upper="1.5" velocity="2" effort="30"/><dynamics damping="0.7" friction="0.2"/></joint>
 <joint name="b" type="prismatic"><parent link="upper"/><child link="tip"/><mimic joint="a" multiplier="-1" offset="0.01"/></joint>
-<transmission name="t"><joint name="a"/><actuator name="m"><mechanicalReduction>100</mechanicalReduction></actuator></transmission></robot>"""
+<transmission name="t"><joint name="a"/><actuator name="m"><mechanicalReduction>100</mechanicalReduction></actuator></transmission>
+</robot>"""
 
 YAML_SEED = """armature: 1
 name: arm

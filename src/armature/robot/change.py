@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields, replace
+from os import PathLike
 from typing import Any
 
 from armature.drive.friction import Friction
@@ -35,8 +36,12 @@ def _tip(robot: Robot) -> str:
     raise ArgumentError(f"the robot {robot.name!r} has {len(tips)} tips; say which link carries the payload: link=one of {shown}")
 
 
-def with_limits(robot: Robot, limits: Mapping[str, Mapping[str, float] | Limits]) -> Robot:
-    """Other limits of the named joints; a mapping changes what it names, a Limits object all."""
+def with_limits(robot: Robot, limits: Mapping[str, Mapping[str, float] | Limits] | str | PathLike[str]) -> Robot:
+    """Other limits of the named joints; a mapping changes what it names, a Limits object all; a path is MoveIt's joint_limits.yaml."""
+    if isinstance(limits, str | PathLike):
+        from armature.robot.load.moveit import limits_from_moveit
+
+        return limits_from_moveit(robot, limits)
     return _with_joints(robot, "limits", Limits, limits)
 
 

@@ -11,6 +11,8 @@ import numpy as np
 
 from armature.errors import ArgumentError, RobotError
 
+LONGEST_NAME = 1000
+
 
 def known(what: str, name: str, names: Iterable[str]) -> str:
     """`name` if it is among `names`; otherwise an ArgumentError that lists the likely ones."""
@@ -52,9 +54,11 @@ def vector(where: str, values: Any, n: int) -> tuple:
 
 
 def name(what: str, value: Any) -> str:
-    """`value` if it is a non-empty string, or a RobotError."""
+    """`value` if it is a string of 1 to 1,000 characters, or a RobotError."""
     if not isinstance(value, str) or not value:
         raise RobotError(f"the name of a {what} is {value!r}; give a non-empty string")
+    if len(value) > LONGEST_NAME:
+        raise RobotError(f"the name {value[:40]!r}… of a {what} has {len(value)} characters; give at most {LONGEST_NAME}")
     return value
 
 

@@ -300,10 +300,11 @@ class Robot:
 
         return with_payload(self, mass, at, link)
 
-    def with_limits(self, limits: Mapping[str, Mapping[str, float] | Limits]) -> Robot:
+    def with_limits(self, limits: Mapping[str, Mapping[str, float] | Limits] | str | PathLike[str]) -> Robot:
         """The same robot with other limits of the named joints; what is not given stays as it is.
 
-        limits: {joint: {"lower", "upper", "velocity", "acceleration", "jerk", "torque", "torque_rate": SI}}.
+        limits: {joint: {"lower", "upper", "velocity", "acceleration", "jerk", "torque", "torque_rate": SI}}, or the path of a
+        MoveIt joint_limits.yaml.
         """
         from armature.robot.change import with_limits
 

@@ -45,6 +45,11 @@ def robot_from_yaml(text: str, path: object) -> Robot:
     return _build(part, node, path)
 
 
+def plain_values(text: str, path: object) -> Any:
+    """The mappings, lists, numbers and strings of any YAML text; `path` is for messages."""
+    return _Values(path).value(_compose(text, path), 0)
+
+
 # --- text to values ---------------------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,39 @@
+"""MoveIt's joint_limits.yaml, as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from os import PathLike
+from typing import Any
+
+from armature.errors import ArgumentError, FileError
+from armature.robot.load.text import decode, read_bytes
+from armature.robot.load.yaml import plain_values
+from armature.robot.model import Robot
+
+# MoveIt's word -> ours, and the switch that says whether it holds
+WORDS = {
+    "min_position": ("lower", "has_position_limits"),
+    "max_position": ("upper", "has_position_limits"),
+    "max_velocity": ("velocity", "has_velocity_limits"),
+    "max_acceleration": ("acceleration", "has_acceleration_limits"),
+    "max_jerk": ("jerk", "has_jerk_limits"),
+    "max_effort": ("torque", "has_effort_limits"),
+}
+
+
+def limits_from_moveit(robot: Robot, path: str | PathLike[str]) -> Robot:
+    """The robot with the limits of a MoveIt file; a limit whose switch is missing or false stays as the robot has it."""
+    data = plain_values(decode(read_bytes(path), "utf-8-sig", path), path)
+    joints = data.get("joint_limits", data) if isinstance(data, Mapping) else None
+    if not isinstance(joints, Mapping):
+        raise FileError("there is no mapping `joint_limits:` from joint names to limits; give MoveIt's joint_limits.yaml", path)
+    scalars = {name: entry for name, entry in joints.items() if isinstance(entry, Mapping)}  # beside them stand default factors
+    try:
+        return robot.with_limits({name: _limits(entry) for name, entry in scalars.items()})
+    except ArgumentError as e:
+        raise FileError(str(e), path) from None
+
+
+def _limits(entry: Mapping[str, Any]) -> dict[str, Any]:
+    return {ours: entry[theirs] for theirs, (ours, switch) in WORDS.items() if theirs in entry and entry.get(switch) is True}
