@@ -15,12 +15,17 @@ from armature.spatial.vectors import Array, cross, dot, skew
 def mass_matrix(tree: Tree, q: Array) -> Array:
     """M (nv, nv): the force that a unit acceleration of joint i needs, felt at every joint that carries it."""
     places = placements(tree, q)
-    own = [Rigid(b.mass, b.first_moment, b.inertia) for b in tree.bodies]
-    total = tip_to_base(tree, lambda i, body, inertia: places[i].rigid_to_parent(inertia), own)
+    total = composites(tree, places)
     M = np.zeros((tree.nv, tree.nv), dtype=object)
     for i, body in enumerate(tree.bodies):
         _columns(tree, M, places, i, body, total[i])
     return M if any(is_symbol(x) for x in M.flat) else M.astype(np.result_type(*(np.asarray(x) for x in M.flat), float))
+
+
+def composites(tree: Tree, places: list[Placement]) -> list[Rigid]:
+    """Inertia of each body together with all that it carries, about its own origin."""
+    own = [Rigid(b.mass, b.first_moment, b.inertia) for b in tree.bodies]
+    return tip_to_base(tree, lambda i, body, inertia: places[i].rigid_to_parent(inertia), own)
 
 
 def _columns(tree: Tree, M: Array, places: list[Placement], i: int, body: Body, inertia: Rigid) -> None:
@@ -98,12 +103,19 @@ def solve_positive(M: Array, rhs: Array) -> Array:
 
 
 def pivots(tree: Tree, q: Array) -> list[tuple[str, float, float]]:
-    """(joint, pivot D of M = LᵀDL, the diagonal of M it came from): D is zero where a joint moves no mass or inertia."""
-    M = mass_matrix(tree, q)
-    D = np.diag(factor(np.asarray(M, dtype=float)))
+    """(joint, pivot D of M = LᵀDL, what rounding of D is measured by): D is zero where a joint moves no mass or inertia.
+
+    The measure is the diagonal of M, and for a turning joint also the moments of all that it carries about any axis through it.
+    """
+    M = np.asarray(mass_matrix(tree, q), dtype=float)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        D = np.diag(factor(M))
+    scale = np.abs(np.diag(M))
+    for body, total in zip(tree.bodies, composites(tree, placements(tree, q))):
+        if body.kind == "revolute":
+            scale[body.v] = max(scale[body.v], body.multiplier**2 * np.trace(total.J))
     found = []
     for body in tree.bodies:
         if not body.mimic:
-            for k in range(6 if body.kind == "free" else 1):
-                found.append((body.name, float(D[body.v + k]), float(abs(M[body.v + k, body.v + k]))))
+            found += [(body.name, float(D[k]), float(scale[k])) for k in range(body.v, body.v + (6 if body.kind == "free" else 1))]
     return found

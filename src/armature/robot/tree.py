@@ -129,6 +129,8 @@ class _Builder:
         if joint.kind == "fixed":
             self.place(link, Frame(frame.body, R, p))
             return
+        if joint.rotor is not None and joint.kind in ("planar", "floating"):
+            raise RobotError(f"joint {joint.name!r} is {joint.kind} and cannot have a rotor; use one-axis joints, or remove the rotor")
         turn = to_coordinate_axis(joint.axis) if joint.kind != "floating" else np.eye(3)
         axis = np.round(turn.T @ np.array(joint.axis))
         R = snap(R @ turn)
