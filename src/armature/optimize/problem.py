@@ -20,8 +20,21 @@ import numpy as np
 
 from armature.errors import ArgumentError
 
-StepFunction = Callable[[Any, Any, Any, Any], Any]  # (x, u, p, d) -> scalar, or sequence of scalars; all symbols
+StepFunction = Callable[..., Any]  # (x, u, p, d) -> scalar, or sequence of scalars; all symbols
 EndFunction = Callable[[Any, Any, Any], Any]  # (x, p, d) -> the same, at the last knot
+
+
+@dataclass(frozen=True)
+class Inner:
+    """An expensive function that the others share, such as inverse dynamics: w = function(ξ) at one or several arguments ξ(x, u, p, d).
+
+    arguments: (x, u, p, d) -> list of ξ.  function: ξ (column of `size` symbols) -> w. The model's step functions then take a fifth
+    argument, the list of w. Its derivatives are traced once in ξ and carried on by the chain rule, which shortens the kernels.
+    """
+
+    arguments: StepFunction
+    function: Callable[[Any], Any]
+    size: int
 
 
 @dataclass(frozen=True)
@@ -30,6 +43,7 @@ class Model:
 
     nx, nu: states and controls a knot.  np: free parameters.  nd: numbers of data a knot.
     dynamics: x after the step.  cost: of the step.  constraints: c of (P3).  totals: t of (P4).  end_*: the same at the last knot.
+    inner: what the step functions share; they then take its values as a fifth argument.
     key: says everything that the functions depend on; kernels are then found in the disk cache without running the functions.
     """
 
@@ -44,6 +58,7 @@ class Model:
     end_totals: EndFunction | None = None
     np: int = 0
     nd: int = 0
+    inner: Inner | None = None
     key: str = ""
     state_names: Sequence[str] = ()
     control_names: Sequence[str] = ()

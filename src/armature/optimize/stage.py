@@ -18,9 +18,10 @@ import numpy as np
 from armature.kernel import Argument, Expression, Kernel
 from armature.kernel.kernel import compiled
 from armature.kernel.trace import trace
-from armature.optimize.problem import Model
+from armature.optimize.problem import Inner, Model
+from armature.optimize.shared import NotShared, Shared
 
-VERSION = "stage 1"  # part of every key: change it with the trace below
+VERSION = "stage 2"  # part of every key: change it with the trace below
 
 
 @dataclass(frozen=True)
@@ -50,11 +51,11 @@ class Stage:
 def running_stage(model: Model) -> Stage:
     """Kernels for the knots 0 … N−1."""
 
-    def functions(x, u, p, d):
+    def functions(x, u, p, d, *w):
         parts = (model.dynamics, model.cost, model.constraints, model.totals)
-        return tuple(column(part(x, u, p, d)) if part else ca.SX(0, 1) for part in parts)
+        return tuple(column(part(x, u, p, d, *w)) if part else ca.SX(0, 1) for part in parts)
 
-    return build_stage(model, functions, f"{model.key} running" if model.key else "")
+    return build_stage(model, functions, model.inner, f"{model.key} running" if model.key else "")
 
 
 def end_stage(model: Model) -> Stage:
@@ -65,16 +66,16 @@ def end_stage(model: Model) -> Stage:
         cost, constraints, totals = (column(part(x, p, d)) if part else ca.SX(0, 1) for part in parts)
         return ca.SX(0, 1), cost if cost.numel() else ca.SX(0), constraints, totals
 
-    return build_stage(model, functions, f"{model.key} end" if model.key else "")
+    return build_stage(model, functions, None, f"{model.key} end" if model.key else "")
 
 
-def build_stage(model: Model, functions: Callable, key: str) -> Stage:
+def build_stage(model: Model, functions: Callable, inner: Inner | None, key: str) -> Stage:
     """Trace (or find in the cache) the three kernels of a stage."""
     traced: dict[str, Any] = {}
 
     def expressions() -> dict[str, Expression]:
         if not traced:
-            traced.update(trace_stage(model, functions))
+            traced.update(trace_stage(model, functions, inner))
         return traced
 
     if not key:
@@ -87,31 +88,32 @@ def build_stage(model: Model, functions: Callable, key: str) -> Stage:
     return Stage(kernels["values"], kernels["derivatives"], Layout(*places[:6]), nf, nc, nt)
 
 
-def trace_stage(model: Model, functions: Callable) -> dict[str, Expression]:
+def trace_stage(model: Model, functions: Callable, inner: Inner | None) -> dict[str, Expression]:
     """The three kernels as expressions."""
     nx, nz = model.nx, model.nx + model.nu
     z, p, d = ca.SX.sym("z", nz), ca.SX.sym("p", model.np), ca.SX.sym("d", model.nd)
-    f, l, c, t = functions(z[:nx], z[nx:], p, d)
+    x, u, zp = z[:nx], z[nx:], ca.vertcat(z, p)
+    shared = Shared(inner, inner.arguments(x, u, p, d), zp) if inner else NotShared()
+    f, l, c, t = functions(x, u, p, d, *shared.values)
     lam, y, eta = ca.SX.sym("lam", f.numel()), ca.SX.sym("y", c.numel()), ca.SX.sym("eta", t.numel())
     w_l, w_c, w_t = ca.SX.sym("w_l"), ca.SX.sym("w_c", c.numel()), ca.SX.sym("w_t", t.numel())
     w = ca.vertcat(w_l, w_c, w_t)
     l, c, t = w_l * l, w_c * c, w_t * t
     # (S1) and its derivatives
-    zp = ca.vertcat(z, p)
-    F, J, T = ca.jacobian(f, z), ca.jacobian(c, z), ca.densify(ca.jacobian(t, zp))
-    lagrangian = l + ca.dot(lam, f) + ca.dot(y, c) + ca.dot(eta, t)
-    H = ca.tril(ca.hessian(lagrangian, zp)[0])
+    F, J = shared.jacobian(f, zp), shared.jacobian(c, zp)
+    T, g = ca.densify(shared.jacobian(t, zp)), ca.densify(shared.jacobian(l, zp))
+    H = ca.tril(shared.hessian(l + ca.dot(lam, f) + ca.dot(y, c) + ca.dot(eta, t), zp))
+    Fz, Fp, Jz, Jp = F[:, :nz], F[:, nz:], J[:, :nz], J[:, nz:]
     values = {"f": f, "c": c, "t": t, "l": l}
     derivatives = {
-        "F": nonzeros_by_row(F), "Fp": ca.jacobian(f, p), "g": ca.densify(ca.gradient(l, zp)),
-        "J": nonzeros_by_row(J), "Jp": ca.jacobian(c, p), "T": T, "H": nonzeros_by_row(H),
+        "F": nonzeros_by_row(Fz), "Fp": Fp, "g": g, "J": nonzeros_by_row(Jz), "Jp": Jp, "T": T, "H": nonzeros_by_row(H),
     }  # fmt: skip
     inputs = {"z": z, "p": p, "d": d, "w": w}
     multipliers = {"lam": lam, "y": y, "eta": eta}
     return {
-        "values": expression("values", inputs, values),
-        "derivatives": expression("derivatives", {**inputs, **multipliers}, derivatives),
-        "layout": trace(lambda: layout_of(F, J, H), {}, name="layout"),
+        "values": expression("values", inputs, shared.insert(values)),
+        "derivatives": expression("derivatives", {**inputs, **multipliers}, shared.insert(derivatives)),
+        "layout": trace(lambda: layout_of(Fz, Jz, H), {}, name="layout"),
     }
 
 
