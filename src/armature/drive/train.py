@@ -116,7 +116,7 @@ class Drivetrain:
     def _columns(self, x: Any) -> list[Number]:
         n = len(self.joint_names)
         if isinstance(x, np.ndarray):
-            columns = [x[..., j] for j in range(x.shape[-1])] if x.ndim else []
+            columns = list(x) if x.ndim == 1 else [x[..., j] for j in range(x.shape[-1])] if x.ndim else []
         else:
             columns = [x[j] for j in range(x.numel())] if is_symbol(x) else list(x)
         if len(columns) != n:

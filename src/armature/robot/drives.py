@@ -82,7 +82,8 @@ def robot_drivetrain(robot: Robot) -> Drivetrain:
         if not body.mimic:
             size = 6 if body.kind == "free" else 1
             names += [body.name] if size == 1 else [f"{body.name}.{k}" for k in range(size)]
-            frictions += [joints[body.name].friction if size == 1 and body.name in joints else Friction()] * size
+            joint = joints.get(body.name) or joints.get(body.name.rpartition(".")[0])  # a planar joint's bodies are named joint.x, ...
+            frictions += [joint.friction if size == 1 and joint is not None else Friction()] * size
     # a mimic joint turns m times as fast: c m² and |m| f at its master
     for body in robot.tree.bodies:
         if body.mimic:

@@ -1,0 +1,9 @@
+"""Figures: one call each, one figure a file; they read results and compute nothing of their own."""
+
+from armature.plot.graf import graf
+from armature.plot.ledger import ledger_flow
+from armature.plot.power import power
+from armature.plot.temperature import temperature
+from armature.plot.torque_speed import torque_speed
+
+__all__ = ["graf", "ledger_flow", "power", "temperature", "torque_speed"]
