@@ -1,0 +1,236 @@
+"""Integrators for any system that gives accelerations: adaptive ones (scipy's, step by step) and fixed steps.
+
+The state is y = (q, v, w): coordinates, velocities, and the work w of the applied forces, which makes the energy account exact.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from scipy.integrate import BDF, DOP853, OdeSolution, Radau
+from scipy.optimize import brentq
+
+from armature.errors import ArgumentError
+from armature.simulate.progress import Progress
+from armature.simulate.result import Event, Status
+
+ADAPTIVE = {"dop853": DOP853, "radau": Radau, "bdf": BDF}
+FIXED = ("rk4", "semi-implicit")
+
+
+class System(Protocol):
+    """What can be integrated: accelerations and power at a state, the rates of the coordinates, and the way back to the constraints."""
+
+    nq: int
+    nv: int
+
+    def motion(self, t: float, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, float]:
+        """Accelerations (nv,) and the power of the applied forces, W."""
+        ...
+
+    def rates(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """q̇ (nq,)."""
+        ...
+
+    def project(self, t: float, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+        """The nearest state that obeys the constraints, and how large the error was."""
+        ...
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to integrate: method; tolerances of adaptive ones; step of fixed ones (s); times where the forces jump; output times."""
+
+    method: str = "dop853"
+    step: float | None = None
+    rtol: float = 1e-8
+    atol: float = 1e-10
+    max_step: float = math.inf
+    breaks: Sequence[float] = ()
+    times: Any = None
+    events: Mapping[str, Callable] = field(default_factory=dict)
+    progress: bool | None = None
+
+    def __post_init__(self) -> None:
+        if self.method not in ADAPTIVE and self.method not in FIXED:
+            raise ArgumentError(f"method {self.method!r} is not known; use one of {', '.join((*ADAPTIVE, *FIXED))}")
+        if self.method in FIXED and not (self.step is not None and math.isfinite(self.step) and self.step > 0):
+            raise ArgumentError(f"method {self.method!r} needs step=…, a positive number of seconds, got {self.step}")
+        for name in ("rtol", "atol", "max_step"):
+            if not getattr(self, name) > 0:
+                raise ArgumentError(f"{name} is {getattr(self, name)}; give a positive number")
+
+
+class Result(NamedTuple):
+    """States y at times t, the continuous solution where there is one, events, the largest projected error, calls, and the end."""
+
+    t: np.ndarray
+    y: np.ndarray
+    dense: OdeSolution | None
+    events: tuple[Event, ...]
+    drift: float
+    evaluations: int
+    status: Status
+
+
+def integrate(system: System, q0: np.ndarray, v0: np.ndarray, duration: float, settings: Settings) -> Result:
+    """Integrate a system from (q0, v0) at t = 0."""
+    if not (math.isfinite(duration) and duration > 0):
+        raise ArgumentError(f"duration is {duration} s; give a positive number")
+    run = _Run(system, settings, float(duration))
+    y0 = np.concatenate([q0, v0, [0.0]])
+    with Progress("simulation", duration, "s", settings.progress) as progress:
+        (run.adaptive if settings.method in ADAPTIVE else run.fixed)(y0, progress)
+    if progress.interrupted:
+        run.status = Status.INTERRUPTED
+    return run.result()
+
+
+class _Run:
+    """The states of a run while it goes on."""
+
+    def __init__(self, system: System, settings: Settings, duration: float):
+        self.system, self.settings, self.duration = system, settings, duration
+        self.t: list[float] = []
+        self.y: list[np.ndarray] = []
+        self.pieces: list[Any] = []
+        self.events: list[Event] = []
+        self.drift, self.evaluations, self.status = 0.0, 0, Status.COMPLETE
+
+    def f(self, t: float, y: np.ndarray) -> np.ndarray:
+        """ẏ = (q̇, q̈, power)."""
+        q, v = self.split(y)
+        a, power = self.system.motion(t, q, v)
+        self.evaluations += 1
+        return np.concatenate([self.system.rates(q, v), a, [power]])
+
+    def split(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return y[: self.system.nq].copy(), y[self.system.nq : -1].copy()
+
+    def corrected(self, t: float, y: np.ndarray) -> np.ndarray:
+        """The state put back on the constraints; the drift is noted."""
+        q, v, drift = self.system.project(t, *self.split(y))
+        self.drift = max(self.drift, drift)
+        return np.concatenate([q, v, y[-1:]])
+
+    def keep(self, t: float, y: np.ndarray) -> None:
+        self.t.append(t)
+        self.y.append(y)
+
+    # adaptive ------------------------------------------------------------------------------------------------------------
+
+    def adaptive(self, y: np.ndarray, progress: Progress) -> None:
+        """From break to break, a fresh solver each time."""
+        edges = sorted({0.0, self.duration, *(float(b) for b in self.settings.breaks if 0 < b < self.duration)})
+        self.keep(0.0, y)
+        for start, end in pairwise(edges):
+            y = self._stretch(start, end, self.y[-1], progress)
+            if self.status is not Status.COMPLETE:
+                return
+
+    def _stretch(self, start: float, end: float, y: np.ndarray, progress: Progress) -> np.ndarray:
+        s = self.settings
+        solver = ADAPTIVE[s.method](self.f, start, y, end, rtol=s.rtol, atol=s.atol, max_step=s.max_step)
+        while solver.status == "running":
+            before = solver.t, solver.y
+            solver.step()
+            if solver.status == "failed" or not np.all(np.isfinite(solver.y)):
+                self.status = Status.FAILED if solver.status == "failed" else Status.DIVERGED
+                return solver.y
+            piece = solver.dense_output()
+            projected = self.corrected(solver.t, solver.y)
+            if not np.array_equal(projected, solver.y):
+                solver.y = projected
+                solver.f = self.f(solver.t, projected)
+            ended = self._events(before, (solver.t, projected), piece)
+            self.pieces.append(piece)
+            if ended is not None:
+                self.keep(ended, self.corrected(ended, piece(ended)))
+                self.status = Status.EVENT
+                return self.y[-1]
+            self.keep(solver.t, projected)
+            progress.update(solver.t)
+        return solver.y
+
+    def _events(self, before: tuple, after: tuple, piece: Callable[[float], np.ndarray]) -> float | None:
+        """Note the zero crossings within a step; the time of the first terminal one, if any."""
+        found = []
+        for name, event in self.settings.events.items():
+            g = lambda t, y, event=event: float(event(t, *self.split(y)))
+            g0, g1 = g(*before), g(*after)
+            direction = getattr(event, "direction", 0)
+            if g0 == 0.0 or g0 * g1 > 0.0 or direction * (g1 - g0) < 0.0:
+                continue
+            inside = lambda t, g=g: g(t, piece(t))
+            same = inside(before[0]) * inside(after[0]) > 0.0
+            t = after[0] if g1 == 0.0 or same else brentq(inside, before[0], after[0], xtol=1e-15 * max(1.0, after[0]))
+            found.append((t, name, getattr(event, "terminal", False)))
+        for t, name, terminal in sorted(found, key=lambda x: x[0]):
+            self.events.append(Event(name, t, *self.split(piece(t))))
+            if terminal:
+                return t
+        return None
+
+    # fixed ---------------------------------------------------------------------------------------------------------------
+
+    def fixed(self, y: np.ndarray, progress: Progress) -> None:
+        """Whole steps; the duration is rounded to them."""
+        h = float(self.settings.step or 0.0)
+        steps = max(1, round(self.duration / h))
+        advance = self._rk4 if self.settings.method == "rk4" else self._semi_implicit
+        self.keep(0.0, y)
+        for k in range(steps):
+            y = self.corrected((k + 1) * h, advance(k * h, y, h))
+            if not np.all(np.isfinite(y)):
+                self.status = Status.DIVERGED
+                return
+            before, t = (k * h, self.y[-1]), (k + 1) * h
+            straight = lambda s, a=before, b=y, h=h: a[1] + (s - a[0]) / h * (b - a[1])
+            ended = self._events(before, (t, y), straight)
+            self.keep(t, y)
+            progress.update(t)
+            if ended is not None:
+                self.status = Status.EVENT
+                return
+
+    def _rk4(self, t: float, y: np.ndarray, h: float) -> np.ndarray:
+        k1 = self.f(t, y)
+        k2 = self.f(t + h / 2, y + h / 2 * k1)
+        k3 = self.f(t + h / 2, y + h / 2 * k2)
+        k4 = self.f(t + h, y + h * k3)
+        return y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+
+    def _semi_implicit(self, t: float, y: np.ndarray, h: float) -> np.ndarray:
+        """v₊ = v + h a(q, v), q₊ = q + h q̇(q, v₊)."""
+        q, v = self.split(y)
+        a, power = self.system.motion(t, q, v)
+        self.evaluations += 1
+        v = v + h * a
+        return np.concatenate([q + h * self.system.rates(q, v), v, [y[-1] + h * power]])
+
+    # -----------------------------------------------------------------------------------------------------------------------
+
+    def result(self) -> Result:
+        t, y = np.array(self.t), np.array(self.y)
+        dense = OdeSolution(t, self.pieces) if self.pieces and len(self.pieces) == len(t) - 1 else None
+        if self.settings.times is not None:
+            t, y = self._sampled(t, y, dense)
+        return Result(t, y, dense, tuple(self.events), self.drift, self.evaluations, self.status)
+
+    def _sampled(self, t: np.ndarray, y: np.ndarray, dense: OdeSolution | None) -> tuple[np.ndarray, np.ndarray]:
+        """States at the asked times that were reached; those of a fixed-step run must be its own."""
+        times = np.asarray(self.settings.times, dtype=float)
+        if times.ndim != 1 or len(times) == 0 or np.any(np.diff(times) <= 0) or times[0] < 0 or times[-1] > self.duration * (1 + 1e-12):
+            raise ArgumentError(f"times must increase within 0 … {self.duration:g} s")
+        times = times[times <= t[-1] * (1 + 1e-12)]
+        if dense is None:
+            index = np.clip([bisect_right(t, x * (1 + 1e-12)) - 1 for x in times], 0, len(t) - 1)
+            return t[np.unique(index)], y[np.unique(index)]
+        rows = [self.corrected(float(x), dense(min(float(x), t[-1]))) if x > 0 else y[0] for x in times]
+        return times, np.array(rows)
