@@ -9,19 +9,19 @@ from collections.abc import Sequence
 class Writer:
     """Collects the lines of one function body. Values are strings: names (%12) or constants.
 
-    width: lanes of a vector.  fast: flags of contractible arithmetic, used by `add`, `mul`, … unless `strict`.
+    width: lanes of a vector.  fast: flags of the arithmetic.  table: bits → place of the numbers that are read from the array
+    %constants instead of standing in the code, shared by all functions of a module.
     """
 
-    def __init__(self, width: int, fast: str = ""):
+    def __init__(self, width: int, fast: str = "", table: dict[int, int] | None = None):
         self.width = width
         self.fast = fast
+        self.table = table
         self.lines: list[str] = []
         self._count = 0
-        self.block = "entry"  # the label of the block being written, for phi nodes
         self.vector = f"<{width} x double>"
         self.integers = f"<{width} x i64>"
         self.mask = f"<{width} x i1>"
-        self._constants: dict[float, str] = {}
 
     # names and constants
     def name(self) -> str:
@@ -40,14 +40,19 @@ class Writer:
 
     def label(self, name: str) -> None:
         self.lines.append(f"{name}:")
-        self.block = name
 
     def number(self, value: float) -> str:
-        """A vector constant, every lane the same; exact, by its bits."""
-        if value not in self._constants or value == 0.0:
-            bits = f"double 0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
-            self._constants[value] = "<" + ", ".join([bits] * self.width) + ">"
-        return self._constants[value]
+        """A vector with this number, exact by its bits, in every lane. Read from the table, it costs one broadcast and no address."""
+        (bits,) = struct.unpack("<Q", struct.pack("<d", value))
+        if self.table is None or bits == 0:
+            return "<" + ", ".join([f"double 0x{bits:016X}"] * self.width) + ">"
+        address = self.emit(f"getelementptr double, ptr %constants, i64 {self.table.setdefault(bits, len(self.table))}")
+        return self.splat(self.emit(f"load double, ptr {address}, align 8, !invariant.load !1"))
+
+    def splat(self, scalar: str) -> str:
+        """A vector with this double in every lane."""
+        first = self.emit(f"insertelement {self.vector} poison, double {scalar}, i32 0")
+        return self.emit(f"shufflevector {self.vector} {first}, {self.vector} poison, <{self.width} x i32> zeroinitializer")
 
     def integer(self, value: int) -> str:
         """A vector of 64-bit integers, every lane the same."""
@@ -112,19 +117,25 @@ class Writer:
         self.do(f"store {self.vector} {value}, ptr {address}, align {8 * self.width}")
 
 
-def function(header: str, writer: Writer, attributes: str = "#0") -> str:
+def function(header: str, writer: Writer) -> str:
     """The text of a function definition from its header and body."""
-    return f"define {header} {attributes} {{\nentry:\n" + "\n".join(writer.lines) + "\n}\n"
+    return f"define {header} #0 {{\nentry:\n" + "\n".join(writer.lines) + "\n}\n"
+
+
+def table(numbers: dict[int, int]) -> str:
+    """The text of the array @constants from a writer's table."""
+    values = ", ".join(f"double 0x{bits:016X}" for bits in numbers) or "double 0.0"
+    return f"@constants = internal constant [{max(len(numbers), 1)} x double] [{values}], align 64\n"
 
 
 def transpose(w: Writer, rows: Sequence[str]) -> list[str]:
-    """Columns of a square block given by its rows (as many as lanes): log₂(width) rounds of shuffles."""
+    """c vectors as rows of c × c blocks side by side → the same of each block's columns: log₂ c rounds of shuffles. Its own inverse."""
     values = list(rows)
     step = 1
-    while step < w.width:
+    while step < len(values):
         low = ", ".join(f"i32 {i if not i & step else i - step + w.width}" for i in range(w.width))
         high = ", ".join(f"i32 {i + step if not i & step else i + w.width}" for i in range(w.width))
-        for i in range(w.width):
+        for i in range(len(values)):
             if not i & step:
                 a, b = values[i], values[i + step]
                 pair = f"shufflevector {w.vector} {a}, {w.vector} {b}, <{w.width} x i32>"

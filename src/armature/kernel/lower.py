@@ -1,10 +1,7 @@
 """Expression → LLVM assembly: one instruction on a vector of states for each operation.
 
-A kernel is `void kernel(double** args, i64* strides, i64 count)`: pointers to the inputs, then the outputs; the distance in
-doubles between consecutive rows of each; the number of rows. It handles `width` rows at a time: their inputs are transposed
-into vectors, the operations run, the outputs are transposed back. In the last, ragged group the last row stands in for the
-missing ones, so there is no second path. Long expressions are cut into functions of at most BLOCK operations, which
-exchange values through an array on the stack: LLVM's time then grows linearly with their number.
+Long expressions are cut into functions of at most BLOCK operations, which exchange values through an array: LLVM's time then grows
+linearly with their number. The loop over the batch around them is in `shell`.
 """
 
 from __future__ import annotations
@@ -14,12 +11,13 @@ from dataclasses import dataclass, field
 
 import casadi as ca
 
-from armature.kernel import vectormath
-from armature.kernel.ir import Writer, transpose
+from armature.errors import ArgumentError
+from armature.kernel import ir, shell, vectormath
+from armature.kernel.ir import Writer
 from armature.kernel.trace import Expression
 
-BLOCK = 1000
-FAST = "nsz arcp contract"  # allows fused multiply-add; NaN, infinity and the order of additions are kept
+BLOCK = 8000  # fewer, and values travel through memory more often; more, and LLVM's time grows faster than the length
+FAST = "contract"  # allows fused multiply-add and nothing else: NaN, infinity, signed zeros and the order of operations are kept
 
 
 @dataclass
@@ -105,6 +103,11 @@ _STRICT = {ca.OP_EXP: vectormath.exponential, ca.OP_LOG: vectormath.logarithm, c
 _CIRCULAR = {ca.OP_SIN: "s", ca.OP_COS: "c"}
 
 
+def _name(op: int) -> str:
+    """CasADi's name of an operation, as OP_…"""
+    return next((name for name in dir(ca) if name.startswith("OP_") and getattr(ca, name) == op), f"number {op}")
+
+
 def _truth(w: Writer, mask: str) -> str:
     return w.select(mask, w.number(1.0), w.number(0.0))
 
@@ -122,6 +125,7 @@ class Lowering:
         self.expression = expression
         self.program = read_program(expression)
         self.library: set[str] = set()
+        self.constants: dict[int, int] = {}
         # which of sin and cos are taken of each value: both share one reduction
         self.circular: dict[int, str] = {}
         for op, args in zip(self.program.ops, self.program.args):
@@ -131,9 +135,9 @@ class Lowering:
     def module(self) -> str:
         """The whole module: blocks, the kernel around them, and the C-library functions that they call."""
         blocks, spills = self._blocks()
-        kernel = _kernel(self.expression, self.width, len(blocks), spills)
+        kernel = shell.kernel(self.expression, self.width, len(blocks), spills)
         lanes = "".join(vectormath.lane_by_lane(name, self.width) for name in sorted(self.library))
-        return "".join(blocks) + kernel + lanes + _declarations(self.width)
+        return "".join(blocks) + kernel + lanes + ir.table(self.constants) + shell.declarations(self.width)
 
     def _blocks(self) -> tuple[list[str], int]:
         """The operations in functions of at most BLOCK operations, and the number of values spilled between them."""
@@ -155,24 +159,17 @@ class Lowering:
 
     def _block(self, index: int, chunk: list[int], place: dict[int, int], positions: list[int]) -> str:
         """One function: load what it needs, compute, store what later blocks and the outputs need."""
-        p, w = self.program, Writer(self.width, FAST)
+        p, w = self.program, Writer(self.width, FAST, self.constants)
         known: dict[int, str] = {}
         angles: dict[int, dict[str, str]] = {}
 
         def value(v: int) -> str:
+            if v in p.constants:  # next to each use, where LLVM makes it an operand
+                return w.number(p.constants[v])
             if v not in known:
-                if v in p.constants:
-                    known[v] = w.number(p.constants[v])
-                else:
-                    known[v] = w.load("%in", p.inputs[v]) if v in p.inputs else w.load("%spill", place[v])
+                known[v] = w.load("%in", p.inputs[v]) if v in p.inputs else w.load("%spill", place[v])
             return known[v]
 
-        # values from outside the block are fetched first: a load may not hide in a branch
-        members = set(chunk)
-        for v in chunk:
-            for a in p.args[v]:
-                if a not in members:
-                    value(a)
         for v in chunk:
             known[v] = self._operation(w, p.ops[v], [value(a) for a in p.args[v]], p.args[v], angles)
             if v in place:
@@ -181,8 +178,8 @@ class Lowering:
             w.store(value(p.outputs[position]), "%out", position)
         w.do("ret void")
         # values come and go through memory that no other pointer reaches
-        header = f"internal void @block{index}(ptr noalias %in, ptr noalias %out, ptr noalias %spill)"
-        return f"define {header} {'noinline ' if len(self.program.ops) > BLOCK else ''}#0 {{\nentry:\n" + "\n".join(w.lines) + "\n}\n"
+        pointers = ", ".join(f"ptr noalias %{name}" for name in shell.BLOCK_POINTERS)
+        return ir.function(f"internal void @block{index}({pointers}) noinline", w)
 
     def _operation(self, w: Writer, op: int, args: list[str], values: tuple[int, ...], angles: dict[int, dict[str, str]]) -> str:
         if op in _ARITHMETIC:
@@ -200,7 +197,7 @@ class Lowering:
             if power is not None:
                 return power
         if op not in _LANES:
-            raise NotImplementedError(f"operation {op} of CasADi has no machine code")
+            raise ArgumentError(f"{self.expression.name} uses CasADi's operation {_name(op)}, which has no machine code; write it with others")
         self.library.add(_LANES[op])
         return vectormath.call_lanes(w, _LANES[op], *args)
 
@@ -258,106 +255,6 @@ def _spill_places(chunks: list[list[int]], last: dict[int, int]) -> tuple[dict[i
                 dying.setdefault(last[v], []).append(place[v])
         free.extend(dying.pop(c, []))
     return place, total
-
-
-# the kernel around the blocks ------------------------------------------------------------------------------------------
-
-
-def _kernel(expression: Expression, width: int, blocks: int, spills: int) -> str:
-    """The loop over groups of rows: gather, run the blocks, scatter."""
-    w = Writer(width)
-    n_in, n_out = len(expression.inputs), len(expression.outputs)
-    sizes_in = [a.size for a in expression.inputs]
-    sizes_out = [a.size for a in expression.outputs]
-    # the movers work on square blocks: they touch up to width − 1 vectors beyond the last one
-    arrays = {"in": sum(sizes_in) + width, "out": sum(sizes_out) + width, "spill": spills + 1}
-    for name, size in arrays.items():
-        w.do(f"%{name} = alloca [{size} x {w.vector}], align {8 * width}")
-    base = [w.emit(f"load ptr, ptr {w.emit(f'getelementptr ptr, ptr %args, i64 {i}')}") for i in range(n_in + n_out)]
-    step = [w.emit(f"load i64, ptr {w.emit(f'getelementptr i64, ptr %strides, i64 {i}')}") for i in range(n_in + n_out)]
-    w.do("%last = sub i64 %count, 1")
-    w.do("%some = icmp sgt i64 %count, 0")
-    w.do("br i1 %some, label %group, label %end")
-    w.label("group")
-    w.do("%row = phi i64 [ 0, %entry ], [ %next, %group ]")
-    rows = [w.emit(f"call i64 @llvm.smin.i64(i64 {w.emit(f'add i64 %row, {lane}')}, i64 %last)") for lane in range(width)]
-    offset = 0
-    for i, size in enumerate(sizes_in):
-        _move(w, "gather", base[i], step[i], rows, "%in", offset, size)
-        offset += size
-    for b in range(blocks):
-        w.do(f"call void @block{b}(ptr %in, ptr %out, ptr %spill)")
-    offset = 0
-    for i, size in enumerate(sizes_out):
-        _move(w, "scatter", base[n_in + i], step[n_in + i], rows, "%out", offset, size)
-        offset += size
-    w.do(f"%next = add i64 %row, {width}")
-    w.do("%more = icmp slt i64 %next, %count")
-    w.do("br i1 %more, label %group, label %end")
-    w.label("end")
-    w.do("ret void")
-    body = "define void @kernel(ptr %args, ptr %strides, i64 %count) #0 {\nentry:\n" + "\n".join(w.lines) + "\n}\n"
-    return body + _mover("gather", width) + _mover("scatter", width)
-
-
-def _move(w: Writer, name: str, base: str, step: str, rows: list[str], local: str, offset: int, size: int) -> None:
-    """Call @gather or @scatter for one argument: its rows' addresses, the place of its vectors, and its size."""
-    if size == 0:
-        return
-    addresses = []
-    for row in rows:
-        distance = w.emit(f"mul i64 {row}, {step}")
-        addresses.append(w.emit(f"getelementptr double, ptr {base}, i64 {distance}"))
-    place = w.emit(f"getelementptr {w.vector}, ptr {local}, i64 {offset}")
-    w.do(f"call void @{name}(ptr {place}, i64 {size}, " + ", ".join(f"ptr {a}" for a in addresses) + ")")
-
-
-def _mover(name: str, width: int) -> str:
-    """@gather: `size` numbers from each of `width` rows into `size` vectors; @scatter: the way back. Square blocks, the last one masked."""
-    w = Writer(width)
-    rows = [f"%r{i}" for i in range(width)]
-    w.do("br label %loop")
-    w.label("loop")
-    w.do("%k = phi i64 [ 0, %entry ], [ %next, %loop ]")
-    w.do("%left = sub i64 %size, %k")
-    lanes = "<" + ", ".join(f"i64 {i}" for i in range(width)) + ">"
-    first = w.emit(f"insertelement {w.integers} poison, i64 %left, i32 0")
-    limit = w.emit(f"shufflevector {w.integers} {first}, {w.integers} poison, <{width} x i32> zeroinitializer")
-    mask = w.emit(f"icmp slt {w.integers} {lanes}, {limit}")
-    address = [w.emit(f"getelementptr double, ptr {r}, i64 %k") for r in rows]
-    local = w.emit(f"getelementptr {w.vector}, ptr %local, i64 %k")
-    if name == "gather":
-        values = [w.emit(f"call {w.vector} @llvm.masked.load.v{width}f64.p0(ptr {a}, i32 8, {w.mask} {mask}, {w.vector} zeroinitializer)") for a in address]
-        for i, column in enumerate(transpose(w, values)):
-            w.store(column, local, i)
-    else:
-        columns = [w.load(local, i) for i in range(width)]
-        for a, row in zip(address, transpose(w, columns)):
-            w.do(f"call void @llvm.masked.store.v{width}f64.p0({w.vector} {row}, ptr {a}, i32 8, {w.mask} {mask})")
-    w.do(f"%next = add i64 %k, {width}")
-    w.do("%more = icmp slt i64 %next, %size")
-    w.do("br i1 %more, label %loop, label %end")
-    w.label("end")
-    w.do("ret void")
-    header = ", ".join(f"ptr {r}" for r in rows)
-    return f"define internal void @{name}(ptr %local, i64 %size, {header}) noinline #0 {{\nentry:\n" + "\n".join(w.lines) + "\n}\n"
-
-
-def _declarations(width: int) -> str:
-    v = f"<{width} x double>"
-    unary = [f"declare {v} @llvm.{f}.v{width}f64({v})" for f in ("sqrt", "fabs", "floor", "ceil")]
-    return (
-        "\n".join(unary)
-        + f"""
-declare {v} @llvm.copysign.v{width}f64({v}, {v})
-declare {v} @llvm.fma.v{width}f64({v}, {v}, {v})
-declare {v} @llvm.masked.load.v{width}f64.p0(ptr, i32, <{width} x i1>, {v})
-declare void @llvm.masked.store.v{width}f64.p0({v}, ptr, i32, <{width} x i1>)
-declare i64 @llvm.smin.i64(i64, i64)
-attributes #0 = {{ nounwind "min-legal-vector-width"="{64 * width}" "prefer-vector-width"="{64 * width}" }}
-!0 = !{{!"branch_weights", i32 1, i32 100000}}
-"""
-    )
 
 
 def lower(expression: Expression, width: int) -> str:

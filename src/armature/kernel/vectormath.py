@@ -6,7 +6,7 @@ Everything else that a kernel may need goes lane by lane through the C library. 
 
 from __future__ import annotations
 
-from armature.kernel.ir import Writer
+from armature.kernel.ir import Writer, function
 
 # π/2 in three parts of 53 bits each: with fma the reduction below is exact up to its last rounding
 HALF_PI = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33)
@@ -48,8 +48,7 @@ def lane_by_lane(name: str, width: int) -> str:
         result = w.emit(f"insertelement {w.vector} {result}, double {value}, i32 {lane}")
     w.do(f"ret {w.vector} {result}")
     header = ", ".join(f"{w.vector} {a}" for a in operands)
-    text = f"define internal {w.vector} @lanes.{name}({header}) noinline #0 {{\nentry:\n" + "\n".join(w.lines) + "\n}\n"
-    return text + f"declare double @{name}(" + ", ".join(["double"] * LIBRARY[name]) + ")\n"
+    return function(f"internal {w.vector} @lanes.{name}({header}) noinline", w) + f"declare double @{name}(" + ", ".join(["double"] * LIBRARY[name]) + ")\n"
 
 
 def call_lanes(w: Writer, name: str, *args: str) -> str:
