@@ -1,0 +1,218 @@
+"""The certificate of a plan (X4): every limit checked between the knots, and the motion re-simulated by an independent integrator.
+
+The plan says which currents flow at which time. The simulation feeds exactly these currents to the drives of the mechanism, with a
+linear position servo on top (this decides), and once more without it (reported: an inverted arm falls away from any open-loop plan).
+It shares nothing with the planner but the robot: forward dynamics instead of inverse, an adaptive integrator instead of knots.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from armature.drive import as_supply, stack
+from armature.dynamics.compiled import inverse_dynamics, mass_matrix
+from armature.motion.trajectory import Trajectory
+from armature.robot.model import Robot
+from armature.simulate.ledger import ledger
+from armature.simulate.run import simulate
+
+FINER = 20  # grid points between two knots
+ALLOWED = 1e-3  # violation, as a fraction of the limit
+TRACKING = 1e-3  # largest error of the simulated motion, as a fraction of the motion's extent
+ENERGY = 1e-2  # largest difference of the simulated energy, as a fraction of the energy that went through
+
+
+@dataclass(frozen=True)
+class Margin:
+    """How near a motion comes to one limit.
+
+    joint: joint or axis.  limit: its name.  fraction: (bound − value)/bound at the worst time: 0 at the limit, negative beyond it.
+    time: s, where the worst occurs.  value, bound: in `unit`.
+    """
+
+    joint: str
+    limit: str
+    fraction: float
+    time: float
+    value: float
+    bound: float
+    unit: str
+
+    def __str__(self) -> str:
+        how = "is below" if self.fraction >= 0 else "exceeds"
+        return f"{self.joint}: {self.limit} {self.value:.6g} {self.unit} {how} its limit {self.bound:.6g} {self.unit} at t = {self.time:.4g} s"
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What the checks found.
+
+    margins: {joint: {limit: Margin}}.  worst: the smallest margin, None without limits.
+    tracking_error: largest joint error of the simulation with the servo, as a fraction of the joint's (or the motion's) extent.
+    open_loop_error: largest joint error at the end without the servo, rad or m; inf where it diverged.
+    energy: of the simulation, J.  energy_error: its difference from the plan's, as a fraction of the energy that went through.
+    notes: what happened on the way, e.g. that the plan was refined.
+    """
+
+    margins: Mapping[str, Mapping[str, Margin]]
+    worst: Margin | None
+    tracking_error: float
+    open_loop_error: float
+    energy: float
+    energy_error: float
+    notes: tuple[str, ...] = ()
+
+    @property
+    def within_limits(self) -> bool:
+        """No limit is exceeded by more than 1e-3 of itself, between knots too."""
+        return self.worst is None or self.worst.fraction >= -ALLOWED
+
+    @property
+    def ok(self) -> bool:
+        """Limits hold, the simulated mechanism follows, and its energy is the plan's."""
+        return self.within_limits and self.tracking_error <= TRACKING and self.energy_error <= ENERGY
+
+    def __str__(self) -> str:
+        lines = [f"certificate: {'passed' if self.ok else 'NOT passed'}"]
+        if self.worst is not None:
+            lines.append(f"  nearest limit   {self.worst} ({100 * self.worst.fraction:.2f} % left)")
+        lines.append(f"  simulated under the planned currents with a servo: off by {self.tracking_error:.1e} of the motion")
+        lines.append(f"  simulated without a servo: off by {self.open_loop_error:.1e} rad or m at the end")
+        lines.append(f"  energy of the simulation {self.energy:.6g} J, off by {self.energy_error:.1e} of what went through")
+        return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
+
+
+def certify(robot: Robot, trajectory: Trajectory, supply: Any = None, notes: tuple[str, ...] = ()) -> Certificate:
+    """Check a planned motion: limits on a grid 20 times finer than its knots, then two simulations under its currents."""
+    found = margins(robot, trajectory)
+    worst = min((m for row in found.values() for m in row.values()), key=lambda m: m.fraction, default=None)
+    served = _simulated(robot, trajectory, servo=True)
+    error = _tracking_error(trajectory, served)
+    planned = ledger(robot, trajectory, supply)
+    energy = _energy(robot, served, supply)
+    through = max(planned.throughput, 1e-12)
+    alone = _simulated(robot, trajectory, servo=False)
+    end = float(np.max(np.abs(alone.q[-1] - trajectory.q[-1]))) if np.all(np.isfinite(alone.q[-1])) else float("inf")
+    return Certificate(found, worst, error, end, energy, abs(energy - planned.energy) / through, notes)
+
+
+# limits ------------------------------------------------------------------------------------------------------------------
+
+
+def fine_times(trajectory: Trajectory, finer: int = FINER) -> np.ndarray:
+    """`finer` equal parts of every interval between knots; both sides of a knot, where the acceleration may jump."""
+    s = np.linspace(0.0, 1.0, finer + 1)
+    t0, t1 = trajectory.t[:-1, None], trajectory.t[1:, None]
+    inside = t0 + (t1 - t0) * np.clip(s, 1e-9, 1 - 1e-9)
+    return inside.ravel()
+
+
+def margins(robot: Robot, trajectory: Trajectory, finer: int = FINER) -> dict[str, dict[str, Margin]]:
+    """The margin of every finite limit of joints and drives, by joint and limit."""
+    t = fine_times(trajectory, finer)
+    q, v, a = trajectory(t)
+    tau = np.asarray(inverse_dynamics(robot, q, v, a))
+    friction = np.stack(np.broadcast_arrays(*robot.drivetrain.joint_friction(tau, v)), axis=-1) if robot.nv else tau
+    found: dict[str, dict[str, Margin]] = {}
+    for margin in (*_joint_margins(robot, t, q, v, a, tau + friction), *_drive_margins(robot, t, tau, v, a)):
+        row = found.setdefault(margin.joint, {})
+        if margin.limit not in row or margin.fraction < row[margin.limit].fraction:
+            row[margin.limit] = margin
+    return found
+
+
+def _joint_margins(robot: Robot, t: np.ndarray, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndarray):
+    """Ranges, and magnitudes of velocity, acceleration and torque."""
+    limits = {j.name: j.limits for j in robot.joints}
+    for k, name in enumerate(robot.joint_names):
+        limit = limits.get(name)
+        if limit is None:
+            continue
+        span = limit.upper - limit.lower if np.isfinite(limit.upper - limit.lower) else 1.0
+        for side, bound, distance in (("lower", limit.lower, q[:, k] - limit.lower), ("upper", limit.upper, limit.upper - q[:, k])):
+            if np.isfinite(bound):
+                i = int(np.argmin(distance))
+                yield Margin(name, f"{side} end of its range", float(distance[i] / span), float(t[i]), float(q[i, k]), bound, "rad or m")
+        magnitudes = (("velocity", v, "rad/s or m/s"), ("acceleration", a, "rad/s² or m/s²"), ("torque", tau, "N·m or N"))
+        for what, values, unit in magnitudes:
+            bound = getattr(limit, what)
+            if np.isfinite(bound):
+                i = int(np.argmax(np.abs(values[:, k])))
+                value = float(abs(values[i, k]))
+                yield Margin(name, what, (bound - value) / bound if bound else -value, float(t[i]), value, bound, unit)
+
+
+def _drive_margins(robot: Robot, t: np.ndarray, tau: np.ndarray, v: np.ndarray, a: np.ndarray):
+    """Every limit of every drive, from the list that the planner reads too."""
+    flows = robot.drivetrain.flow(tau, v, a)
+    for axis, name, limit in robot.drivetrain.limits():
+        g, when = limit.worst(t, flows[axis])
+        yield Margin(name, limit.name, -g / limit.bound, when, limit.bound + g, limit.bound, limit.unit)
+
+
+# simulation --------------------------------------------------------------------------------------------------------------
+
+
+class PlannedCurrents:
+    """A controller that sends the planned currents to the drives, and a linear servo's on top; joints without a drive get torques."""
+
+    def __init__(self, robot: Robot, trajectory: Trajectory, servo: bool):
+        self.robot, self.trajectory = robot, trajectory
+        self.train = robot.drivetrain
+        self.T = np.array(self.train.matrix).reshape(len(self.train.drives), robot.nv)
+        stiffness = np.diagonal(mass_matrix(robot, trajectory.q), axis1=-2, axis2=-1).mean(0)
+        rate = max(20.0, 60.0 / max(trajectory.duration, 1e-9)) if servo else 0.0
+        self.kp, self.kd = stiffness * rate**2, 2.0 * stiffness * rate
+
+    def __call__(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        plan = self.trajectory(t)
+        tau = np.asarray(inverse_dynamics(self.robot, plan.q, plan.v, plan.a))
+        correction = self.kp * (plan.q - q) + self.kd * (plan.v - v)
+        planned = self.train.flow(tau, plan.v, plan.a)
+        axis_v, axis_a = self.train.axis_velocity(v), self.train.axis_velocity(plan.a)
+        share = self.train.axis_torque(correction)
+        torque = np.array([
+            drive.torque(flow.current + extra / drive.constant, speed, rate)
+            for drive, flow, extra, speed, rate in zip(self.train.drives, planned, share, axis_v, axis_a)
+        ])  # fmt: skip
+        direct = np.where(self.train.driven, 0.0, tau + correction)
+        return self.T.T @ torque + direct
+
+
+def _simulated(robot: Robot, trajectory: Trajectory, servo: bool) -> Trajectory:
+    controller = PlannedCurrents(robot, trajectory, servo)
+    start, t0 = trajectory(trajectory.t[0]), trajectory.t[0]
+    shifted = lambda t, q, v: controller(t + t0, q, v)
+    breaks = (trajectory.t - t0)[1:-1] if trajectory.interpolation == "held" else ()
+    times = np.linspace(0.0, trajectory.duration, 4 * len(trajectory) + 1)
+    run = simulate(robot, shifted, start.q, start.v, trajectory.duration, times=times, breaks=breaks, friction_width=1e-6, progress=False)
+    return run
+
+
+def _tracking_error(plan: Trajectory, run: Trajectory) -> float:
+    """Largest error of any joint over the motion, against what the joint moves (at least a tenth of the largest)."""
+    if len(run.t) == 0 or run.t[-1] < plan.duration * (1 - 1e-9) or not np.all(np.isfinite(run.q)):
+        return float("inf")
+    wanted = plan(run.t + plan.t[0]).q
+    extent = np.ptp(plan.q, axis=0)
+    scale = np.maximum(extent, max(0.1 * float(extent.max(initial=0.0)), 1e-3))
+    return float(np.max(np.abs(run.q - wanted) / scale))
+
+
+def _energy(robot: Robot, run: Trajectory, supply: Any) -> float:
+    """Net energy from the supply in the simulation, from the torques that its controller gave, J."""
+    if run.tau is None:
+        return float("nan")
+    # what the controller gave includes what the joints' friction takes
+    friction = np.stack(np.broadcast_arrays(*robot.drivetrain.joint_friction(run.tau, run.v)), axis=-1)
+    flows = robot.drivetrain.flow(run.tau - friction, run.v, run.a)
+    if not flows:
+        return float(np.trapezoid(np.sum(run.tau * run.v, axis=1), run.t))
+    power = stack(flows, "power")
+    mean = (power[1:] + power[:-1]) / 2
+    account = as_supply(supply if supply is not None else robot.supply).account(np.diff(run.t), mean)
+    return float(np.sum(account.drawn) - np.sum(account.returned))
