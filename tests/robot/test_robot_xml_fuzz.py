@@ -30,6 +30,8 @@ base: {name: base, mass: 3}
 links:
   - {name: upper, joint: a, kind: revolute, offset: [0, 0, 0.3], rpy: [0, 90 deg, 0], axis: z, mass: 2 kg, shape: {kind: rod, length: 1}}
   - {name: tip, joint: b, n: 2, mass: 1, inertia: [1, 1, 1], limits: {lower: 0, upper: 10 mm}, mimic: {joint: a}, rotor: {inertia: 1e-5}}
+drives: {a: {motor: {resistance: 1 ohm, torque_constant: 0.1}, gear: {ratio: 50, efficiency: 0.9}}}
+supply: {kind: bus, capacitance: 1 mF, voltage: 300, resistor_voltage: 380 V}
 """
 
 WORDS = ["nan", "inf", "-1", "1e999", "1e308", "-1e308", "5e-324", "9" * 400, "", "0", "0x10", "~", "é", "\x00", "\ufffe", "\n", "\t"]

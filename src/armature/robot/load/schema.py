@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 from armature.drive.friction import Friction
 from armature.robot import frames
 from armature.robot.guard import suggestion
-from armature.robot.load.quantities import Angle, Coordinate, Length, Mass, Moment, Number, Rate, Torque
+from armature.robot.load.quantities import Angle, Bound, Coordinate, Length, Limit, Mass, Moment, Number, Rate, Torque
 from armature.robot.model import Kind
 
 Name = Annotated[str, Field(min_length=1, max_length=1000)]
@@ -40,13 +40,13 @@ class Part(BaseModel):
 class LimitsPart(Part):
     """Limits of a joint."""
 
-    lower: Coordinate = float("-inf")
-    upper: Coordinate = float("inf")
+    lower: Bound = float("-inf")
+    upper: Bound = float("inf")
     velocity: Rate = float("inf")
-    acceleration: Number = float("inf")
-    jerk: Number = float("inf")
+    acceleration: Limit = float("inf")
+    jerk: Limit = float("inf")
     torque: Torque = float("inf")
-    torque_rate: Number = float("inf")
+    torque_rate: Limit = float("inf")
 
 
 class RotorPart(Part):
