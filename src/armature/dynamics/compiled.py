@@ -82,12 +82,16 @@ def inverse_dynamics(robot: Robot, q: Any, v: Any, a: Any, wrenches: Wrenches | 
 def forward_dynamics(
     robot: Robot, q: Any, v: Any, tau: Any, wrenches: Wrenches | None = None, method: str = "recursive", base: BaseMotion | None = None
 ) -> np.ndarray:
-    """Accelerations (..., n) under joint torques and forces `tau` (..., n), by the linear-cost recursion (3.5). rad/s², m/s².
+    """Accelerations (..., n) under joint torques and forces `tau` (..., n). rad/s², m/s².
 
+    method: "recursive", the linear-cost recursion (3.5); "gauss", the sparse system of Gauss's principle (1.2); "gibbs-appell", the
+    probes of (2.2). All give the same answer; the first is by far the fastest.
     wrenches: {link name: (..., 6) force and torque on the link at its origin, world axes}.  base: prescribed motion of the base.
     """
     if method != "recursive":
-        raise ArgumentError(f"method {method!r} is not known; use 'recursive'")
+        from armature.dynamics import routes
+
+        return routes.forward_dynamics(robot, method, q, v, tau, wrenches, base)
     if "_moves" not in robot.__dict__:
         check_moves(robot)
     return _dynamics(robot, "forward_dynamics", recursive.forward_dynamics, q, v, tau, wrenches, base)
@@ -246,6 +250,11 @@ def _frame(robot: Robot, link: str) -> str:
     if link not in robot.tree.frames:
         raise ArgumentError(f"link {link!r} is not in robot {robot.name!r}; its links are: {', '.join(robot.tree.frames)}")
     return link
+
+
+def check_links(robot: Robot, wrenches: Wrenches | None) -> tuple[str, ...]:
+    """The links that wrenches act on, each known to the robot."""
+    return tuple(_frame(robot, link) for link in wrenches or ())
 
 
 def _point(at: Any) -> Any:

@@ -106,7 +106,7 @@ def _fed(robot: Robot, controller: Any, parameters: Any) -> tuple[Any, np.ndarra
     if is_traced(controller):
         return controller, np.zeros(0) if parameters is None else np.asarray(parameters, dtype=float)
     if callable(controller):
-        raise ArgumentError("rollout runs compiled: give an array of torques or a law marked with arm.traced (simulate takes any procedure)")
+        raise ArgumentError("rollout runs compiled: give an array of torques or a law marked with arm.traced (simulate takes procedures)")
     return None, np.asarray(controller, dtype=float)
 
 
