@@ -14,7 +14,7 @@ from armature.dynamics.kinematics import placement
 from armature.dynamics.mass import back_substitute, factor, mass_matrix
 from armature.kernel.symbol import from_casadi_column, symbols, to_casadi
 from armature.robot.tree import Tree
-from armature.spatial.vectors import Array, dot, pack, skew
+from armature.spatial.vectors import Array, pack, skew
 
 
 def inverse(tree: Tree, q: Array, v: Array, a: Array) -> Gradient:

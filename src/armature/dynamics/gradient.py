@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from armature.dynamics.kinematics import Motion, Placement, motions, placements, rate, spin_matrix, still
-from armature.dynamics.recursive import Wrench, newton_euler
+from armature.dynamics.recursive import Spin, Wrench, newton_euler
 from armature.dynamics.sweep import tip_to_base
 from armature.robot.tree import Body, Tree
 from armature.spatial.inertia import Rigid
@@ -94,7 +94,7 @@ def inverse_dynamics_gradient(tree: Tree, q: Array, v: Array, a: Array) -> Gradi
     directions = [_directions(body, m, place, tree.gravity, v) for body, m, place in zip(tree.bodies, moving, places)]
     own = [_own(body, m) for body, m in zip(tree.bodies, moving)]
     composite = tip_to_base(tree, lambda i, body, c: _to_parent(body, c, places[i], rates[i], v), own)
-    forces = [newton_euler(b, m, None) for b, m in zip(tree.bodies, moving)]
+    forces = [newton_euler(b, Spin(m.w, m.dw, m.a), None) for b, m in zip(tree.bodies, moving)]
     wrench = tip_to_base(tree, lambda i, body, w: _wrench_to_parent(body, w, places[i], moving, v, a), forces)
     table = Gradient(*(np.zeros((tree.nv, tree.nv), dtype=object) for _ in range(3)))
     for i, body in enumerate(tree.bodies):
@@ -190,7 +190,8 @@ def _on_carriers(
     body, (own,) = tree.bodies[i], directions[i]
     felt, by_v = c.felt(own), c.change(own.half_v)
     # turning body i also turns the wrench that it passes on: X(δF + e ×* F)
-    by_q = c.change(own.q) + Wrench(cross(own.axis, wrench.f) if own.turning else ZERO, cross(own.axis, wrench.n if own.turning else wrench.f))
+    turned = (wrench.f, wrench.n) if own.turning else (ZERO, wrench.f)
+    by_q = c.change(own.q) + Wrench(*(cross(own.axis, x) for x in turned))
     k = i
     while (j := tree.bodies[k].parent) >= 0:
         by_q, by_v = (Wrench(*places[k].wrench_to_parent(*w)) for w in (by_q, by_v))
