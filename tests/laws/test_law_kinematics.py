@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from scipy.spatial.transform import Rotation
 
 from armature.dynamics import kinematics
+from armature.robot.model import Joint, Link, Robot
 from random_robots import Sample, along, few, near, samples
 
 
@@ -73,3 +75,13 @@ def test_acceleration_of_a_point_is_J_a_plus_Jdot_v(s: Sample):
         velocity, acceleration = kinematics.point_motion(s.tree, s.q, s.v, s.a, link, at)
         near(velocity, J(s.q) @ s.v, 1e-13)
         near(acceleration, J(s.q) @ s.a + along(s.robot, J, s.q, s.v) @ s.v, 1e-12)
+
+
+@pytest.mark.parametrize("off", [0.0, 1e-17, 1e-12, 4.4e-8, 1e-4])
+def test_an_axis_almost_along_a_coordinate_axis_is_taken_as_it_is(off: float):
+    """cos 4.4e-8 rounds to 1 − 1e-15: the axis must not be snapped by its largest entry alone."""
+    axis = np.array([0.0, -1.0, -off])
+    joint = Joint("j", "revolute", "base", "arm", axis=tuple(axis))
+    robot = Robot("almost", (Link("base"), Link("arm", 1.0, (0.1, 0.2, 0.3))), (joint,), "base")
+    expected = Rotation.from_rotvec(2.0 * np.array(joint.axis)).as_matrix()
+    near(kinematics.link_pose(robot.tree, np.array([2.0]), "arm").R, expected, 4e-15)

@@ -233,7 +233,7 @@ def to_coordinate_axis(axis: tuple[float, float, float]) -> np.ndarray:
     """A rotation S such that Sᵀ·axis is ± a coordinate axis: the identity where it is one already, else S e_z = axis."""
     a = np.array(axis, dtype=float)
     a = a / np.linalg.norm(a)
-    if np.max(np.abs(a)) > 1 - SNAP:
+    if np.sort(np.abs(a))[1] < SNAP:  # the two others vanish; the largest alone is 1 within rounding even when 4e-8 rad off
         return np.eye(3)
     x = np.cross(a, np.eye(3)[np.argmin(np.abs(a))])
     x /= np.linalg.norm(x)
