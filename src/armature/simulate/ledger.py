@@ -138,7 +138,8 @@ def motion_steps(robot: Robot, trajectory: Trajectory, steps: int = 1200) -> Ste
     edges = np.interp(np.arange(parts * (len(trajectory) - 1) + 1) / parts, np.arange(len(trajectory)), trajectory.t)
     half = np.diff(edges)[:, None] / 2
     t, dt = (edges[:-1, None] + half * (1 + NODES)).ravel(), (half * WEIGHTS).ravel()
-    q, v, a = trajectory(t)
+    # the polynomial through the knots, whose v and a are true derivatives, also where a simulation has its own dense output
+    q, v, a = Trajectory.__call__(trajectory, t) if trajectory.q.shape == trajectory.v.shape else trajectory(t)
     return Steps(t, dt, q, v, a, np.asarray(inverse_dynamics(robot, q, v, a)))
 
 
