@@ -11,7 +11,9 @@ def functions(model):
     """CasADi functions of (x, u, p, d): f, l, c, t."""
     x, u, p, d = ca.SX.sym("x", model.nx), ca.SX.sym("u", model.nu), ca.SX.sym("p", model.np), ca.SX.sym("d", model.nd)
     parts = {"f": model.dynamics, "l": model.cost, "c": model.constraints, "t": model.totals}
-    made = {key: ca.Function(key, [x, u, p, d], [column(part(x, u, p, d)) if part else ca.SX(0, 1)]) for key, part in parts.items()}
+    inner = model.inner
+    w = ([column(inner.function(column(xi))) for xi in inner.arguments(x, u, p, d)],) if inner else ()
+    made = {key: ca.Function(key, [x, u, p, d], [column(part(x, u, p, d, *w)) if part else ca.SX(0, 1)]) for key, part in parts.items()}
     ends = {"lN": model.end_cost, "cN": model.end_constraints, "tN": model.end_totals}
     made |= {key: ca.Function(key, [x, p, d], [column(part(x, p, d)) if part else ca.SX(0, 1)]) for key, part in ends.items()}
     return made

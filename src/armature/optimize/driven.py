@@ -1,0 +1,287 @@
+"""A robot with its drives and supply as a model for the solver: costs, limits by name, and the bounds of one motion."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from armature.drive import EXACT, Bus, NonRegenerative, Regenerative, Smooth, stack
+from armature.dynamics import recursive
+from armature.dynamics.compiled import fingerprint, inverse_dynamics, physics_source
+from armature.errors import ArgumentError
+from armature.optimize.problem import Guess, Model, Problem, filled
+from armature.optimize.transcribe import RULES, Accelerations, At, Instant, Shape
+from armature.robot.model import Robot
+
+Supply = Regenerative | NonRegenerative | Bus
+
+
+@dataclass(frozen=True)
+class Weights:
+    """What a motion costs, as a weighted sum of integrals over time; numbers of one plan, not part of the compiled model.
+
+    energy: of what the supply gives, 1/J.  heat: of the copper heat, 1/J.  time: of the duration, 1/s.
+    torque: of Σ τ², 1/(N²m²s).  acceleration: of Σ a².  jerk: of Σ j² (with acceleration linear in a step).
+    """
+
+    energy: float = 0.0
+    heat: float = 0.0
+    time: float = 0.0
+    torque: float = 0.0
+    acceleration: float = 0.0
+    jerk: float = 0.0
+
+
+WEIGHTS = len(fields(Weights))
+
+
+def supply_of(supply: str | Supply) -> Supply:
+    """A supply by its name, or itself."""
+    named = {"regenerative": Regenerative(), "non-regenerative": NonRegenerative()}
+    if isinstance(supply, str):
+        if supply not in named:
+            raise ArgumentError(f"there is no supply {supply!r}; choose {' or '.join(named)}, or give a Supply or Bus object")
+        return named[supply]
+    return supply
+
+
+@functools.cache
+def driven_source() -> str:
+    """Digest of the source that a driven model is traced from."""
+    root = Path(__file__).parent.parent
+    files = sorted((root / "drive").glob("*.py")) + [root / "optimize" / name for name in ("driven.py", "transcribe.py")]
+    return hashlib.sha256(b"".join(p.read_bytes() for p in files)).hexdigest()
+
+
+@dataclass(frozen=True)
+class Driven:
+    """A robot, its supply and a transcription by accelerations.
+
+    linear, rule, limits_at: see transcribe.py.  durations: free ones (0: the duration is given).  smooth: how corners are rounded.
+    extra: further constraints of the caller, `At` -> sequence, with their names and bounds (lower, upper) each.
+    """
+
+    robot: Robot
+    supply: Supply
+    linear: bool = False
+    rule: str = "midpoint"
+    limits_at: tuple[float, ...] = ()
+    durations: int = 0
+    smooth: Smooth = EXACT
+    extra: Callable[[At], Sequence[Any]] | None = None
+    extra_names: tuple[str, ...] = ()
+    extra_bounds: tuple[tuple[float, float], ...] = ()
+    extra_key: str = ""
+
+    def __post_init__(self) -> None:
+        if self.robot.nq != self.robot.n:
+            raise ArgumentError(f"{self.robot.name} has a floating base; planning needs a robot that stands on the ground")
+
+    # what is limited ------------------------------------------------------------------------------------------------------
+
+    @functools.cached_property
+    def quantities(self) -> list[tuple[int, str, str, float, float]]:
+        """(axis, quantity, name, lower, upper) of what every drive limits at each instant."""
+        found: dict[tuple[int, str], list[Any]] = {}
+        for axis, axis_name, limit in self.robot.drivetrain.limits():
+            if not limit.mean:
+                entry = found.setdefault((axis, limit.quantity), [f"{limit.name} of {axis_name}", -np.inf, np.inf])
+                entry[2 if limit.sign > 0 else 1] = limit.sign * limit.bound
+        return [(axis, quantity, *entry) for (axis, quantity), entry in found.items()]
+
+    @functools.cached_property
+    def means(self) -> list[tuple[int, str, str, float]]:
+        """(axis, quantity, name, bound) of what every drive limits in the mean."""
+        return [(k, m.quantity, f"{m.name} of {name}", m.bound) for k, name, m in self.robot.drivetrain.limits() if m.mean]
+
+    @functools.cached_property
+    def torques(self) -> tuple[np.ndarray, np.ndarray]:
+        """Bounds of the joint torques: the joints' limits; zero for a joint without a drive in a robot that has drives."""
+        upper = np.array([self.joint_limit(name, "torque") for name in self.robot.joint_names])
+        if self.robot.drives:
+            upper[~np.array(self.robot.drivetrain.driven)] = 0.0
+        return -upper, upper
+
+    @functools.cached_property
+    def torque_rates(self) -> np.ndarray:
+        """Bounds of the torque rates."""
+        return np.array([self.joint_limit(name, "torque_rate") for name in self.robot.joint_names])
+
+    def joint_limit(self, joint: str, what: str) -> float:
+        """A limit of a joint; infinite for coordinates of joints with several."""
+        try:
+            return float(getattr(self.robot.joint(joint).limits, what))
+        except ArgumentError:
+            return np.inf if what != "lower" else -np.inf
+
+    # the model ------------------------------------------------------------------------------------------------------------
+
+    @functools.cached_property
+    def shape(self) -> Shape:
+        """Sizes and names."""
+        names, axes = self.robot.joint_names, len(self.robot.drivetrain.drives)
+        slacks = self.supply.slacks(axes)
+        rows = [name for _, _, name, _, _ in self.quantities]
+        rows += [f"torque of {name}" for j, name in enumerate(names) if np.isfinite(self.torques[1][j])]
+        rows = [*rows, *self.extra_names] * self.limit_points + ["supply"] * (self.supply_rows * len(RULES[self.rule][0]))
+        rows += [f"torque rate of {name}" for j, name in enumerate(names) if np.isfinite(self.torque_rates[j])]
+        stores = ("energy stored in the bus",) if isinstance(self.supply, Bus) else ()
+        return Shape(
+            self.robot.n, slacks, len(stores), self.durations, 0, WEIGHTS + len(self.means), names,
+            tuple(f"supply power {k}" for k in range(slacks)), stores, tuple(rows), tuple(name for _, _, name, _ in self.means),
+        )  # fmt: skip
+
+    @functools.cached_property
+    def transcription(self) -> Accelerations:
+        """The functions of a step."""
+        tree = self.robot.tree
+        between = self.rates_between if np.isfinite(self.torque_rates).any() else None
+        torque = lambda q, v, a, p, d: recursive.inverse_dynamics(tree, q, v, a)
+        return Accelerations(self.shape, torque, self.instant, self.linear, self.rule, self.limits_at, between)
+
+    @functools.cached_property
+    def model(self) -> Model:
+        """The compiled model; found in the disk cache by what it depends on. Bounds and weights are not part of it."""
+        return self.transcription.model("" if self.extra and not self.extra_key else self.key)
+
+    @property
+    def key(self) -> str:
+        """All that the functions of a step depend on."""
+        train = self.robot.drivetrain
+        rows = [row[:2] for row in self.quantities], [row[:2] for row in self.means]
+        finite = np.isfinite(self.torques[1]).tolist(), np.isfinite(self.torque_rates).tolist()
+        drives = [train.drives, train.matrix, train.share, train.frictions, self.supply, self.smooth, rows, finite, self.extra_key]
+        return f"{fingerprint(self.robot)} {physics_source()} {driven_source()} {drives!r}"
+
+    def balance(self, powers: Any, slacks: Any) -> Any:
+        """The supply's cost and inequalities."""
+        return self.supply.epigraph(list(powers), list(slacks))
+
+    def instant(self, at: At) -> Instant:
+        """Cost rate and limits at an instant."""
+        flows = self.robot.drivetrain.flow(at.tau, at.v, at.a, smooth=self.smooth)
+        supply = self.balance([flow.power for flow in flows], at.slacks)
+        weights = at.d[:WEIGHTS]
+        terms = [supply.cost, sum(flow.copper for flow in flows), 1.0, sum(at.tau**2), sum(at.a**2), sum(at.jerk**2)]
+        rows = [getattr(flows[axis], quantity) for axis, quantity, *_ in self.quantities]
+        rows += [at.tau[j] for j in range(self.robot.n) if np.isfinite(self.torques[1][j])]
+        rows += list(self.extra(at)) if self.extra else []
+        totals = [getattr(flows[axis], quantity) - at.d[WEIGHTS + k] for k, (axis, quantity, *_) in enumerate(self.means)]
+        rates = (supply.stored_rate,) if isinstance(self.supply, Bus) else ()
+        return Instant(sum(w * term for w, term in zip(weights, terms)), rows, supply.inequalities, totals, rates)
+
+    def rates_between(self, begin: At, end: At, h: Any) -> list[Any]:
+        """Mean torque rates over a step."""
+        return [(end.tau[j] - begin.tau[j]) / h for j in range(self.robot.n) if np.isfinite(self.torque_rates[j])]
+
+    # the bounds -----------------------------------------------------------------------------------------------------------
+
+    def constraint_bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        """Bounds of the constraints of a step."""
+        low = [row[3] for row in self.quantities] + [t for t in self.torques[0] if np.isfinite(t)]
+        high = [row[4] for row in self.quantities] + [t for t in self.torques[1] if np.isfinite(t)]
+        low, high = low + [b[0] for b in self.extra_bounds], high + [b[1] for b in self.extra_bounds]
+        supply = self.supply_rows * len(RULES[self.rule][0])
+        rates = [rate for rate in self.torque_rates if np.isfinite(rate)]
+        low = [*low * self.limit_points, *[-np.inf] * supply, *(-r for r in rates)]
+        return np.array(low), np.array([*high * self.limit_points, *[0.0] * supply, *rates])
+
+    @property
+    def limit_points(self) -> int:
+        """Instants of a step at which the limits hold."""
+        return len(self.limits_at) or len(RULES[self.rule][0])
+
+    @property
+    def supply_rows(self) -> int:
+        """Inequalities of the supply at an instant."""
+        axes = len(self.robot.drivetrain.drives)
+        return len(self.balance(np.zeros(axes), np.zeros(self.supply.slacks(axes))).inequalities)
+
+    def state_bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        """Bounds of the state at a knot inside the motion."""
+        limit = lambda what: np.array([self.joint_limit(name, what) for name in self.robot.joint_names])
+        speed, acceleration = limit("velocity"), limit("acceleration")
+        low, high = [limit("lower"), -speed], [limit("upper"), speed]
+        if self.linear:
+            low, high = [*low, -acceleration], [*high, acceleration]
+        if isinstance(self.supply, Bus):
+            low, high = [*low, np.zeros(1)], [*high, np.array([self.supply.capacity])]
+        return np.concatenate(low), np.concatenate(high)
+
+    def control_bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        """Bounds of the controls: accelerations or jerks; slacks are bounded by the supply's inequalities."""
+        top = np.array([self.joint_limit(name, "jerk" if self.linear else "acceleration") for name in self.robot.joint_names])
+        top = np.concatenate([top, np.full(self.model.nu - top.size, np.inf)])
+        return -top, top
+
+    def problem(
+        self,
+        N: int,
+        start: Any,
+        goal: Any,
+        weights: Weights,
+        duration: float | None = None,
+        steps: Any = None,
+        durations: tuple[Any, Any] = (1e-3, 1e3),
+    ) -> Problem:
+        """A motion from rest to rest in N steps: bounds of the robot, its drives and its ends.
+
+        start, goal: q, (n,).  duration: s, when it is given.  steps: (N, durations) share of every step in the free durations (equal
+        steps of one free duration if left out).  durations: bounds of the free ones, s. The caller may replace bounds for via points.
+        """
+        low, high = (np.tile(side, (N + 1, 1)) for side in self.state_bounds())
+        for knot, q in ((0, start), (N, goal)):
+            rest = np.concatenate([filled(q, (self.robot.n,), "q"), np.zeros(self.robot.n * (2 if self.linear else 1))])
+            low[knot, : rest.size] = high[knot, : rest.size] = rest
+        if isinstance(self.supply, Bus):
+            high[0, -1] = 0.0
+        data = np.zeros((N + 1, self.model.nd))
+        if self.durations:
+            data[:N, 1 : 1 + self.durations] = 1.0 / N if steps is None else steps
+        elif duration is None or not duration > 0:
+            raise ArgumentError(f"duration is {duration!r}; give seconds > 0, or a model with a free duration")
+        else:
+            data[:N, 0] = duration / N
+        data[:, 1 + self.durations :] = [*(getattr(weights, f.name) for f in fields(weights)), *(row[3] for row in self.means)]
+        return Problem(
+            self.model, N, (low, high), self.control_bounds(), durations, self.constraint_bounds(), totals=(-np.inf, 0.0), data=data
+        )
+
+
+    # the start ------------------------------------------------------------------------------------------------------------
+
+    def guess(self, q: np.ndarray, v: np.ndarray, a: np.ndarray, duration: Any) -> Guess:
+        """A starting motion from q, v, a at the knots, (N+1, n) each, with slacks that fit. duration: s; all free ones, if several."""
+        N = len(q) - 1
+        h = np.sum(duration) / N
+        mean = (a[1:] + a[:-1]) / 2
+        tau = inverse_dynamics(self.robot, (q[1:] + q[:-1]) / 2, (v[1:] + v[:-1]) / 2, mean)
+        flows = self.robot.drivetrain.flow(tau, (v[1:] + v[:-1]) / 2, mean, smooth=self.smooth)
+        powers = stack(flows, "power") if flows else np.zeros((N, 0))
+        slacks = np.tile(self.slack_guess(powers), (1, len(RULES[self.rule][0])))
+        stores = np.zeros((N + 1, self.shape.stores))
+        x = np.hstack([q, v, a, stores] if self.linear else [q, v, stores])
+        return Guess(x, np.hstack([np.diff(a, axis=0) / h if self.linear else mean, slacks]), duration if self.durations else 0.0)
+
+    def slack_guess(self, powers: np.ndarray) -> np.ndarray:
+        """Slacks a little inside the supply's inequalities for the axes' powers (N, axes), W."""
+        if self.shape.slacks == 0:
+            return np.zeros((len(powers), 0))
+        margin = 1.0 + 0.1 * np.abs(powers).max()
+        total = powers.sum(1, keepdims=True)
+        if isinstance(self.supply, Bus):
+            return np.hstack([np.maximum(total, 0.0), np.maximum(-total, 0.0)]) + margin
+        return np.maximum(powers if self.shape.slacks == powers.shape[1] else total, 0.0) + margin
+
+
+def at_knot(problem: Problem, knot: int, lower: Any, upper: Any) -> Problem:
+    """The same problem with other bounds of the state at one knot, (nx,) each: a via configuration, passed without stopping."""
+    low, high = (np.array(side) for side in problem.x)
+    low[knot], high[knot] = lower, upper
+    return replace(problem, x=(low, high))

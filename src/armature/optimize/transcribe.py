@@ -1,0 +1,282 @@
+"""Two ways to make a motion discrete, one `Model` for the solver.
+
+*By accelerations* (K1): acceleration is the control, constant or linear over a step, so that the motion is exactly a polynomial and
+only inverse dynamics is nonlinear:
+
+    (T1)  q(c) = q + ch v + ½(ch)²a [+ ⅙(ch)³j],   v(c) = v + ch a [+ ½(ch)²j],   a(c) = a [+ ch j],      0 ≤ c ≤ 1
+
+Costs and limits are taken at the points c_i of a quadrature rule. All rules here give the work τ·v of a constant inertia exactly
+(for the midpoint: power with the mean velocity), so that no step makes energy, as explicit Euler does.
+
+*By forward dynamics* (B4): torques or currents are the control; explicit Euler as in [15] of the thesis, or Runge–Kutta of order 4.
+
+The length of a step is a sum: h = d₀ + Σ_j p_j d_{1+j}, with the free durations p and data d: for a given duration d₀ = T/N, for a
+free one d₁ = 1/N, for a via point with free passing time two durations, each with its own steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from armature.errors import ArgumentError
+from armature.optimize.problem import Inner, Model
+
+# points in the step and their weights
+RULES: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
+    "start": ((0.0,), (1.0,)),
+    "midpoint": ((0.5,), (1.0,)),
+    "trapezoid": ((0.0, 1.0), (0.5, 0.5)),
+    "gauss": ((0.5 - 3**-0.5 / 2, 0.5 + 3**-0.5 / 2), (0.5, 0.5)),
+    "simpson": ((0.0, 0.5, 1.0), (1 / 6, 2 / 3, 1 / 6)),
+}
+
+
+class At(NamedTuple):
+    """An instant of the motion, in symbols. q, v, a, tau: (n,) each, SI; jerk: (n,), zeros where it is not a control.
+
+    slacks, stores: extra controls (each point of the rule has its own) and extra states.  p: free parameters.  d: the caller's data.
+    """
+
+    q: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+    tau: np.ndarray
+    jerk: np.ndarray
+    slacks: np.ndarray
+    stores: np.ndarray
+    p: np.ndarray
+    d: np.ndarray
+
+
+@dataclass(frozen=True)
+class Instant:
+    """What is asked at an instant. cost: per second.  constraints: limits, bounded in the `Problem`.  conditions: on the slacks, where
+    the cost is taken.  totals: per second, integrated over the whole motion.  rates: of the stores, per second."""
+
+    cost: Any = 0.0
+    constraints: Sequence[Any] = ()
+    conditions: Sequence[Any] = ()
+    totals: Sequence[Any] = ()
+    rates: Sequence[Any] = ()
+
+
+@dataclass(frozen=True)
+class Shape:
+    """n joints; slacks: extra controls for each point of a rule; stores: extra states; durations: free ones; parameters: further free
+    numbers, after the durations in p; nd: the caller's data at a knot."""
+
+    n: int
+    slacks: int = 0
+    stores: int = 0
+    durations: int = 0
+    parameters: int = 0
+    nd: int = 0
+    joint_names: tuple[str, ...] = ()
+    slack_names: tuple[str, ...] = ()
+    store_names: tuple[str, ...] = ()
+    constraint_names: tuple[str, ...] = ()
+    total_names: tuple[str, ...] = ()
+
+    def named(self, what: str) -> list[str]:
+        """One name for each joint."""
+        return [f"{what} of {self.joint_names[i] if i < len(self.joint_names) else f'joint {i}'}" for i in range(self.n)]
+
+    def step(self, p: Any, d: Any) -> Any:
+        """h, s."""
+        return sum((p[j] * d[1 + j] for j in range(self.durations)), start=d[0])
+
+    def caller_data(self, d: Any) -> np.ndarray:
+        """The part of the data that belongs to the caller."""
+        return vector(d, 1 + self.durations, self.nd)
+
+
+def times(factor: Any, values: np.ndarray) -> np.ndarray:
+    """factor × every value; a symbolic factor would take over a whole array."""
+    return np.array([factor * value for value in values], dtype=object)
+
+
+def vector(symbols: Any, start: int, count: int) -> np.ndarray:
+    """Scalars start … start + count of a symbolic column as an array."""
+    array = np.empty(count, dtype=object)
+    for i in range(count):
+        array[i] = symbols[start + i]
+    return array
+
+
+def listed(value: Any) -> list[Any]:
+    """One scalar or a sequence of them as a list."""
+    return list(value) if isinstance(value, (list, tuple, np.ndarray)) else [value]
+
+
+@dataclass(frozen=True)
+class Accelerations:
+    """Transcription by accelerations. torque: (q, v, a, p, d) -> tau, the inverse dynamics.  instant: `At` -> `Instant`.
+
+    linear: acceleration linear over a step, and continuous: it becomes a state and jerk the control.
+    rule: of RULES, for costs, totals, stores and limits.  limits_at: points for the constraints, if others.
+    between: (`At` at the step's start, `At` at its end, h) -> further constraints, such as torque rates.
+    """
+
+    shape: Shape
+    torque: Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray], Any]
+    instant: Callable[[At], Instant]
+    linear: bool = False
+    rule: str = "midpoint"
+    limits_at: tuple[float, ...] = ()
+    between: Callable[[At, At, Any], Sequence[Any]] | None = None
+    points: tuple[float, ...] = field(init=False, default=())
+
+    def __post_init__(self) -> None:
+        if self.rule not in RULES:
+            raise ArgumentError(f"there is no quadrature rule {self.rule!r}; choose one of {', '.join(RULES)}")
+        ends = (0.0, 1.0) if self.between else ()
+        points = dict.fromkeys([*RULES[self.rule][0], *self.limits_at, *ends])
+        object.__setattr__(self, "points", tuple(points))
+
+    def model(self, key: str = "") -> Model:
+        """The functions of a step. key: says all that `torque` and `instant` depend on (for the disk cache)."""
+        s = self.shape
+        orders = 3 if self.linear else 2
+        parameters = s.durations + s.parameters
+        size = 3 * s.n + parameters + s.nd
+        style = f"{'linear' if self.linear else 'constant'} {self.rule} {self.limits_at} {self.between is not None} {s}"
+        return Model(
+            nx=orders * s.n + s.stores, nu=s.n + s.slacks * len(RULES[self.rule][0]), np=parameters, nd=1 + s.durations + s.nd,
+            dynamics=self.dynamics, cost=self.cost, constraints=self.constraints, totals=self.totals,
+            inner=Inner(self.arguments, self.torque_of, size), key=f"by accelerations {style} {key}" if key else "",
+            state_names=[*s.named("position"), *s.named("velocity"), *(s.named("acceleration") if self.linear else ()), *s.store_names],
+            control_names=[*s.named("jerk" if self.linear else "acceleration"), *s.slack_names * len(RULES[self.rule][0])],
+            constraint_names=s.constraint_names, total_names=s.total_names,
+        )  # fmt: skip
+
+    def motion(self, x: Any, u: Any, h: Any, c: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """(T1): q, v, a, jerk at the fraction c of the step."""
+        n, t = self.shape.n, c * h
+        q, v = vector(x, 0, n), vector(x, n, n)
+        if self.linear:
+            a, j = vector(x, 2 * n, n), vector(u, 0, n)
+            return q + times(t, v + times(t / 2, a + times(t / 3, j))), v + times(t, a + times(t / 2, j)), a + times(t, j), j
+        a = vector(u, 0, n)
+        return q + times(t, v + times(t / 2, a)), v + times(t, a), a, np.zeros(n)
+
+    def arguments(self, x: Any, u: Any, p: Any, d: Any) -> list[list[Any]]:
+        """ξ = (q, v, a, p, d) at every point: what the torque depends on."""
+        s, h = self.shape, self.shape.step(p, d)
+        tail = [*vector(p, 0, s.durations + s.parameters), *s.caller_data(d)]
+        return [[*np.concatenate(self.motion(x, u, h, c)[:3]), *tail] for c in self.points]
+
+    def torque_of(self, xi: Any) -> Any:
+        """ω(ξ) = tau."""
+        s = self.shape
+        q, v, a = (vector(xi, k * s.n, s.n) for k in range(3))
+        parameters = s.durations + s.parameters
+        return self.torque(q, v, a, vector(xi, 3 * s.n, parameters), vector(xi, 3 * s.n + parameters, s.nd))
+
+    def at(self, c: float, x: Any, u: Any, p: Any, d: Any, w: Any) -> At:
+        """The instant at the point c."""
+        s, tau = self.shape, w[self.points.index(c)]
+        moving = self.motion(x, u, s.step(p, d), c)
+        stores = vector(x, (3 if self.linear else 2) * s.n, s.stores)
+        parameters, points = vector(p, 0, s.durations + s.parameters), RULES[self.rule][0]
+        place = points.index(c) if c in points else 0
+        slacks = vector(u, s.n + place * s.slacks, s.slacks)
+        return At(*moving[:3], vector(tau, 0, s.n), moving[3], slacks, stores, parameters, s.caller_data(d))
+
+    def integrate(self, part: str, x: Any, u: Any, p: Any, d: Any, w: Any) -> np.ndarray:
+        """h Σ weight × part of the instant."""
+        points, weights = RULES[self.rule]
+        found = [listed(getattr(self.instant(self.at(c, x, u, p, d, w)), part)) for c in points]
+        h = self.shape.step(p, d)
+        return np.array([h * sum(b * value for b, value in zip(weights, values)) for values in zip(*found)], dtype=object)
+
+    def dynamics(self, x: Any, u: Any, p: Any, d: Any, w: Any) -> list[Any]:
+        """x after the step."""
+        s = self.shape
+        q, v, a, _ = self.motion(x, u, s.step(p, d), 1.0)
+        after = [*q, *v, *(a if self.linear else ())]
+        if s.stores:
+            after += list(vector(x, len(after), s.stores) + self.integrate("rates", x, u, p, d, w))
+        return after
+
+    def cost(self, x: Any, u: Any, p: Any, d: Any, w: Any) -> Any:
+        """Of the step."""
+        return self.integrate("cost", x, u, p, d, w)[0]
+
+    def totals(self, x: Any, u: Any, p: Any, d: Any, w: Any) -> list[Any]:
+        """What the step adds to the totals."""
+        return list(self.integrate("totals", x, u, p, d, w))
+
+    def constraints(self, x: Any, u: Any, p: Any, d: Any, w: Any) -> list[Any]:
+        """The limits at every point in turn, the conditions likewise, then `between`."""
+        points = RULES[self.rule][0]
+        found = [value for c in self.limits_at or points for value in self.instant(self.at(c, x, u, p, d, w)).constraints]
+        found += [value for c in points for value in self.instant(self.at(c, x, u, p, d, w)).conditions]
+        if self.between:
+            ends = [self.at(c, x, u, p, d, w) for c in (0.0, 1.0)]
+            found += list(self.between(*ends, self.shape.step(p, d)))
+        return found
+
+
+@dataclass(frozen=True)
+class ForwardDynamics:
+    """Transcription by forward dynamics. acceleration: (q, v, tau, p, d) -> a; tau are the `controls` first controls, of any kind
+    (torques, currents, a part of the joints).  method: "euler", the thesis's [15], or "rk4".  Constraints hold at the step's start."""
+
+    shape: Shape
+    controls: int
+    acceleration: Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray], Any]
+    instant: Callable[[At], Instant]
+    method: str = "rk4"
+
+    def __post_init__(self) -> None:
+        if self.method not in ("euler", "rk4"):
+            raise ArgumentError(f"there is no method {self.method!r}; choose euler or rk4")
+
+    def model(self, key: str = "") -> Model:
+        """The functions of a step. key: says all that `acceleration` and `instant` depend on (for the disk cache)."""
+        s = self.shape
+        return Model(
+            nx=2 * s.n + s.stores, nu=self.controls + s.slacks, np=s.durations + s.parameters, nd=1 + s.durations + s.nd,
+            dynamics=lambda *z: list(self.advance(*z)[0]), cost=lambda *z: self.advance(*z)[1], totals=lambda *z: list(self.advance(*z)[2]),
+            constraints=self.constraints,
+            key=f"by forward dynamics {self.method} {self.controls} {s} {key}" if key else "",
+            state_names=[*s.named("position"), *s.named("velocity"), *s.store_names],
+            control_names=[*(f"control {i}" for i in range(self.controls)), *s.slack_names],
+            constraint_names=s.constraint_names, total_names=s.total_names,
+        )  # fmt: skip
+
+    def constraints(self, x: Any, u: Any, p: Any, d: Any) -> list[Any]:
+        """Limits and conditions at the step's start."""
+        asked = self.instant(self.at(vector(x, 0, x.numel()), u, p, d))
+        return [*asked.constraints, *asked.conditions]
+
+    def at(self, x: np.ndarray, u: Any, p: Any, d: Any) -> At:
+        """The instant with state x (an array of scalars)."""
+        s = self.shape
+        q, v, stores = x[: s.n], x[s.n : 2 * s.n], x[2 * s.n :]
+        tau, slacks = vector(u, 0, self.controls), vector(u, self.controls, s.slacks)
+        parameters, data = vector(p, 0, s.durations + s.parameters), s.caller_data(d)
+        a = np.array(list(self.acceleration(q, v, tau, parameters, data)), dtype=object)
+        return At(q, v, a, tau, np.zeros(s.n), slacks, stores, parameters, data)
+
+    def rates(self, x: np.ndarray, u: Any, p: Any, d: Any) -> tuple[np.ndarray, Any, np.ndarray]:
+        """Time derivatives of state, cost and totals."""
+        at = self.at(x, u, p, d)
+        asked = self.instant(at)
+        return np.array([*at.v, *at.a, *asked.rates], dtype=object), asked.cost, np.array(list(asked.totals), dtype=object)
+
+    def advance(self, x: Any, u: Any, p: Any, d: Any) -> tuple[np.ndarray, Any, np.ndarray]:
+        """State after the step, cost and totals of the step."""
+        h, x = self.shape.step(p, d), vector(x, 0, x.numel())
+        moved = lambda slope, t: (x + times(t, slope[0]), t * slope[1], times(t, slope[2]))
+        k1 = self.rates(x, u, p, d)
+        if self.method == "euler":
+            return moved(k1, h)
+        k2 = self.rates(moved(k1, h / 2)[0], u, p, d)
+        k3 = self.rates(moved(k2, h / 2)[0], u, p, d)
+        k4 = self.rates(moved(k3, h)[0], u, p, d)
+        return moved([(a + 2 * b + 2 * c + e) / 6 for a, b, c, e in zip(k1, k2, k3, k4)], h)
