@@ -8,8 +8,10 @@ from armature.drive import Amplifier, Bus, Coupling, Drive, Friction, Gear, Moto
 from armature.dynamics.compiled import forward_dynamics, kinetic_energy, potential_energy
 from armature.errors import ArgumentError
 from armature.robot import Joint, Link, Robot, library
-from armature.simulate.driven import simulate_drives
+from armature.simulate import simulate
+from armature.simulate.driven import DrivenSimulation, simulate_drives
 from armature.simulate.ledger import ledger
+from armature.simulate.result import Status
 
 ARM = library("burgevin").with_payload(2.0)
 START, REST = np.array([0.0, 1.2, 0.6]), np.zeros(3)
@@ -143,3 +145,19 @@ def test_bad_arguments_are_told(change, words):
     arguments = {"robot": ARM, "controller": lambda t, q, v: np.zeros(3), "q0": START, "v0": REST, "duration": 0.1} | change
     with pytest.raises(ArgumentError, match=words):
         simulate_drives(**arguments)
+
+
+def test_simulate_takes_drives_along():
+    run = simulate(ARM, np.array([1.0, -1.5, 0.3]), START, REST, 0.2, drives=True, command="current", supply="non-regenerative")
+    assert isinstance(run, DrivenSimulation) and run.ok and np.allclose(run.current, [1.0, -1.5, 0.3]) and run.energy_drift < 1e-6
+    assert "801" not in repr(run) and "knots" in repr(run)
+    still = simulate(ARM, None, START, REST, 0.1, drives=True, command="voltage")
+    assert np.abs(still.voltage).max() < 1e-12 and np.abs(still.current).max() > 0  # short-circuited motors brake
+    with pytest.raises(ArgumentError, match="events"):
+        simulate(ARM, None, START, REST, 0.1, drives=True, events=[lambda t, q, v: q[0]])
+
+
+def test_a_run_that_diverges_keeps_what_was_before():
+    stiff = pendulum().with_drives({"j": Drive(Motor(1e-3, 5.0), Gear(40.0))})  # a time constant of 1e-9 s
+    run = simulate_drives(stiff, lambda t, q, v: np.array([1.0]), [0.0], [1.0], 1.0, command="voltage")
+    assert run.status is Status.DIVERGED and not run.ok and np.all(np.isfinite(run.q)) and len(run) < 1001

@@ -16,8 +16,8 @@ from armature.drive import Bus, Drive, Smooth, as_supply
 from armature.dynamics import compiled, recursive
 from armature.errors import ArgumentError
 from armature.kernel import Kernel
-from armature.motion.trajectory import Trajectory
 from armature.robot.model import Robot
+from armature.simulate.result import Simulation, Status, energy_drift
 from armature.spatial.numbers import Number, maximum, minimum
 from armature.spatial.vectors import pack
 
@@ -27,11 +27,11 @@ ROTOR_ROUNDS = 2  # how often the rotor's own torque is refined within a stage, 
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DrivenSimulation(Trajectory):
-    """A simulated motion with what its m drives did, at N + 1 instants.
+class DrivenSimulation(Simulation):
+    """A simulated motion with what its m drives did, at N + 1 instants; current, voltage, power of each drive are there too.
 
     temperature: windings, (N+1, m), °C.  bus_voltage: (N+1,), V, NaN without a bus.
-    drawn, returned, resistor, supply_loss: (N+1,), J since the start.  work: of all joint torques and friction, (N+1,), J.
+    drawn, returned, resistor, supply_loss: (N+1,), J since the start.
     limited: {axis: fraction of the time in which its voltage or current was at a limit}.
     """
 
@@ -41,13 +41,12 @@ class DrivenSimulation(Trajectory):
     returned: np.ndarray | None = None
     resistor: np.ndarray | None = None
     supply_loss: np.ndarray | None = None
-    work: np.ndarray | None = None
     limited: dict[str, float] | None = None
 
 
 def simulate_drives(
     robot: Robot,
-    controller: Callable[[float, np.ndarray, np.ndarray], Any],
+    controller: Any,
     q0: Any,
     v0: Any,
     duration: float,
@@ -59,8 +58,8 @@ def simulate_drives(
 ) -> DrivenSimulation:
     """Simulate a robot with its drives by RK4 with a fixed step (s).
 
-    controller(t, q, v): joint torques (n,) that the drives shall give (their own gear and friction are compensated), currents (m,) A or
-    voltages (m,) V, as `command` says ("torque", "current", "voltage").  q0, v0: start, (n,).
+    controller(t, q, v), or constants, or None (nothing): joint torques (n,) that the drives shall give (their own gear and friction are
+    compensated), currents (m,) A or voltages (m,) V, as `command` says ("torque", "current", "voltage").  q0, v0: start, (n,).
     supply: as for `ledger`; with a Bus the motors get at most the bus's voltage, which rises while they brake.
     smooth: how corners are rounded; smaller values need smaller steps. Inductance is neglected, as in the thesis. Windings start at
     ambient temperature. A joint without a drive gets the torque asked for, as from an ideal one, and none in the other modes.
@@ -154,10 +153,13 @@ class _Run:
     """The state of a run: motion by RK4; temperatures and bus, which change slowly, step by step."""
 
     def __init__(self, robot: Robot, controller: Callable, command: str, supply: Any, smooth: Smooth):
-        self.robot, self.controller, self.command, self.supply = robot, controller, command, supply
+        self.robot, self.command, self.supply = robot, command, supply
         self.drives = robot.drivetrain.drives
         self.kernel = stage_kernel(robot, command, smooth)
         self.size = robot.nv if command == "torque" else len(self.drives)
+        held = np.zeros(self.size) if controller is None else controller
+        self.controller = controller if callable(controller) else lambda t, q, v: held
+        self.status, self.evaluations = Status.COMPLETE, 0
         ambient = [d.motor.thermal.ambient if d.motor.thermal else 20.0 for d in self.drives]
         self.winding, self.housing = np.array(ambient), np.array(ambient)
         self.stored = 0.0
@@ -174,26 +176,36 @@ class _Run:
         if asked.shape != (self.size,) or not np.all(np.isfinite(asked)):
             raise ArgumentError(f"the controller gave {asked} at t = {t:g} s; expected {self.size} finite numbers ({self.command}s)")
         result = self.kernel(q, v, asked, self.ceiling, self.winding, self.last)
-        self.last = np.asarray(result[0])
+        self.last, self.evaluations = np.asarray(result[0]), self.evaluations + 1
         return result
 
     def go(self, q: np.ndarray, v: np.ndarray, steps: int, h: float) -> DrivenSimulation:
         rows, accounts, slow = [], [], []
         for n in range(steps):
-            k1 = self.stage(n * h, q, v)
-            k2 = self.stage((n + 0.5) * h, q + h / 2 * v, v + h / 2 * k1[0])
-            k3 = self.stage((n + 0.5) * h, q + h / 2 * v + h * h / 4 * k1[0], v + h / 2 * k2[0])
-            k4 = self.stage((n + 1) * h, q + h * v + h * h / 2 * k2[0], v + h * k3[0])
-            rows.append((q, v, *k1[:5]))
+            with np.errstate(over="ignore", invalid="ignore"):
+                first, used, (q_next, v_next) = self.advance(n * h, q, v, h)
+            if not all(np.all(np.isfinite(x)) for x in (q_next, v_next, *used)):
+                self.status = Status.DIVERGED
+                break
+            rows.append((q, v, *first[:5]))
             slow.append((self.winding, self.stored))
-            # what the step used, by Simpson's weights
-            power, copper, iron, work = (h / 6 * (a + 2 * b + 2 * c + d) for a, b, c, d in list(zip(k1, k2, k3, k4))[4:])
+            power, copper, iron, work = used
             accounts.append((*self.settle(power, h), float(work)))
             self.warm(copper / h, iron / h, h)
-            q, v = q + h * v + h * h / 6 * (k1[0] + k2[0] + k3[0]), v + h / 6 * (k1[0] + 2 * k2[0] + 2 * k3[0] + k4[0])
-        rows.append((q, v, *self.stage(steps * h, q, v)[:5]))
+            q, v = q_next, v_next
+        rows.append((q, v, *self.stage(len(rows) * h, q, v)[:5]))
         slow.append((self.winding, self.stored))
         return self.result(h, rows, accounts, slow)
+
+    def advance(self, t: float, q: np.ndarray, v: np.ndarray, h: float) -> tuple[tuple, list, tuple]:
+        """One step of RK4: the first stage, what the step used by its weights (power, copper, iron, work; J), and the next state."""
+        k1 = self.stage(t, q, v)
+        k2 = self.stage(t + h / 2, q + h / 2 * v, v + h / 2 * k1[0])
+        k3 = self.stage(t + h / 2, q + h / 2 * v + h * h / 4 * k1[0], v + h / 2 * k2[0])
+        k4 = self.stage(t + h, q + h * v + h * h / 2 * k2[0], v + h * k3[0])
+        used = [h / 6 * (a + 2 * b + 2 * c + d) for a, b, c, d in list(zip(k1, k2, k3, k4))[4:]]
+        state = q + h * v + h * h / 6 * (k1[0] + k2[0] + k3[0]), v + h / 6 * (k1[0] + 2 * k2[0] + 2 * k3[0] + k4[0])
+        return k1, used, state
 
     def settle(self, energy: np.ndarray, h: float) -> tuple[float, ...]:
         """The supply's accounts of one step: drawn, returned, resistor, lost, J."""
@@ -219,14 +231,14 @@ class _Run:
     def result(self, h: float, rows: list, accounts: list, slow: list) -> DrivenSimulation:
         q, v, a, tau, current, voltage, power = (np.array(x) for x in zip(*rows))
         winding, stored = (np.array(x) for x in zip(*slow))
-        totals = np.vstack([np.zeros(5), np.cumsum(accounts, axis=0)]).T
+        totals = np.vstack([np.zeros((1, 5)), np.cumsum(np.reshape(accounts, (-1, 5)), axis=0)]).T
         bus = np.asarray(self.supply.voltage_at(stored)) if isinstance(self.supply, Bus) else np.full(len(q), np.nan)
         ceiling = np.array([np.minimum(d.amplifier.voltage, np.nan_to_num(bus, nan=np.inf)) for d in self.drives]).T
         most = [min(d.motor.peak_current, d.amplifier.peak_current, (d.motor.peak_heat / d.motor.resistance) ** 0.5) for d in self.drives]
         at_limit = (np.abs(voltage) >= 0.999 * ceiling) | (np.abs(current) >= 0.999 * np.array(most))
         limited = dict(zip(self.robot.drivetrain.axis_names, at_limit.mean(0).tolist()))
         books = dict(zip(("drawn", "returned", "resistor", "supply_loss", "work"), totals))
-        t = h * np.arange(len(q))
-        return DrivenSimulation(
-            t, q, v, a, self.robot.joint_names, tau, current, voltage, power, temperature=winding, bus_voltage=bus, limited=limited, **books
-        )
+        drift = float(np.max(energy_drift(self.robot, q, v, books["work"])))
+        signals = {"tau": tau, "current": current, "voltage": voltage, "power": power, "temperature": winding, "bus_voltage": bus}
+        told = {"limited": limited, "energy_drift": drift, "status": self.status, "evaluations": self.evaluations}
+        return DrivenSimulation(h * np.arange(len(q)), q, v, a, self.robot.joint_names, **signals, **books, **told)

@@ -12,6 +12,7 @@ from armature.errors import ArgumentError
 from armature.robot.model import Robot
 from armature.simulate import loops
 from armature.simulate.controller import is_traced, procedure
+from armature.simulate.driven import simulate_drives
 from armature.simulate.integrate import FIXED, Result, Settings, integrate
 from armature.simulate.plant import Plant
 from armature.simulate.result import Simulation, energy_drift
@@ -37,6 +38,9 @@ def simulate(
     elements: Sequence[Any] = (),
     friction_width: float = 1e-2,
     progress: bool | None = None,
+    drives: bool = False,
+    command: str = "torque",
+    supply: Any = None,
 ) -> Simulation:
     """Simulate a robot, friction of its joints included; returns a Trajectory with the account of its errors.
 
@@ -49,7 +53,13 @@ def simulate(
     wrenches: {link: (6,) or a procedure (t, q, v) → (6,)}: force and torque at the link's origin, world axes.
     elements: force elements (springs, dampers, your own).  friction_width: velocity over which dry friction is rounded, rad/s or m/s.
     progress: show a progress line after two seconds; by default on terminals.  Ctrl-C ends the run and keeps what was computed.
+    drives: simulate the drives too, by RK4 with `step` (1 ms by default), see `simulate_drives`: the controller then asks for what
+    `command` says ("torque", "current", "voltage"), limits bite, windings warm up; supply: "regenerative", "non-regenerative" or a Bus.
     """
+    if drives:
+        if wrenches or elements or events or times is not None:
+            raise ArgumentError("with drives=True the simulation takes no wrenches, elements, events or times yet; leave them out")
+        return simulate_drives(robot, controller, *_start(robot, q0, v0), duration, step or 1e-3, command=command, supply=supply)
     q, v = _start(robot, q0, v0)
     settings = Settings(method, step, rtol, atol, max_step, breaks, times, _named(events), progress)
     if method in FIXED and not wrenches and not settings.events and times is None and _compiles(robot, controller):
