@@ -8,17 +8,19 @@ import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from math import prod
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from armature.errors import ArgumentError
-from armature.kernel import machine_code
+from armature.kernel import machine_code, quick
 from armature.kernel.lower import lower
 from armature.kernel.trace import Argument, Expression, Shape, from_casadi, trace
 
 C_SIGNATURE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
+FLOAT64 = np.dtype(np.float64)
 THREAD_WORK = 4_000_000  # operations × rows below which a second thread costs more than it brings
 
 
@@ -32,18 +34,27 @@ class Kernel:
     operations: how many there are for one row.
     """
 
-    def __init__(self, name: str, inputs: Sequence[Argument], outputs: Sequence[Argument], operations: int, address: int, keep: object):
+    def __init__(
+        self,
+        name: str,
+        inputs: Sequence[Argument],
+        outputs: Sequence[Argument],
+        operations: int,
+        address: int,
+        keep: object,
+        entry: int = 0,
+    ):
         self.name = name
         self.inputs = tuple(inputs)
         self.outputs = tuple(outputs)
         self.operations = operations
         self.address = address
-        self._keep = keep
         self._run = C_SIGNATURE(address)
-        self._shapes_in = [a.shape for a in self.inputs]
+        self._table = ctypes.c_int64 * (len(self.inputs) + len(self.outputs))
         self._shapes_out = [a.shape for a in self.outputs]
-        self._sizes = [a.size for a in (*self.inputs, *self.outputs)]
-        self._one_row = np.zeros(len(self._sizes), dtype=np.int64)
+        one = quick.builtin(entry, name) if entry else None
+        self._one = one[0] if one else None
+        self._keep = keep, one
 
     def __repr__(self) -> str:
         arguments = ", ".join(f"{a.name}{list(a.shape)}" for a in self.inputs)
@@ -52,75 +63,80 @@ class Kernel:
 
     def __call__(self, *arrays: Any) -> Any:
         if len(arrays) != len(self.inputs):
-            raise ArgumentError(f"{self.name} takes {len(self.inputs)} arrays ({', '.join(a.name for a in self.inputs)}), got {len(arrays)}")
-        results = self._one(arrays)
-        if results is None:
+            names = ", ".join(a.name for a in self.inputs)
+            raise ArgumentError(f"{self.name} takes {len(self.inputs)} arrays ({names}), got {len(arrays)}")
+        results = [np.empty(shape) for shape in self._shapes_out]
+        if self._one is None or not self._one(*arrays, *results):
             results = self._batch(arrays)
         return results[0] if len(results) == 1 else tuple(results)
-
-    def _one(self, arrays: Sequence[Any]) -> list[np.ndarray] | None:
-        """One state in arrays of exactly the right kind: the quick way. None when it does not apply."""
-        for x, shape in zip(arrays, self._shapes_in):
-            if type(x) is not np.ndarray or x.shape != shape or x.dtype is not FLOAT64 or not x.flags.c_contiguous:
-                return None
-        results = [np.empty(shape) for shape in self._shapes_out]
-        table = np.array([x.ctypes.data for x in (*arrays, *results)])
-        self._run(table.ctypes.data, self._one_row.ctypes.data, 1)
-        return results
 
     def _batch(self, arrays: Sequence[Any]) -> list[np.ndarray]:
         """Any arrays: convert, broadcast the leading axes, run."""
         converted = [self._convert(x, a) for x, a in zip(arrays, self.inputs)]
         leading = [x.shape[: x.ndim - len(a.shape)] for x, a in zip(converted, self.inputs)]
+        batch = self._broadcast(leading, converted)
+        strides = []
+        for i, (lead, a) in enumerate(zip(leading, self.inputs)):
+            one = prod(lead) == 1
+            strides.append(0 if one else a.size)
+            if lead != batch and not one:  # a partial broadcast needs its rows laid out
+                converted[i] = np.ascontiguousarray(np.broadcast_to(converted[i], batch + a.shape))
+        results = [np.empty(batch + a.shape) for a in self.outputs]
+        strides += [a.size for a in self.outputs]
+        count = prod(batch)
+        if count:
+            self.run_rows([quick.data_address(x) for x in (*converted, *results)], strides, count)
+        return results
+
+    def _broadcast(self, leading: Sequence[Shape], converted: Sequence[np.ndarray]) -> Shape:
+        """The leading axes of the results."""
+        different = set(leading)
+        if len(different) == 1:
+            return leading[0]
         try:
-            batch = np.broadcast_shapes(*leading)
+            return np.broadcast_shapes(*different)
         except ValueError:
             shapes = ", ".join(f"{a.name} {x.shape}" for x, a in zip(converted, self.inputs))
             raise ArgumentError(f"{self.name}: the leading axes do not broadcast: {shapes}") from None
-        rows, strides = [], []
-        for x, lead, a in zip(converted, leading, self.inputs):
-            if lead != batch and any(n != 1 for n in lead):  # a partial broadcast needs its rows laid out
-                x = np.ascontiguousarray(np.broadcast_to(x, batch + a.shape))
-                lead = batch
-            rows.append(x)
-            strides.append(a.size if lead == batch else 0)
-        results = [np.empty(batch + a.shape) for a in self.outputs]
-        strides += [a.size for a in self.outputs]
-        count = int(np.prod(batch, dtype=np.int64))
-        if count:
-            self.run_rows([x.ctypes.data for x in (*rows, *results)], strides, count)
-        return results
 
     def _convert(self, x: Any, argument: Argument) -> np.ndarray:
-        """Any array-like as C-contiguous float64 with the right trailing axes."""
-        try:
-            array = np.ascontiguousarray(x, dtype=np.float64) if np.ndim(x) else np.asarray(x, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise ArgumentError(f"{self.name}: {argument.name} must be an array of real numbers, got {_describe(x)}") from None
+        """Any array-like of real numbers as aligned, C-contiguous float64 with the right trailing axes; itself when it is that already."""
+        array = x
+        if type(x) is not np.ndarray or x.dtype is not FLOAT64 or x.flags.num & quick.USABLE != quick.USABLE:
+            array = self._as_float64(x, argument)
         if array.ndim < len(argument.shape) or array.shape[array.ndim - len(argument.shape) :] != argument.shape:
             wanted = ", ".join(["...", *map(str, argument.shape)])
             raise ArgumentError(f"{self.name}: {argument.name} has shape {array.shape}; expected ({wanted})")
         return array
 
+    def _as_float64(self, x: Any, argument: Argument) -> np.ndarray:
+        """A copy, or a view when the memory of `x` will do."""
+        try:
+            array = np.asarray(x)
+            real = array.dtype.kind in "fiub"
+        except (TypeError, ValueError):  # nested lists of unequal lengths
+            real = False
+        if not real:
+            raise ArgumentError(f"{self.name}: {argument.name} must be an array of real numbers, got {_describe(x)}")
+        return np.require(array, np.float64, ("C", "A"))
+
     def run_rows(self, addresses: Sequence[int], strides: Sequence[int], count: int) -> None:
         """Run over `count` rows at these addresses (inputs, then outputs), strides in doubles; several threads when it pays."""
-        steps = np.array(strides, dtype=np.int64)
-        table = np.array(addresses, dtype=np.int64)
-        threads = min(thread_count(), count * max(self.operations, 1) // THREAD_WORK)
+        useful = count * self.operations // THREAD_WORK
+        threads = min(thread_count(), useful) if useful > 1 else 1
+        steps = self._table(*strides)
         if threads < 2:
-            self._run(table.ctypes.data, steps.ctypes.data, count)
+            self._run(self._table(*addresses), steps, count)
             return
+        # shares are whole groups of rows: the results are those of one thread, bit for bit
         width = machine_code.vector_width()
         share = -(-count // (threads * width)) * width
-        starts = range(0, count, share)
-        tables = [table + 8 * start * steps for start in starts]
-        jobs = [
-            _pool(threads).submit(self._run, t.ctypes.data, steps.ctypes.data, min(share, count - start)) for t, start in zip(tables, starts)
-        ]
-        wait(jobs)
 
+        def run(start: int) -> None:
+            table = self._table(*(address + 8 * start * stride for address, stride in zip(addresses, strides)))
+            self._run(table, steps, min(share, count - start))
 
-FLOAT64 = np.dtype(np.float64)
+        wait([_pool(threads).submit(run, start) for start in range(0, count, share)])
 
 
 def _describe(x: Any) -> str:
@@ -156,6 +172,10 @@ def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="armature")
 
 
+if hasattr(os, "register_at_fork"):  # a forked child has none of its parent's threads
+    os.register_at_fork(after_in_child=_pool.cache_clear)
+
+
 # making kernels ----------------------------------------------------------------------------------------------------------
 
 
@@ -181,7 +201,12 @@ def compiled(key: str, build: Callable[[], Expression]) -> Kernel:
     header, code = entry
     loaded = machine_code.load_object(code)
     inputs, outputs = ([Argument(name, tuple(shape)) for name, shape in header[side]] for side in ("inputs", "outputs"))
-    return Kernel(header["name"], inputs, outputs, header["operations"], loaded.address, loaded)
+    return Kernel(header["name"], inputs, outputs, header["operations"], loaded.address, loaded, loaded.entry)
+
+
+def _doubles(address: int, size: int) -> np.ndarray:
+    """The memory at an address as an array."""
+    return np.ctypeslib.as_array((ctypes.c_double * size).from_address(address)) if size else np.empty(0)
 
 
 def interpreted(expression: Expression) -> Kernel:
@@ -193,10 +218,7 @@ def interpreted(expression: Expression) -> Kernel:
         pointers = (ctypes.c_int64 * len(arguments)).from_address(args)
         steps = (ctypes.c_int64 * len(arguments)).from_address(strides)
         for row in range(count):
-            views = [
-                np.frombuffer((ctypes.c_double * a.size).from_address(p + 8 * row * s)) if a.size else np.empty(0)
-                for a, p, s in zip(arguments, pointers, steps)
-            ]
+            views = [_doubles(p + 8 * row * s, a.size) for a, p, s in zip(arguments, pointers, steps)]
             for view, value in zip(views[n_in:], expression.function.call([ca.DM(v) for v in views[:n_in]])):
                 view[:] = np.asarray(ca.densify(value)).ravel()
 
@@ -205,13 +227,21 @@ def interpreted(expression: Expression) -> Kernel:
     return Kernel(expression.name, expression.inputs, expression.outputs, expression.operations, address, callback)
 
 
-def compile(function: ca.Function | Callable, inputs: Mapping[str, Shape | int] | None = None, outputs: Sequence[str] = (), *, key: str = "", symbols: str = "casadi") -> Kernel:
+def compile(
+    function: ca.Function | Callable,
+    inputs: Mapping[str, Shape | int] | None = None,
+    outputs: Sequence[str] = (),
+    *,
+    key: str = "",
+    symbols: str = "casadi",
+) -> Kernel:
     """Compile a CasADi function, or a Python function of symbols, into a kernel on NumPy batches.
 
     inputs: for a Python function, the name and shape (int, tuple or ()) of each argument; it is called once with CasADi SX symbols
     (`symbols="numpy"`: with arrays of scalar symbols) and returns one result, a tuple, or a dict of named results.
     key: names what is traced, for the disk cache; without it the expression itself is the key, which needs the trace each time.
     """
+
     def build() -> Expression:
         if isinstance(function, ca.Function):
             return from_casadi(function)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import casadi as ca
 
 from armature.errors import ArgumentError
-from armature.kernel import ir, shell, vectormath
+from armature.kernel import ir, quick, shell, vectormath
 from armature.kernel.ir import Writer
 from armature.kernel.trace import Expression
 
@@ -137,7 +137,7 @@ class Lowering:
         blocks, spills = self._blocks()
         kernel = shell.kernel(self.expression, self.width, len(blocks), spills)
         lanes = "".join(vectormath.lane_by_lane(name, self.width) for name in sorted(self.library))
-        return "".join(blocks) + kernel + lanes + ir.table(self.constants) + shell.declarations(self.width)
+        return "".join(blocks) + kernel + quick.entry(self.expression) + lanes + ir.table(self.constants) + shell.declarations(self.width)
 
     def _blocks(self) -> tuple[list[str], int]:
         """The operations in functions of at most BLOCK operations, and the number of values spilled between them."""
@@ -197,7 +197,8 @@ class Lowering:
             if power is not None:
                 return power
         if op not in _LANES:
-            raise ArgumentError(f"{self.expression.name} uses CasADi's operation {_name(op)}, which has no machine code; write it with others")
+            name = self.expression.name
+            raise ArgumentError(f"{name} uses CasADi's operation {_name(op)}, which has no machine code; write it with other operations")
         self.library.add(_LANES[op])
         return vectormath.call_lanes(w, _LANES[op], *args)
 

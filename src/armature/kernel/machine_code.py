@@ -48,7 +48,8 @@ def platform_key() -> str:
 
     source = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))).hexdigest()
     cpu = f"{llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
-    return f"{llvm.get_default_triple()} {cpu} width {vector_width()} llvmlite {llvmlite.__version__} casadi {casadi.__version__} compiler {source}"
+    versions = f"llvmlite {llvmlite.__version__} casadi {casadi.CasadiMeta.version()} object {object.__basicsize__} compiler {source}"
+    return f"{llvm.get_default_triple()} {cpu} width {vector_width()} {versions}"
 
 
 def assemble(text: str) -> bytes:
@@ -65,17 +66,18 @@ class Loaded:
     """Machine code in memory; `engine` keeps it alive."""
 
     engine: llvm.ExecutionEngine
-    address: int
+    address: int  # of @kernel
+    entry: int  # of @one
 
 
 def load_object(code: bytes) -> Loaded:
-    """Put object code into memory and find @kernel."""
+    """Put object code into memory and find @kernel and @one."""
     target_machine()
     empty = llvm.parse_assembly("")
     engine = llvm.create_mcjit_compiler(empty, target_machine_for_engine())
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
-    return Loaded(engine, engine.get_function_address("kernel"))
+    return Loaded(engine, engine.get_function_address("kernel"), engine.get_function_address("one"))
 
 
 def target_machine_for_engine() -> llvm.TargetMachine:
@@ -95,7 +97,12 @@ def cache_folder() -> Path:
 
 def cache_path(key: str) -> Path:
     """The file of a cache entry."""
-    return cache_folder() / (hashlib.sha256(f"{platform_key()}\n{key}".encode()).hexdigest() + ".kernel")
+    return cache_folder() / (hashlib.sha256(full_key(key).encode()).hexdigest() + ".kernel")
+
+
+def full_key(key: str) -> str:
+    """What was traced, and what it was compiled for and by."""
+    return f"{platform_key()}\n{key}"
 
 
 def read_cache(key: str) -> tuple[dict, bytes] | None:
@@ -109,18 +116,25 @@ def read_cache(key: str) -> tuple[dict, bytes] | None:
     if not data.startswith(MAGIC) or hashlib.sha256(body).hexdigest().encode() != digest:
         return None
     header, _, code = body.partition(b"\n")
-    fields = json.loads(header)
-    return (fields, code) if fields.get("key") == key else None
+    try:
+        fields = json.loads(header)
+        ours = fields["key"] == full_key(key)
+    except (ValueError, TypeError, KeyError):
+        return None
+    return (fields, code) if ours else None
 
 
 def write_cache(key: str, header: dict, code: bytes) -> None:
     """Keep object code for the next process. A folder that cannot be written costs speed, not the answer."""
-    body = json.dumps({**header, "key": key}).encode() + b"\n" + code
+    body = json.dumps({**header, "key": full_key(key)}).encode() + b"\n" + code
     path = cache_path(key)
+    part = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, suffix=".part", delete=False) as file:
+            part = file.name
             file.write(MAGIC + hashlib.sha256(body).hexdigest().encode() + body)
-        os.replace(file.name, path)
+        os.replace(part, path)
     except OSError:
-        return
+        if part is not None:
+            Path(part).unlink(missing_ok=True)

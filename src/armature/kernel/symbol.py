@@ -124,7 +124,8 @@ def _method(name: str) -> Callable[[Symbol], Symbol]:
 
 
 # elementary functions under NumPy's names, so that np.sin(array of symbols) works too
-for _name in ("sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "exp", "log", "log1p", "expm1", "sqrt", "fabs", "sign", "floor", "ceil"):  # fmt: skip
+_FUNCTIONS = "sin cos tan arcsin arccos arctan sinh cosh tanh exp log log1p expm1 sqrt fabs sign floor ceil"
+for _name in _FUNCTIONS.split():
     setattr(Symbol, _name, _method(_name))
 
 

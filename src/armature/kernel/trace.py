@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -23,7 +24,7 @@ class Argument:
     name: str
     shape: Shape
 
-    @property
+    @functools.cached_property
     def size(self) -> int:
         """Numbers in one row."""
         return prod(self.shape)
@@ -44,7 +45,9 @@ class Expression:
         return self.function.n_instructions() - sum(a.size for a in self.outputs) - sum(a.size for a in self.inputs)
 
 
-def trace(function: Callable, inputs: Mapping[str, Shape | int], outputs: Sequence[str] = (), name: str = "", symbols: str = "numpy") -> Expression:
+def trace(
+    function: Callable, inputs: Mapping[str, Shape | int], outputs: Sequence[str] = (), name: str = "", symbols: str = "numpy"
+) -> Expression:
     """Call `function` once with symbols of the given shapes and record its results.
 
     symbols: "numpy" passes arrays of `Symbol` (dtype object), "casadi" passes SX matrices.
@@ -83,7 +86,7 @@ def _record(name: str, arguments: tuple[Argument, ...], flat: list, result: Any,
         shape, column = _flatten(value, f"output {key!r} of {name}")
         columns.append(column)
         outputs.append(Argument(key, shape))
-    shared = ca.cse(columns) if columns else []
+    shared: Any = ca.cse(columns) if columns else []
     function = ca.Function("kernel", flat, shared, {"allow_free": True})
     if function.has_free():
         raise ArgumentError(f"{name} uses symbols that are not among its inputs: {', '.join(str(s) for s in function.free_sx())}")
@@ -110,7 +113,8 @@ def _flatten(value: Any, what: str) -> tuple[Shape, ca.SX]:
     try:
         column = to_casadi(array.ravel())
     except (TypeError, NotImplementedError, RuntimeError) as error:
-        raise ArgumentError(f"{what} cannot be traced: {type(value).__name__} holds something that is neither a number nor a symbol") from error
+        kind = type(value).__name__
+        raise ArgumentError(f"{what} cannot be traced: {kind} holds something that is neither a number nor a symbol") from error
     return array.shape, column
 
 

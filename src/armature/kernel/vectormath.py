@@ -15,10 +15,19 @@ SINCOS_LIMIT = 2.0**26  # beyond it sin, cos and tan call the C library
 ROUND = 1.5 * 2.0**52  # adding it rounds to an integer and leaves that integer in the low bits
 
 # the classic minimax polynomials of sin(r) and cos(r) on |r| ≤ π/4
-SIN = (-1.66666666666666324348e-1, 8.33333333332248946124e-3, -1.98412698298579493134e-4, 2.75573137070700676789e-6, -2.50507602534068634195e-8, 1.58969099521155010221e-10)
-COS = (4.16666666666666019037e-2, -1.38888888888741095749e-3, 2.48015872894767294178e-5, -2.75573143513906633035e-7, 2.08757232129817482790e-9, -1.13596475577881948265e-11)
+SIN = (
+    -1.66666666666666324348e-1, 8.33333333332248946124e-3, -1.98412698298579493134e-4, 2.75573137070700676789e-6,
+    -2.50507602534068634195e-8, 1.58969099521155010221e-10,
+)  # fmt: skip
+COS = (
+    4.16666666666666019037e-2, -1.38888888888741095749e-3, 2.48015872894767294178e-5, -2.75573143513906633035e-7,
+    2.08757232129817482790e-9, -1.13596475577881948265e-11,
+)  # fmt: skip
 # log((1 + s)/(1 − s)) − 2s = s·(s²·L₁ + s⁴·L₂ + …)
-LOG = (6.666666666666735130e-1, 3.999999999940941908e-1, 2.857142874366239149e-1, 2.222219843214978396e-1, 1.818357216161805012e-1, 1.531383769920937332e-1, 1.479819860511658591e-1)
+LOG = (
+    6.666666666666735130e-1, 3.999999999940941908e-1, 2.857142874366239149e-1, 2.222219843214978396e-1,
+    1.818357216161805012e-1, 1.531383769920937332e-1, 1.479819860511658591e-1,
+)  # fmt: skip
 LOG2E = 1.4426950408889634
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-1, 1.90821492927058770002e-10
 
@@ -48,7 +57,8 @@ def lane_by_lane(name: str, width: int) -> str:
         result = w.emit(f"insertelement {w.vector} {result}, double {value}, i32 {lane}")
     w.do(f"ret {w.vector} {result}")
     header = ", ".join(f"{w.vector} {a}" for a in operands)
-    return function(f"internal {w.vector} @lanes.{name}({header}) noinline", w) + f"declare double @{name}(" + ", ".join(["double"] * LIBRARY[name]) + ")\n"
+    declaration = f"declare double @{name}(" + ", ".join(["double"] * LIBRARY[name]) + ")\n"
+    return function(f"internal {w.vector} @lanes.{name}({header}) noinline", w) + declaration
 
 
 def call_lanes(w: Writer, name: str, *args: str) -> str:
