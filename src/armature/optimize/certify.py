@@ -44,7 +44,9 @@ class Margin:
 
     def __str__(self) -> str:
         how = "is below" if self.fraction >= 0 else "exceeds"
-        return f"{self.joint}: {self.limit} {self.value:.6g} {self.unit} {how} its limit {self.bound:.6g} {self.unit} at t = {self.time:.4g} s"
+        return (
+            f"{self.joint}: {self.limit} {self.value:.6g} {self.unit} {how} its limit {self.bound:.6g} {self.unit} at t = {self.time:.4g} s"
+        )
 
 
 @dataclass(frozen=True)

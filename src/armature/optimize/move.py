@@ -1,0 +1,185 @@
+"""Moves made into problems of the solver, and its answers into motions.
+
+The acceleration runs straight between knots (so torques are continuous), costs are taken at two Gauss points of every step, limits at
+both its ends: the discrete optimum then differs from the continuous one by the fourth power of the step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.interpolate import CubicHermiteSpline, CubicSpline
+
+from armature.drive import Smooth, as_supply
+from armature.errors import ArgumentError
+from armature.motion.trajectory import Trajectory
+from armature.optimize.driven import Driven, Weights
+from armature.optimize.problem import Guess, Problem
+from armature.optimize.result import Result
+from armature.optimize.task import Ends, Move, configuration, velocity
+from armature.robot.model import Robot
+
+
+def driven_model(robot: Robot, supply: Any, durations: int = 0, smooth: Smooth | None = None) -> Driven:
+    """The solver's model of a robot, kept with the robot."""
+    supply = as_supply(supply if supply is not None else robot.supply)
+    smooth = smooth or default_smooth(robot)
+    store = robot.__dict__.setdefault("_models", {})
+    key = (repr(supply), durations, smooth)
+    if key not in store:
+        store[key] = Driven(robot, supply, linear=True, rule="gauss", limits_at=(0.0, 1.0), durations=durations, smooth=smooth)
+    return store[key]
+
+
+def default_smooth(robot: Robot) -> Smooth:
+    """How wide the corners of friction and gears are rounded; all exact where there is none."""
+    train = robot.drivetrain
+    cornered = any(not d.gear.lossless or d.amplifier.efficiency != 1.0 for d in train.drives)
+    dry = any(f.coulomb or f.load for f in (*train.frictions, *(d.friction for d in train.drives)))
+    dry = dry or any(d.motor.iron_torque for d in train.drives)
+    return Smooth(power=1.0 if cornered else 0.0, velocity=1e-2 if dry else 0.0, table=0.05 if cornered else 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class MoveProblem:
+    """A move of one robot in N steps.
+
+    free: the duration is free (for least time); else it is the move's.
+    Between via points with free passing time every leg has a free duration of its own.
+    """
+
+    robot: Robot
+    move: Move
+    supply: Any = None
+    N: int = 100
+    free: bool = False
+    smooth: Smooth | None = None
+
+    @cached_property
+    def ends(self) -> Ends:
+        """Both ends, checked."""
+        return self.move.vectors(self.robot)
+
+    @cached_property
+    def legs(self) -> int:
+        """Legs with a free duration of their own: none when every passing time is given."""
+        loose = any(via.at is None for via in self.move.via)
+        return len(self.move.via) + 1 if loose else int(self.free)
+
+    @cached_property
+    def driven(self) -> Driven:
+        """The robot as a model."""
+        return driven_model(self.robot, self.supply, self.legs, self.smooth)
+
+    @cached_property
+    def duration(self) -> float:
+        """The move's duration, or a guess of it, s."""
+        return float(self.move.duration) if self.move.duration is not None else guess_duration(self.robot, self.ends)
+
+    @cached_property
+    def knots(self) -> list[int]:
+        """The knot at which each leg ends: passing times rounded to a knot where they are given, legs of equal length where not."""
+        at = [via.at for via in self.move.via]
+        n = len(at) + 1
+        fractions = [t / self.duration if t is not None else (k + 1) / n for k, t in enumerate(at)]
+        inner = [min(max(round(f * self.N), k + 1), self.N - (len(at) - k)) for k, f in enumerate(fractions)]
+        return [*inner, self.N]
+
+    def steps(self, duration: float) -> np.ndarray:
+        """(N,) lengths of the steps for a motion of this duration, s; passing times that are given are met exactly."""
+        h, begin, t0 = np.empty(self.N), 0, 0.0
+        for k, end in enumerate(self.knots):
+            t1 = self.move.via[k].at if k < len(self.move.via) else duration
+            t1 = duration * end / self.N if t1 is None else t1
+            h[begin:end] = (t1 - t0) / (end - begin)
+            begin, t0 = end, t1
+        return h
+
+    def problem(self, weights: Weights) -> Problem:
+        """Bounds and data for the solver."""
+        n, N, model = self.robot.n, self.N, self.driven
+        base = model.problem(N, self.ends.q0, self.ends.q1, weights, None if self.legs else self.duration, **self._free_steps())
+        low, high = (np.array(side) for side in base.x)
+        jerky = np.isfinite([model.joint_limit(name, "jerk") for name in self.robot.joint_names]).any()
+        for knot, v in ((0, self.ends.v0), (N, self.ends.v1)):
+            low[knot, n : 2 * n] = high[knot, n : 2 * n] = v
+            if not jerky:
+                # nothing holds the acceleration at the ends but its own limits
+                low[knot, 2 * n : 3 * n], high[knot, 2 * n : 3 * n] = low[min(1, N - 1), 2 * n : 3 * n], high[min(1, N - 1), 2 * n : 3 * n]
+        for knot, via in zip(self.knots, self.move.via):
+            low[knot, :n] = high[knot, :n] = configuration(self.robot, via.configuration, "via configuration")
+            if via.velocity is not None:
+                low[knot, n : 2 * n] = high[knot, n : 2 * n] = velocity(self.robot, via.velocity, "via velocity")
+        data = np.array(base.data)
+        if not self.legs:
+            data[:N, 0] = self.steps(self.duration)
+        return replace(base, x=(low, high), data=data)
+
+    def _free_steps(self) -> dict[str, Any]:
+        if not self.legs:
+            return {}
+        shares = np.zeros((self.N, self.legs))
+        begin = 0
+        for leg, end in enumerate(self.knots if self.legs > 1 else [self.N]):
+            shares[begin:end, leg] = 1.0 / (end - begin)
+            begin = end
+        return {"steps": shares, "durations": (1e-3 * self.duration, 1e3 * self.duration)}
+
+    def guess(self, trajectory: Trajectory | None = None) -> Guess:
+        """A starting motion: a given one, brought to this duration, or the joint cubic through the via points."""
+        t = np.concatenate([[0.0], np.cumsum(self.steps(self.duration))])
+        if trajectory is None:
+            q, v, a = self.cubic(t)
+        else:
+            scale = trajectory.duration / self.duration
+            sample = trajectory(trajectory.t[0] + np.clip(t * scale, 1e-12, trajectory.duration * (1 - 1e-12)))
+            q, v, a = sample.q, sample.v * scale, sample.a * scale**2
+        lengths = np.diff(t[[0, *self.knots]]) if self.legs > 1 else self.duration
+        return self.driven.guess(q, v, a, lengths)
+
+    def cubic(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The joint cubic at times t: a Hermite cubic between the ends, a cubic spline through via points."""
+        e, T = self.ends, self.duration
+        if not self.move.via:
+            curve = CubicHermiteSpline([0.0, T], np.array([e.q0, e.q1]), np.array([e.v0, e.v1]))
+        else:
+            times = t[[0, *self.knots]]
+            points = [e.q0, *(configuration(self.robot, via.configuration, "via configuration") for via in self.move.via), e.q1]
+            curve = CubicSpline(times, np.array(points), bc_type=((1, e.v0), (1, e.v1)))  # pyright: ignore[reportArgumentType]
+        return curve(t), curve(t, 1), curve(t, 2)
+
+    def trajectory(self, result: Result) -> Trajectory:
+        """The solver's answer as a motion whose acceleration runs straight between knots."""
+        n = self.robot.n
+        h = np.diff(np.concatenate([[0.0], np.cumsum(self.steps(self.duration))]))
+        if self.legs:
+            shares = self._free_steps()["steps"]
+            h = shares @ np.atleast_1d(result.p)[: self.legs]
+        t = np.concatenate([[0.0], np.cumsum(h)])
+        q, v, a = (result.x[:, k * n : (k + 1) * n] for k in range(3))
+        return Trajectory(t, q, v, a, self.robot.joint_names, interpolation="linear")
+
+
+def guess_duration(robot: Robot, ends: Ends) -> float:
+    """A first duration for a free one, s: what the joints' velocity limits allow, at least half a second."""
+    limits = {j.name: j.limits.velocity for j in robot.joints}
+    speed = np.array([limits.get(name, np.inf) for name in robot.joint_names])
+    return float(max(0.5, np.max(1.5 * np.abs(ends.q1 - ends.q0) / np.where(np.isfinite(speed) & (speed > 0), speed, np.inf), initial=0.0)))
+
+
+def check_ends(robot: Robot, ends: Ends) -> str | None:
+    """A sentence when an end of the move lies outside a joint's range, else None."""
+    for what, q in (("start", ends.q0), ("goal", ends.q1)):
+        for k, name in enumerate(robot.joint_names):
+            try:
+                limits = robot.joint(name).limits
+            except ArgumentError:
+                continue
+            if not limits.lower <= q[k] <= limits.upper:
+                return (
+                    f"The {what} is outside: joint {name!r} at {q[k]:.6g}, its range is {limits.lower:.6g} to {limits.upper:.6g} rad or m."
+                )
+    return None

@@ -1,0 +1,127 @@
+"""What a planner returns: the motion, what it costs, what it saves, and its proof."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from armature.motion.trajectory import Trajectory
+from armature.optimize.certify import Certificate, certify
+from armature.optimize.result import Result, Status
+from armature.robot.model import Robot
+from armature.simulate.ledger import Ledger
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """Why there is no plan, and what would make one possible: a sentence, and the numbers in it.
+
+    limit, joint, time, amount: the limit that cannot be met, by how much (its own unit).  remedy: what to change.
+    shortest_duration: s, where that is what is missing.
+    """
+
+    sentence: str
+    limit: str = ""
+    joint: str = ""
+    time: float | None = None
+    amount: float = 0.0
+    remedy: str = ""
+    shortest_duration: float | None = None
+
+    def __str__(self) -> str:
+        return f"{self.sentence} {self.remedy}".strip()
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """The ordinary motion to compare with. trajectory: the joint cubic; ledger: its energy.
+
+    feasible: whether it keeps all limits; where the one of the same duration does not, this is the shortest one that does (`note` says so).
+    """
+
+    trajectory: Trajectory
+    ledger: Ledger
+    feasible: bool
+    note: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A planned motion.
+
+    status: how the search ended, a sentence.  trajectory: with torques, currents, voltages and powers at its knots.
+    baseline: the joint cubic.  ledger: where the energy went.  diagnosis: why it failed, None when it did not.
+    result: the solver's own account.  notes: what happened on the way, e.g. that the knots were doubled.
+    """
+
+    robot: Robot
+    supply: Any
+    status: Status
+    trajectory: Trajectory
+    baseline: Baseline | None
+    ledger: Ledger
+    result: Result
+    diagnosis: Diagnosis | None = None
+    notes: tuple[str, ...] = ()
+    seconds: float = field(default=0.0)
+
+    @property
+    def ok(self) -> bool:
+        """An optimum that keeps all limits."""
+        return self.status.ok and self.diagnosis is None
+
+    @property
+    def duration(self) -> float:
+        """s."""
+        return self.trajectory.duration
+
+    @property
+    def iterations(self) -> tuple:
+        """The record of the search."""
+        return self.result.iterations
+
+    @property
+    def energy(self) -> float:
+        """Net electrical energy drawn from the supply, J."""
+        return self.ledger.energy
+
+    @property
+    def losses(self) -> float:
+        """What became heat, J."""
+        return self.ledger.losses
+
+    @property
+    def saving(self) -> float | None:
+        """Fraction saved against the baseline: of the losses with a supply that takes energy back, else of the energy drawn."""
+        if self.baseline is None:
+            return None
+        mine, other = (self.losses, self.baseline.ledger.losses) if self.returns else (self.energy, self.baseline.ledger.energy)
+        return 1.0 - mine / other if other > 0 else None
+
+    @property
+    def returns(self) -> bool:
+        """Whether the supply takes energy back."""
+        return getattr(self.supply, "efficiency", 0.0) > 0.0
+
+    @cached_property
+    def certificate(self) -> Certificate:
+        """The proof: limits between the knots, and the motion simulated under the planned currents. Computed when first asked for."""
+        return certify(self.robot, self.trajectory, self.supply, self.notes)
+
+    def report(self, path: Any) -> Any:
+        """Write a page (HTML) with the figures of this plan; returns its path."""
+        # figures stand to the right of the planner in the house; they are fetched by name when a page is asked for
+        return importlib.import_module("armature.plot.report").write_report(self, path)
+
+    def __str__(self) -> str:
+        size = f"{self.duration:.4g} s, {len(self.trajectory)} knots, {len(self.iterations)} iterations"
+        lines = [f"{self.robot.name}: {size}. {self.status.value}"]
+        if self.diagnosis is not None:
+            lines.append(str(self.diagnosis))
+        lines.append(f"energy drawn {self.energy:.4g} J, losses {self.losses:.4g} J")
+        if self.baseline is not None and self.saving is not None:
+            book, note = self.baseline.ledger, f" ({self.baseline.note})" if self.baseline.note else ""
+            lines.append(f"joint cubic{note}: {book.energy:.4g} J, losses {book.losses:.4g} J; saved {100 * self.saving:.1f} %")
+        return "\n".join([*lines, *self.notes])
