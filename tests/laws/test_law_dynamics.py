@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 
-from armature.dynamics import energy, kinematics, mass, recursive
+from armature.dynamics import derivatives, energy, kinematics, mass, recursive
 from random_robots import Sample, acceleration_tolerance, along, few, near, random_wrenches, samples
 
 
@@ -114,3 +114,21 @@ def test_a_wrench_enters_as_J_transposed_w_in_both_directions(s: Sample):
     a, b = recursive.forward_dynamics(s.tree, s.q, s.v, tau, wrenches), recursive.forward_dynamics(s.tree, s.q, s.v, tau + felt)
     M = mass.mass_matrix(s.tree, s.q)
     assert np.all(np.abs(a - b) <= acceleration_tolerance(M, a, np.abs(tau) + np.abs(felt) + 100.0))
+
+
+@few
+@given(samples(most=5))
+def test_derivatives_are_the_complex_step_of_the_dynamics(s: Sample):
+    """∂τ/∂(q, v, a) and ∂q̈/∂(q, v, τ), in the tangent space of q: mimics, rotors, planar joints and floating bases included."""
+    h, unit = 1e-30, np.eye(s.robot.nv)
+    cond = np.linalg.cond(mass.mass_matrix(s.tree, s.q))
+    cases = [
+        (recursive.inverse_dynamics, derivatives.inverse, 1e-12),
+        (recursive.forward_dynamics, derivatives.forward, 1e-14 * cond),
+    ]
+    for function, gradient, tolerance in cases:
+        dq = [along(s.robot, lambda q, f=function: f(s.tree, q, s.v, s.a), s.q, e) for e in unit]
+        dv = [np.imag(function(s.tree, s.q, s.v + 1j * h * e, s.a)) / h for e in unit]
+        dx = [np.imag(function(s.tree, s.q, s.v, s.a + 1j * h * e)) / h for e in unit]
+        for found, expected in zip(gradient(s.tree, s.q, s.v, s.a), (dq, dv, dx)):
+            near(found, np.transpose(expected), tolerance, scale=100.0)

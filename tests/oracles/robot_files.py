@@ -23,9 +23,6 @@ MOVES_NOTHING = {
     "romeo_description/urdf/romeo": "joint '[LR]Hand'",
     "romeo_description/urdf/romeo_laas_small": "joint '[lr]_gripper_joint'",
 }
-VALID = {"ur_description/urdf/ur3", "alex_description/urdf/alex_psyonic_hands"}
-# robots with a joint that carries no mass at all: its acceleration is not defined, and forward dynamics names it
-MOVES_NOTHING = {"romeo_description/urdf/romeo": "joint '[LR]Hand'", "romeo_description/urdf/romeo_laas_small": "joint '[lr]_gripper_joint'"}
 VALID = sorted(set(FILES) - INVALID)
 
 

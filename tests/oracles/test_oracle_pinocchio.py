@@ -13,9 +13,9 @@ import pinocchio as pin
 import pytest
 from robot_files import FILES, INVALID, MOVES_NOTHING, VALID, couplings, indices, robot, state
 
-from armature.dynamics import compiled, kinematics, mass, recursive
+from armature.dynamics import compiled, derivatives, kinematics, mass, recursive
 from armature.errors import FileError, RobotError
-from random_robots import acceleration_tolerance, near
+from random_robots import EPS, acceleration_tolerance, near
 
 FLOATING = ["anymal_b_simple_description/robots/anymal", "solo_description/robots/solo12", "icub_description/robots/icub_reduced"]
 CASES = [(name, False) for name in VALID] + [(name, True) for name in FLOATING]
@@ -134,6 +134,65 @@ def test_forward_dynamics_as_by_pinocchio(name: str, floating: bool):
         expected = np.linalg.solve(M, tau - bias)
     error = np.abs(recursive.forward_dynamics(tree, q, v, tau) - expected)
     assert np.all(error <= 4.0 * acceleration_tolerance(M, a, np.abs(tau) + np.abs(bias))), f"{error.max():.3g}"
+
+
+@pytest.mark.parametrize(("name", "floating"), CASES)
+def test_derivatives_as_by_pinocchio(name: str, floating: bool):
+    """∂τ/∂q and ∂τ/∂v in the tangent space, and where forward dynamics is defined ∂q̈/∂q, ∂q̈/∂v, ∂q̈/∂τ within 2 cond(M) eps
+    for each row that the factorisation passes."""
+    peer = oracle(name, floating)
+    tree, G = peer.ours.tree, peer.G
+    q, v, a = state(peer.ours)
+    theirs = pin.computeRNEADerivatives(peer.model, peer.data, peer.q(q), G @ v, G @ a)
+    dq, dv = (G.T @ matrix @ G for matrix in theirs[:2])
+    M = peer.mass_matrix(q)
+    for found, expected in zip(derivatives.inverse(tree, q, v, a), (dq, dv, M)):
+        near(found, expected, 1e-12)
+    if name in MOVES_NOTHING or not peer.ours.n:
+        return
+    tau = recursive.inverse_dynamics(tree, q, v, a)
+    for found, expected in zip(derivatives.forward(tree, q, v, tau), forward_derivatives(peer, q, v, tau, dq, dv, M)):
+        near(found, expected, 2.0 * (2 + len(M)) * np.linalg.cond(M) * EPS)
+
+
+def forward_derivatives(peer: Pinocchio, q, v, tau, dq, dv, M) -> list[np.ndarray]:
+    """Pinocchio's own where it has them; with mimic joints ∂q̈ = −M⁻¹∂τ of what it has."""
+    G = peer.G
+    if G.shape[0] == G.shape[1]:
+        theirs = pin.computeABADerivatives(peer.model, peer.data, peer.q(q), G @ v, G @ tau)
+        return [G.T @ matrix @ G for matrix in (*theirs[:2], np.triu(theirs[2]) + np.triu(theirs[2], 1).T)]
+    return [-np.linalg.solve(M, dq), -np.linalg.solve(M, dv), np.linalg.inv(M)]
+
+
+COMPILED = [
+    ("ur_description/urdf/ur5_robot", False),
+    ("panda_description/urdf/panda", False),  # a mimic joint
+    ("kinova_description/robots/kinova", False),  # continuous joints
+    ("solo_description/robots/solo12", True),  # a floating base
+    ("tiago_description/robots/tiago_dual", False),  # 101 joints: the loop over the links
+]
+
+
+@pytest.mark.parametrize(("name", "floating"), COMPILED)
+def test_compiled_functions_as_by_pinocchio(name: str, floating: bool):
+    """The public functions, on a batch of three states."""
+    peer = oracle(name, floating)
+    ours, G = peer.ours, peer.G
+    q, v, a = map(np.array, zip(*(state(ours, seed) for seed in range(3))))
+    tau = np.array([G.T @ pin.rnea(peer.model, peer.data, peer.q(x), G @ y, G @ z) for x, y, z in zip(q, v, a)])
+    near(compiled.inverse_dynamics(ours, q, v, a), tau, 1e-12)
+    M = compiled.mass_matrix(ours, q)
+    near(M, np.array([peer.mass_matrix(x) for x in q]), 1e-12)
+    found = compiled.forward_dynamics(ours, q, v, tau)
+    inverse, forward = compiled.inverse_dynamics_derivatives(ours, q, v, a), compiled.forward_dynamics_derivatives(ours, q, v, tau)
+    for k in range(len(q)):
+        assert np.all(np.abs(found[k] - a[k]) <= 4.0 * acceleration_tolerance(M[k], a[k], 2.0 * np.abs(tau[k]) + np.abs(M[k] @ a[k])))
+        theirs = pin.computeRNEADerivatives(peer.model, peer.data, peer.q(q[k]), G @ v[k], G @ a[k])
+        dq, dv = (G.T @ matrix @ G for matrix in theirs[:2])
+        near(inverse.dq[k], dq, 1e-12)
+        near(inverse.dv[k], dv, 1e-12)
+        for mine, expected in zip(forward, forward_derivatives(peer, q[k], v[k], tau[k], dq, dv, M[k])):
+            near(mine[k], expected, 2.0 * (2 + ours.n) * np.linalg.cond(M[k]) * EPS)
 
 
 WITH_MIMIC = [name for name in VALID if any(j.mimic for j in robot(name).joints)]
