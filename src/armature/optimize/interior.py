@@ -18,13 +18,13 @@ import numpy as np
 
 from armature.optimize import elastic, rows
 from armature.optimize.direction import Direction
-from armature.optimize.evaluate import Evaluator
+from armature.optimize.evaluate import Evaluator, empty_point
 from armature.optimize.problem import Guess, Model, Problem
 from armature.optimize.report import make_result
 from armature.optimize.result import Iteration, Result, Status
 from armature.optimize.search import Filter
 from armature.optimize.stage import Stage, end_stage, running_stage
-from armature.optimize.start import place, scale
+from armature.optimize.start import COLD_PUSH, WARM_PUSH, place, scale, take_multipliers
 
 Callback = Callable[[Iteration], bool | None]
 
@@ -33,13 +33,14 @@ Callback = Callable[[Iteration], bool | None]
 class Options:
     """tolerance: of the scaled optimality conditions; a hundred times this for 10 iterations is acceptable.  iterations: at most.
 
-    barrier: μ at the start (a warm start uses the last μ of its result instead, if smaller).  delta: the proximal term of rows.py.
+    barrier, warm_barrier: μ at the start, and at the start from an earlier result.  delta: the proximal term of rows.py.
     price: of an elastic row, for a cost scaled to gradients of at most 100; raised while that lowers the violation.
     """
 
     tolerance: float = 1e-8
     iterations: int = 500
     barrier: float = 0.1
+    warm_barrier: float = 1e-5
     delta: float = 1e-8
     price: float = 1e3
 
@@ -92,6 +93,7 @@ class Interior:
         self.elastic, self.rho = False, elastic.RHO
         self.stretched = elastic.History()
         self.nudged = False
+        self.best, self.best_rank = empty_point(evaluator.n), (math.inf, math.inf)
         self.mu = options.barrier
         self.step = 0.0
 
@@ -103,6 +105,8 @@ class Interior:
             status = self.start(guess) or self.iterate()
         except KeyboardInterrupt:
             status = Status.INTERRUPTED
+        if status in (Status.INTERRUPTED, Status.DEADLINE, Status.ITERATIONS) and self.best_rank < (math.inf, math.inf):
+            self.point.copy_from(self.best)
         return make_result(self, status)
 
     def start(self, guess: Guess | Result) -> Status | None:
@@ -110,12 +114,16 @@ class Interior:
         place(self, guess)
         if not scale(self.evaluator):
             return Status.INVALID
-        self.mu = min(self.mu, guess.multipliers.barrier) if isinstance(guess, Result) else self.mu
+        warm = isinstance(guess, Result)
+        self.mu = min(self.mu, self.options.warm_barrier) if warm else self.mu
         self.measure()
-        rows.place_slacks(self.point.v, self.limits, self.point.rows, 1e-2, self.mu)
+        rows.place_slacks(self.point.v, self.limits, self.point.rows, WARM_PUSH if warm else COLD_PUSH, self.mu)
         self.measure()
         self.evaluator.derivatives()
-        self.first_multipliers(guess)
+        if warm:
+            take_multipliers(self, guess)
+        else:
+            self.first_multipliers()
         self.evaluator.derivatives()
         self.filter = Filter(self.theta)
         if self.again:
@@ -129,6 +137,7 @@ class Interior:
             error = self.errors(0.0)
             self.log(len(self.record), *error)
             worst = max(error)
+            self.keep_best(error[1])
             acceptable = acceptable + 1 if worst <= 100 * self.tolerance else 0
             if worst <= self.tolerance or acceptable >= 10:
                 status = self.judge(Status.CONVERGED if worst <= self.tolerance else Status.ACCEPTABLE)
@@ -147,6 +156,13 @@ class Interior:
             if not (self.find_direction() and self.find_step()) and not self.fall_back():
                 return self.give_up(worst)
         return Status.ITERATIONS
+
+    def keep_best(self, violation: float) -> None:
+        """Remember the current point if it is the best so far: least violation, then least cost."""
+        rank = (max(violation, elastic.violation(self)[1], 1e-6), self.cost / self.evaluator.blocks[0].w[0])
+        if rank < self.best_rank:
+            self.best_rank = rank
+            self.best.copy_from(self.point)
 
     def give_up(self, worst: float) -> Status:
         """The verdict when no step is left."""
@@ -245,11 +261,9 @@ class Interior:
         """What the rows' algebra needs."""
         return self.mu, self.rho, self.elastic, self.options.delta
 
-    def first_multipliers(self, guess: Guess | Result) -> None:
-        """Multipliers that leave the smallest gradient (least squares), or those of an earlier result; zero when neither is sensible."""
+    def first_multipliers(self) -> None:
+        """Multipliers that leave the smallest gradient (least squares); zero when they are not sensible."""
         d, point = self.direction, self.point
-        if isinstance(guess, Result):
-            return
         d.least_squares(point)
         size = max(np.abs(d.dlam).max(), np.abs(d.dy).max())
         if size <= 1e3:

@@ -6,15 +6,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from armature.errors import ArgumentError
 from armature.optimize.evaluate import Evaluator
 from armature.optimize.problem import Guess, filled
+from armature.optimize.report import row_factors
 from armature.optimize.result import Result
-from armature.optimize.rows import put_inside
+from armature.optimize.rows import ABSENT, BOUNDED, put_inside
 
 if TYPE_CHECKING:
     from armature.optimize.interior import Interior
 
 LARGEST_GRADIENT = 100.0
+COLD_PUSH, WARM_PUSH = 1e-2, 1e-4  # how far inside its bounds a variable starts
 
 
 def place(search: Interior, guess: Guess | Result) -> None:
@@ -23,9 +26,24 @@ def place(search: Interior, guess: Guess | Result) -> None:
     point.z[:, : n.nx] = filled(guess.x, (n.N + 1, n.nx), "the guess for x")
     point.z[: n.N, n.nx :] = filled(guess.u, (n.N, n.nu), "the guess for u")
     point.p[:] = filled(guess.p, (n.np,), "the guess for p")
-    push = 1e-8 if isinstance(guess, Result) else 1e-2
+    push = WARM_PUSH if isinstance(guess, Result) else COLD_PUSH
     put_inside(point.z, 0, n.nr, limits, push)
     put_inside(point.p[None, :], (n.N + 1) * n.nr, n.np, limits, push)
+
+
+def take_multipliers(search: Interior, result: Result) -> None:
+    """The multipliers of an earlier result, in the scale of this search; bound multipliers that fit them."""
+    evaluator, point = search.evaluator, search.point
+    cost = evaluator.blocks[0].w[0]
+    if result.multipliers.rows.shape != point.rows.y.shape:
+        raise ArgumentError("the earlier result has another number of steps or constraints; start from Guess(result.x, result.u, result.p)")
+    point.lam[:] = cost * result.multipliers.lam
+    point.rows.y[:] = cost * result.multipliers.rows / row_factors(evaluator)
+    point.rows.y[search.limits.kind == ABSENT] = 0.0
+    bounded = search.limits.kind == BOUNDED
+    a, b, y = point.rows.a, point.rows.b, point.rows.y
+    np.copyto(b, np.maximum(b, y + a), where=bounded & np.isfinite(search.limits.upper))
+    np.copyto(a, np.maximum(a, b - y), where=bounded & np.isfinite(search.limits.lower))
 
 
 def scale(evaluator: Evaluator) -> bool:
