@@ -16,17 +16,18 @@ from random_robots import along, near, random_joint, random_link, random_q, rand
 H = 1e-30
 
 
-def long_robot(bodies: int = 45) -> Robot:
-    """A tree with more bodies than are unrolled, on a floating base: the loop over the links computes it."""
+def long_robot(floating: bool, bodies: int = 45) -> Robot:
+    """A tree with more bodies than are unrolled, so that the loop over the links computes it; its base floats, or it has planar joints."""
     rng = np.random.default_rng(11)
     links, joints = [random_link("l0", "solid", rng)], []
     for i in range(1, bodies + 1):
-        kind = ("revolute", "continuous", "revolute", "prismatic")[i % 4]
+        kind = ("revolute", "continuous", "revolute" if floating or i % 8 == 2 else "planar", "prismatic")[i % 4]
         joint = random_joint(f"j{i}", kind, ("slanted", "-x", "+y", "-z")[i % 4], f"l{max(0, i - 1 - i % 3)}", f"l{i}", rng)
         links.append(random_link(f"l{i}", "solid", rng))
         rotor = {5: "gyroscopic", 10: "plain"}.get(i, "none")
         joints.append(replace(joint, rotor=random_rotor(rotor, rng)))
-    return with_floating_base(Robot("long", tuple(links), tuple(joints), "l0", (1.0, -2.0, -9.0)))
+    robot = Robot("long", tuple(links), tuple(joints), "l0", (1.0, -2.0, -9.0))
+    return with_floating_base(robot) if floating else robot
 
 
 def complex_step(robot: Robot, function, q, v, x) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -68,17 +69,20 @@ def test_the_derivative_by_torque_is_the_inverse_mass_matrix():
     near(found, np.swapaxes(found, -1, -2), 1e-14 * np.linalg.cond(M).max())
 
 
-def test_the_loop_over_links_gives_the_same_dynamics_and_derivatives():
+@pytest.mark.parametrize("floating", [True, False])
+def test_the_loop_over_links_gives_the_same_dynamics_and_derivatives(floating: bool):
     """Above the number of bodies that are unrolled, public functions run the loop: dynamics and derivatives as by the plain functions."""
-    robot, rng = long_robot(), np.random.default_rng(2)
+    robot, rng = long_robot(floating), np.random.default_rng(2)
     tree = robot.tree
     q, v, a = random_q(robot, rng), rng.normal(size=robot.nv), rng.normal(size=robot.nv)
-    wrenches = {"l7": rng.normal(size=6), "l45": rng.normal(size=6)}
+    wrenches = {"l7": rng.normal(size=6), "l45": rng.normal(size=6), robot.base: rng.normal(size=6)}
     tau = recursive.inverse_dynamics(tree, q, v, a, wrenches)
     M = mass.mass_matrix(tree, q)
     cond = np.linalg.cond(M)
     near(compiled.inverse_dynamics(robot, q, v, a, wrenches), tau, 1e-12)
     near(compiled.forward_dynamics(robot, q, v, tau, wrenches), a, 1e-14 * cond, scale=10.0)
+    several = compiled.inverse_dynamics(robot, np.tile(q, (2, 3, 1)), v, np.stack([a, a, 2.0 * a]), wrenches)
+    near(several, np.tile([tau, tau, tau + M @ a], (2, 1, 1)), 1e-12)
     near(compiled.mass_matrix(robot, q), M, 1e-12)
     near(compiled.bias_forces(robot, q, v), recursive.bias_forces(tree, q, v), 1e-12)
     near(compiled.pose(robot, q, "l45").p, kinematics.link_pose(tree, q, "l45").p, 1e-13)
