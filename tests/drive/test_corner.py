@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from armature.drive.corner import SIGN_POWER_ERROR, by_direction, fraction, magnitude, ramp, side
+from armature.drive.corner import SIGN_POWER_ERROR, by_direction, fraction, magnitude, ramp, side, undo_direction
 
 X = np.concatenate([-np.logspace(-6, 6, 20001)[::-1], [0.0], np.logspace(-6, 6, 20001)])
 WIDTHS = (1e-3, 0.1, 7.0)
@@ -72,3 +72,22 @@ def test_complex_step_gives_the_derivative(width):
         for law in (magnitude, ramp):
             step = np.imag(law(x + 1e-30j, width)) / 1e-30
             assert step == pytest.approx((law(x + 1e-6, width) - law(x - 1e-6, width)) / 2e-6, rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("eta", (0.3, 0.6, 0.95))
+@pytest.mark.parametrize("w", (0.0, 1e-3, 0.1, 7.0))
+def test_direction_is_undone(w, eta):
+    rng = np.random.default_rng(1)
+    x, v = rng.normal(size=2000) * 10, rng.normal(size=2000)
+    y = x * by_direction(x * v, 1 / eta, eta, w)
+    assert np.allclose(undo_direction(y, v, 1 / eta, eta, w), x, rtol=1e-6 if eta < 0.5 else 1e-10)
+
+
+def test_widths_may_be_symbols():
+    import casadi
+
+    x, w = casadi.SX.sym("x"), casadi.SX.sym("w")
+    laws = (side, magnitude, ramp, lambda x, w: by_direction(x, 2.0, 0.5, w), lambda x, w: undo_direction(x, 1.5, 2.0, 0.5, w))
+    f = casadi.Function("f", [x, w], [law(x, w) for law in laws])
+    for width in (0.1, 3.0):
+        assert np.allclose([float(y) for y in f(0.7, width)], [float(law(0.7, width)) for law in laws], rtol=1e-12)

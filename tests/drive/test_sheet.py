@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from pathlib import Path
 
 import pytest
 
@@ -141,3 +142,12 @@ def test_a_mapping_of_objects_is_taken_as_it_is():
     assert read_drives({"drives": {"a": d}, "supply": "regenerative"})[1] == Regenerative()
     with pytest.raises(RobotError, match="efficiency"):
         read_drives({"a": {"motor": d.motor, "gear": {"ratio": 3, "efficiency": 1.3}}})
+
+
+def test_the_documentation_s_own_file_is_read(tmp_path):
+    page = (Path(__file__).parents[2] / "docs" / "drives.md").read_text()
+    path = tmp_path / "drives.yaml"
+    path.write_text(page.split("```yaml\n")[1].split("```")[0])
+    couplings, supply = read_drives(path)
+    assert [c.joints for c in couplings] == [("shoulder",), ("slide",), ("roll", "pitch")] and isinstance(supply, Bus)
+    assert couplings[0].drives[0].motor.iron_torque == pytest.approx(0.09 * 0.0546)

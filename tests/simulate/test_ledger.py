@@ -14,6 +14,7 @@ from armature.dynamics.compiled import forward_dynamics
 from armature.errors import ArgumentError
 from armature.motion import Trajectory
 from armature.robot import library
+from armature.simulate import simulate
 from armature.simulate.ledger import drive_signals, ledger
 from random_robots import ONE_AXIS, robots
 
@@ -87,6 +88,16 @@ def test_ledger_of_a_fine_simulation():
     assert np.allclose(signals.current, current(t), atol=1e-8)
     assert np.allclose(signals.voltage, current(t) + K * v, atol=1e-8) and np.allclose(signals.power, signals.voltage * signals.current)
     assert np.allclose(signals.tau, K * current(t), atol=1e-7)
+
+
+def test_ledger_closes_on_simulations_by_any_method():
+    robot = library("burgevin").with_payload(2.0).with_friction({"phi": {"viscous": 2.0, "coulomb": 1.0}, "r": {"viscous": 20.0}})
+    push = lambda t, q, v: np.array([8 * np.sin(6 * t), -15.0, 5 * np.cos(5 * t)])
+    for options in ({}, {"method": "rk4", "step": 1e-3}, {"times": np.linspace(0, 0.8, 21)}):
+        run = simulate(robot, push, [0.0, 1.2, 0.6], [0.0, 0.0, 0.0], 0.8, **options)
+        book = ledger(robot, run)
+        assert abs(book.residual) <= 1e-6 * book.throughput
+        assert np.sum(drive_signals(robot, run).tau * run.v) == pytest.approx(np.sum(run.tau * run.v), rel=0.02)
 
 
 def cubic(case, knots=41):

@@ -5,7 +5,7 @@ With a width w > 0, s(x) = x/√(x² + w²) stands for sign x. Then, for every x
 - |s(x) − sign x| ≤ w²/(2x²): away from the corner the law itself is as good as exact,
 - 0 ≤ √(x² + w²) − |x| ≤ w and 0 ≤ ramp(x) − max(0, x) ≤ w/2, both convex and never below the truth:
   an optimiser cannot draw profit from them.
-Width 0 gives the exact law. All functions work on floats, complex numbers (complex step), arrays and symbols.
+Width 0 gives the exact law. All functions work on floats, complex numbers (complex step), arrays and symbols; widths may be symbols too.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ import numpy as np
 from armature.spatial.numbers import Number, is_symbol, sign, sqrt
 
 SIGN_POWER_ERROR = ((1 + 5**0.5) / 2) ** -2.5  # max over x of |x|(1 − |s(x)|) at width 1: 0.30028…
+
+NEWTON_STEPS = 4
 
 
 @dataclass(frozen=True)
@@ -35,16 +37,21 @@ class Smooth:
 EXACT = Smooth()
 
 
+def rounded(width: Number) -> bool:
+    """Whether a corner is rounded: its width is not zero, or a symbol."""
+    return is_symbol(width) or bool(width)
+
+
 def side(x: Number, width: float = 0.0) -> Number:
     """Sign of x: −1, 0 or 1; with a width, x/√(x² + width²)."""
-    if width:
+    if rounded(width):
         return x / sqrt(x * x + width * width)
     return sign(x) if is_symbol(x) else np.sign(np.real(x))
 
 
 def magnitude(x: Number, width: float = 0.0) -> Number:
     """|x|; with a width, √(x² + width²) ≥ |x|, at most `width` above."""
-    return sqrt(x * x + width * width) if width else x * side(x)
+    return sqrt(x * x + width * width) if rounded(width) else x * side(x)
 
 
 def ramp(x: Number, width: float = 0.0) -> Number:
@@ -64,8 +71,25 @@ def by_direction(power: Number, forward: float | Number, backward: float | Numbe
     With a width it passes smoothly from one to the other and stays between them; the error of factor × power is at most
     0.3003 · width · |forward − backward|/2.
     """
-    s = side(power, width) if width else 2 * _forward(power) - 1
+    s = side(power, width) if rounded(width) else 2 * _forward(power) - 1
     return (forward + backward) / 2 + (forward - backward) / 2 * s
+
+
+def undo_direction(y: Number, velocity: Number, forward: float | Number, backward: float | Number, width: float = 0.0) -> Number:
+    """The x with x · by_direction(x · velocity, forward, backward, width) = y; both factors > 0.
+
+    Smooth: Newton's method from the exact law's answer; x ↦ y is monotone while backward/forward > 0.043.
+    """
+    x = y / by_direction(y * velocity, forward, backward, width)
+    if not rounded(width):
+        return x
+    mean, half = (forward + backward) / 2, (forward - backward) / 2
+    for _ in range(NEWTON_STEPS):
+        p = x * velocity
+        s = side(p, width)
+        slope = mean + half * (s + p * (width * width) / (p * p + width * width) ** 1.5)
+        x = x - (x * (mean + half * s) - y) / slope
+    return x
 
 
 def _forward(x: Number) -> Number:

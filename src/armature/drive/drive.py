@@ -8,7 +8,7 @@ from math import inf
 from armature.drive.amplifier import Amplifier
 from armature.drive.brake import Brake
 from armature.drive.component import Component
-from armature.drive.corner import EXACT, Smooth, side
+from armature.drive.corner import EXACT, Smooth, undo_direction
 from armature.drive.friction import Friction
 from armature.drive.gear import Gear
 from armature.drive.limit import Limit, two_sided
@@ -140,7 +140,8 @@ class Drive(Component):
     ) -> Number:
         """Forwards: torque (N·m, N) that a current gives to the rigid bodies and rotors at a joint velocity.
 
-        The exact inverse of `flow(...).current` while the joint moves; with `smooth`, off by as much as stated there for each law.
+        The inverse of `flow(...).current` while the joint moves, with the same `smooth` (efficiency tables are read at the motor's torque,
+        the thesis's rule is smoothed by itself).
         """
         motor, gear, friction = self.motor, self.gear, self.friction
         iron = motor.drag(gear.ratio * velocity, smooth, gear.ratio)
@@ -149,7 +150,7 @@ class Drive(Component):
         carried = gear.delivered(effort, velocity, smooth, motor.resistance_at(temperature), self.constant)
         free = carried + rotor - friction.torque(velocity, 0.0, smooth)
         # load friction takes μ|torque| against the motion: torque (1 + μ sign(torque · velocity)) = free
-        return free / (1 + friction.load * side(free * velocity, smooth.power)) if friction.load else free
+        return undo_direction(free, velocity, 1 + friction.load, 1 - friction.load, smooth.power) if friction.load else free
 
     def holding_current(self, torque: float) -> float:
         """The least current that holds a load torque at standstill, A: friction, gear and iron help."""

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from armature.drive.component import Component, quantity
-from armature.drive.corner import EXACT, Smooth, by_direction, fraction, magnitude, ramp
+from armature.drive.corner import EXACT, Smooth, by_direction, fraction, magnitude, ramp, undo_direction
 from armature.errors import RobotError
 from armature.spatial.numbers import Number
 
@@ -138,10 +138,10 @@ class Gear(Component):
             raise RobotError(
                 f"{self.label}: self-locking (efficiency_back = 0) leaves the driven torque open; give a small efficiency_back"
             )
-        deciding = effort * velocity
         if self.rule == "thesis":
-            deciding = resistance * (effort / constant) ** 2 + deciding
-        return effort * by_direction(deciding, 1 / forward, 1 / backward, smooth.power)
+            electrical = resistance * (effort / constant) ** 2 + effort * velocity
+            return effort * by_direction(electrical, 1 / forward, 1 / backward, smooth.power)
+        return undo_direction(effort, velocity, forward, backward, smooth.power)
 
     def holding_band(self, torque: float) -> tuple[float, float]:
         """At standstill any motor torque (seen at the joint) between these holds the load: η·torque and torque/η, sorted."""
