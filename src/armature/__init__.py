@@ -44,6 +44,28 @@ _SURFACE: dict[str, str | tuple[str, str]] = {
     "kinematics": ("armature.dynamics.compiled", "point_kinematics"),
     # motions
     "Trajectory": "armature.motion.trajectory",
+    # drives
+    "Drive": "armature.drive",
+    "Motor": "armature.drive",
+    "Gear": "armature.drive",
+    "Friction": "armature.drive",
+    "Amplifier": "armature.drive",
+    "Brake": "armature.drive",
+    "Coupling": "armature.drive",
+    "Regenerative": "armature.drive",
+    "NonRegenerative": "armature.drive",
+    "Bus": "armature.drive",
+    "catalogue": "armature.drive",
+    # simulation
+    "simulate": "armature.simulate.run",
+    "rollout": "armature.simulate.rollout",
+    "traced": "armature.simulate.controller",
+    "ledger": "armature.simulate.ledger",
+    # planning
+    "Move": "armature.optimize.task",
+    "Via": "armature.optimize.task",
+    "minimize_energy": "armature.optimize.least_energy",
+    "certify": "armature.optimize.certify",
     # the compiler
     "compile": "armature.kernel.kernel",
     "set_threads": "armature.kernel.kernel",
@@ -58,6 +80,17 @@ _SURFACE: dict[str, str | tuple[str, str]] = {
 __all__ = [*_SURFACE, "__version__"]  # pyright: ignore[reportUnsupportedDunderAll]
 
 if TYPE_CHECKING:
+    from armature.drive import Amplifier as Amplifier
+    from armature.drive import Brake as Brake
+    from armature.drive import Bus as Bus
+    from armature.drive import Coupling as Coupling
+    from armature.drive import Drive as Drive
+    from armature.drive import Friction as Friction
+    from armature.drive import Gear as Gear
+    from armature.drive import Motor as Motor
+    from armature.drive import NonRegenerative as NonRegenerative
+    from armature.drive import Regenerative as Regenerative
+    from armature.drive import catalogue as catalogue
     from armature.dynamics.compiled import BaseMotion as BaseMotion
     from armature.dynamics.compiled import bias_forces as bias_forces
     from armature.dynamics.compiled import forward_dynamics as forward_dynamics
@@ -78,6 +111,10 @@ if TYPE_CHECKING:
     from armature.kernel.kernel import compile as compile
     from armature.kernel.kernel import set_threads as set_threads
     from armature.motion.trajectory import Trajectory as Trajectory
+    from armature.optimize.certify import certify as certify
+    from armature.optimize.least_energy import minimize_energy as minimize_energy
+    from armature.optimize.task import Move as Move
+    from armature.optimize.task import Via as Via
     from armature.robot.library import library as library
     from armature.robot.load import load as load
     from armature.robot.model import Joint as Joint
@@ -86,6 +123,10 @@ if TYPE_CHECKING:
     from armature.robot.model import Mimic as Mimic
     from armature.robot.model import Robot as Robot
     from armature.robot.model import Rotor as Rotor
+    from armature.simulate.controller import traced as traced
+    from armature.simulate.ledger import ledger as ledger
+    from armature.simulate.rollout import rollout as rollout
+    from armature.simulate.run import simulate as simulate
 
 
 def __getattr__(name: str):

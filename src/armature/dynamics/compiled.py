@@ -289,3 +289,15 @@ def point_kinematics(robot: Robot, q: Any, v: Any, a: Any, link: str, at: Any = 
     inputs: dict[str, Shape | int] = {"q": tree.nq, "v": tree.nv, "a": tree.nv, "at": 3}
     R, p, velocity, acceleration = kernel(robot, "kinematics", plain, inputs, link)(q, v, a, _point(at))
     return PointMotion(Pose(R, p), velocity, acceleration)
+
+
+def skeleton(robot: Robot, q: Any) -> np.ndarray:
+    """(..., links, 3): origins of all link frames in the world, m, in the order of `robot.links`; for pictures."""
+    tree = robot.tree
+
+    def plain(q):
+        poses = [*energy.body_poses(tree, q), kinematics.WORLD]  # the last, index −1, is the world
+        frames = [tree.frames[link.name] for link in robot.links]
+        return np.stack([poses[f.body].p + poses[f.body].R @ f.p for f in frames])
+
+    return kernel(robot, "skeleton", plain, {"q": tree.nq})(q)

@@ -79,11 +79,8 @@ def _places(robot: Any, track: Trajectory) -> np.ndarray:
 
 def _margins(certificate: Any) -> str:
     rows = sorted((m for row in certificate.margins.values() for m in row.values()), key=lambda m: m.fraction)
-    cells = [
-        f"<tr><td>{html.escape(m.joint)}</td><td>{html.escape(m.limit)}</td><td>{m.value:.4g}</td><td>{m.bound:.4g} {html.escape(m.unit)}</td>"
-        f"<td>{100 * m.fraction:.1f} %</td><td>{m.time:.3f} s</td></tr>"
-        for m in rows
-    ]
+    row = lambda m: (m.joint, m.limit, f"{m.value:.4g}", f"{m.bound:.4g} {m.unit}", f"{100 * m.fraction:.1f} %", f"{m.time:.3f} s")
+    cells = ["<tr>" + "".join(f"<td>{html.escape(x)}</td>" for x in row(m)) + "</tr>" for m in rows]
     return "".join(cells)
 
 

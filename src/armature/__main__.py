@@ -1,0 +1,5 @@
+"""`python -m armature`: the command line."""
+
+from armature.cli import main
+
+main()
