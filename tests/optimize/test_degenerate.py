@@ -34,7 +34,8 @@ def via(values):
 
 
 MULTIPLES = Model(
-    2, 1, STEP, ENERGY, constraints=lambda x, u, p, d: [x[0], 3 * x[0], 2 * x[0]], end_constraints=lambda x, p, d: [x[0], x[1], x[0] + x[1]],
+    2, 1, STEP, ENERGY, constraints=lambda x, u, p, d: [x[0], 3 * x[0], 2 * x[0]],
+    end_constraints=lambda x, p, d: [x[0], x[1], x[0] + x[1]],
     constraint_names=("via", "three times via", "twice via"),
 )  # fmt: skip
 
