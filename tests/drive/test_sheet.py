@@ -1,6 +1,7 @@
 """Data sheets: units, the catalogue, files with all their errors, and the agreement of torque and speed constants."""
 
 import math
+import random
 import warnings
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 
 from armature.drive import Bus, Coupling, Drive, EfficiencyTable, Gear, Motor, Regenerative, catalogue, gear, motor, read_drives
 from armature.drive.units import parse
-from armature.errors import ArgumentError, ArmatureWarning, FileError, RobotError
+from armature.errors import ArgumentError, ArmatureError, ArmatureWarning, FileError, RobotError
 
 
 @pytest.mark.parametrize(
@@ -151,3 +152,57 @@ def test_the_documentation_s_own_file_is_read(tmp_path):
     couplings, supply = read_drives(path)
     assert [c.joints for c in couplings] == [("shoulder",), ("slide",), ("roll", "pitch")] and isinstance(supply, Bus)
     assert couplings[0].drives[0].motor.iron_torque == pytest.approx(0.09 * 0.0546)
+
+
+def test_nonsense_is_refused_and_never_a_traceback(tmp_path):
+    """Random structures out of the words of drive files: they are read, or refused by an ArmatureError."""
+    rng = random.Random(1)
+    parts = ["drives", "couplings", "supply", "motor", "gear", "amplifier", "friction", "brake", "thermal", "efficiency", "like", "name"]
+    fields = ["resistance", "torque_constant", "speed_constant", "linear", "joints", "matrix", "kind", "voltage", "ratio", "lead", "speeds"]
+    words = [*parts, *fields, "loads", "values", "no_load_current", "rule", "a", 3, None]
+    values = [
+        None,
+        True,
+        1,
+        0,
+        -1,
+        math.inf,
+        math.nan,
+        "x",
+        "5 ohm",
+        "1 N/A",
+        "0 rpm/V",
+        "1/0",
+        "3 m^",
+        "5 //V",
+        "dc-48v-150w",
+        "bus",
+        [],
+        {},
+        [[1, 2], [3]],
+    ]
+
+    def nonsense(depth):
+        kind = rng.random()
+        if depth == 0 or kind < 0.35:
+            return rng.choice(values)
+        if kind < 0.45:
+            return [nonsense(depth - 1) for _ in range(rng.randint(0, 3))]
+        return {rng.choice(words): nonsense(depth - 1) for _ in range(rng.randint(1, 5))}
+
+    refused = 0
+    for _ in range(3000):
+        drives = {"a": {"motor": {"resistance": 1, "torque_constant": 1, rng.choice(words): nonsense(2)}, "gear": nonsense(2)}}
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ArmatureWarning)
+                read_drives({"drives": drives, rng.choice(words): nonsense(3)})
+        except ArmatureError as error:
+            refused += 1
+            assert len(str(error)) > 20
+    assert refused > 2000
+    for text in ("a: 1\na: 2", "a:\n\t- 1", "? [1, 2]\n: 3", "a: &x [*x]", "\x00", "drives: {a: {motor: {<<: 3}}}"):
+        path = tmp_path / "odd.yaml"
+        path.write_text(text)
+        with pytest.raises(FileError):
+            read_drives(path)

@@ -20,6 +20,7 @@ from armature.drive.train import Coupling
 from armature.errors import ArgumentError, ArmatureError, FileError
 
 Supply = Regenerative | NonRegenerative | Bus
+SECTIONS = ("drives", "couplings", "supply")
 _SUPPLIES: dict[str, type] = {"regenerative": Regenerative, "non-regenerative": NonRegenerative, "bus": Bus}
 
 
@@ -91,13 +92,26 @@ def read_drives(source: Any) -> tuple[tuple[Coupling, ...], Supply | None]:
         sheet, data = Sheet(None, _named), source
     if not isinstance(data, Mapping):
         raise FileError("holds no mapping of joint names to drives; see docs/drives.md for an example", sheet.path)
-    special = {"drives", "couplings", "supply"} & set(data)
-    single = data.get("drives") or {} if special else data
-    found = [Coupling((name,), (drive,)) for name, entry in single.items() if (drive := sheet.part(Drive, entry, f"joint {name!r}"))]
-    found += [c for entry in (data.get("couplings") or () if special else ()) if (c := _coupling(sheet, entry))]
-    supply = _supply(sheet, data["supply"]) if "supply" in special else None
+    sections = data if set(SECTIONS) & set(data) else {"drives": data}
+    for key in set(sections) - set(SECTIONS):
+        sheet.note(f"{key!r} stands beside {', '.join(SECTIONS)}; put joints under drives:", data, key)
+    single, coupled = _section(sheet, data, sections, "drives", Mapping), _section(sheet, data, sections, "couplings", list | tuple)
+    found = [Coupling((str(name),), (d,)) for name, entry in single.items() if (d := sheet.part(Drive, entry, f"joint {name!r}"))]
+    found += [c for entry in coupled if (c := _coupling(sheet, entry))]
+    supply = None if sections.get("supply") is None else _supply(sheet, sections["supply"])
     sheet.finish()
     return tuple(found), supply
+
+
+def _section(sheet: Sheet, data: Any, sections: Mapping, name: str, kind: Any) -> Any:
+    """A section of a file, empty where it is missing or of the wrong kind (which is noted)."""
+    value = sections.get(name)
+    if value is None or isinstance(value, kind):
+        return value or {}
+    sheet.note(
+        f"{name}: is {value!r}; give a {'mapping of joint names to drives' if name == 'drives' else 'list of couplings'}", data, name
+    )
+    return {}
 
 
 def _coupling(sheet: Sheet, entry: Any) -> Coupling | None:
@@ -119,6 +133,9 @@ def _coupling(sheet: Sheet, entry: Any) -> Coupling | None:
 def _supply(sheet: Sheet, entry: Any) -> Supply | None:
     if isinstance(entry, Supply):
         return entry
+    if not isinstance(entry, str | Mapping):
+        sheet.note(f"supply: is {entry!r}; give one of {', '.join(_SUPPLIES)}, or a mapping with kind:")
+        return None
     kind, values = (entry, {}) if isinstance(entry, str) else (str(entry.get("kind", "")), {k: v for k, v in entry.items() if k != "kind"})
     if kind not in _SUPPLIES:
         sheet.note(f"supply: kind {kind!r} is not known; known are {', '.join(_SUPPLIES)}", entry)

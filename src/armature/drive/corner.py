@@ -27,11 +27,19 @@ class Smooth:
 
     power: W, for the direction of power in gears and amplifiers and for max(0, P).  velocity: rad/s or m/s, for dry friction.
     table: fraction of a cell, for efficiency tables.
+    direction: ±1 where it is known which way the axis moves or is about to (then dry friction and gears have no corner at standstill),
+    0 where it is not.
     """
 
     power: float = 0.0
     velocity: float = 0.0
     table: float = 0.0
+    direction: Number = 0.0
+
+    def sense(self, velocity: Number) -> Number:
+        """The velocity that decides which way friction acts: a known direction stands for 1 rad/s or m/s."""
+        m = self.direction
+        return m + (1 - m * m) * velocity if rounded(m) else velocity
 
 
 EXACT = Smooth()

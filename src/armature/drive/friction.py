@@ -36,10 +36,10 @@ class Friction(Component):
             dry = self.coulomb
             if self.stiction:
                 dry = dry + self.stiction * exp(-((v / self.stribeck_velocity) ** 2))
-            result = result + dry * side(v, smooth.velocity)
+            result = result + dry * side(smooth.sense(v), smooth.velocity)
         if self.load:
             # |load| sign v = load · sign(load · v): one corner instead of two
-            result = result + self.load * load * side(load * v, smooth.power)
+            result = result + self.load * load * side(load * smooth.sense(v), smooth.power)
         return result
 
     def holding(self, load: float = 0.0) -> float:

@@ -120,7 +120,7 @@ class Gear(Component):
         if self.lossless:
             return torque
         forward, backward = self.factors(torque, velocity, smooth)
-        deciding = torque * velocity
+        deciding = torque * smooth.sense(velocity)
         if self.rule == "thesis":
             # electrical power with the lesser current; where both branches fulfil [20] this takes the one with less heat
             least = backward * torque / constant

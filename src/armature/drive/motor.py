@@ -76,5 +76,5 @@ class Motor(Component):
         """Torque that iron and bearings take at the rotor's speed, N·m; smooth.velocity is a joint velocity, hence the ratio."""
         result = self.viscous * speed
         if self.iron_torque:
-            result = result + self.iron_torque * side(speed, smooth.velocity * abs(ratio))
+            result = result + self.iron_torque * side(ratio * smooth.sense(speed / ratio), smooth.velocity * abs(ratio))
         return result

@@ -137,7 +137,7 @@ class Sheet:
             target, unit, convert = _WORDS[kind, key]
             try:
                 values[target] = convert(_number(value, unit), values)
-            except (ArmatureError, KeyError, ZeroDivisionError) as error:
+            except (ArmatureError, KeyError, TypeError, ZeroDivisionError) as error:
                 reason = error if isinstance(error, ArmatureError) else f"{value!r} cannot be converted to {target}; give {target} instead"
                 self.note(f"{where}: {raw}: {reason}", data, raw)
         return values
@@ -147,6 +147,9 @@ class Sheet:
         if nested is not None and value is not None and not (key == "efficiency" and not isinstance(value, Mapping)):
             return self._table(value, data, raw, where) if nested is EfficiencyTable else self.part(nested, value, f"{where}: {key}")
         if "unit" not in definition.metadata and key != "efficiency":
+            wanted = bool if key == "linear" else str
+            if not isinstance(value, wanted):
+                self.note(f"{where}: {raw}: {value!r} is not {'true or false' if wanted is bool else 'text'}", data, raw)
             return value
         try:
             return None if value is None else _number(value, definition.metadata.get("unit", ""))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -97,17 +97,26 @@ class Drivetrain:
         """Torque of each axis from those of the joints (..., n)."""
         return [_combine(row, self._columns(torque)) for row in self.share]
 
-    def flow(self, torque: Any, velocity: Any, acceleration: Any = None, *, smooth: Smooth = EXACT, temperature: Any = None) -> list[Flow]:
+    def flow(self, torque: Any, velocity: Any, acceleration: Any = None, *, smooth: Any = EXACT, temperature: Any = None) -> list[Flow]:
         """What every axis does, for joint torques of rigid bodies and rotors; the joints' friction is added here.
 
         torque, velocity, acceleration: (..., n) arrays, or n numbers or symbols each.  temperature: m winding temperatures, °C.
+        smooth: how corners are rounded, one for all or one for each joint.
         """
-        drag = self.joint_friction(torque, velocity, smooth)
+        each = [smooth] * len(self.joint_names) if isinstance(smooth, Smooth) else list(smooth)
+        drag = [f.torque(vj, tj, s) for f, tj, vj, s in zip(self.frictions, self._columns(torque), self._columns(velocity), each)]
         needed = [t + d for t, d in zip(self._columns(torque), drag)]
         tau, v = [_combine(row, needed) for row in self.share], self.axis_velocity(velocity)
         a = [0.0] * len(v) if acceleration is None else self.axis_velocity(acceleration)
         T = [REFERENCE_TEMPERATURE] * len(v) if temperature is None else temperature
-        return [d.flow(*state, smooth=smooth, temperature=Tk) for d, *state, Tk in zip(self.drives, tau, v, a, T)]
+        rounding = [self._of_axis(row, each) for row in self.matrix]
+        return [d.flow(*state, smooth=s, temperature=Tk) for d, *state, Tk, s in zip(self.drives, tau, v, a, T, rounding)]
+
+    @staticmethod
+    def _of_axis(row: tuple[float, ...], each: list[Smooth]) -> Smooth:
+        """An axis that moves as one joint does knows its direction; one of a coupling does not."""
+        joints = [j for j, w in enumerate(row) if w != 0.0]
+        return each[joints[0]] if len(joints) == 1 and row[joints[0]] == 1.0 else replace(each[joints[0]], direction=0.0)
 
     def limits(self) -> tuple[tuple[int, str, Limit], ...]:
         """All limits of all drives as (axis index, axis name, limit)."""

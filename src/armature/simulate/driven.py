@@ -107,7 +107,7 @@ def stage_kernel(robot: Robot, command: str, smooth: Smooth) -> Kernel:
     train, n = robot.drivetrain, robot.nv
     m = len(train.drives)
 
-    def plain(q, v, asked, ceiling, temperature, last):
+    def plain(q: Any, v: Any, asked: Any, ceiling: Any, temperature: Any, last: Any) -> tuple:
         rounds = ROTOR_ROUNDS if any(d.inertia and not d.gear.lossless for d in train.drives) else 1
         a, result = last, ()
         for _ in range(rounds):
@@ -172,6 +172,7 @@ class _Run:
         return np.array([min(d.amplifier.voltage, bus, BOUNDLESS) for d in self.drives])
 
     def stage(self, t: float, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Drives and dynamics at one state."""
         asked = np.asarray(self.controller(t, q, v), dtype=float)
         if asked.shape != (self.size,) or not np.all(np.isfinite(asked)):
             raise ArgumentError(f"the controller gave {asked} at t = {t:g} s; expected {self.size} finite numbers ({self.command}s)")
@@ -180,6 +181,7 @@ class _Run:
         return result
 
     def go(self, q: np.ndarray, v: np.ndarray, steps: int, h: float) -> DrivenSimulation:
+        """All steps."""
         rows, accounts, slow = [], [], []
         for n in range(steps):
             with np.errstate(over="ignore", invalid="ignore"):
@@ -229,6 +231,7 @@ class _Run:
         self.winding, self.housing = winding, housing
 
     def result(self, h: float, rows: list, accounts: list, slow: list) -> DrivenSimulation:
+        """What was collected, as arrays."""
         q, v, a, tau, current, voltage, power = (np.array(x) for x in zip(*rows))
         winding, stored = (np.array(x) for x in zip(*slow))
         totals = np.vstack([np.zeros((1, 5)), np.cumsum(np.reshape(accounts, (-1, 5)), axis=0)]).T
