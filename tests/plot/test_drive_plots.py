@@ -1,5 +1,7 @@
 """Figures of drives: regions by hand, widths that balance, files that are written."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -90,4 +92,4 @@ def test_figures_are_saved(tmp_path):
     with pytest.raises(FileError, match=r"\.png"):
         ledger_flow(ledger(ROBOT, move()), save=tmp_path / "x.abc")
     with pytest.raises(ArgumentError, match="with_drives"):
-        graf(library("planar2"), Trajectory(np.arange(2.0), np.zeros((2, 2)), np.zeros((2, 2)), np.zeros((2, 2))))
+        graf(replace(ROBOT, drives=()), move())

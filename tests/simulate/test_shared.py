@@ -1,6 +1,7 @@
 """Robots on one supply: what is exchanged is saved, and the example shows it."""
 
 import runpy
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -57,7 +58,7 @@ def test_refusals():
     with pytest.raises(ArgumentError, match="no motions"):
         share_supply(BUS, [])
     with pytest.raises(ArgumentError, match="no drives"):
-        share_supply(BUS, [(library("planar2"), turn(), 0.0)])
+        share_supply(BUS, [(replace(ROBOT, drives=()), turn(), 0.0)])
 
 
 def test_example_two_robots_on_one_bus(tmp_path, capsys):
