@@ -45,3 +45,12 @@ def test_runaway_is_infinite():
 def test_refuses_a_thermal_resistance_of_zero():
     with pytest.raises(RobotError, match=r"thermal.*winding_housing.*above 0"):
         Thermal(0.0, 5.0, 20.0, 600.0)
+
+
+def test_exponentials_of_many_matrices_equal_scipys():
+    from scipy.linalg import expm
+
+    from armature.drive.thermal import exponentials
+
+    X = np.random.default_rng(0).normal(size=(50, 3, 3)) * np.geomspace(1e-6, 5.0, 50)[:, None, None]
+    assert np.allclose(exponentials(X), expm(X), rtol=1e-12, atol=1e-13)

@@ -46,19 +46,31 @@ class Thermal(Component):
 
         dt: (N,) durations, s; copper_at_20, iron: (N,) mean powers in each, W. Exact for powers constant within a step.
         """
-        from scipy.linalg import expm
-
         # affine system x' = A x + b as one 3×3 matrix acting on (T_w, T_h, 1); its columns are the rates at (1, 0), (0, 1) and (0, 0)
         still = np.array(self.rates(0.0, 0.0, copper_at_20, iron))
         columns = [np.array(self.rates(w, h, copper_at_20, iron)) - still for w, h in ((1.0, 0.0), (0.0, 1.0))] + [still]
         generator = np.zeros((len(dt), 3, 3))
         generator[:, :2, :] = np.stack(columns, axis=-1).transpose(1, 0, 2)
-        steps = expm(generator * np.asarray(dt)[:, None, None])
+        steps = exponentials(generator * np.asarray(dt)[:, None, None])
         maps = np.empty((len(dt) + 1, 3, 3))
         maps[0] = np.eye(3)
         for n, step in enumerate(steps):
             maps[n + 1] = step @ maps[n]
         return Cycle(maps)
+
+
+def exponentials(X: np.ndarray) -> np.ndarray:
+    """e^X of many small matrices (N, k, k) at once: X/2ˢ by its Taylor series, squared s times."""
+    norm = float(np.max(np.abs(X).sum(-1), initial=0.0))
+    s = max(0, int(np.ceil(np.log2(max(norm, 1e-300) / 0.25))))
+    Y = X / 2.0**s
+    unit = np.broadcast_to(np.eye(X.shape[-1]), X.shape)
+    result = unit
+    for n in range(12, 0, -1):  # 0.25¹³/13! is below rounding
+        result = unit + Y @ result / n
+    for _ in range(s):
+        result = result @ result
+    return result
 
 
 @dataclass(frozen=True, eq=False)
