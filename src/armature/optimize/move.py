@@ -1,7 +1,7 @@
 """Moves made into problems of the solver, and its answers into motions.
 
-The acceleration runs straight between knots (so torques are continuous), costs are taken at two Gauss points of every step, limits at
-both its ends: the discrete optimum then differs from the continuous one by the fourth power of the step.
+The acceleration runs straight between knots (so torques are continuous), costs are taken at two or three points of every step, limits
+at both its ends: the discrete optimum then differs from the continuous one by the fourth power of the step.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ def driven_model(robot: Robot, supply: Any, durations: int = 0, smooth: Smooth |
     store = robot.__dict__.setdefault("_models", {})
     key = (repr(supply), durations, smooth)
     if key not in store:
-        store[key] = Driven(robot, supply, linear=True, rule="gauss", limits_at=(0.0, 1.0), durations=durations, smooth=smooth)
+        # both rules are exact to the fourth order; Simpson's shares its points with the limits, Gauss's has fewer slacks
+        rule = "gauss" if supply.slacks(len(robot.drivetrain.drives)) else "simpson"
+        store[key] = Driven(robot, supply, linear=True, rule=rule, limits_at=(0.0, 1.0), durations=durations, smooth=smooth)
     return store[key]
 
 
