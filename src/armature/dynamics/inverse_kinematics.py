@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from armature.dynamics.reach import Goal, Reach, as_goal, reach
+from armature.dynamics.reach import Reach, reach
 from armature.errors import ArgumentError
+from armature.motion.goal import Goal, as_goal
 from armature.robot.model import Robot
 
 ARRIVED = 1e-20  # e·e: 1e-10 of the arm's length, or 1e-10 rad
