@@ -84,10 +84,10 @@ class Drivetrain:
         """Which joints have a drive."""
         return tuple(any(row[j] != 0 for row in self.share) for j in range(len(self.joint_names)))
 
-    def joint_friction(self, torque: Any, velocity: Any, smooth: Smooth = EXACT) -> list[Number]:
+    def joint_friction(self, torque: Any, velocity: Any, smooth: Smooth | Sequence[Smooth] = EXACT) -> list[Number]:
         """Friction torque of each joint, N·m (N); torque and velocity (..., n) or n numbers."""
         tau, v = self._columns(torque), self._columns(velocity)
-        return [f.torque(vj, tj, smooth) for f, tj, vj in zip(self.frictions, tau, v)]
+        return [f.torque(vj, tj, s) for f, tj, vj, s in zip(self.frictions, tau, v, self._of_joints(smooth))]
 
     def axis_velocity(self, velocity: Any) -> list[Number]:
         """Velocity of each axis from those of the joints (..., n)."""
@@ -97,20 +97,31 @@ class Drivetrain:
         """Torque of each axis from those of the joints (..., n)."""
         return [_combine(row, self._columns(torque)) for row in self.share]
 
-    def flow(self, torque: Any, velocity: Any, acceleration: Any = None, *, smooth: Any = EXACT, temperature: Any = None) -> list[Flow]:
+    def flow(
+        self,
+        torque: Any,
+        velocity: Any,
+        acceleration: Any = None,
+        *,
+        smooth: Smooth | Sequence[Smooth] = EXACT,
+        temperature: Any = None,
+    ) -> list[Flow]:
         """What every axis does, for joint torques of rigid bodies and rotors; the joints' friction is added here.
 
         torque, velocity, acceleration: (..., n) arrays, or n numbers or symbols each.  temperature: m winding temperatures, °C.
         smooth: how corners are rounded, one for all or one for each joint.
         """
-        each = [smooth] * len(self.joint_names) if isinstance(smooth, Smooth) else list(smooth)
-        drag = [f.torque(vj, tj, s) for f, tj, vj, s in zip(self.frictions, self._columns(torque), self._columns(velocity), each)]
+        each = self._of_joints(smooth)
+        drag = self.joint_friction(torque, velocity, each)
         needed = [t + d for t, d in zip(self._columns(torque), drag)]
         tau, v = [_combine(row, needed) for row in self.share], self.axis_velocity(velocity)
         a = [0.0] * len(v) if acceleration is None else self.axis_velocity(acceleration)
         T = [REFERENCE_TEMPERATURE] * len(v) if temperature is None else temperature
         rounding = [self._of_axis(row, each) for row in self.matrix]
         return [d.flow(*state, smooth=s, temperature=Tk) for d, *state, Tk, s in zip(self.drives, tau, v, a, T, rounding)]
+
+    def _of_joints(self, smooth: Smooth | Sequence[Smooth]) -> list[Smooth]:
+        return [smooth] * len(self.joint_names) if isinstance(smooth, Smooth) else list(smooth)
 
     @staticmethod
     def _of_axis(row: tuple[float, ...], each: list[Smooth]) -> Smooth:

@@ -39,6 +39,7 @@ class Weights:
 
 
 WEIGHTS = len(fields(Weights))
+CORNERS = ("power", "velocity", "table")  # widths that are data of a plan
 
 
 def supply_of(supply: str | Supply) -> Supply:
@@ -80,6 +81,8 @@ class Driven:
     extra_key: str = ""
 
     def __post_init__(self) -> None:
+        if self.rule not in RULES:
+            raise ArgumentError(f"there is no quadrature rule {self.rule!r}; choose one of {', '.join(RULES)}")
         if self.robot.nq != self.robot.n:
             raise ArgumentError(f"{self.robot.name} has a floating base; planning needs a robot that stands on the ground")
 
@@ -102,7 +105,8 @@ class Driven:
 
     @functools.cached_property
     def torques(self) -> tuple[np.ndarray, np.ndarray]:
-        """Bounds of the joint torques: the joints' limits; zero for a joint without a drive in a robot that has drives."""
+        """Bounds of the torques that the drives give, friction included: the joints' limits; zero for a joint without a drive in a
+        robot that has drives."""
         upper = np.array([self.joint_limit(name, "torque") for name in self.robot.joint_names])
         if self.robot.drives:
             upper[~np.array(self.robot.drivetrain.driven)] = 0.0
@@ -133,7 +137,7 @@ class Driven:
         rows += [f"torque rate of {name}" for j, name in enumerate(names) if np.isfinite(self.torque_rates[j])]
         stores = ("energy stored in the bus",) if isinstance(self.supply, Bus) else ()
         return Shape(
-            self.robot.n, slacks, len(stores), self.durations, 0, WEIGHTS + len(self.means), names,
+            self.robot.n, slacks, len(stores), self.durations, 0, WEIGHTS + len(self.means) + len(CORNERS) + len(self.dry), names,
             tuple(f"supply power {k}" for k in range(slacks)), stores, tuple(rows), tuple(name for _, _, name, _ in self.means),
         )  # fmt: skip
 
@@ -156,21 +160,45 @@ class Driven:
         train = self.robot.drivetrain
         rows = [row[:2] for row in self.quantities], [row[:2] for row in self.means]
         finite = np.isfinite(self.torques[1]).tolist(), np.isfinite(self.torque_rates).tolist()
-        drives = [train.drives, train.matrix, train.share, train.frictions, self.supply, self.smooth, rows, finite, self.extra_key]
+        corners = [bool(getattr(self.smooth, name)) for name in CORNERS], self.dry
+        drives = [train.drives, train.matrix, train.share, train.frictions, self.supply, corners, rows, finite, self.extra_key]
         return f"{fingerprint(self.robot)} {physics_source()} {driven_source()} {drives!r}"
 
     def balance(self, powers: Any, slacks: Any) -> Any:
         """The supply's cost and inequalities."""
         return self.supply.epigraph(list(powers), list(slacks))
 
+    def widths(self, d: Any) -> list[Smooth]:
+        """How corners are rounded: numbers of one plan, so that they can be narrowed without compiling again; exact ones stay exact."""
+        first = WEIGHTS + len(self.means)
+        given = lambda k, name: d[first + k] if getattr(self.smooth, name) else 0.0
+        shared = Smooth(*(given(k, name) for k, name in enumerate(CORNERS)))
+        directions = dict(zip(self.dry, d[first + len(CORNERS) :]))
+        return [replace(shared, direction=directions.get(j, 0.0)) for j in range(self.robot.n)]
+
+    @functools.cached_property
+    def dry(self) -> list[int]:
+        """Joints with dry friction or a lossy gear, whose laws have a corner at standstill; the direction of each in a step is data."""
+        train = self.robot.drivetrain
+        alone = {row.index(1.0): k for k, row in enumerate(train.matrix) if row.count(0.0) == len(row) - 1 and 1.0 in row}
+        found = []
+        for j, friction in enumerate(train.frictions):
+            drive = train.drives[alone[j]] if j in alone else None
+            dry = [friction, *([drive.friction] if drive else [])]
+            if any(f.coulomb or f.stiction or f.load for f in dry) or (drive and (not drive.gear.lossless or drive.motor.iron_torque)):
+                found.append(j)
+        return found if any(getattr(self.smooth, name) for name in CORNERS) else []
+
     def instant(self, at: At) -> Instant:
         """Cost rate and limits at an instant."""
-        flows = self.robot.drivetrain.flow(at.tau, at.v, at.a, smooth=self.smooth)
+        widths = self.widths(at.d)
+        flows = self.robot.drivetrain.flow(at.tau, at.v, at.a, smooth=widths)
         supply = self.balance([flow.power for flow in flows], at.slacks)
         weights = at.d[:WEIGHTS]
         terms = [supply.cost, sum(flow.copper for flow in flows), 1.0, sum(at.tau**2), sum(at.a**2), sum(at.jerk**2)]
         rows = [getattr(flows[axis], quantity) for axis, quantity, *_ in self.quantities]
-        rows += [at.tau[j] for j in range(self.robot.n) if np.isfinite(self.torques[1][j])]
+        drag = self.robot.drivetrain.joint_friction(at.tau, at.v, widths)
+        rows += [at.tau[j] + drag[j] for j in range(self.robot.n) if np.isfinite(self.torques[1][j])]
         rows += list(self.extra(at)) if self.extra else []
         totals = [getattr(flows[axis], quantity) - at.d[WEIGHTS + k] for k, (axis, quantity, *_) in enumerate(self.means)]
         rates = (supply.stored_rate,) if isinstance(self.supply, Bus) else ()
@@ -229,11 +257,15 @@ class Driven:
         duration: float | None = None,
         steps: Any = None,
         durations: tuple[Any, Any] = (1e-3, 1e3),
+        smooth: Smooth | None = None,
+        directions: np.ndarray | None = None,
     ) -> Problem:
         """A motion from rest to rest in N steps: bounds of the robot, its drives and its ends.
 
         start, goal: q, (n,).  duration: s, when it is given.  steps: (N, durations) share of every step in the free durations (equal
-        steps of one free duration if left out).  durations: bounds of the free ones, s. The caller may replace bounds for via points.
+        steps of one free duration if left out).  durations: bounds of the free ones, s.  smooth: widths of the corners, the
+        model's own if left out.  directions: (N, n) which way the joints move in a step, ±1, or 0 where it is not known.
+        The caller may replace bounds for via points.
         """
         low, high = (np.tile(side, (N + 1, 1)) for side in self.state_bounds())
         for knot, q in ((0, start), (N, goal)):
@@ -248,7 +280,11 @@ class Driven:
             raise ArgumentError(f"duration is {duration!r}; give seconds > 0, or a model with a free duration")
         else:
             data[:N, 0] = duration / N
-        data[:, 1 + self.durations :] = [*(getattr(weights, f.name) for f in fields(weights)), *(row[3] for row in self.means)]
+        widths = [getattr(smooth or self.smooth, name) for name in CORNERS]
+        numbers = [*(getattr(weights, f.name) for f in fields(weights)), *(row[3] for row in self.means), *widths]
+        data[:, 1 + self.durations : 1 + self.durations + len(numbers)] = numbers
+        if directions is not None:
+            data[:N, 1 + self.durations + len(numbers) :] = directions[:, self.dry]
         return Problem(
             self.model, N, (low, high), self.control_bounds(), durations, self.constraint_bounds(), totals=(-np.inf, 0.0), data=data
         )
