@@ -61,9 +61,11 @@ class Point:
 
 def empty_point(n: Sizes) -> Point:
     """A point of zeros."""
-    shapes = [(n.N + 1, n.nz), (n.np,), (n.N + 1, n.nx)]
-    values = [(n.N, n.nx), (n.R,), (n.N + 1, n.nt), (n.N + 1, 1), (n.N, n.nx)]
-    return Point(*(np.zeros(s) for s in shapes), empty_rows(n.R), *(np.zeros(s) for s in values))
+    knots = n.N + 1
+    return Point(
+        z=np.zeros((knots, n.nz)), p=np.zeros(n.np), lam=np.zeros((knots, n.nx)), rows=empty_rows(n.R), f=np.zeros((n.N, n.nx)),
+        v=np.zeros(n.R), t=np.zeros((knots, n.nt)), l=np.zeros((knots, 1)), gap=np.zeros((n.N, n.nx)),
+    )  # fmt: skip
 
 
 class Block:

@@ -115,9 +115,19 @@ def ohno(
         y = new
         if not changes[-1] < 1e12:
             return finish(Status.STALLED, stages, x, y, changes)
-        if changes[-1] < tolerance:  # [49]
-            return finish(Status.CONVERGED, stages, x, y, changes)
+        if changes[-1] < tolerance:  # [49]; a solution of T = 0 is an optimum only with the signs of [42]
+            return finish(Status.CONVERGED if right_signs(stages, x, y) else Status.STALLED, stages, x, y, changes)
     return finish(Status.ITERATIONS, stages, x, y, changes)
+
+
+def right_signs(stages: Sequence[OhnoStage], x: np.ndarray, y: list[np.ndarray], tolerance: float = 1e-6) -> bool:
+    """Whether g ≤ 0 and λ ≥ 0, [42], which Newton's method on T = 0 does not look at."""
+    for stage, xn, yn in zip(stages, x, y):
+        nu, (ng, _) = stage.nu, stage.sizes
+        g = np.array(stage.expansion(xn, yn[:nu], yn[nu : nu + ng], yn[nu + ng :], np.zeros(stage.nx))[0]).ravel()
+        if (g > tolerance).any() or (yn[nu : nu + ng] < -tolerance).any():
+            return False
+    return True
 
 
 def rollout(stages: Sequence[OhnoStage], x0: np.ndarray, y: list[np.ndarray]) -> np.ndarray:
@@ -202,6 +212,7 @@ def thesis_stages(
         return list(q + 2 * d * v + d * d * a - np.asarray(goal))
 
     velocity = lambda x, u: step(x, u)[n:]  # [29]
-    on = lambda function: (lambda x, u: function(*state(x), vector(u, 0, n))) if function else None
-    kinds = [OhnoStage(2 * n, n, step, on(cost), on(inequalities), end) for end in (None, position, velocity)]
+    on = lambda function: lambda x, u: function(*state(x), vector(u, 0, n))
+    limits = on(inequalities) if inequalities else None
+    kinds = [OhnoStage(2 * n, n, step, on(cost), limits, end) for end in (None, position, velocity)]
     return [kinds[0]] * (N - 2) + kinds[1:]

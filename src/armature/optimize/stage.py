@@ -142,8 +142,8 @@ def by_row(matrix: ca.SX) -> tuple[np.ndarray, np.ndarray]:
 
 def nonzeros_by_row(matrix: ca.SX) -> ca.SX:
     """The nonzeros as a column, ordered by row."""
-    nonzeros = matrix.T.nonzeros()
-    return ca.vertcat(*nonzeros) if nonzeros else ca.SX(0, 1)
+    rows, cols = by_row(matrix)
+    return ca.vertcat(*(matrix[int(r), int(c)] for r, c in zip(rows, cols))) if rows.size else ca.SX(0, 1)
 
 
 def column(value: Any) -> ca.SX:

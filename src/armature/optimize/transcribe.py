@@ -216,8 +216,8 @@ class Accelerations:
         found = [value for c in self.limits_at or points for value in self.instant(self.at(c, x, u, p, d, w)).constraints]
         found += [value for c in points for value in self.instant(self.at(c, x, u, p, d, w)).conditions]
         if self.between:
-            ends = [self.at(c, x, u, p, d, w) for c in (0.0, 1.0)]
-            found += list(self.between(*ends, self.shape.step(p, d)))
+            begin, end = (self.at(c, x, u, p, d, w) for c in (0.0, 1.0))
+            found += list(self.between(begin, end, self.shape.step(p, d)))
         return found
 
 
