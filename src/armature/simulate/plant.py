@@ -74,7 +74,15 @@ class Plant:
             if link not in robot.tree.frames:
                 raise ArgumentError(f"link {link!r} is not in robot {robot.name!r}; its links are: {', '.join(robot.tree.frames)}")
         self._driven: Kernel | None = None
-        self._details = (self.links, self.width, repr(self.elements), _friction_numbers(robot), _sources())
+        self._details = (self.links, self.width, self._element_digest(), _friction_numbers(robot), _sources())
+
+    def _element_digest(self) -> str:
+        """Names the force elements: the digest of what they compute."""
+        if not self.elements:
+            return ""
+        tree = self.robot.tree
+        law = lambda t, q, v, p: sum((e.joint_forces(tree, t, q, v) for e in self.elements), np.zeros(tree.nv))
+        return _digest(law, {"t": (), "q": tree.nq, "v": tree.nv, "p": 1})
 
     def driven(self) -> Kernel:
         """(t, q, v, torques, wrench on each link) → accelerations (nv,), power of all applied forces ()."""
