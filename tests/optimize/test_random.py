@@ -5,11 +5,11 @@ import collections
 import casadi as ca
 import numpy as np
 import pytest
-from oracle import build, pack, solve_with_ipopt
 from random_problems import random_problem
 
 from armature.optimize.interior import solve
-from armature.optimize.problem import Model, Problem
+from armature.optimize.nlp import as_nlp, pack
+from armature.optimize.problem import Guess, Model, Problem
 from armature.optimize.result import Status
 
 
@@ -27,11 +27,11 @@ def test_a_thousand_random_problems_converge():
 @pytest.mark.parametrize("seed", [0, 1, 2, 3, 5, 9])
 def test_random_problems_end_at_the_optimum_that_ipopt_finds(seed):
     problem, guess = random_problem(seed)
-    cost, x, converged, _ = solve_with_ipopt(problem, guess)
+    answer = as_nlp(problem, options={"ipopt.tol": 1e-9}).solve(guess)
     result = solve(problem, guess)
-    assert converged and result.ok
-    assert result.cost == pytest.approx(cost, rel=1e-6)
-    np.testing.assert_allclose(result.x, x, atol=1e-3)
+    assert answer.converged and result.ok
+    assert result.cost == pytest.approx(answer.cost, rel=1e-6)
+    np.testing.assert_allclose(result.x, answer.x, atol=1e-3)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -51,12 +51,11 @@ def test_random_convex_problems_against_an_active_set_method(seed):
     low, high = np.full((N + 1, nx), -3.0), np.full((N + 1, nx), 3.0)
     low[0] = high[0] = rng.uniform(-1, 1, nx)
     problem = Problem(model, N, (low, high), (-0.7, 0.7), (-1, 1), (-4, 4), (0.1, 0.1), (-np.inf, 0.2))
-    options = {"print_time": False, "print_header": False, "print_iter": False, "print_info": False}
-    solver, bounds = build(problem, {"qpsol": "qrqp", "qpsol_options": options | {"error_on_fail": False}, "print_time": False,
-                                     "print_header": False, "print_iteration": False, "print_status": False}, "sqpmethod")  # fmt: skip
-    answer = solver(x0=pack(np.zeros((N + 1, nx)), np.zeros((N, nu)), [0.0]), **bounds)
+    quiet = {"print_time": False, "print_header": False, "print_iteration": False, "print_status": False}
+    inside = {"print_time": False, "print_header": False, "print_iter": False, "print_info": False, "error_on_fail": False}
+    answer = as_nlp(problem, "sqpmethod", quiet | {"qpsol": "qrqp", "qpsol_options": inside}).solve(Guess())
     result = solve(problem)
-    assert result.ok and solver.stats()["success"]
-    assert result.cost == pytest.approx(float(answer["f"]), rel=1e-7)
-    np.testing.assert_allclose(pack(result.x, result.u, result.p), np.array(answer["x"]).ravel(), atol=1e-5)
-    np.testing.assert_allclose(result.multipliers.totals, np.array(answer["lam_g"]).ravel()[-1:], atol=1e-5)
+    assert result.ok and answer.converged
+    assert result.cost == pytest.approx(answer.cost, rel=1e-7)
+    np.testing.assert_allclose(pack(result.x, result.u, result.p), pack(answer.x, answer.u, answer.p), atol=1e-5)
+    np.testing.assert_allclose(result.multipliers.totals, answer.constraint_multipliers[-1:], atol=1e-5)
