@@ -17,6 +17,7 @@ class Writer:
         self.width = width
         self.fast = fast
         self.table = table
+        self.volatile = ""  # or "volatile ": loads and stores that LLVM must not try to merge
         self.lines: list[str] = []
         self._count = 0
         self.vector = f"<{width} x double>"
@@ -110,11 +111,11 @@ class Writer:
     def load(self, pointer: str, index: int) -> str:
         """Vector number `index` of an array of vectors."""
         address = self.emit(f"getelementptr {self.vector}, ptr {pointer}, i64 {index}")
-        return self.emit(f"load {self.vector}, ptr {address}, align {8 * self.width}")
+        return self.emit(f"load {self.volatile}{self.vector}, ptr {address}, align {8 * self.width}")
 
     def store(self, value: str, pointer: str, index: int) -> None:
         address = self.emit(f"getelementptr {self.vector}, ptr {pointer}, i64 {index}")
-        self.do(f"store {self.vector} {value}, ptr {address}, align {8 * self.width}")
+        self.do(f"store {self.volatile}{self.vector} {value}, ptr {address}, align {8 * self.width}")
 
 
 def function(header: str, writer: Writer) -> str:

@@ -245,6 +245,8 @@ def compile(
     def build() -> Expression:
         if isinstance(function, ca.Function):
             return from_casadi(function)
+        if not callable(function):
+            raise ArgumentError(f"compile takes a casadi.Function or a Python function, got {_describe(function)}")
         if inputs is None:
             raise ArgumentError("compile(function, inputs): give the name and shape of each argument of a Python function")
         return trace(function, inputs, outputs, symbols=symbols)

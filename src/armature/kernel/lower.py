@@ -1,11 +1,12 @@
 """Expression → LLVM assembly: one instruction on a vector of states for each operation.
 
-Long expressions are cut into functions of at most BLOCK operations, which exchange values through an array: LLVM's time then grows
+Long expressions are cut into functions of about BLOCK operations, which exchange values through an array: LLVM's time then grows
 linearly with their number. The loop over the batch around them is in `shell`.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -17,6 +18,7 @@ from armature.kernel.ir import Writer
 from armature.kernel.trace import Expression
 
 BLOCK = 8000  # fewer, and values travel through memory more often; more, and LLVM's time grows faster than the length
+TRAFFIC = 500  # loads and stores in a block that LLVM may try to merge, in time growing with the square of their number
 FAST = "contract"  # allows fused multiply-add and nothing else: NaN, infinity, signed zeros and the order of operations are kept
 
 
@@ -79,6 +81,7 @@ _LANES = {
 }  # fmt: skip
 _ARITHMETIC: dict[int, Callable[..., str]] = {
     ca.OP_ASSIGN: lambda w, a: a,
+    ca.OP_LIFT: lambda w, a, b: a,
     ca.OP_ADD: lambda w, a, b: w.add(a, b),
     ca.OP_SUB: lambda w, a, b: w.sub(a, b),
     ca.OP_MUL: lambda w, a, b: w.mul(a, b),
@@ -140,10 +143,10 @@ class Lowering:
         return "".join(blocks) + kernel + quick.entry(self.expression) + lanes + ir.table(self.constants) + shell.declarations(self.width)
 
     def _blocks(self) -> tuple[list[str], int]:
-        """The operations in functions of at most BLOCK operations, and the number of values spilled between them."""
+        """The operations in functions of about BLOCK operations, and the number of values spilled between them."""
         p = self.program
         work = [v for v in range(len(p.ops)) if v not in p.constants and v not in p.inputs]
-        chunks = [work[i : i + BLOCK] for i in range(0, len(work), BLOCK)] or [[]]
+        chunks = _chunks(p, work)
         home = {v: c for c, chunk in enumerate(chunks) for v in chunk}
         last = dict(home)
         for v in work:
@@ -160,6 +163,9 @@ class Lowering:
     def _block(self, index: int, chunk: list[int], place: dict[int, int], positions: list[int]) -> str:
         """One function: load what it needs, compute, store what later blocks and the outputs need."""
         p, w = self.program, Writer(self.width, FAST, self.constants)
+        fetched = {a for v in chunk for a in p.args[v]}.difference(chunk, p.constants)
+        if len(fetched) + len(positions) + sum(v in place for v in chunk) > TRAFFIC:
+            w.volatile = "volatile "
         known: dict[int, str] = {}
         angles: dict[int, dict[str, str]] = {}
 
@@ -227,7 +233,7 @@ class Lowering:
         """x^n for small whole n by squaring, √x for ½; None for the others."""
         if exponent == 0.5:
             return w.intrinsic("sqrt", x)
-        if exponent != int(exponent) or abs(exponent) > 16:
+        if not exponent.is_integer() or abs(exponent) > 16:
             return None
         result, square, n = None, x, abs(int(exponent))
         while n:
@@ -238,6 +244,21 @@ class Lowering:
         if result is None:
             return w.number(1.0)
         return w.div(w.number(1.0), result) if exponent < 0 else result
+
+
+def _chunks(p: Program, work: list[int]) -> list[list[int]]:
+    """Consecutive operations up to a weight of BLOCK; reading an input or feeding an output weighs as much as four operations."""
+    feeds = Counter(p.outputs)
+    chunks: list[list[int]] = [[]]
+    weight = 0
+    for v in work:
+        own = 1 + 4 * (feeds[v] + sum(a in p.inputs for a in p.args[v]))
+        if weight + own > BLOCK and chunks[-1]:
+            chunks.append([])
+            weight = 0
+        chunks[-1].append(v)
+        weight += own
+    return chunks
 
 
 def _spill_places(chunks: list[list[int]], last: dict[int, int]) -> tuple[dict[int, int], int]:

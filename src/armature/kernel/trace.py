@@ -53,7 +53,9 @@ def trace(
     symbols: "numpy" passes arrays of `Symbol` (dtype object), "casadi" passes SX matrices.
     The function returns one array, or a tuple or dict of arrays; a dict names the outputs.
     """
-    arguments = tuple(Argument(key, (shape,) if isinstance(shape, int) else tuple(shape)) for key, shape in inputs.items())
+    if symbols not in ("numpy", "casadi"):
+        raise ArgumentError(f"symbols must be 'numpy' or 'casadi', got {symbols!r}")
+    arguments = tuple(Argument(key, _as_shape(key, shape)) for key, shape in inputs.items())
     flat = [ca.SX.sym(a.name, a.size) for a in arguments]
     shaped = [from_casadi_column(x, a.shape) if symbols == "numpy" else _as_casadi(x, a.shape) for x, a in zip(flat, arguments)]
     return _record(name or getattr(function, "__name__", "function"), arguments, flat, function(*shaped), outputs)
@@ -67,7 +69,12 @@ def from_casadi(function: ca.Function) -> Expression:
     arguments = tuple(Argument(function.name_in(i), shape) for i, shape in enumerate(shapes))
     flat = [ca.SX.sym(a.name, a.size) for a in arguments]
     matrices = [ca.reshape(x, function.size2_in(i), function.size1_in(i)).T for i, x in enumerate(flat)]
-    results = function.call(matrices)
+    try:
+        results = function.call(matrices)
+    except RuntimeError as error:
+        reason = str(error).strip().splitlines()[-1]
+        message = f"{function.name()} cannot be written as scalar operations (CasADi: {reason}); replace its solvers by formulas"
+        raise ArgumentError(message) from error
     named = {function.name_out(i): ca.densify(r) for i, r in enumerate(results)}
     return _record(function.name(), arguments, flat, named, ())
 
@@ -91,6 +98,14 @@ def _record(name: str, arguments: tuple[Argument, ...], flat: list, result: Any,
     if function.has_free():
         raise ArgumentError(f"{name} uses symbols that are not among its inputs: {', '.join(str(s) for s in function.free_sx())}")
     return Expression(name, arguments, tuple(outputs), function)
+
+
+def _as_shape(name: str, shape: Any) -> Shape:
+    """An int or a sequence of ints as a shape."""
+    lengths = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+    if not all(isinstance(n, (int, np.integer)) and n >= 0 for n in lengths):
+        raise ArgumentError(f"the shape of input {name!r} must be a whole number or a tuple of them, got {shape!r}")
+    return tuple(int(n) for n in lengths)
 
 
 def _as_casadi(column: ca.SX, shape: Shape) -> ca.SX:
