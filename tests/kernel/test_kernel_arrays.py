@@ -1,5 +1,6 @@
 """Arrays in and out: every length, shape, kind and layout gives the same numbers; what cannot be meant is refused with its name."""
 
+import threading
 import tracemalloc
 
 import casadi as ca
@@ -111,10 +112,57 @@ def test_contiguous_float64_is_used_in_place(kernel):
 
 
 def test_arrays_reach_the_machine_code_at_their_own_addresses(kernel, monkeypatch):
-    arrays, seen = inputs(7), []
+    arrays, seen = inputs(7, 2), []
     monkeypatch.setattr(kernel, "run_rows", lambda addresses, strides, count: seen.extend(addresses))
     results = kernel(*arrays)
     assert seen == [x.ctypes.data for x in (*arrays, *results)]
+
+
+@pytest.mark.parametrize("batch", [(), (0,), (1,), (8,), (21,)])
+def test_the_quick_way_is_taken_and_equals_the_general_one(kernel, batch):
+    arrays = inputs(*batch)
+    quick, general = kernel._quick(arrays), kernel._batch(arrays)
+    assert quick is not None
+    for y, z in zip(quick, general):
+        np.testing.assert_array_equal(y, z)
+
+
+def test_the_quick_way_declines_what_it_cannot_take(kernel):
+    one, rows = inputs(), inputs(5)
+    assert kernel._quick([*one[:3], 1.0]) is None
+    assert kernel._quick([one[0], *rows[1:]]) is None
+    assert kernel._quick([*rows[:3], rows[3][:4]]) is None
+    assert kernel._quick([*rows[:3], rows[3].astype("f4")]) is None
+    assert kernel._quick([np.asfortranarray(rows[0]), *rows[1:]]) is None
+    assert kernel._one() is False
+    assert kernel._rows(*rows) is False
+
+
+def test_other_python_threads_run_during_a_batch():
+    f = compile(lambda x: nested_sine(x, 40), {"x": 50})  # some 30 ms below, with the lock held all the time no tick would fall into it
+    x, ticks, done = rng.uniform(size=(20_000, 50)), [], threading.Event()
+
+    def tick():
+        while not done.wait(1e-3):
+            ticks.append(0)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    y = np.empty_like(x)
+    before = len(ticks)
+    ran = f._rows(x, y)
+    during = len(ticks) - before
+    done.set()
+    thread.join()
+    assert ran
+    assert during > 3
+    np.testing.assert_allclose(y[:9], nested_sine(x[:9], 40), rtol=1e-13)
+
+
+def nested_sine(x, depth):
+    for _ in range(depth):
+        x = np.sin(x) if isinstance(x, np.ndarray) else ca.sin(x)
+    return x
 
 
 def test_inputs_are_not_changed_and_results_are_new(kernel):

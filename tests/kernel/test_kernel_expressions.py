@@ -16,7 +16,7 @@ from armature.kernel.trace import Expression, from_casadi
 def build(expression: Expression, width: int) -> Kernel:
     """A kernel for vectors of `width` doubles, whatever this CPU would choose."""
     loaded = machine_code.load_object(machine_code.assemble(lower.lower(expression, width)))
-    return Kernel(expression.name, expression.inputs, expression.outputs, expression.operations, loaded.address, loaded, loaded.entry)
+    return Kernel(expression.name, expression.inputs, expression.outputs, expression.operations, loaded.address, loaded, loaded.entries)
 
 
 def by_casadi(expression: Expression, *rows: np.ndarray) -> list[np.ndarray]:

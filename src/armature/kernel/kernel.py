@@ -42,7 +42,7 @@ class Kernel:
         operations: int,
         address: int,
         keep: object,
-        entry: int = 0,
+        entries: tuple[int, int] | None = None,
     ):
         self.name = name
         self.inputs = tuple(inputs)
@@ -52,9 +52,9 @@ class Kernel:
         self._run = C_SIGNATURE(address)
         self._table = ctypes.c_int64 * (len(self.inputs) + len(self.outputs))
         self._shapes_out = [a.shape for a in self.outputs]
-        one = quick.builtin(entry, name) if entry else None
-        self._one = one[0] if one else None
-        self._keep = keep, one
+        self._builtins = [quick.builtin(entry, name) for entry in entries] if entries and quick.layout_known() else []
+        self._one, self._rows = (function for function, _ in self._builtins) if self._builtins else (None, None)
+        self._keep = keep
 
     def __repr__(self) -> str:
         arguments = ", ".join(f"{a.name}{list(a.shape)}" for a in self.inputs)
@@ -65,10 +65,25 @@ class Kernel:
         if len(arrays) != len(self.inputs):
             names = ", ".join(a.name for a in self.inputs)
             raise ArgumentError(f"{self.name} takes {len(self.inputs)} arrays ({names}), got {len(arrays)}")
-        results = [np.empty(shape) for shape in self._shapes_out]
-        if self._one is None or not self._one(*arrays, *results):
+        results = self._quick(arrays)
+        if results is None:
             results = self._batch(arrays)
         return results[0] if len(results) == 1 else tuple(results)
+
+    def _quick(self, arrays: Sequence[Any]) -> list[np.ndarray] | None:
+        """One state, or a batch along one axis, in arrays of exactly the right kind. None when it is anything else."""
+        if self._one is None or self._rows is None:
+            return None
+        results = [np.empty(shape) for shape in self._shapes_out]
+        if self._one(*arrays, *results):
+            return results
+        first = arrays[0] if arrays else None
+        if type(first) is np.ndarray and first.ndim and len(first) * self.operations < 2 * THREAD_WORK:
+            count = len(first)
+            results = [np.empty((count, *shape)) for shape in self._shapes_out]
+            if self._rows(*arrays, *results):
+                return results
+        return None
 
     def _batch(self, arrays: Sequence[Any]) -> list[np.ndarray]:
         """Any arrays: convert, broadcast the leading axes, run."""
@@ -201,7 +216,7 @@ def compiled(key: str, build: Callable[[], Expression]) -> Kernel:
     header, code = entry
     loaded = machine_code.load_object(code)
     inputs, outputs = ([Argument(name, tuple(shape)) for name, shape in header[side]] for side in ("inputs", "outputs"))
-    return Kernel(header["name"], inputs, outputs, header["operations"], loaded.address, loaded, loaded.entry)
+    return Kernel(header["name"], inputs, outputs, header["operations"], loaded.address, loaded, loaded.entries)
 
 
 def _doubles(address: int, size: int) -> np.ndarray:

@@ -140,7 +140,7 @@ class Lowering:
         blocks, spills = self._blocks()
         kernel = shell.kernel(self.expression, self.width, len(blocks), spills)
         lanes = "".join(vectormath.lane_by_lane(name, self.width) for name in sorted(self.library))
-        return "".join(blocks) + kernel + quick.entry(self.expression) + lanes + ir.table(self.constants) + shell.declarations(self.width)
+        return "".join(blocks) + kernel + quick.entries(self.expression) + lanes + ir.table(self.constants) + shell.declarations(self.width)
 
     def _blocks(self) -> tuple[list[str], int]:
         """The operations in functions of about BLOCK operations, and the number of values spilled between them."""

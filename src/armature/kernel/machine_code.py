@@ -67,17 +67,18 @@ class Loaded:
 
     engine: llvm.ExecutionEngine
     address: int  # of @kernel
-    entry: int  # of @one
+    entries: tuple[int, int]  # of @one and @rows
 
 
 def load_object(code: bytes) -> Loaded:
-    """Put object code into memory and find @kernel and @one."""
+    """Put object code into memory and find its functions."""
     target_machine()
     empty = llvm.parse_assembly("")
     engine = llvm.create_mcjit_compiler(empty, target_machine_for_engine())
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
-    return Loaded(engine, engine.get_function_address("kernel"), engine.get_function_address("one"))
+    kernel, one, rows = (engine.get_function_address(name) for name in ("kernel", "one", "rows"))
+    return Loaded(engine, kernel, (one, rows))
 
 
 def target_machine_for_engine() -> llvm.TargetMachine:
