@@ -15,6 +15,7 @@ from armature.robot.model import Robot
 from armature.robot.tree import Tree
 from armature.spatial.vectors import Array
 
+FEW_JOINTS = 3  # up to here theorem 3 needs fewer operations for the symbols d than automatic differentiation (docs/closed_forms.md)
 MOST_OUTPUTS = 200_000  # numbers in one result: beyond, the machine code would take minutes to make
 
 
@@ -42,18 +43,19 @@ def coriolis_tensor(robot: Robot, q: Any) -> np.ndarray:
     With a floating base the rates of its pose are v, not coordinates: d is then ½ ∂²b/∂v_s∂v_j.
     """
     tree = robot.tree
-    plain = _symbols_by_rates if tree.nq != tree.nv else _symbols_by_inertia
+    plain = symbols_by_differentiation if tree.nv > FEW_JOINTS else closed_form.coriolis_symbols
+    plain = symbols_by_rates if tree.nq != tree.nv else plain
     return kernel(robot, "coriolis_tensor", lambda q: plain(tree, q), {"q": tree.nq})(q)
 
 
-def _symbols_by_inertia(tree: Tree, q: Array) -> Array:
-    """(2.14) with the derivatives of the traced M, which need fewer operations than theorem 3 (docs/closed_forms.md)."""
+def symbols_by_differentiation(tree: Tree, q: Array) -> Array:
+    """(2.14) with the derivatives of the traced M."""
     n = tree.nv
     dA = differentiated.jacobian(mass.mass_matrix(tree, q).ravel(), q).reshape(n, n, n)
     return 0.5 * (np.swapaxes(dA, 1, 2) + dA - np.moveaxis(dA, 2, 0))
 
 
-def _symbols_by_rates(tree: Tree, q: Array) -> Array:
+def symbols_by_rates(tree: Tree, q: Array) -> Array:
     """∂b/∂v is linear in v: its values at unit velocities."""
     rest = np.zeros(tree.nv)
     at = [gradient.inverse_dynamics_gradient(tree, q, e, rest).dv for e in np.eye(tree.nv)]
