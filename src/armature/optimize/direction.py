@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from armature.optimize import riccati, rows, system
+from armature.optimize import border, riccati, rows, system
 from armature.optimize.evaluate import Evaluator, Point
 
 SHIFT_FIRST, SHIFT_LEAST, SHIFT_MOST = 1e-4, 1e-10, 1e20
@@ -24,8 +24,9 @@ class Direction:
         self.weight, self.rhat, self.residual, self.y = (np.zeros(n.R) for _ in range(4))
         self.r, self.rb = np.zeros((n.N + 1, n.nz)), np.zeros(nb)
         self.dz, self.dlam, self.beta = np.zeros((n.N + 1, n.nz)), np.zeros((n.N + 1, n.nx)), np.zeros(nb)
-        self.columns_z, self.columns_lam = np.zeros((nb, n.N + 1, n.nz)), np.zeros((nb, n.N + 1, n.nx))
-        self.schur, self.product = np.zeros((nb, nb)), np.zeros(nb)
+        self.border = border.workspace(nb, n.N + 1, n.nz, n.nx)
+        first = evaluator.blocks[0]
+        self.dynamics = first.d.F, first.at.F_rows, first.at.F_cols
         self.left = np.zeros_like(self.r), np.zeros((n.N, n.nx)), np.zeros(nb)
         self.extra = np.zeros_like(self.dz), np.zeros_like(self.dlam)
         self.dy = np.zeros(n.R)
@@ -76,36 +77,20 @@ class Direction:
         return True
 
     def try_shift(self, shift: float) -> bool:
-        """Factor the knots, then the border's Schur complement: its block of totals negative, of parameters positive definite."""
-        first = self.evaluator.blocks[0]
-        if not riccati.factor(self.system.W, first.d.F, first.at.F_rows, first.at.F_cols, shift, self.factors):
+        """Factor the knots, then the border."""
+        if not riccati.factor(self.system.W, *self.dynamics, shift, self.factors):
             return False
-        if self.beta.size == 0:
-            return True
-        for j in range(self.beta.size):
-            self.solve_knots(self.system.V[j], self.system.Vf[j], self.columns_z[j], self.columns_lam[j])
-            system.border_product(self.system, self.columns_z[j], self.columns_lam[j], self.product)
-            self.schur[:, j] = self.system.B[:, j] + self.product
-        self.schur[range(self.n.np), range(self.n.np)] += shift
-        return right_inertia(self.schur, self.n.np)
+        return self.beta.size == 0 or border.factor(*self.dynamics, self.factors, self.system, self.border, self.n.np, shift)
 
     # the solution ---------------------------------------------------------------------------------------------------------
 
-    def solve_knots(self, r: np.ndarray, gap: np.ndarray, dz: np.ndarray, dlam: np.ndarray) -> None:
-        """K (dz, dλ) = −(r, gap)."""
-        first = self.evaluator.blocks[0]
-        riccati.solve(first.d.F, first.at.F_rows, first.at.F_cols, r, gap, self.factors, dz, dlam)
-
     def solve_all(self, r: np.ndarray, gap: np.ndarray, rb: np.ndarray, dz: np.ndarray, dlam: np.ndarray) -> np.ndarray:
         """(N1) for one right-hand side; returns β = (dp, dη)."""
-        self.solve_knots(r, gap, dz, dlam)
         if self.beta.size == 0:
-            return self.beta
-        system.border_product(self.system, dz, dlam, self.product)
-        beta = np.linalg.solve(self.schur, -rb - self.product)
-        dz += np.tensordot(beta, self.columns_z, 1)
-        dlam += np.tensordot(beta, self.columns_lam, 1)
-        return beta
+            riccati.solve(*self.dynamics, r, gap, self.factors, dz, dlam)
+        else:
+            border.solve(*self.dynamics, self.factors, self.system, self.border, r, gap, rb, dz, dlam)
+        return self.border.beta
 
     def correct(self, point: Point, gap: np.ndarray, residual: np.ndarray, mu: float, rho: float, elastic: bool, delta: float) -> None:
         """The direction for other residuals of dynamics and rows, with the factors at hand: a second-order correction."""
@@ -143,11 +128,10 @@ class Direction:
         self.weight[n.R - n.nt :] = 0.0
         for block in self.evaluator.blocks:
             system.assemble(block.d, block.at, self.weight, self.system)
-        first = self.evaluator.blocks[0]
-        riccati.factor(self.system.W, first.d.F, first.at.F_rows, first.at.F_cols, 1.0, self.factors)
+        riccati.factor(self.system.W, *self.dynamics, 1.0, self.factors)
         np.multiply(self.weight, self.rhat, out=self.y)
         self.gradient(point, self.y)
-        self.solve_knots(self.r, np.zeros((n.N, n.nx)), self.dz, self.dlam)
+        riccati.solve(*self.dynamics, self.r, np.zeros((n.N, n.nx)), self.factors, self.dz, self.dlam)
         self.dy[:] = 0.0
         for block in self.evaluator.blocks:
             system.row_steps(block.d, block.at, self.weight, self.rhat, self.dz, np.zeros(n.np), self.dy)
@@ -161,10 +145,8 @@ class Direction:
 
     def refine(self, gap: np.ndarray) -> None:
         """One step of iterative refinement on (N1)."""
-        first = self.evaluator.blocks[0]
         r, g, b = self.left
-        args = (self.system, first.d.F, first.at.F_rows, first.at.F_cols, self.shift)
-        system.remainder(*args, self.r, gap, self.rb, self.dz, self.dlam, self.beta, r, g, b)
+        system.remainder(self.system, *self.dynamics, self.shift, self.r, gap, self.rb, self.dz, self.dlam, self.beta, r, g, b)
         b[: self.n.np] += self.shift * self.beta[: self.n.np]
         dz, dlam = self.extra
         beta = self.solve_all(r, g, b, dz, dlam)
@@ -173,16 +155,3 @@ class Direction:
         if self.beta.size:
             self.beta += beta
 
-
-def right_inertia(schur: np.ndarray, positive: int) -> bool:
-    """Whether the first `positive` rows bring positive and the others negative curvature."""
-    lower = schur[positive:, positive:]
-    try:
-        np.linalg.cholesky(-lower)
-        head = schur[:positive, :positive]
-        if lower.size and positive:
-            head = head - schur[:positive, positive:] @ np.linalg.solve(lower, schur[positive:, :positive])
-        np.linalg.cholesky(head)
-    except np.linalg.LinAlgError:
-        return False
-    return bool(np.isfinite(schur).all())

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from armature.optimize import elastic, rows
+from armature.optimize import border, elastic, rows
 from armature.optimize.direction import Direction
 from armature.optimize.evaluate import Evaluator, empty_point
 from armature.optimize.problem import Guess, Model, Problem
@@ -134,7 +134,7 @@ class Interior:
         """Newton steps until something ends the search."""
         acceptable = 0
         for _ in range(self.options.iterations + 1):
-            error = self.errors(0.0)
+            error = self.errors()
             self.log(len(self.record), *error)
             worst = max(error)
             self.keep_best(error[1])
@@ -152,6 +152,7 @@ class Interior:
                 return Status.UNBOUNDED
             if elastic.creeping(self):
                 self.fall_back()
+                self.errors()
             self.update_barrier()
             if not (self.find_direction() and self.find_step()) and not self.fall_back():
                 return self.give_up(worst)
@@ -159,7 +160,8 @@ class Interior:
 
     def keep_best(self, violation: float) -> None:
         """Remember the current point if it is the best so far: least violation, then least cost."""
-        rank = (max(violation, elastic.violation(self)[1], 1e-6), self.cost / self.evaluator.blocks[0].w[0])
+        violation = max(violation, elastic.violation(self)[1]) if self.elastic else violation
+        rank = (max(violation, 1e-6), self.cost / self.evaluator.blocks[0].w[0])
         if rank < self.best_rank:
             self.best_rank = rank
             self.best.copy_from(self.point)
@@ -224,23 +226,26 @@ class Interior:
         theta = gap + float(np.abs(residual).sum())
         return cost, theta, cost + rows.barrier(self.limits, point.rows, self.mu, self.rho, self.elastic)
 
-    def errors(self, mu: float) -> tuple[float, float, float]:
+    def errors(self) -> tuple[float, float, float]:
         """(stationarity, violation, complementarity) with the multipliers' size taken out, as in Ipopt."""
         d, n, point = self.direction, self.evaluator.n, self.point
         d.gradient(point, point.rows.y)
         rows.residuals(point.v, self.limits, point.rows, self.elastic, d.residual)
-        compl, slope, total, count = rows.complementarity(self.limits, point.rows, mu, self.rho, self.elastic)
-        size = np.abs(point.lam).sum() + np.abs(point.rows.y).sum()
-        scale_all = max(100.0, (size + total) / max(1, count + point.lam.size + n.R)) / 100.0
-        scale_bounds = max(100.0, total / max(1, count)) / 100.0
-        stationarity = max(np.abs(d.r).max(), np.abs(d.rb[: n.np]).max(initial=0.0), slope)
-        violation = max(np.abs(d.residual).max(), np.abs(point.gap).max())
-        return stationarity / scale_all, violation, compl / scale_bounds
+        gradient, self.violation, size = border.sizes(d.r, d.rb[: n.np], d.residual, point.gap, point.lam, point.rows.y)
+        compl, slope, total, count = rows.complementarity(self.limits, point.rows, 0.0, self.rho, self.elastic)
+        self.scale_bounds = max(100.0, total / max(1, count)) / 100.0
+        self.stationarity = max(gradient, slope) / (max(100.0, (size + total) / max(1, count + point.lam.size + n.R)) / 100.0)
+        return self.stationarity, self.violation, compl / self.scale_bounds
+
+    def barrier_error(self) -> float:
+        """The worst error of the problem with the current barrier."""
+        compl = rows.complementarity(self.limits, self.point.rows, self.mu, self.rho, self.elastic)[0]
+        return max(self.stationarity, self.violation, compl / self.scale_bounds)
 
     def update_barrier(self) -> None:
         """Lower μ as long as the problem with this μ is solved well enough (Fiacco and McCormick)."""
         least = self.tolerance / 10.0
-        while self.mu > least and max(self.errors(self.mu)) <= 10.0 * self.mu:
+        while self.mu > least and self.barrier_error() <= 10.0 * self.mu:
             self.mu = max(least, min(0.2 * self.mu, self.mu**1.5))
             self.filter.clear()
         self.phi = self.cost + rows.barrier(self.limits, self.point.rows, self.mu, self.rho, self.elastic)

@@ -67,7 +67,7 @@ def as_nlp(problem: Problem, solver: str = "ipopt", options: dict | None = None)
     for k in range(N):
         args = (x[k], u[k], p, data[k])
         cost, total = cost + F["l"](*args), total + F["t"](*args)
-        g += [F["f"](*args) - x[k + 1], F["c"](*args)]
+        g += [x[k + 1] - F["f"](*args), F["c"](*args)]
         low += [np.zeros(m.nx), limits[0][k]]
         high += [np.zeros(m.nx), limits[1][k]]
     last = (x[N], p, data[N])

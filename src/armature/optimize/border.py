@@ -1,0 +1,104 @@
+"""The border of the Newton system (N1): a few parameters and totals, by the Schur complement S = B + Vᵀ(−K⁻¹V)."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from armature.optimize import riccati
+from armature.optimize.loops import loop
+from armature.optimize.system import border_product
+
+
+class Border(NamedTuple):
+    """z, lam: (nb, …) columns −K⁻¹V.  schur, inverse: (nb, nb).  product, beta: (nb,)."""
+
+    z: np.ndarray
+    lam: np.ndarray
+    schur: np.ndarray
+    inverse: np.ndarray
+    product: np.ndarray
+    beta: np.ndarray
+
+
+def workspace(nb: int, knots: int, nz: int, nx: int) -> Border:
+    """Arrays for nb columns."""
+    shapes = [(nb, knots, nz), (nb, knots, nx), (nb, nb), (nb, nb), (nb,), (nb,)]
+    return Border(*(np.zeros(shape) for shape in shapes))
+
+
+@loop
+def factor(F, rows, cols, factors, system, border, np_, shift):
+    """S and its inverse; False when its block of totals is not negative definite or, those eliminated, that of parameters not positive."""
+    nb = border.beta.size
+    for j in range(nb):
+        riccati.solve(F, rows, cols, system.V[j], system.Vf[j], factors, border.z[j], border.lam[j])
+        border_product(system, border.z[j], border.lam[j], border.product)
+        for i in range(nb):
+            border.schur[i, j] = system.B[i, j] + border.product[i]
+        if j < np_:
+            border.schur[j, j] += shift
+    return invert(border.schur, border.inverse, np_)
+
+
+@loop
+def invert(S, inverse, np_):
+    """Gauss–Jordan from the last row to the first; the pivots' signs are the inertia: totals (last) negative, parameters positive."""
+    nb = S.shape[0]
+    A = S.copy()
+    inverse[:] = 0.0
+    for i in range(nb):
+        inverse[i, i] = 1.0
+    for c in range(nb - 1, -1, -1):
+        pivot = A[c, c]
+        right = pivot if c < np_ else -pivot
+        if not right > 1e-13 * abs(S[c, c]):
+            return False
+        for j in range(nb):
+            A[c, j] /= pivot
+            inverse[c, j] /= pivot
+        for i in range(nb):
+            if i != c:
+                value = A[i, c]
+                for j in range(nb):
+                    A[i, j] -= value * A[c, j]
+                    inverse[i, j] -= value * inverse[c, j]
+    return True
+
+
+@loop
+def solve(F, rows, cols, factors, system, border, r, gap, rb, dz, dlam):
+    """(N1) for one right-hand side: border.beta, dz, dlam."""
+    riccati.solve(F, rows, cols, r, gap, factors, dz, dlam)
+    nb = border.beta.size
+    border_product(system, dz, dlam, border.product)
+    for i in range(nb):
+        total = 0.0
+        for j in range(nb):
+            total -= border.inverse[i, j] * (rb[j] + border.product[j])
+        border.beta[i] = total
+    for j in range(nb):
+        value = border.beta[j]
+        for k in range(dz.shape[0]):
+            for a in range(dz.shape[1]):
+                dz[k, a] += value * border.z[j, k, a]
+            for s in range(dlam.shape[1]):
+                dlam[k, s] += value * border.lam[j, k, s]
+
+
+@loop
+def sizes(r, rp, residual, gap, lam, y):
+    """(largest of the gradient, largest residual of rows and dynamics, sum of |multipliers|)."""
+    gradient = violation = total = 0.0
+    for value in r.flat:
+        gradient = max(gradient, abs(value))
+    for value in rp:
+        gradient = max(gradient, abs(value))
+    for value in residual:
+        violation = max(violation, abs(value))
+    for value in gap.flat:
+        violation = max(violation, abs(value))
+    for value in lam.flat:
+        total += abs(value)
+    for value in y:
+        total += abs(value)
+    return gradient, violation, total
