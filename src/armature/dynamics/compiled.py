@@ -10,6 +10,7 @@ import functools
 import hashlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -76,6 +77,8 @@ def inverse_dynamics(robot: Robot, q: Any, v: Any, a: Any, wrenches: Wrenches | 
 
     wrenches: {link name: (..., 6) force and torque on the link at its origin, world axes}.  base: prescribed motion of the base.
     """
+    if robot.loops:
+        return _closed_loops().inverse_dynamics(robot, q, v, a, wrenches, base)
     return _dynamics(robot, "inverse_dynamics", recursive.inverse_dynamics, q, v, a, wrenches, base)
 
 
@@ -92,9 +95,19 @@ def forward_dynamics(
         from armature.dynamics import routes
 
         return routes.forward_dynamics(robot, method, q, v, tau, wrenches, base)
+    if robot.loops or robot.passive:
+        if robot.loops:
+            return _closed_loops().forward_dynamics(robot, q, v, tau, wrenches, base)
+        _closed_loops().check_passive(robot, tau)
     if "_moves" not in robot.__dict__:
         check_moves(robot)
     return _dynamics(robot, "forward_dynamics", recursive.forward_dynamics, q, v, tau, wrenches, base)
+
+
+def _closed_loops() -> ModuleType:
+    from armature.dynamics import closed_loops
+
+    return closed_loops
 
 
 class BaseMotion(NamedTuple):
@@ -181,6 +194,8 @@ class ForwardDerivatives(NamedTuple):
 
 def inverse_dynamics_derivatives(robot: Robot, q: Any, v: Any, a: Any) -> InverseDerivatives:
     """Derivatives of inverse dynamics with respect to q, v and a."""
+    if robot.loops:
+        return InverseDerivatives(*_closed_loops().derivatives(robot, False, q, v, a))
     tree = robot.tree
     if linked.applies(tree):
         return InverseDerivatives(*linked_derivatives.inverse(robot, q, v, a, physics_source()))
@@ -191,6 +206,8 @@ def inverse_dynamics_derivatives(robot: Robot, q: Any, v: Any, a: Any) -> Invers
 
 def forward_dynamics_derivatives(robot: Robot, q: Any, v: Any, tau: Any) -> ForwardDerivatives:
     """Derivatives of forward dynamics with respect to q, v and τ."""
+    if robot.loops:
+        return ForwardDerivatives(*_closed_loops().derivatives(robot, True, q, v, tau))
     check_moves(robot)
     tree = robot.tree
     if linked.applies(tree):

@@ -7,7 +7,7 @@ Unknowns: ẍ (acceleration of the origin less gravity, ω̇) of every body in i
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import csc_matrix
+from scipy.sparse import csc_matrix, diags_array
 from scipy.sparse.linalg import splu
 
 from armature.dynamics.kinematics import placements, rate
@@ -42,17 +42,25 @@ def terms(tree: Tree, q: Array, v: Array, wrenches: Wrenches | None = None, base
     return np.array(X), np.array(f), np.array(R)
 
 
-def solve(tree: Tree, X: Array, f: Array, R: Array, tau: Array, base_spin: Array) -> tuple[Array, Array]:
-    """q̈ (nv,) and the wrench (nb, 6) that each joint carries, from the terms of one state (floats); base_spin: ω̇ of the base (3,)."""
-    nb, nv = len(tree.bodies), tree.nv
-    size = 12 * nb + nv
+def solve(
+    tree: Tree, X: Array, f: Array, R: Array, tau: Array, base_spin: Array, G: Array | None = None, D: Array | None = None
+) -> tuple[Array, Array]:
+    """q̈ (nv,) and the wrench (nb, 6) that each joint carries, from the terms of one state (floats); base_spin: ω̇ of the base (3,).
+
+    G (m, nv), D (m,): further rows Γ q̈ = D of loops. They may repeat each other: a small −ε beside them, and refinement.
+    """
+    G, D = (np.empty((0, tree.nv)), np.empty(0)) if G is None or D is None else (G, D)
+    nb, nv, m = len(tree.bodies), tree.nv, len(D)
+    size = 12 * nb + nv + m
     rows, columns, values = [], [], []
 
     def put(i: int, j: int, block: Array) -> None:
         r, c = np.nonzero(block)
         rows.extend(i + r), columns.extend(j + c), values.extend(block[r, c])
 
-    rhs = np.concatenate([-R.ravel(), tau, f.ravel()])
+    rhs = np.concatenate([-R.ravel(), tau, f.ravel(), D])
+    put(12 * nb + nv, 6 * nb, G)
+    put(6 * nb, 12 * nb + nv, G.T)
     for i, body in enumerate(tree.bodies):
         x, k, q = 6 * i, 6 * nb + nv + 6 * i, 6 * nb + body.v
         put(x, x, weight(body))
@@ -65,10 +73,12 @@ def solve(tree: Tree, X: Array, f: Array, R: Array, tau: Array, base_spin: Array
         if body.rotor:
             _rotor(body, put, q, rhs, base_spin)
     K = csc_matrix((values, (rows, columns)), shape=(size, size))
-    factor = splu(K)
+    epsilon = diags_array(np.concatenate([np.zeros(size - m), np.full(m, -1e-9)]), format="csc")
+    factor = splu(csc_matrix(K + epsilon) if m else K)
     x = factor.solve(rhs)
-    x += factor.solve(rhs - K @ x)
-    return x[6 * nb : 6 * nb + nv], x[6 * nb + nv :].reshape(nb, 6)
+    for _ in range(3 if m else 1):
+        x += factor.solve(rhs - K @ x)
+    return x[6 * nb : 6 * nb + nv], x[6 * nb + nv : 12 * nb + nv].reshape(nb, 6)
 
 
 def _rotor(body: Body, put, q: int, rhs: Array, base_spin: Array) -> None:

@@ -77,6 +77,11 @@ def beta(values: Array, alpha: Array) -> Array:
     return values[..., 1:] - values[..., :1] - 0.5 * np.diagonal(alpha, axis1=-2, axis2=-1)
 
 
-def solve(alpha: Array, beta: Array, tau: Any) -> Array:
-    """(2.2): α q̈ = Q − β."""
-    return np.linalg.solve(alpha, (np.asarray(tau, dtype=float) - beta)[..., None])[..., 0]
+def solve(alpha: Array, beta: Array, tau: Any, G: Array, D: Array) -> Array:
+    """(2.2): α q̈ = Q − β, with loops + ΓᵀN such that Γ q̈ = D, redundant rows by the pseudo-inverse."""
+    free = np.linalg.solve(alpha, (np.asarray(tau, dtype=float) - beta)[..., None])
+    if not D.size:
+        return free[..., 0]
+    Y = np.linalg.solve(alpha, np.swapaxes(G, -1, -2))
+    N = np.linalg.pinv(G @ Y, rcond=1e-10, hermitian=True) @ (D[..., None] - G @ free)
+    return (free + Y @ N)[..., 0]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from armature.dynamics import gauss_tree, gibbs_appell
+from armature.dynamics.closed_loops import check_passive, loop_rows
 from armature.dynamics.compiled import BaseMotion, check_links, check_moves, kernel
 from armature.dynamics.recursive import FIXED, Base
 from armature.errors import ArgumentError
@@ -22,23 +23,33 @@ def forward_dynamics(robot: Robot, method: str, q: Any, v: Any, tau: Any, wrench
     if method not in ROUTES:
         raise ArgumentError(f"method {method!r} is not known; use one of 'recursive', {', '.join(map(repr, ROUTES))}")
     check_moves(robot)
+    check_passive(robot, tau)
     links = check_links(robot, wrenches)
     outside = [*((wrenches or {})[link] for link in links), *(base or ())]
     return ROUTES[method](robot, q, v, tau, links, outside, base is not None)
 
 
+def _loops(robot: Robot, q: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Γ (..., m, n) and D (..., m) of the loops; no rows without them."""
+    if not robot.loops:
+        return np.empty((0, robot.nv)), np.empty(0)
+    _, _, D, G = loop_rows(robot)(q, v)
+    return G, D
+
+
 def gauss(robot: Robot, q: Any, v: Any, tau: Any, links: Sequence[str], outside: Sequence[Any], moving: bool) -> np.ndarray:
-    """One sparse KKT system for each state."""
+    """One sparse KKT system for each state, the loops' rows included."""
     tree = robot.tree
     plain = lambda q, v, *rest: gauss_tree.terms(tree, q, v, *_outside(links, rest, moving))
     X, f, R = kernel(robot, "gauss terms", plain, _inputs(robot, links, moving), tuple(links), moving)(q, v, *outside)
     batch = np.broadcast_shapes(f.shape[:-2], np.shape(tau)[:-1])
     spin = np.broadcast_to(outside[-2] if moving else np.zeros(3), (*batch, 3))
-    X, f, R = (np.broadcast_to(x, (*batch, *x.shape[-k:])) for x, k in ((X, 3), (f, 2), (R, 2)))
+    G, D = _loops(robot, q, v)
+    X, f, R, G, D = (np.broadcast_to(x, (*batch, *x.shape[-k:])) for x, k in ((X, 3), (f, 2), (R, 2), (G, 2), (D, 1)))
     tau = np.broadcast_to(np.asarray(tau, dtype=float), (*batch, tree.nv))
     result = np.empty((*batch, tree.nv))
     for i in np.ndindex(*batch):
-        result[i], _ = gauss_tree.solve(tree, X[i], f[i], R[i], tau[i], spin[i])
+        result[i], _ = gauss_tree.solve(tree, X[i], f[i], R[i], tau[i], spin[i], G[i], D[i])
     return result
 
 
@@ -54,7 +65,7 @@ def gibbs_appell_route(robot: Robot, q: Any, v: Any, tau: Any, links: Sequence[s
     alpha = gibbs_appell.alpha(at_rest(each(q), gibbs_appell.pair_probes(n)))
     axes = [1] * len(links) + ([2, 1, 1, 1] if moving else [])
     values = in_motion(each(q), each(v), np.vstack([np.zeros(n), np.eye(n)]), *(each(x, k) for x, k in zip(outside, axes)))
-    return gibbs_appell.solve(alpha, gibbs_appell.beta(values, alpha), tau)
+    return gibbs_appell.solve(alpha, gibbs_appell.beta(values, alpha), tau, *_loops(robot, q, v))
 
 
 def _inputs(robot: Robot, links: Sequence[str], moving: bool) -> dict[str, Shape | int]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from armature.drive.friction import Friction
 from armature.errors import RobotError
 from armature.robot import guard, structure
+from armature.robot.loop import Loop, check_loops
 
 if TYPE_CHECKING:
     from armature.drive.catalogue import Supply
@@ -137,6 +138,7 @@ class Joint:
     position (m), rotation (rows of a matrix): the joint's frame (= the child link's frame at coordinate 0) in the parent link's frame.
     axis: direction in the joint's frame, made a unit vector; the normal of a planar joint's plane; fixed and floating ones have none.
     A planar joint has coordinates (x, y, angle): along two axes of the plane, then about the normal; a floating one those of a free base.
+    passive: it has no motor.
     reduction: gear ratio named by the file (`<mechanicalReduction>`), signed; a note for the drives, no influence on dynamics.
     """
 
@@ -152,6 +154,7 @@ class Joint:
     rotor: Rotor | None = None
     mimic: Mimic | None = None
     reduction: float | None = None
+    passive: bool = False
 
     def __post_init__(self) -> None:
         where = f"joint {guard.name('joint', self.name)!r}: "
@@ -188,6 +191,7 @@ class Robot:
     gravity: Vec3 = (0.0, 0.0, -9.81)
     drives: tuple[Coupling, ...] = ()  # set by with_drives
     supply: Supply | None = None  # what feeds the drives, where a file of drives says so
+    loops: tuple[Loop, ...] = ()  # joints that close loops on top of the tree
 
     def __post_init__(self) -> None:
         links, joints = tuple(self.links), tuple(self.joints)
@@ -200,13 +204,15 @@ class Robot:
         by_name = {link.name: link for link in links}
         links = tuple(by_name[name] for name in (root, *(joint.child for joint in joints)))
         _set(self, name=str(self.name), links=links, joints=joints, gravity=guard.vector("gravity", self.gravity, 3))
+        _set(self, loops=tuple(self.loops))
+        check_loops(self.loops, by_name)
 
     def __hash__(self) -> int:
         return self._hash
 
     @cached_property
     def _hash(self) -> int:
-        return hash((self.name, self.links, self.joints, self.base, self.gravity, self.drives, self.supply))
+        return hash((self.name, self.links, self.joints, self.base, self.gravity, self.drives, self.supply, self.loops))
 
     def __getstate__(self) -> dict[str, Any]:
         # what was computed from the data (hash, tree, kernels) belongs to this process
@@ -252,6 +258,12 @@ class Robot:
     def joint_names(self) -> tuple[str, ...]:
         """Names of the independent moving joints in the order of q and v."""
         return self.tree.joint_names
+
+    @cached_property
+    def passive(self) -> tuple[int, ...]:
+        """Indices in v of the joints without a motor."""
+        passive = {j.name for j in self.joints if j.passive}
+        return tuple(b.v for b in self.tree.bodies if not b.mimic and b.name in passive)
 
     @property
     def link_names(self) -> tuple[str, ...]:
@@ -315,6 +327,12 @@ class Robot:
         from armature.robot.change import with_friction
 
         return with_friction(self, friction)
+
+    def with_loops(self, loops: Iterable[Loop] | str | PathLike[str], passive: Iterable[str] = ()) -> Robot:
+        """The same robot with loops closed: Loop objects, or a YAML side file with `loops` and `passive`; and joints made passive."""
+        from armature.robot.loop import with_loops
+
+        return with_loops(self, loops, passive)
 
     def with_drives(self, drives: Any) -> Robot:
         """The same robot with drives: {joint name: Drive}, a list of Couplings (several motors, differentials), or a YAML file's path.

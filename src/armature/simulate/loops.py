@@ -3,6 +3,7 @@
 Arrays of a run: q (K+1, B, nq), v (K+1, B, nv), a and tau (K+1, B, nv), work (K+1, B); row 0 holds the start.
 `layout` (nq,) says where each coordinate's rate comes from: an index of v, or −1 for a floating base's seven.
 `free`: (first index in q, first in v) of a floating base, (−1, −1) without one.
+`fix`: address of the kernel that puts a state back on closed loops, 0 without loops; drift (B,): the largest error it found.
 """
 
 from __future__ import annotations
@@ -62,7 +63,22 @@ def _evaluate(address, table, strides, t, q, v, p, a, power, tau):
 
 
 @njit(cache=True, nogil=True)
-def rk4(address, layout, free, t0, h, p, per_step, q, v, a, tau, work, first, count, low, high):
+def project(address, q, v, drift):
+    """One step back to closed loops, in place."""
+    if address == 0:
+        return
+    q_new, v_new, size = np.empty_like(q), np.empty_like(v), np.empty(len(q))
+    table = np.array([q.ctypes.data, v.ctypes.data, q_new.ctypes.data, v_new.ctypes.data, size.ctypes.data])
+    strides = np.array([q.shape[1], v.shape[1], q.shape[1], v.shape[1], 1])
+    call(address, table.ctypes.data, strides.ctypes.data, q.shape[0])  # type: ignore[call-arg]
+    q[:] = q_new
+    v[:] = v_new
+    for b in range(len(q)):
+        drift[b] = max(drift[b], size[b])
+
+
+@njit(cache=True, nogil=True)
+def rk4(address, layout, free, t0, h, p, per_step, q, v, a, tau, work, first, count, low, high, fix, drift):
     """Steps first … first + count − 1 of the classic Runge–Kutta method; p (K or 1, B, m) holds over a step; rows low … high."""
     B, nq, nv = high - low, q.shape[2], v.shape[2]
     table = np.empty(7, dtype=np.int64)
@@ -114,10 +130,11 @@ def rk4(address, layout, free, t0, h, p, per_step, q, v, a, tau, work, first, co
                 v[k + 1, low + b, i] = v0[b, i] + h / 6.0 * v_sum[b, i]
             work[k + 1, low + b] = work[k, low + b] + h / 6.0 * w_sum[b]
         normalize(q[k + 1, low:high], free)
+        project(fix, q[k + 1, low:high], v[k + 1, low:high], drift[low:high])
 
 
 @njit(cache=True, nogil=True)
-def semi_implicit(address, layout, free, t0, h, p, per_step, q, v, a, tau, work, first, count, low, high):
+def semi_implicit(address, layout, free, t0, h, p, per_step, q, v, a, tau, work, first, count, low, high, fix, drift):
     """Steps of the semi-implicit Euler method: v₊ = v + h a(q, v), q₊ = q + h q̇(q, v₊)."""
     B, nq, nv = high - low, q.shape[2], v.shape[2]
     table = np.empty(7, dtype=np.int64)
@@ -131,6 +148,7 @@ def semi_implicit(address, layout, free, t0, h, p, per_step, q, v, a, tau, work,
         rates(q0, v[k + 1, low:high], layout, free, dq)
         q[k + 1, low:high] = q0 + h * dq
         normalize(q[k + 1, low:high], free)
+        project(fix, q[k + 1, low:high], v[k + 1, low:high], drift[low:high])
         # work at the power of the step's start
         for b in range(B):
             work[k + 1, low + b] = work[k, low + b] + h * power[b]

@@ -14,12 +14,15 @@ import numpy as np
 from armature.drive import corner
 from armature.drive import friction as friction_module
 from armature.drive.corner import Smooth
-from armature.dynamics import compiled, kinematics, linked, recursive
+from armature.dynamics import compiled, kinematics, linked, loops, recursive
+from armature.dynamics.closed_loops import check_passive, loop_rows
 from armature.errors import ArgumentError
 from armature.kernel import Kernel
 from armature.kernel.trace import Shape, trace
 from armature.robot.model import Robot
 from armature.spatial.vectors import Array, pack
+
+OPEN = 1e-6  # m or rad that a loop may be open at the start of a simulation
 
 
 def friction_torque(robot: Robot, v: Array, tau: Array, width: float) -> Array:
@@ -74,7 +77,7 @@ class Plant:
             if link not in robot.tree.frames:
                 raise ArgumentError(f"link {link!r} is not in robot {robot.name!r}; its links are: {', '.join(robot.tree.frames)}")
         self._driven: Kernel | None = None
-        self._details = (self.links, self.width, self._element_digest(), _friction_numbers(robot), _sources())
+        self._details = (self.links, self.width, self._element_digest(), _friction_numbers(robot), robot.loops, _sources())
 
     def _element_digest(self) -> str:
         """Names the force elements: the digest of what they compute."""
@@ -97,7 +100,7 @@ class Plant:
 
     def motion(self, t: float, q: np.ndarray, v: np.ndarray, tau: np.ndarray, wrenches: Sequence[np.ndarray]) -> tuple[np.ndarray, float]:
         """Accelerations (nv,) and power (W) at one state; mechanisms of very many links go through the loop kernel."""
-        if linked.applies(self.robot.tree):
+        if linked.applies(self.robot.tree) and not self.robot.loops:
             total = applied(self.robot, self.elements, self.width, t, q, v, tau, dict(zip(self.links, wrenches)))
             return compiled.forward_dynamics(self.robot, q, v, total), float(total @ v)
         a, power = self.driven()(np.array(t), q, v, tau, *wrenches)
@@ -122,8 +125,24 @@ class Plant:
         return {"t": (), "q": self.robot.nq, "v": self.robot.nv, last[0]: last[1]}
 
     def _motion(self, t: Any, q: Array, v: Array, tau: Array, wrenches: Mapping[str, Array]) -> tuple[Array, Any]:
-        total = applied(self.robot, self.elements, self.width, t, q, v, tau, wrenches)
-        return recursive.forward_dynamics(self.robot.tree, q, v, total), sum((x * y for x, y in zip(total, v)), 0.0)
+        total, tree = applied(self.robot, self.elements, self.width, t, q, v, tau, wrenches), self.robot.tree
+        power = sum((x * y for x, y in zip(total, v)), 0.0)
+        if self.robot.loops:
+            return loops.forward_dynamics(tree, self.robot.loops, q, v, total)[0], power
+        return recursive.forward_dynamics(tree, q, v, total), power
+
+
+def check_start(robot: Robot, q: np.ndarray, torques: np.ndarray | None) -> None:
+    """Refuse a start (B, nq) whose loops are open, and torques on passive joints."""
+    if torques is not None:
+        check_passive(robot, torques)
+    if not robot.loops:
+        return
+    f = np.max(np.abs(loop_rows(robot)(q, np.zeros(robot.nv))[0]), axis=0)
+    worst = int(np.argmax(f))
+    if f[worst] > OPEN:
+        name = loops.moving_rows(robot.tree, robot.loops)[worst][0]
+        raise ArgumentError(f"loop {name!r} is open by {f[worst]:.3g} (m or rad) at the start; close it: q0 = arm.close_loops(robot, q0)")
 
 
 def _law(controller: Any, parameters: int) -> Callable:

@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from armature.dynamics.closed_loops import projection
 from armature.errors import ArgumentError
 from armature.kernel.kernel import Kernel, thread_count
 from armature.robot.model import Robot
 from armature.simulate import loops
 from armature.simulate.controller import is_traced
-from armature.simulate.plant import Plant
+from armature.simulate.plant import Plant, check_start
 from armature.simulate.progress import Progress
 from armature.simulate.result import Simulation, Status, energy_drift
 
@@ -29,6 +30,7 @@ class Rollout:
     """Motions of a batch at the same times.
 
     t: (N+1,), s.  q: (..., N+1, nq).  v, a, tau: (..., N+1, nv), tau those of the controller.  work: (..., N+1), J, of all applied forces.
+    loop_drift: (...) largest error of the loops' closure before it was projected out, m or rad.
     """
 
     robot: Robot = field(repr=False)
@@ -38,6 +40,7 @@ class Rollout:
     a: np.ndarray
     tau: np.ndarray
     work: np.ndarray
+    loop_drift: np.ndarray
     status: Status = Status.COMPLETE
 
     def __repr__(self) -> str:
@@ -55,7 +58,8 @@ class Rollout:
             raise ArgumentError(f"index {index!r} does not pick one motion; the batch has {self.q.ndim - 2} axes: index each")
         drift = float(np.max(energy_drift(self.robot, q, v, work)))
         names = self.robot.joint_names
-        return Simulation(self.t, q, v, a, names, tau, energy_drift=drift, work=work, status=self.status)
+        account = {"energy_drift": drift, "loop_drift": float(self.loop_drift[index]), "work": work, "status": self.status}
+        return Simulation(self.t, q, v, a, names, tau, **account)
 
 
 def rollout(
@@ -84,13 +88,15 @@ def rollout(
     steps = _steps(duration, step)
     law, fed = _fed(robot, controller, parameters)
     q, v, p, batch, per_step = _start(robot, q0, v0, fed, steps, law is None)
+    check_start(robot, q[0], fed if law is None else None)
     plant = Plant(robot, elements, width=friction_width)
     kernel = plant.controlled(law, 0 if parameters is None else p.shape[-1])
     run = _Run(robot, kernel, q, v, p, per_step, step, method)
     done, status = run.all(threads)
     shaped = lambda x: np.moveaxis(x[: done + 1], 0, 1).reshape((*batch, done + 1, *x.shape[2:]))
     t = step * np.arange(done + 1)
-    return Rollout(robot, t, shaped(run.q), shaped(run.v), shaped(run.a), shaped(run.tau), shaped(run.work), status)
+    motions = [shaped(x) for x in (run.q, run.v, run.a, run.tau, run.work)]
+    return Rollout(robot, t, *motions, run.drift.reshape(batch), status)
 
 
 def _steps(duration: float, step: float) -> int:
@@ -163,6 +169,8 @@ class _Run:
         self.kernel, self.q, self.v, self.p, self.per_step, self.h = kernel, q, v, p, per_step, float(step)
         self.a, self.tau, self.work = np.empty_like(v), np.empty_like(v), np.zeros(q.shape[:2])
         self.method = loops.METHODS[method]
+        self.fix = projection(robot) if robot.loops else None
+        self.drift = np.zeros(q.shape[1])
         self.layout, self.free = layout(robot)
         loops.normalize(self.q[0], self.free)
 
@@ -197,4 +205,5 @@ class _Run:
 
     def _rows(self, low: int, high: int, first: int, count: int) -> None:
         arrays = (self.p, self.per_step, self.q, self.v, self.a, self.tau, self.work)
-        self.method(self.kernel.address, self.layout, self.free, 0.0, self.h, *arrays, first, count, low, high)
+        fix = self.fix.address if self.fix is not None else 0
+        self.method(self.kernel.address, self.layout, self.free, 0.0, self.h, *arrays, first, count, low, high, fix, self.drift)

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from armature.dynamics import linked
+from armature.dynamics.closed_loops import check_passive, projection
 from armature.errors import ArgumentError
 from armature.robot.model import Robot
 from armature.simulate import loops
 from armature.simulate.controller import is_traced, procedure
 from armature.simulate.driven import simulate_drives
 from armature.simulate.integrate import FIXED, Result, Settings, integrate
-from armature.simulate.plant import Plant
+from armature.simulate.plant import Plant, check_start
 from armature.simulate.result import Simulation, energy_drift
 from armature.simulate.rollout import layout, neutral, rollout
 
@@ -65,6 +66,7 @@ def simulate(
     if method in FIXED and not wrenches and not settings.events and times is None and _compiles(robot, controller):
         fixed = (duration, settings.step or 0.0, method)
         return rollout(robot, controller, q, v, *fixed, elements=elements, friction_width=friction_width)[()]
+    check_start(robot, q[None], None)
     plant = Plant(robot, elements, tuple(wrenches or ()), friction_width)
     system = RobotSystem(robot, controller, plant, wrenches or {})
     return _simulation(robot, system, integrate(system, q, v, duration, settings))
@@ -100,11 +102,14 @@ class RobotSystem:
         self.wrenches = wrenches
         self.layout, self.free = layout(robot)
         self.plant = plant
+        self.closing = projection(robot) if robot.loops else None
 
     def motion(self, t: float, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, float]:
         """Accelerations, and the power of torques, friction, elements and wrenches."""
         outside = [np.asarray(w(t, q, v) if callable(w) else w, dtype=float) for w in self.wrenches.values()]
-        return self.plant.motion(t, q, v, self.law(t, q, v), outside)
+        tau = self.law(t, q, v)
+        check_passive(self.robot, tau)
+        return self.plant.motion(t, q, v, tau, outside)
 
     def rates(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """q̇."""
@@ -115,9 +120,13 @@ class RobotSystem:
         return out[0]
 
     def project(self, t: float, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-        """Unit quaternions."""
+        """Unit quaternions, closed loops; the loops' error before."""
         if self.nq != self.nv:
             loops.normalize(q[None], self.free)
+        if self.closing is not None:
+            q, v, drift = self.closing(q, v)
+            q, v, _ = self.closing(q, v)
+            return q, v, float(drift)
         return q, v, 0.0
 
 

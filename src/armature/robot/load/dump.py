@@ -40,7 +40,7 @@ def to_yaml(robot: Robot) -> str:
         entry = [*_body(robot.link(joint.child)), *_joint(joint, names[-1])]
         lines += [("  - " if k == 0 else "    ") + line for k, line in enumerate(entry)]
         names.append(joint.child)
-    return "\n".join(lines + _drives(robot)) + "\n"
+    return "\n".join(lines + _loops(robot) + _drives(robot)) + "\n"
 
 
 def _body(link: Link) -> list[str]:
@@ -71,7 +71,16 @@ def _joint(j: Joint, previous: str) -> list[str]:
         lines.append(f"rotor: {_flow({k: v for k, v in vars(j.rotor).items() if v is not None})}")
     if j.mimic is not None:
         lines.append(f"mimic: {_flow(vars(j.mimic))}")
-    return lines + ([] if j.reduction is None else [f"reduction: {j.reduction!r}"])
+    lines += [] if j.reduction is None else [f"reduction: {j.reduction!r}"]
+    return lines + (["passive: true"] if j.passive else [])
+
+
+def _loops(robot: Robot) -> list[str]:
+    lines = ["loops:"] if robot.loops else []
+    for c in robot.loops:
+        ends = {"a": c.a, "b": c.b, "at_a": c.position_a, "at_b": c.position_b, "rotation_a": c.rotation_a, "rotation_b": c.rotation_b}
+        lines.append(f"  - {_flow({'name': c.name, 'kind': c.kind, **ends, 'axis': c.axis})}")
+    return lines
 
 
 def _drives(robot: Robot) -> list[str]:

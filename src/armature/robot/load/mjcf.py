@@ -14,6 +14,7 @@ from armature.robot.check import check
 from armature.robot.load.text import read_bytes
 from armature.robot.load.urdf import robot_from_urdf
 from armature.robot.load.xml import Source, parse
+from armature.robot.loop import Loop
 from armature.robot.model import IDENTITY, INF, ZERO, Joint, Limits, Link, Mat3, Mimic, Robot, Rotor, Vec3, Visual
 
 FREE, BALL, SLIDE, HINGE = range(4)
@@ -55,7 +56,9 @@ def robot_from_model(model: Any, path: object) -> Robot:
             links += new_links
             joints += new_joints
         joints = _coupled(model, joints, names, source)
-        robot = Robot(names.model, tuple(links), tuple(joints), names.bodies[0], _gravity(model))
+        loops = _loops(model, names, source)
+        joints = _passive(model, joints, names) if loops else joints
+        robot = Robot(names.model, tuple(links), tuple(joints), names.bodies[0], _gravity(model), loops=loops)
     except RobotError as e:
         raise FileError(str(e), path) from None
     _warn_of_losses(model, names, source)
@@ -195,7 +198,7 @@ def _coupled(model: Any, joints: list[Joint], names: _Names, source: Source) -> 
     by_name = {j.name: j for j in joints}
     for e in range(model.neq):
         kind, first, second = int(model.eq_type[e]), int(model.eq_obj1id[e]), int(model.eq_obj2id[e])
-        if not model.eq_active0[e]:
+        if not model.eq_active0[e] or kind in (0, 1):
             continue
         if kind != 2 or any(model.eq_data[e][2:5]) or by_name[names.joints[first]].mimic is not None:
             what = EQUALITY.get(kind, "an unknown kind of")
@@ -210,6 +213,32 @@ def _coupled(model: Any, joints: list[Joint], names: _Names, source: Source) -> 
             offset = value - a1 * float(model.qpos0[model.jnt_qposadr[second]])
             by_name[joint.name] = replace(joint, mimic=Mimic(names.joints[second], a1, offset))
     return list(by_name.values())
+
+
+def _loops(model: Any, names: _Names, source: Source) -> tuple[Loop, ...]:
+    """Equalities that close loops: connect (a common point) and weld, between two bodies."""
+    import mujoco
+
+    found = []
+    for e in range(model.neq):
+        kind, a, b, data = int(model.eq_type[e]), int(model.eq_obj1id[e]), int(model.eq_obj2id[e]), model.eq_data[e]
+        if kind not in (0, 1) or not model.eq_active0[e]:
+            continue
+        if int(model.eq_objtype[e]) != int(mujoco.mjtObj.mjOBJ_BODY):  # pyright: ignore[reportAttributeAccessIssue]
+            source.warn(None, f"equality {e} ({EQUALITY[kind]}) between sites is not taken over: write it between bodies")
+            continue
+        name, ends = model.equality(e).name or f"{EQUALITY[kind]}{e}", (names.bodies[a], names.bodies[b])
+        if kind == 0:  # points on the first and the second body
+            found.append(Loop(name, "spherical", *ends, _vec(data[:3]), _vec(data[3:6])))
+        else:  # the point on the second body, that on the first, and the second's orientation in the first
+            found.append(Loop(name, "fixed", *ends, _vec(data[3:6]), _vec(data[:3]), _turn(data[6:10])))
+    return tuple(found)
+
+
+def _passive(model: Any, joints: list[Joint], names: _Names) -> list[Joint]:
+    """Where the file gives actuators, joints without one are passive."""
+    driven = {names.joints[int(model.actuator_trnid[i][0])] for i in range(model.nu) if int(model.actuator_trntype[i]) in (0, 1)}
+    return [replace(j, passive=j.kind != "fixed" and j.name not in driven) for j in joints] if driven else joints
 
 
 def _warn_of_losses(model: Any, names: _Names, source: Source) -> None:

@@ -11,6 +11,7 @@ from armature.drive.friction import Friction
 from armature.robot import frames
 from armature.robot.guard import suggestion
 from armature.robot.load.quantities import Angle, Bound, Coordinate, Length, Limit, Mass, Moment, Number, Rate, Torque
+from armature.robot.loop import LoopKind
 from armature.robot.model import Kind
 
 Name = Annotated[str, Field(min_length=1, max_length=1000)]
@@ -159,6 +160,7 @@ class LinkPart(BodyPart):
     rotor: RotorPart | None = None
     mimic: MimicPart | None = None
     reduction: Number | None = None
+    passive: bool = False
 
     @model_validator(mode="after")
     def _one_way(self) -> LinkPart:
@@ -169,6 +171,30 @@ class LinkPart(BodyPart):
         if self.n is not None and self.axis is not None:
             raise ValueError("n already says the axis (1-3 along, 4-6 about x, y, z); leave axis out")
         return self
+
+
+class LoopPart(Part):
+    """A joint that closes a loop between two links; b's side may be left to the reference coordinates, {joint: value}."""
+
+    name: Name | None = None
+    kind: LoopKind
+    a: Name
+    b: Name
+    at_a: Point = (0.0, 0.0, 0.0)
+    at_b: Point | None = None
+    rpy_a: tuple[Angle, Angle, Angle] | None = None
+    rpy_b: tuple[Angle, Angle, Angle] | None = None
+    rotation_a: tuple[tuple[Number, Number, Number], tuple[Number, Number, Number], tuple[Number, Number, Number]] | None = None
+    rotation_b: tuple[tuple[Number, Number, Number], tuple[Number, Number, Number], tuple[Number, Number, Number]] | None = None
+    axis: Direction = (0.0, 0.0, 1.0)
+    reference: dict[str, Coordinate] = Field(default_factory=dict)
+
+
+class LoopsFile(Part):
+    """A side file: loops, and joints without a motor."""
+
+    loops: tuple[LoopPart, ...] = ()
+    passive: tuple[Name, ...] = ()
 
 
 def _named(value: Any) -> Any:
@@ -184,6 +210,7 @@ class RobotPart(Part):
     gravity: tuple[Number, Number, Number] = (0.0, 0.0, -9.81)
     base: Annotated[BodyPart, BeforeValidator(_named)] = BodyPart(name="base")
     links: tuple[LinkPart, ...] = ()
+    loops: tuple[LoopPart, ...] = ()
     drives: dict[str, Any] | None = None  # these three are read by the drives' own reader, with its units and catalogue
     couplings: list[Any] | None = None
     supply: str | dict[str, Any] | None = None

@@ -14,6 +14,7 @@ from armature.drive.friction import Friction
 from armature.errors import ArmatureError, FileError, RobotError
 from armature.robot import frames, guard, structure
 from armature.robot.check import check
+from armature.robot.load.loops import loop_of
 from armature.robot.load.schema import LETTERS, BodyPart, LinkPart, RobotPart
 from armature.robot.load.text import decode, read_bytes
 from armature.robot.load.xml import Source
@@ -186,7 +187,17 @@ def _build(part: RobotPart, node: Node, path: object) -> Robot:
     for problem in check(robot):
         link = problem.name if problem.element == "link" else robot.joint(problem.name).child
         source.warn(lines[link], str(problem))
-    return _driven(robot, part, node, path)
+    return _driven(_closed(robot, part, node, path), part, node, path)
+
+
+def _closed(robot: Robot, part: RobotPart, node: Node, path: object) -> Robot:
+    """The robot with the loops that the file gives."""
+    for i, loop in enumerate(part.loops):
+        try:
+            robot = robot.with_loops([loop_of(robot, loop, i + 1)])
+        except ArmatureError as e:
+            raise FileError(str(e), path, _line_of(node, ("loops", i))) from None
+    return robot
 
 
 def _driven(robot: Robot, part: RobotPart, node: Node, path: object) -> Robot:
@@ -229,7 +240,7 @@ def _joint(part: LinkPart, i: int, parent: str, child: str) -> Joint:
     except RobotError as e:
         raise RobotError(f"joint {name!r}: {e}") from None
     mimic = None if part.mimic is None else Mimic(part.mimic.joint, part.mimic.multiplier, part.mimic.offset)
-    return Joint(name, kind, parent, child, position, rotation, axis, limits, friction, rotor, mimic, part.reduction)
+    return Joint(name, kind, parent, child, position, rotation, axis, limits, friction, rotor, mimic, part.reduction, part.passive)
 
 
 def _frame(part: LinkPart) -> tuple[Kind, frames.Vec3, frames.Vec3, frames.Mat3]:
