@@ -96,7 +96,7 @@ def rollout(
     shaped = lambda x: np.moveaxis(x[: done + 1], 0, 1).reshape((*batch, done + 1, *x.shape[2:]))
     t = step * np.arange(done + 1)
     motions = [shaped(x) for x in (run.q, run.v, run.a, run.tau, run.work)]
-    return Rollout(robot, t, *motions, run.drift.reshape(batch), status)
+    return Rollout(robot, t, *motions, loop_drift=run.drift.reshape(batch), status=status)
 
 
 def _steps(duration: float, step: float) -> int:
