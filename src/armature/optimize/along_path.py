@@ -1,0 +1,239 @@
+"""The joints along a path: the curve q(p), its knots with torque coefficients, profiles p(t), and the motions that they make (36)–(43)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from armature.errors import ArgumentError
+from armature.motion.path import JointPoint
+from armature.motion.trajectory import Trajectory
+from armature.optimize.instant import Gradient, Instants
+from armature.optimize.path_step import coefficients, sides_of
+from armature.optimize.phase_plane import Profile, Steps
+from armature.optimize.suboptimal import Array, Iterate, end_correction
+from armature.robot.bounds import bounds
+from armature.robot.model import Robot
+
+SUBSTEPS = 4  # knots of the joints' motion in every step along the path
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """The joints along a path, p from 0 to 1. function: p (...) → q and three derivatives (..., n).  corners: where q' jumps, inside.
+    breaks: values of p, 0 and 1 included, between which all derivatives are continuous."""
+
+    robot: Robot
+    function: Callable[[Any], JointPoint]
+    corners: tuple[float, ...] = ()
+    breaks: tuple[float, ...] = (0.0, 1.0)
+
+    def __call__(self, p: Any) -> JointPoint:
+        """q, q', q'', q''' at p (...), kept within 0 … 1."""
+        return JointPoint(*self.function(np.clip(p, 0.0, 1.0)))
+
+    def inside(self, a: Array, b: Array, x: float) -> JointPoint:
+        """The curve at the fraction x of the steps from a to b (N,), from inside the step where q' or q'' jump at its ends."""
+        nudge = 1e-9
+        return self(a + np.clip(x, nudge, 1.0 - nudge) * (b - a))
+
+
+def steps_along(curve: Curve, p: Array, ends: tuple[float, float]) -> Steps:
+    """A path cut at p (N+1,): the coefficients of (43) at start, middle and end of every step."""
+    points = [curve.inside(p[:-1], p[1:], x) for x in (0.0, 0.5, 1.0)]
+    G = np.stack([coefficients(curve.robot, *point) for point in points], axis=1)
+    stops = np.isin(np.round(p, 12), np.round(curve.corners, 12))
+    return Steps(p, np.diff(p), np.ascontiguousarray(G), sides_of(points[1].dq), stops, ends)
+
+
+def knots_along(curve: Curve, count: int, density: Array | None = None) -> Array:
+    """About `count` + 1 values of p from 0 to 1: the ends, corners and turning points of joints, and others spread in between.
+
+    density: (M,) weights on M equal parts of [0, 1], how many knots belong there; by default the timing of a cubic (dense at
+    standstill) and the way of the joints, half each.
+    """
+    fine = np.linspace(0.0, 1.0, 4001)
+    if density is None:
+        density = default_density(curve, fine)
+    share = np.concatenate([[0.0], np.cumsum(density / np.sum(density))])
+    fixed = np.unique(np.concatenate([[0.0, 1.0], curve.corners, turning_points(curve, fine)]))
+    level = np.interp(fixed, np.linspace(0.0, 1.0, len(share)), share)
+    knots = [np.array([0.0])]
+    for a, b in zip(level[:-1], level[1:]):
+        parts = max(2, round(count * (b - a)))
+        knots.append(np.linspace(a, b, parts + 1)[1:])
+    p = np.interp(np.concatenate(knots), share, np.linspace(0.0, 1.0, len(share)))
+    for value in fixed:
+        p[np.argmin(np.abs(p - value))] = value
+    return p
+
+
+def default_density(curve: Curve, fine: Array) -> Array:
+    """Half by the time of a cubic between stops, half by the way of the joints."""
+    stops = np.unique([0.0, 1.0, *curve.corners])
+    middle = (fine[1:] + fine[:-1]) / 2
+    k = np.clip(np.searchsorted(stops, middle, side="right") - 1, 0, len(stops) - 2)
+    x = (middle - stops[k]) / (stops[k + 1] - stops[k])
+    time = 1.0 / np.sqrt(np.maximum(x * (1 - x), 1e-5))
+    return spread(time, curve, middle)
+
+
+def spread(time: Array, curve: Curve, middle: Array) -> Array:
+    """Density of knots: half by a time per unit of p, half by the way of the joints, each (M,) at the middles of equal parts."""
+    way = np.linalg.norm(curve(middle).dq / np.maximum(np.ptp(curve(middle).q, axis=0), 1e-3), axis=-1)
+    return time / time.sum() + way / max(way.sum(), 1e-12)
+
+
+def turning_points(curve: Curve, fine: Array) -> Array:
+    """Where a joint with dry friction or a lossy gear turns back: sign changes of q', to 1e-12."""
+    d1, train = curve(fine).dq, curve.robot.drivetrain
+    dry = np.array([bool(f.coulomb or f.stiction or f.load) for f in train.frictions])
+    for row, drive in zip(train.matrix, train.drives):
+        if not drive.gear.lossless or drive.friction.coulomb or drive.friction.load or drive.motor.iron_torque:
+            dry |= np.array(row) != 0
+    found = []
+    for j in np.flatnonzero(dry):
+        for k in np.flatnonzero(d1[:-1, j] * d1[1:, j] < 0):
+            a, b = fine[k], fine[k + 1]
+            for _ in range(30):
+                c = (a + b) / 2
+                a, b = (c, b) if curve(c).dq[j] * d1[k, j] > 0 else (a, c)
+            found.append((a + b) / 2)
+    return np.array(found)
+
+
+def check_curve(curve: Curve) -> None:
+    """Refuse a path that leaves a joint's range, with the place and the joint."""
+    p, b = np.linspace(0.0, 1.0, 2001), bounds(curve.robot)
+    q = curve(p).q
+    if q.shape[-1] != curve.robot.n:
+        raise ArgumentError(f"the path moves {q.shape[-1]} joints, robot {curve.robot.name!r} has {curve.robot.n}")
+    if not np.all(np.isfinite(q)):
+        at = p[int(np.argmin(np.isfinite(q).all(axis=-1)))]
+        raise ArgumentError(f"the path is not finite at p = {at:.4g}")
+    beyond = np.maximum(b.lower - q, q - b.upper)
+    if np.max(beyond) > 1e-9:
+        k, j = np.unravel_index(int(np.argmax(beyond)), beyond.shape)
+        name = curve.robot.joint_names[j]
+        raise ArgumentError(
+            f"the path leaves the range of joint {name!r} at p = {p[k]:.4g}: it would stand at {q[k, j]:.6g}, its range is "
+            f"{b.lower[j]:.6g} to {b.upper[j]:.6g} rad or m; move the path, or start it in another configuration (seed=…)"
+        )
+
+
+# profiles and motions ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Timing:
+    """How a path is run: p̈ straight in time between knots. p, s, a: (N+1,) place, speed (1/s) and acceleration (1/s²); h: (N,) s."""
+
+    p: Array
+    s: Array
+    a: Array
+    h: Array
+
+    @property
+    def t(self) -> Array:
+        """(N+1,) times, s."""
+        return np.concatenate([[0.0], np.cumsum(self.h)])
+
+    def trajectory(self, curve: Curve, substeps: int = SUBSTEPS) -> Trajectory:
+        """The joints' motion, with knots in equal parts of every step."""
+        c = np.arange(substeps) / substeps
+        x, t0 = c * self.h[:, None], self.t[:-1, None]
+        j = (np.diff(self.a) / self.h)[:, None]
+        s0, a0 = self.s[:-1, None], self.a[:-1, None]
+        t = np.append(t0 + x, self.t[-1])
+        p = np.append(self.p[:-1, None] + x * (s0 + x * (a0 / 2 + x * j / 6)), self.p[-1])
+        s, a = np.append(s0 + x * (a0 + x * j / 2), self.s[-1]), np.append(a0 + x * j, self.a[-1])
+        return joint_motion(curve, t, p, s, a)
+
+
+def joint_motion(curve: Curve, t: Array, p: Array, s: Array, a: Array) -> Trajectory:
+    """(40): q(p), q' ṗ, q'' ṗ² + q' p̈ as a motion."""
+    q, d1, d2, _ = curve(p)
+    s, a = s[:, None], a[:, None]
+    return Trajectory(t, q, d1 * s, d2 * s * s + d1 * a, curve.robot.joint_names)
+
+
+def timing_of(profile: Profile) -> Timing:
+    """A profile with constant p̈ in every step, its accelerations taken at the knots."""
+    inner = profile.accelerations
+    a = np.concatenate([[inner[0]], (inner[1:] + inner[:-1]) / 2, [inner[-1]]])
+    return Timing(profile.steps.p, profile.s, a, profile.times)
+
+
+def cubic_timing(curve: Curve, p: Array, duration: float) -> Timing:
+    """The profile 3x² − 2x³ between stops, at knots p; each part gets time by its share of p."""
+    stops = np.unique([0.0, 1.0, *curve.corners])
+    k = np.clip(np.searchsorted(stops, p, side="right") - 1, 0, len(stops) - 2)
+    size = (stops[k + 1] - stops[k])
+    share = np.clip((p - stops[k]) / size, 0.0, 1.0)
+    x = share.copy()
+    for _ in range(60):  # Newton, kept inside, on 3x² − 2x³ = share
+        slope = np.maximum(6 * x * (1 - x), 1e-6)
+        x = np.clip(x - (3 * x**2 - 2 * x**3 - share) / slope, 0.0, 1.0)
+    T = duration * size
+    t = duration * stops[k] + T * x
+    s, a = size * 6 * x * (1 - x) / T, size * (6 - 12 * x) / T**2
+    return Timing(p, s, a, np.maximum(np.diff(t), 1e-9 * duration))
+
+
+# the literal method along a path -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class OnCurve:
+    """The coordinate is the place on the path (path tracking, §4): L(p, ṗ, p̈) = ℓ(q(p), q' ṗ, q'' ṗ² + q' p̈)."""
+
+    curve: Curve
+    at: Instants
+    d: int = 1
+
+    def joints(self, x: Array, v: Array, a: Array) -> tuple[JointPoint, Array, Array]:
+        """The path's point, and the joints' velocities and accelerations, for p, ṗ, p̈ (..., 1)."""
+        point = self.curve(x[..., 0])
+        return point, point.dq * v, point.ddq * v * v + point.dq * a
+
+    def values(self, x: Array, v: Array, a: Array) -> tuple[Array, Array]:
+        """Power and excesses."""
+        point, qd, qdd = self.joints(x, v, a)
+        return self.at.values(point.q, qd, qdd)
+
+    def gradient(self, x: Array, v: Array, a: Array) -> Gradient:
+        """(48), (49): the chain rule along the path."""
+        point, qd, qdd = self.joints(x, v, a)
+        g = self.at.gradient(point.q, qd, qdd)
+        dot = lambda y, z: np.sum(y * z, axis=-1, keepdims=True)
+        d1, d2, d3 = point.dq, point.ddq, point.dddq
+        Lp = dot(g.q, d1) + dot(g.v, d2 * v) + dot(g.a, d3 * v * v + d2 * a)
+        Ls = dot(g.v, d1) + 2 * v * dot(g.a, d2)
+        W = np.einsum("...i,...ij,...j->...", d1, g.W, d1)[..., None, None]
+        return Gradient(g.L, Lp, Ls, dot(g.a, d1), np.maximum(W, 1e-12 * np.max(W)))
+
+    def mean(self) -> Array:
+        """Which limits are of the mean."""
+        return self.at.mean
+
+    def iterate(self, t: Array, x: Array, v: Array, a: Array) -> Iterate:
+        """The joints' motion, with knots in equal parts of every step."""
+        timing = Timing(x[:, 0], v[:, 0], a[:, 0], np.diff(t))
+        motion = timing.trajectory(self.curve)
+        return Iterate(motion.t + t[0], motion.q, motion.v, motion.a, motion.joint_names, place=np.column_stack([t, x, v, a]))
+
+
+def first_profile(curve: Curve, duration: float, at: Instants, knots: int) -> tuple[OnCurve, tuple[Array, Array, Array, Array]]:
+    """The cubic along a path without corners, with p̈ straight between knots: what the literal method starts from, (52)."""
+    if curve.corners:
+        raise ArgumentError(f"the path has corners at p = {list(curve.corners)}, where the hand must stop; improve its parts, or blend them")
+    t = np.linspace(0.0, duration, knots + 1)
+    x = t / duration
+    p, s, w = 3 * x**2 - 2 * x**3, (6 * x - 6 * x**2) / duration, (6 - 12 * x) / duration**2
+    column = lambda y: y[:, None]
+    one, zero = np.ones(1), np.zeros(1)
+    w = column(w) + end_correction(t, zero, zero, column(w), one, zero)
+    return OnCurve(curve, at), (t, column(p), column(s), w)

@@ -1,0 +1,80 @@
+"""`improve`: a stream of better and better motions, each of which can be run (K2–K4): anytime planning."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from armature.errors import ArgumentError
+from armature.motion.trajectory import Trajectory
+from armature.optimize.along_path import first_profile
+from armature.optimize.follow_path import FollowPath
+from armature.optimize.instant import Instants, instants
+from armature.optimize.suboptimal import CHECKED, FIRST, Approximations, InJoints, Iterate, on_knots
+from armature.robot.model import Robot
+
+
+def improve(
+    robot: Robot,
+    motion: Any,
+    supply: Any = None,
+    deadline: float | None = None,
+    decrease: float = 1e-4,
+    knots: int = 200,
+    riding: str = "spline",
+    limited: bool = True,
+) -> Iterator[Iterate]:
+    """Better and better motions, each of which can be run: the first is the given one, each later one costs less (K2–K4).
+
+    motion: a Trajectory (its ends and duration are kept), or a FollowPath task with a duration, which is improved along its path.
+    supply: "regenerative" (default), "non-regenerative" or such an object; the robot's own by default.
+    deadline: seconds after which no further one is begun.  decrease: stop when the cost falls by less than this fraction.
+    knots: steps in time, spread evenly over the motion's own duration (the motion's own knots where its acceleration runs straight).
+    riding: where a limit is in the way the mix becomes smaller there along a "spline" (30), or rides the "boundary" (31).
+    limited: False leaves limits out (the paper's first example).
+    """
+    begin = time.perf_counter()
+    if riding not in ("spline", "boundary"):
+        raise ArgumentError(f"riding is {riding!r}; use 'spline' (30) or 'boundary' (31)")
+    run = _started(robot, motion, supply, knots, riding, limited)
+    cost, number, mix = float(run.cost(run.w)), 0, 0.0
+    while True:
+        yield replace(run.along.iterate(run.t, *run.knots(), run.w), number=number, energy=cost, mix=mix)
+        if deadline is not None and time.perf_counter() - begin > deadline:
+            return
+        mix, least = run.advance()
+        if not mix or cost - least <= decrease * abs(cost):
+            return
+        cost, number = least, number + 1
+
+
+def _started(robot: Robot, motion: Any, supply: Any, knots: int, riding: str, limited: bool) -> Approximations:
+    """The run with its first motion, which must keep the limits."""
+    at = instants(robot, supply)
+    if isinstance(motion, Trajectory):
+        if motion.n != robot.n:
+            raise ArgumentError(f"the motion moves {motion.n} joints, robot {robot.name!r} has {robot.n}; plan with the same robot")
+        along, (t, x, v, w) = InJoints(at), on_knots(motion, knots)
+    elif isinstance(motion, FollowPath) and motion.duration is not None:
+        along, (t, x, v, w) = first_profile(motion.curve(robot), motion.duration, at, knots)
+    else:
+        raise ArgumentError(f"improve takes a Trajectory, or a FollowPath with a duration; got {motion!r}")
+    run = Approximations(along, t, x[0], v[0], w, riding, limited)
+    if not run.admissible(run.w, FIRST):
+        raise ArgumentError(f"the first motion is not admissible: {_why(run, at)}; start from a slower one, or one that minimize_time gives")
+    return run
+
+
+def _why(run: Approximations, at: Instants) -> str:
+    """The worst limit of the first motion, and where."""
+    x, v, a = run.between(run.w, CHECKED)
+    _, rows = run.along.values(x, v, a)
+    mean = np.einsum("kcr,k->r", rows, run.h) / (len(CHECKED) * run.h.sum())
+    rows = np.where(run.along.mean(), mean, rows)
+    k, c, r = np.unravel_index(int(np.argmax(rows)), rows.shape)
+    row, when = at.rows[r], run.t[k] + CHECKED[c] * run.h[k]
+    return f"{row} is {row.value(rows[k, c, r]):.6g} {row.unit} at t = {when:.4g} s, its limit is {row.bound:.6g} {row.unit}"

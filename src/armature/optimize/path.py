@@ -1,0 +1,177 @@
+"""Least energy and least time along a path: the interior solver on (p, ṗ, p̈), from the dynamic programme's profile (K4).
+
+    states    s = ṗ, a = p̈ at the knots;   controls   h (time of the step), a₁ (p̈ at its end), slacks of the supply
+    (A1)      Δp = s₀ h + (2a₀ + a₁) h²/6 as an equation of the step,  s₁ = s₀ + (a₀ + a₁) h/2
+    limits    (43) at start, middle and end of every step; torque rates over it; average heat and the duration as totals
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from armature.drive import stack
+from armature.kernel.symbol import bare, from_casadi_column
+from armature.optimize.along_path import Curve, Timing
+from armature.optimize.instant import Instants
+from armature.optimize.interior import Options, solve
+from armature.optimize.path_step import NODES, PARTS, VERSION, Moment, PathStep
+from armature.optimize.phase_plane import Steps
+from armature.optimize.problem import Guess, Model, Problem
+from armature.optimize.result import Result
+from armature.optimize.transcribe import RULES
+
+LIMITS_AT = (0.0, 0.5, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class PathModel:
+    """The functions of a step for a robot on a supply."""
+
+    at: Instants
+
+    @cached_property
+    def step(self) -> PathStep:
+        """Costs and limits."""
+        return PathStep(self.at)
+
+    @property
+    def n(self) -> int:
+        """Joints."""
+        return self.at.robot.n
+
+    @property
+    def rule(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """Points and weights of the cost: Simpson's share theirs with the limits; Gauss's have fewer slacks."""
+        return RULES["gauss" if self.slacks else "simpson"]
+
+    @cached_property
+    def slacks(self) -> int:
+        """Slacks of the supply at an instant."""
+        return self.at.supply.slacks(len(self.at.robot.drivetrain.drives))
+
+    @cached_property
+    def rates(self) -> tuple[np.ndarray, np.ndarray]:
+        """Joints with a finite limit of jerk, and of torque rate."""
+        b = self.at.limits
+        return np.flatnonzero(np.isfinite(b.jerk)), np.flatnonzero(np.isfinite(b.torque_rate))
+
+    @cached_property
+    def model(self) -> Model:
+        """For the solver. Data: Δp, weights of energy and time, the joints' directions, G."""
+        names = [f"{row}" for row in self.step.rows]
+        jerks, torques = ([f"{what} of {self.at.robot.joint_names[j]}" for j in js] for what, js in zip(("jerk", "torque rate"), self.rates))
+        rows = ["length of the step"] + [*names, *jerks] * len(LIMITS_AT) + torques
+        rows += ["supply"] * (self._supply_rows * len(self.rule[0]))
+        return Model(
+            nx=2, nu=2 + self.slacks * len(self.rule[0]), nd=3 + self.n + NODES * PARTS * self.n,
+            dynamics=lambda x, u, p, d: [x[0] + (x[1] + u[1]) * u[0] / 2, u[1]],
+            cost=on_symbols(self.cost), constraints=on_symbols(self.constraints), totals=on_symbols(self.totals),
+            key=self.at.key(f"along a path {VERSION}") + str([x.tolist() for x in self.rates]),
+            state_names=("speed along the path", "acceleration along the path"), control_names=("time of the step", "acceleration at its end"),
+            constraint_names=rows, total_names=["duration", *(str(row) for row in self.step.means)],
+        )  # fmt: skip
+
+    @cached_property
+    def _supply_rows(self) -> int:
+        axes = len(self.at.robot.drivetrain.drives)
+        return len(self.at.supply.epigraph([0.0] * axes, [0.0] * self.slacks).inequalities)
+
+    def moment(self, c: float, x: Any, u: Any, d: Any) -> Moment:
+        """The instant at the fraction c of the step."""
+        sides, G = d[3 : 3 + self.n], d[3 + self.n :].reshape(NODES, PARTS, self.n)
+        return self.step.moment(c, (x[0], x[1], u[0], u[1]), d[0], G, sides, exact=False)
+
+    def balance(self, k: int, x: Any, u: Any, d: Any) -> Any:
+        """The supply's cost and inequalities at the k-th point of the rule."""
+        powers = [flow.power for flow in self.moment(self.rule[0][k], x, u, d).flows]
+        return self.at.supply.epigraph(powers, [u[2 + k * self.slacks + i] for i in range(self.slacks)])
+
+    def cost(self, x: Any, u: Any, d: Any) -> Any:
+        """weight × energy + price × time of the step."""
+        power = sum(w * self.balance(k, x, u, d).cost for k, w in enumerate(self.rule[1]))
+        return u[0] * (d[1] * power + d[2])
+
+    def constraints(self, x: Any, u: Any, d: Any) -> list[Any]:
+        """(A1), the limits, torque rates and what the supply asks."""
+        h, limits = u[0], self.at.limits
+        found = [h * (x[0] + h * (2 * x[1] + u[1]) / 6) / d[0] - 1.0]
+        moments = [self.moment(c, x, u, d) for c in LIMITS_AT]
+        for moment in moments:
+            found += [*self.step.excesses(moment), *(moment.jerk[j] / limits.jerk[j] for j in self.rates[0])]
+        found += [(moments[-1].tau[j] - moments[0].tau[j]) / (h * limits.torque_rate[j]) for j in self.rates[1]]
+        return found + [row for k in range(len(self.rule[0])) for row in self.balance(k, x, u, d).inequalities]
+
+    def totals(self, x: Any, u: Any, d: Any) -> list[Any]:
+        """Time, and the means' integrals by Simpson's rule."""
+        points, weights = RULES["simpson"]
+        found = [self.step.mean_excesses(self.moment(c, x, u, d)) for c in points]
+        return [u[0], *(u[0] * sum(w * value for w, value in zip(weights, values)) for values in zip(*found))]
+
+    # one question -----------------------------------------------------------------------------------------------------------
+
+    def problem(self, steps: Steps, weight: float, price: float, duration: float | None) -> Problem:
+        """Bounds and data. weight: of the energy, 1/J.  price: of time, 1/s.  duration: s, None where it is free."""
+        N, R = steps.N, len(self.step.rows)
+        low, high = np.tile([0.0, -np.inf], (N + 1, 1)), np.full((N + 1, 2), np.inf)
+        # at a stop inside the path p̈ is continuous, so it vanishes; so it does at ends at rest where jerk or torque rate are limited
+        held = steps.stops.copy()
+        gentle = any(len(x) for x in self.rates)
+        for knot, s in ((0, steps.ends[0]), (N, steps.ends[1])):
+            low[knot, 0] = high[knot, 0] = s
+            held[knot] = gentle and s == 0.0
+        low[steps.stops, 0] = high[steps.stops, 0] = 0.0
+        low[held, 1] = high[held, 1] = 0.0
+        jerks, torques = self.rates
+        lower = [*[-np.inf] * R, *[-1.0] * len(jerks)] * len(LIMITS_AT) + [-1.0] * len(torques)
+        upper = [*[0.0] * R, *[1.0] * len(jerks)] * len(LIMITS_AT) + [1.0] * len(torques)
+        supply = self._supply_rows * len(self.rule[0])
+        bounds = [0.0, *lower, *[-np.inf] * supply], [0.0, *upper, *[0.0] * supply]
+        span = (0.0, np.inf) if duration is None else (duration, duration)
+        means = len(self.step.means)
+        totals = np.array([span[0], *[-np.inf] * means]), np.array([span[1], *[0.0] * means])
+        free = np.full(self.model.nu, np.inf)
+        least = np.array([1e-6, *[-np.inf] * (self.model.nu - 1)])
+        return Problem(self.model, N, (low, high), (least, free), constraints=bounds, totals=totals, data=self.data(steps, weight, price))
+
+    def data(self, steps: Steps, weight: float, price: float) -> np.ndarray:
+        """(N+1, nd); the last row serves no step."""
+        rows = np.column_stack([steps.lengths, np.full(steps.N, weight), np.full(steps.N, price), steps.sides, steps.G.reshape(steps.N, -1)])
+        return np.vstack([rows, rows[-1:]])
+
+    def guess(self, steps: Steps, timing: Timing) -> Guess:
+        """A starting motion, with slacks that fit."""
+        s, a, h = np.maximum(timing.s, 1e-3 * np.max(timing.s)), timing.a, timing.h
+        u = np.zeros((steps.N, self.model.nu))
+        u[:, 0], u[:, 1] = h, a[1:]
+        if self.slacks:
+            m, c, e, d1, d2, _ = np.moveaxis(steps.G[:, 1], 1, 0)
+            mean_s, mean_a = ((s[1:] + s[:-1]) / 2)[:, None], ((a[1:] + a[:-1]) / 2)[:, None]
+            flows = self.at.robot.drivetrain.flow(m * mean_a + c * mean_s**2 + e, d1 * mean_s, d1 * mean_a + d2 * mean_s**2)
+            powers = stack(flows, "power")
+            needed = powers if self.slacks == powers.shape[1] else powers.sum(1, keepdims=True)
+            u[:, 2:] = np.tile(np.maximum(needed, 0.0) + 1.0 + 0.1 * np.abs(powers).max(), (1, len(self.rule[0])))
+        return Guess(np.column_stack([s, a]), u)
+
+    def timing(self, steps: Steps, result: Result) -> Timing:
+        """The solver's answer; what is left of (A1) is spread over the steps."""
+        return Timing(steps.p, result.x[:, 0], result.x[:, 1], result.u[:, 0])
+
+
+def on_symbols(function: Callable[[Any, Any, Any], Any]) -> Callable:
+    """A function of arrays of symbols (x, u, d) as one of CasADi columns (x, u, p, d)."""
+
+    def wrapped(x: Any, u: Any, p: Any, d: Any) -> Any:
+        result = function(*(from_casadi_column(y, (y.numel(),)) for y in (x, u, d)))
+        return [bare(y) for y in result] if isinstance(result, list) else bare(result)
+
+    return wrapped
+
+
+def path_model(at: Instants) -> PathModel:
+    """The model of a robot on a supply, kept with it."""
+    return at.__dict__.setdefault("_path_model", PathModel(at))
