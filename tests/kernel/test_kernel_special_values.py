@@ -79,15 +79,15 @@ def test_the_branch_not_taken_cannot_spoil_the_result():
     np.testing.assert_array_equal(choose([1.0, -1.0, NAN], [2.0, NAN, NAN], [INF, 3.0, 4.0]), [2.0, 3.0, 4.0])
 
 
-def test_one_special_lane_leaves_its_neighbours_alone():
-    # a vector with a huge, infinite or NaN lane goes through the C library as a whole
+def test_a_row_does_not_depend_on_its_neighbours_to_the_last_bit():
+    # a huge, infinite or NaN angle is taken from the C library; the others of its vector are not
     x = np.linspace(-3, 3, 64)
     f = compile(lambda x: (ca.sin(x), ca.cos(x), ca.exp(x), ca.log(x), ca.tanh(x)), {"x": ()})
     for bad in (NAN, INF, 1e300):
         spoiled = x.copy()
         spoiled[5] = bad
         for y, z in zip(f(spoiled), f(x)):
-            np.testing.assert_allclose(np.delete(y, 5), np.delete(z, 5), rtol=4e-16)
+            np.testing.assert_array_equal(np.delete(y, 5), np.delete(z, 5))
 
 
 def test_whole_powers_of_special_values():

@@ -128,6 +128,7 @@ class Lowering:
         self.expression = expression
         self.program = read_program(expression)
         self.library: set[str] = set()
+        self.far: set[str] = set()  # of "s" and "c"
         self.constants: dict[int, int] = {}
         # which of sin and cos are taken of each value: both share one reduction
         self.circular: dict[int, str] = {}
@@ -140,6 +141,7 @@ class Lowering:
         blocks, spills = self._blocks()
         kernel = shell.kernel(self.expression, self.width, len(blocks), spills)
         lanes = "".join(vectormath.lane_by_lane(name, self.width) for name in sorted(self.library))
+        lanes += "".join(vectormath.far(f, self.width) for f in sorted(self.far))
         return "".join(blocks) + kernel + quick.entries(self.expression) + lanes + ir.table(self.constants) + shell.declarations(self.width)
 
     def _blocks(self) -> tuple[list[str], int]:
@@ -211,11 +213,11 @@ class Lowering:
     def _circular(self, w: Writer, op: int, x: str, value: int, angles: dict[int, dict[str, str]]) -> str:
         if value not in angles:
             which = "".join(dict.fromkeys(self.circular.get(value, "") + ("sc" if op == ca.OP_TAN else "")))
-            self.library.update({"s": "sin", "c": "cos"}[f] for f in which)
+            self.far.update(which)
             angles[value] = self._strict(w, lambda: vectormath.sine_cosine(w, x, which))
         if op == ca.OP_TAN:
             if not {"s", "c"} <= angles[value].keys():
-                self.library.update(("sin", "cos"))
+                self.far.update("sc")
                 angles[value] = self._strict(w, lambda: vectormath.sine_cosine(w, x, "sc"))
             return w.div(angles[value]["s"], angles[value]["c"])
         return angles[value][_CIRCULAR[op]]

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from armature.kernel.ir import Writer, function
 
-# π/2 in three parts of 53 bits each: with fma the reduction below is exact up to its last rounding
-HALF_PI = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33)
+# π/2 in three parts of 53 bits each: with fma the reduction below is exact up to its last rounding; all positive, so that −0 stays −0
+HALF_PI = (1.5707963267948966, 6.123233995736765e-17, 1.082856673921914e-32)
 TWO_OVER_PI = 0.6366197723675814
 SINCOS_LIMIT = 2.0**26  # beyond it sin, cos and tan call the C library
 ROUND = 1.5 * 2.0**52  # adding it rounds to an integer and leaves that integer in the low bits
@@ -31,6 +31,7 @@ LOG = (
 LOG2E = 1.4426950408889634
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-1, 1.90821492927058770002e-10
 
+CIRCULAR = {"s": "sin", "c": "cos"}
 # functions of the C library that kernels may call lane by lane: name → number of arguments
 LIBRARY = {
     "sin": 1, "cos": 1, "tan": 1, "asin": 1, "acos": 1, "atan": 1, "sinh": 1, "cosh": 1, "asinh": 1, "acosh": 1, "atanh": 1,
@@ -69,21 +70,32 @@ def call_lanes(w: Writer, name: str, *args: str) -> str:
 def sine_cosine(w: Writer, x: str, which: str) -> dict[str, str]:
     """sin and/or cos (which: "s", "c" or "sc") of a vector: reduction by π/2, two polynomials, quadrant by integer select.
 
-    Lanes beyond SINCOS_LIMIT, infinite or NaN send the whole vector through the C library, in a block of its own.
+    A vector with a lane beyond SINCOS_LIMIT, infinite or NaN goes to @far.sin and @far.cos, in a block that is seldom entered.
     """
-    size = w.intrinsic("fabs", x)
-    large = w.any(w.compare("ugt", size, w.number(SINCOS_LIMIT)))
     n = w.name()[2:]
     near, far, done = f"near{n}", f"far{n}", f"done{n}"
-    w.do(f"br i1 {large}, label %{far}, label %{near}, !prof !0")
+    w.do(f"br i1 {w.any(_beyond(w, x))}, label %{far}, label %{near}, !prof !0")
     w.label(far)
-    slow = {f: call_lanes(w, {"s": "sin", "c": "cos"}[f], x) for f in which}
+    slow = {f: w.emit(f"call {w.vector} @far.{CIRCULAR[f]}({w.vector} {x})") for f in which}
     w.do(f"br label %{done}")
     w.label(near)
     quick = _sine_cosine_near(w, x, which)
     w.do(f"br label %{done}")
     w.label(done)
     return {f: w.emit(f"phi {w.vector} [ {slow[f]}, %{far} ], [ {quick[f]}, %{near} ]") for f in which}
+
+
+def far(which: str, width: int) -> str:
+    """Definition of @far.sin or @far.cos ("s", "c"): the C library's value in lanes beyond the limit, in the others the usual one."""
+    w = Writer(width)
+    value = w.select(_beyond(w, "%x"), call_lanes(w, CIRCULAR[which], "%x"), _sine_cosine_near(w, "%x", which)[which])
+    w.do(f"ret {w.vector} {value}")
+    return function(f"internal {w.vector} @far.{CIRCULAR[which]}({w.vector} %x) noinline", w) + lane_by_lane(CIRCULAR[which], width)
+
+
+def _beyond(w: Writer, x: str) -> str:
+    """Lanes that the quick reduction does not serve."""
+    return w.compare("ugt", w.intrinsic("fabs", x), w.number(SINCOS_LIMIT))
 
 
 def _sine_cosine_near(w: Writer, x: str, which: str) -> dict[str, str]:
@@ -96,8 +108,8 @@ def _sine_cosine_near(w: Writer, x: str, which: str) -> dict[str, str]:
     for part in HALF_PI:
         r = w.fma(minus_k, w.number(part), r)
     z = w.mul(r, r)
-    # sin r = r + r z S(z);  cos r = 1 − z/2 + z² C(z)
-    s = w.fma(w.mul(r, z), polynomial(w, z, SIN), r)
+    # sin r = r + r z S(z), the sign put back for −0;  cos r = 1 − z/2 + z² C(z)
+    s = w.intrinsic("copysign", w.fma(w.mul(r, z), polynomial(w, z, SIN), r), r)
     c = w.fma(z, w.fma(z, polynomial(w, z, COS), w.number(-0.5)), w.number(1.0))
     # odd quadrants exchange the two; the second bit (of k, or of k + 1 for cos) is the sign
     odd = w.emit(f"icmp ne {w.integers} {w.int_op('and', quadrant, w.integer(1))}, {w.integer(0)}")
