@@ -6,7 +6,7 @@ those of an orientation are the angular velocity ω (world axes, rad per unit of
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -128,8 +128,8 @@ class Path:
     corners: values of p where the direction jumps: there the motion must stop.
     """
 
-    position: Callable[..., list[np.ndarray]]
-    rotation: Callable[[np.ndarray], tuple[np.ndarray, ...]] | None = None
+    position: Callable[..., Sequence[np.ndarray]]
+    rotation: Callable[[np.ndarray], Sequence[np.ndarray]] | None = None
     corners: tuple[float, ...] = ()
 
     def __call__(self, p: Any) -> PathPoint:
