@@ -6,7 +6,6 @@ the full state take differences of large numbers and lose hundreds to thousands 
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
@@ -57,8 +56,8 @@ def _rotor(body: Body, carrier: Motion, v: Array, a: Array) -> Number:
 
 def pair_probes(n: int) -> Array:
     """The n(n+1)/2 probes of α: e_i, then e_i + e_j for i < j; (n(n+1)/2, n)."""
-    pairs = [np.eye(n)[i] + np.eye(n)[j] for i, j in itertools.combinations(range(n), 2)]
-    return np.array([*np.eye(n), *pairs])
+    i, j = np.triu_indices(n, 1)
+    return np.vstack([np.eye(n), np.eye(n)[i] + np.eye(n)[j]])
 
 
 def alpha(values: Array) -> Array:
@@ -67,8 +66,8 @@ def alpha(values: Array) -> Array:
     result = np.empty((*values.shape[:-1], n, n))
     own = values[..., :n]
     result[..., range(n), range(n)] = 2.0 * own
-    for k, (i, j) in enumerate(itertools.combinations(range(n), 2)):
-        result[..., i, j] = result[..., j, i] = values[..., n + k] - own[..., i] - own[..., j]
+    i, j = np.triu_indices(n, 1)
+    result[..., i, j] = result[..., j, i] = values[..., n:] - own[..., i] - own[..., j]
     return result
 
 
