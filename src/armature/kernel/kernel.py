@@ -30,7 +30,7 @@ class Kernel:
     Call it with one array for each input, of shape (..., *input.shape); leading axes broadcast. It returns one array, or a tuple
     of arrays when there are several outputs, of shape (..., *output.shape), float64. C-contiguous float64 input is used in place.
 
-    address: of the machine code `void f(double** args, int64_t* strides, int64_t count)`, for compiled loops (`armature.kernel.loops.call`).
+    address: of machine code `void f(double** args, int64_t* strides, int64_t count)`, for compiled loops (`armature.kernel.loops.call`).
     operations: how many there are for one row.
     """
 
