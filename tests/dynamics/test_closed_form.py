@@ -78,6 +78,20 @@ def test_closed_first_derivatives_need_fewer_operations_than_automatic_different
     count = lambda f: trace(lambda *x: tuple(f(tree, *x)), inputs).operations
     assert count(derivatives.inverse) <= count(differentiated.inverse)
     assert count(derivatives.forward) <= count(differentiated.forward)
+    inputs["weights"] = tree.nv
+    assert count(derivatives.hessian) <= count(differentiated.hessian)
+
+
+@few
+@given(samples(floating=False, most=5))
+def test_hessian_equals_the_complex_step(s: Sample):
+    n, weights = s.robot.nv, s.rng.normal(size=s.robot.nv)
+
+    def weighted(x):
+        return np.concatenate([weights @ part for part in gradient.inverse_dynamics_gradient(s.tree, x[:n], x[n : 2 * n], x[2 * n :])])
+
+    exact = complex_step(weighted, np.concatenate([s.q, s.v, s.a]))
+    near(derivatives.hessian(s.tree, s.q, s.v, s.a, weights), exact)
 
 
 # theorems 1 to 3 ---------------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Derivatives of the dynamics as the library uses them: of the closed forms and of automatic differentiation, what needs fewer operations.
 
-First derivatives are the closed ones of `gradient` (any number type); the Hessian of λ·τ is differentiated (symbols only).
-The counts that decide are in docs/closed_forms.md and made by benchmarks/closed_forms.py.
+Those are the closed ones, of `gradient` and `hessian`, on any number type; the counts that decide are in docs/closed_forms.md and made by
+benchmarks/closed_forms.py.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from armature.dynamics import recursive
-from armature.dynamics.differentiated import hessian as hessian
 from armature.dynamics.gradient import inverse_dynamics_gradient
+from armature.dynamics.hessian import torque_hessian
 from armature.dynamics.mass import back_substitute, factor, mass_matrix
 from armature.robot.tree import Tree
 from armature.spatial.vectors import Array
@@ -34,6 +34,11 @@ def forward_with_value(tree: Tree, q: Array, v: Array, tau: Array) -> tuple[Arra
     dq, dv, _ = inverse_dynamics_gradient(tree, q, v, qdd)
     solved = back_substitute(F, np.concatenate([-dq, -dv], axis=1))
     return qdd, solved[:, :n], solved[:, n:], symmetric_inverse(F)
+
+
+def hessian(tree: Tree, q: Array, v: Array, a: Array, weights: Array) -> Array:
+    """∂²(λ·τ) in (q, v, a), (3n, 3n), λ = weights (n,); without a floating base."""
+    return torque_hessian(tree, q, v, a, weights)
 
 
 def symmetric_inverse(F: Array) -> Array:

@@ -43,12 +43,14 @@ class Composite(NamedTuple):
         m, h, J = self.theta
         return Wrench(m * d.a + cross(d.e, h) + cross(d.w, self.y), cross(h, d.a) + J @ d.e + self.E @ d.w)
 
-    def felt(self, d: Direction) -> Change:
-        """The covector of (G1): how the effort of a joint direction feels δa, δε and 2δω of the body."""
+    def covector(self, mu: Array, nu: Array) -> Change:
+        """The covector of (G1): how the power of the wrench at velocities (μ, ν) feels δa, δε and 2δω of the body."""
         m, h, J = self.theta
-        if d.turning:
-            return Change(cross(d.axis, h), J @ d.axis, self.E.T @ d.axis)
-        return Change(m * d.axis, cross(h, d.axis), cross(self.y, d.axis))
+        return Change(m * mu + cross(nu, h), cross(h, mu) + J @ nu, cross(self.y, mu) + self.E.T @ nu)
+
+    def felt(self, d: Direction) -> Change:
+        """How the effort of a joint direction feels them."""
+        return self.covector(ZERO, d.axis) if d.turning else self.covector(d.axis, ZERO)
 
 
 class Change(NamedTuple):
@@ -61,6 +63,11 @@ class Change(NamedTuple):
     def on(self, other: Change) -> Number:
         """Covector times change."""
         return dot(self.a, other.a) + dot(self.e, other.e) + dot(self.w, other.w)
+
+    def to_parent(self, place: Placement, p_rate: Array) -> Change:
+        """A covector felt by the parent: δa = Rᵀ(δa' + δε' × p + 2δω' × ṗ), δε = Rᵀδε', δω = Rᵀδω', read the other way."""
+        a = place.to_parent(self.a)
+        return Change(a, place.to_parent(self.e) + cross(place.p, a), place.to_parent(self.w) + cross(p_rate, a))
 
 
 class Direction(NamedTuple):
@@ -90,18 +97,28 @@ def inverse_dynamics_gradient(tree: Tree, q: Array, v: Array, a: Array) -> Gradi
     """All first derivatives of inverse dynamics, (G1), (G2)."""
     places = placements(tree, q)
     moving = motions(tree, q, v, a, still()._replace(a=-tree.gravity))
-    rates = [_shift_rate(body, place, moving, v) for body, place in zip(tree.bodies, places)]
-    directions = [_directions(body, m, place, tree.gravity, v) for body, m, place in zip(tree.bodies, moving, places)]
-    own = [_own(body, m) for body, m in zip(tree.bodies, moving)]
-    composite = tip_to_base(tree, lambda i, body, c: _to_parent(body, c, places[i], rates[i], v), own)
+    rates = shift_rates(tree, places, moving, v)
+    directions = [directions_of(body, m, place, tree.gravity, v) for body, m, place in zip(tree.bodies, moving, places)]
+    composite = composites(tree, places, moving, rates, v)
     forces = [newton_euler(b, Spin(m.w, m.dw, m.a), None) for b, m in zip(tree.bodies, moving)]
-    wrench = tip_to_base(tree, lambda i, body, w: _wrench_to_parent(body, w, places[i], moving, v, a), forces)
+    wrench = tip_to_base(tree, lambda i, body, w: wrench_to_parent(body, w, places[i], moving, v, a), forces)
     table = Gradient(*(np.zeros((tree.nv, tree.nv), dtype=object) for _ in range(3)))
     for i, body in enumerate(tree.bodies):
         _on_itself(table, body, directions[i], composite[i])
         if body.parent >= 0:
             _on_carriers(tree, table, i, directions, composite[i], wrench[i], places, rates, moving)
     return Gradient(*(_plain(x) for x in table))
+
+
+def shift_rates(tree: Tree, places: list[Placement], moving: list[Motion], v: Array) -> list[Array]:
+    """ṗ of every body."""
+    return [_shift_rate(body, place, moving, v) for body, place in zip(tree.bodies, places)]
+
+
+def composites(tree: Tree, places: list[Placement], moving: list[Motion], rates: list[Array], v: Array) -> list[Composite]:
+    """(2.9), (2.11): the composite of every body."""
+    own = [_own(body, m) for body, m in zip(tree.bodies, moving)]
+    return tip_to_base(tree, lambda i, body, c: _to_parent(body, c, places[i], rates[i], v), own)
 
 
 def _shift_rate(body: Body, place: Placement, moving: list[Motion], v: Array) -> Array:
@@ -125,7 +142,7 @@ def _to_parent(body: Body, c: Composite, place: Placement, p_rate: Array, v: Arr
     return Composite(place.rigid_to_parent(c.theta), y, E)
 
 
-def _wrench_to_parent(body: Body, w: Wrench, place: Placement, moving: list[Motion], v: Array, a: Array) -> Wrench:
+def wrench_to_parent(body: Body, w: Wrench, place: Placement, moving: list[Motion], v: Array, a: Array) -> Wrench:
     """The wrench passed on, and the rotor's d(q̈ᵣ ε + q̇ᵣ ω × ε) on its carrier (R)."""
     f, n = place.wrench_to_parent(*w)
     if body.rotor and body.parent >= 0:
@@ -139,7 +156,7 @@ def _double_skew(a: Array, b: Array) -> Array:
     return np.outer(b, a) - dot(a, b) * np.eye(3)
 
 
-def _directions(body: Body, m: Motion, place: Placement, gravity: Array, v: Array) -> list[Direction]:
+def directions_of(body: Body, m: Motion, place: Placement, gravity: Array, v: Array) -> list[Direction]:
     """(G2) for each degree of freedom of the body's joint."""
     if body.kind == "free":
         return _free_directions(body, m, place, gravity, v)
@@ -195,7 +212,7 @@ def _on_carriers(
     k = i
     while (j := tree.bodies[k].parent) >= 0:
         by_q, by_v = (Wrench(*places[k].wrench_to_parent(*w)) for w in (by_q, by_v))
-        felt = _covector_to_parent(felt, places[k], rates[k])
+        felt = felt.to_parent(places[k], rates[k])
         if k == i and body.rotor:
             # (R): the rotor feels d r ε·ω̇ of its carrier, which feels d r q̇ ω × ε
             spin, turn = body.rotor * body.ratio * body.rotor_axis, 0.5 * body.rotor * body.ratio * cross(moving[j].w, body.rotor_axis)
@@ -204,12 +221,6 @@ def _on_carriers(
         for d in directions[j]:
             _couple(table, own.v, d, body.multiplier * tree.bodies[j].multiplier, felt, by_q, by_v)
         k = j
-
-
-def _covector_to_parent(c: Change, place: Placement, p_rate: Array) -> Change:
-    """δa = Rᵀ(δa' + δε' × p + 2δω' × ṗ), δε = Rᵀδε', δω = Rᵀδω', read the other way."""
-    a = place.to_parent(c.a)
-    return Change(a, place.to_parent(c.e) + cross(place.p, a), place.to_parent(c.w) + cross(p_rate, a))
 
 
 def _couple(table: Gradient, i: int, d: Direction, scale: float, felt: Change, by_q: Wrench, by_v: Wrench) -> None:
