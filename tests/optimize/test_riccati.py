@@ -41,7 +41,7 @@ def test_recursion_equals_the_dense_solve(seed):
     W, F, rows, cols, r, b = random_system(seed)
     N, nz, nx = 7, 6, 4
     factors = riccati.workspace(N, nx, nz - nx)
-    assert riccati.factor(W, F, rows, cols, 0.0, factors)
+    assert riccati.factor(W, F, rows, cols, np.zeros(6), factors)
     dz, dlam = np.zeros((N + 1, nz)), np.zeros((N + 1, nx))
     riccati.solve(F, rows, cols, r, b, factors, dz, dlam)
     K, n = dense_system(W, F, rows, cols)
@@ -58,4 +58,4 @@ def test_factorisation_succeeds_exactly_when_the_inertia_is_right(seed):
     for shift in (0.0, 1.0, 3.0, 5.0, 10.0):
         shifted = K + np.diag([shift] * n + [0.0] * (K.shape[0] - n))
         right = np.sum(np.linalg.eigvalsh(shifted) > 0) == n
-        assert riccati.factor(W, F, rows, cols, shift, factors) == right
+        assert riccati.factor(W, F, rows, cols, np.full(6, shift), factors) == right

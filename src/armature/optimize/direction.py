@@ -8,6 +8,7 @@ from armature.optimize import border, riccati, rows, system
 from armature.optimize.evaluate import Evaluator, Point
 
 SHIFT_FIRST, SHIFT_LEAST, SHIFT_MOST = 1e-4, 1e-10, 1e20
+FLOOR_FIRST, LEAST_METRIC = 1e-7, 1e-2
 
 
 class Direction:
@@ -31,7 +32,8 @@ class Direction:
         self.extra = np.zeros_like(self.dz), np.zeros_like(self.dlam)
         self.dy = np.zeros(n.R)
         self.step = rows.empty_rows(n.R)
-        self.shift = self.last_shift = 0.0
+        self.shift = self.last_shift = self.floor = 0.0
+        self.metric, self.shifts = np.ones(n.nz), np.zeros(n.nz)
 
     # the gradient of the Lagrangian ---------------------------------------------------------------------------------------
 
@@ -62,8 +64,8 @@ class Direction:
                 self.system.V[t] = self.system.B[t, : n.np] = self.system.B[: n.np, t] = 0.0
 
     def factor(self) -> bool:
-        """Factor with the smallest shift tried that makes the matrix convex where it must be (Ipopt's rule for the shift)."""
-        shift = 0.0
+        """Factor with the smallest shift tried, from `floor` on, that makes the matrix convex where it must be (Ipopt's rule)."""
+        shift = self.floor
         while not self.try_shift(shift):
             if shift == 0.0:
                 shift = SHIFT_FIRST if self.last_shift == 0.0 else max(SHIFT_LEAST, self.last_shift / 3.0)
@@ -76,9 +78,29 @@ class Direction:
             self.last_shift = shift
         return True
 
+    def choose_metric(self) -> None:
+        """How added curvature is shared among the variables: as their own curvature is, so that no unit dominates."""
+        nz, first = self.n.nz, self.evaluator.blocks[0]
+        places = first.at.H_rows == first.at.H_cols
+        size = np.zeros(nz + self.n.np)
+        size[first.at.H_rows[places]] = np.abs(first.d.H[:, places]).mean(0)
+        if size[:nz].max() > 0.0:
+            self.metric[:] = np.clip(size[:nz] / size[:nz].max(), LEAST_METRIC, 1.0)
+
+    def adapt(self, shortened: float) -> None:
+        """After a step that the search has shortened by this factor: more curvature for the next direction, or less when all went well.
+
+        Where the curvature is positive but tiny, Newton's direction is long and leads out of the region in which it means anything.
+        """
+        if shortened < 0.1:
+            self.floor = max(8.0 * self.shift, FLOOR_FIRST)
+        elif shortened >= 0.5:
+            self.floor = self.floor / 30.0 if self.floor > FLOOR_FIRST else 0.0
+
     def try_shift(self, shift: float) -> bool:
         """Factor the knots, then the border."""
-        if not riccati.factor(self.system.W, *self.dynamics, shift, self.factors):
+        np.multiply(self.metric, shift, out=self.shifts)
+        if not riccati.factor(self.system.W, *self.dynamics, self.shifts, self.factors):
             return False
         return self.beta.size == 0 or border.factor(*self.dynamics, self.factors, self.system, self.border, self.n.np, shift)
 
@@ -128,7 +150,7 @@ class Direction:
         self.weight[n.R - n.nt :] = 0.0
         for block in self.evaluator.blocks:
             system.assemble(block.d, block.at, self.weight, self.system)
-        riccati.factor(self.system.W, *self.dynamics, 1.0, self.factors)
+        riccati.factor(self.system.W, *self.dynamics, np.ones(n.nz), self.factors)
         np.multiply(self.weight, self.rhat, out=self.y)
         self.gradient(point, self.y)
         riccati.solve(*self.dynamics, self.r, np.zeros((n.N, n.nx)), self.factors, self.dz, self.dlam)
@@ -146,7 +168,7 @@ class Direction:
     def refine(self, gap: np.ndarray) -> None:
         """One step of iterative refinement on (N1)."""
         r, g, b = self.left
-        system.remainder(self.system, *self.dynamics, self.shift, self.r, gap, self.rb, self.dz, self.dlam, self.beta, r, g, b)
+        system.remainder(self.system, *self.dynamics, self.shifts, self.r, gap, self.rb, self.dz, self.dlam, self.beta, r, g, b)
         b[: self.n.np] += self.shift * self.beta[: self.n.np]
         dz, dlam = self.extra
         beta = self.solve_all(r, g, b, dz, dlam)

@@ -125,6 +125,7 @@ class Interior:
         else:
             self.first_multipliers()
         self.evaluator.derivatives()
+        self.direction.choose_metric()
         self.filter = Filter(self.theta)
         if self.again:
             self.fall_back()
@@ -289,6 +290,7 @@ class Interior:
             if kind is None and first and self.trial_theta >= self.theta and self.correct(alpha, dual, slope):
                 return True
             if kind is not None:
+                d.adapt(alpha / primal)
                 return self.accept(kind, alpha)
             if first and self.tiny():
                 return self.accept("cost", alpha)

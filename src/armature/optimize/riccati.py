@@ -67,7 +67,7 @@ def cholesky(A, L, offset, n):
 
 @loop
 def sandwich(W, F, rows, cols, P, shift, M, G, T):
-    """M = W + shift·E + FᵀP F, (R3), by the nonzeros of F; rows of contiguous memory throughout."""
+    """M = W + diag(shift) + FᵀP F, (R3), by the nonzeros of F; rows of contiguous memory throughout."""
     nz, nx = M.shape[0], P.shape[0]
     G[:] = 0.0
     for e in range(F.size):
@@ -79,7 +79,7 @@ def sandwich(W, F, rows, cols, P, shift, M, G, T):
             T[i, a] = G[a, i]
     M[:] = W
     for a in range(nz):
-        M[a, a] += shift
+        M[a, a] += shift[a]
     for e in range(F.size):
         i, a, value = rows[e], cols[e], F[e]
         for b in range(nz):
@@ -88,15 +88,15 @@ def sandwich(W, F, rows, cols, P, shift, M, G, T):
 
 @loop
 def factor(W, F, rows, cols, shift, factors):
-    """Factor the system of (R1), (R2) with W + shift·E; False when W is not positive definite on the motions that the dynamics allow.
+    """Factor the system of (R1), (R2) with W + diag(shift); False when it is not positive definite on the motions that the dynamics allow.
 
-    W: (N+1, nz, nz) symmetric; F: (N, nonzeros) of the Jacobian [A B] at the places (rows, cols).
+    W: (N+1, nz, nz) symmetric; F: (N, nonzeros) of the Jacobian [A B] at the places (rows, cols); shift: (nz,).
     """
     P, L, Y, L0, M = factors.P, factors.L, factors.Y, factors.L0, factors.M
     N, nu, nx = Y.shape
     P[N] = W[N, :nx, :nx]
     for i in range(nx):
-        P[N, i, i] += shift
+        P[N, i, i] += shift[i]
     for k in range(N - 1, -1, -1):
         sandwich(W[k], F[k], rows, cols, P[k + 1], shift, M, factors.G, factors.T)
         if not cholesky(M, L[k], nx, nu):

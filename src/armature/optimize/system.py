@@ -199,7 +199,7 @@ def remainder(system, F, rows, cols, shift, r, gap, rb, dz, dlam, beta, out_r, o
     nx, N = dlam.shape[1], knots - 1
     for k in range(knots):
         for a in range(nz):
-            value = r[k, a] + shift * dz[k, a]
+            value = r[k, a] + shift[a] * dz[k, a]
             for b in range(nz):
                 value += W[k, a, b] * dz[k, b]
             for j in range(beta.size):
