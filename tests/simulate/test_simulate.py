@@ -1,5 +1,7 @@
 """Simulation: integrators agree with each other and with closed forms, energy is accounted for, runs end as asked."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -199,3 +201,32 @@ def test_wrong_arguments_are_named():
         rollout(robot, lambda t, q, v: q)
     with pytest.raises(ArgumentError, match="3 torques"):
         rollout(robot, traced(lambda t, q, v: np.zeros(3)), np.zeros(2))
+
+
+def test_a_traced_law_that_decides_by_if_is_refused_with_words():
+    law = traced(lambda t, q, v: [1.0 if q[0] > 0 else -1.0, 0.0])
+    with pytest.raises(ArgumentError, match="use where"):
+        rollout(library("planar2"), law, np.zeros(2))
+
+
+def test_a_motion_that_runs_away_is_kept_up_to_there():
+    robot = pendulum().with_gravity((0, 0, 0))
+    for method, step in (("rk4", 1e-2), ("radau", None), ("dop853", None)):
+        with np.errstate(all="ignore"):
+            run = simulate(robot, lambda t, q, v: 1e4 * v**3 + 1.0, [0.0], [1.0], 1.0, method, step)
+        assert run.status in (Status.DIVERGED, Status.FAILED) and not run.ok
+        assert np.all(np.isfinite(run.q)) and run.t[-1] < 1.0
+
+
+def test_progress_shows_after_two_seconds_and_only_then(capsys, monkeypatch):
+    from armature.simulate import progress
+
+    with progress.Progress("run", 10.0, "s", shown=True) as bar:
+        bar.update(1.0)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    monkeypatch.setenv("FORCE_COLOR", "1")  # a terminal
+    with progress.Progress("run", 10.0, "s", shown=True) as bar:
+        bar.update(5.0)
+    shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", capsys.readouterr().err)
+    assert "5 of 10 s" in shown

@@ -13,6 +13,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from armature.errors import ArgumentError
+
 
 class Symbol:
     """One symbolic real number."""
@@ -81,18 +83,18 @@ class Symbol:
     def __abs__(self) -> Symbol:
         return Symbol(ca.fabs(self.x))
 
-    # comparisons give symbols that are 1 or 0
+    # comparisons give conditions: symbols that are 1 or 0
     def __lt__(self, other: Any) -> Symbol:
-        return Symbol(self.x < bare(other))
+        return Condition(self.x < bare(other))
 
     def __le__(self, other: Any) -> Symbol:
-        return Symbol(self.x <= bare(other))
+        return Condition(self.x <= bare(other))
 
     def __gt__(self, other: Any) -> Symbol:
-        return Symbol(self.x > bare(other))
+        return Condition(self.x > bare(other))
 
     def __ge__(self, other: Any) -> Symbol:
-        return Symbol(self.x >= bare(other))
+        return Condition(self.x >= bare(other))
 
     def where(self, a: Any, b: Any) -> Symbol:
         """a where this truth value holds, else b."""
@@ -111,6 +113,18 @@ class Symbol:
     def is_zero(self) -> bool:
         """Known to be zero."""
         return self.x.is_zero()
+
+
+class Condition(Symbol):
+    """A symbol that is 1 where a comparison holds, else 0."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> bool:
+        raise ArgumentError(
+            "a traced function decides by `if`, `and`, `or`, max or min on a comparison, whose outcome is not known when it is traced; "
+            "use where, maximum and minimum of armature.spatial.numbers, which take both ways"
+        )
 
 
 def _method(name: str) -> Callable[[Symbol], Symbol]:

@@ -22,6 +22,7 @@ from armature.simulate.result import Event, Status
 
 ADAPTIVE = {"dop853": DOP853, "radau": Radau, "bdf": BDF}
 FIXED = ("rk4", "semi-implicit")
+RUNAWAY = 1e100  # states beyond which a motion counts as diverged
 
 
 class System(Protocol):
@@ -92,6 +93,10 @@ def integrate(system: System, q0: np.ndarray, v0: np.ndarray, duration: float, s
     return run.result()
 
 
+class _Diverged(Exception):
+    """The state or its rates are no longer finite."""
+
+
 class _Run:
     """The states of a run while it goes on."""
 
@@ -104,7 +109,9 @@ class _Run:
         self.drift, self.evaluations, self.status = 0.0, 0, Status.COMPLETE
 
     def f(self, t: float, y: np.ndarray) -> np.ndarray:
-        """ẏ = (q̇, q̈, power)."""
+        """ẏ = (q̇, q̈, power); not a number where the state has run away, so that no controller has to answer there."""
+        if not np.max(np.abs(y)) < RUNAWAY:
+            return np.full_like(y, np.nan)
         q, v = self.split(y)
         a, power = self.system.motion(t, q, v)
         self.evaluations += 1
@@ -119,6 +126,8 @@ class _Run:
             ahead[i] += h
             back[i] -= h
             J[:, i] = (self.f(t, ahead) - self.f(t, back)) / (ahead[i] - back[i])
+        if not np.all(np.isfinite(J)):
+            raise _Diverged
         return J
 
     def split(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -141,20 +150,23 @@ class _Run:
         edges = sorted({0.0, self.duration, *(float(b) for b in self.settings.breaks if 0 < b < self.duration)})
         self.keep(0.0, y)
         for start, end in pairwise(edges):
-            y = self._stretch(start, end, self.y[-1], progress)
+            try:
+                self._stretch(start, end, self.y[-1], progress)
+            except _Diverged:
+                self.status = Status.DIVERGED
             if self.status is not Status.COMPLETE:
                 return
 
-    def _stretch(self, start: float, end: float, y: np.ndarray, progress: Progress) -> np.ndarray:
+    def _stretch(self, start: float, end: float, y: np.ndarray, progress: Progress) -> None:
         s = self.settings
         more = {} if s.method == "dop853" else {"jac": self.jacobian}
         solver = ADAPTIVE[s.method](self.f, start, y, end, rtol=s.rtol, atol=s.atol, max_step=s.max_step, **more)
         while solver.status == "running":
             before = solver.t, solver.y
             solver.step()
-            if solver.status == "failed" or not np.all(np.isfinite(solver.y)):
+            if solver.status == "failed" or not np.max(np.abs(solver.y)) < RUNAWAY:
                 self.status = Status.FAILED if solver.status == "failed" else Status.DIVERGED
-                return solver.y
+                return
             piece = solver.dense_output()
             projected = self.corrected(solver.t, solver.y)
             if not np.array_equal(projected, solver.y):
@@ -165,10 +177,9 @@ class _Run:
             if ended is not None:
                 self.keep(ended, self.corrected(ended, piece(ended)))
                 self.status = Status.EVENT
-                return self.y[-1]
+                return
             self.keep(solver.t, projected)
             progress.update(solver.t)
-        return solver.y
 
     def _events(self, before: tuple, after: tuple, piece: Callable[[float], np.ndarray]) -> float | None:
         """Note the zero crossings within a step; the time of the first terminal one, if any."""
@@ -198,10 +209,11 @@ class _Run:
         advance = self._rk4 if self.settings.method == "rk4" else self._semi_implicit
         self.keep(0.0, y)
         for k in range(steps):
-            y = self.corrected((k + 1) * h, advance(k * h, y, h))
-            if not np.all(np.isfinite(y)):
+            y = advance(k * h, y, h)
+            if not np.max(np.abs(y)) < RUNAWAY:
                 self.status = Status.DIVERGED
                 return
+            y = self.corrected((k + 1) * h, y)
             before, t = (k * h, self.y[-1]), (k + 1) * h
             straight = lambda s, a=before, b=y, h=h: a[1] + (s - a[0]) / h * (b - a[1])
             ended = self._events(before, (t, y), straight)
