@@ -23,13 +23,11 @@ SUBSTEPS = 4  # knots of the joints' motion in every step along the path
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """The joints along a path, p from 0 to 1. function: p (...) → q and three derivatives (..., n).  corners: where q' jumps, inside.
-    breaks: values of p, 0 and 1 included, between which all derivatives are continuous."""
+    """The joints along a path, p from 0 to 1. function: p (...) → q and three derivatives (..., n).  corners: where q' jumps, inside."""
 
     robot: Robot
     function: Callable[[Any], JointPoint]
     corners: tuple[float, ...] = ()
-    breaks: tuple[float, ...] = (0.0, 1.0)
 
     def __call__(self, p: Any) -> JointPoint:
         """q, q', q'', q''' at p (...), kept within 0 … 1."""

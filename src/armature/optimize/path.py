@@ -1,6 +1,7 @@
 """Least energy and least time along a path: the interior solver on (p, ṗ, p̈), from the dynamic programme's profile (K4).
 
-    states    s = ṗ, a = p̈ at the knots;   controls   h (time of the step), a₁ (p̈ at its end), slacks of the supply
+    states    s = ṗ, a = p̈ at the knots;   controls   h (time of the step), a₁ (p̈ at its end), slacks of the supply,
+              all in units of the starting motion: ṗ in 1/T, p̈ in 1/T², h in the time that the step takes there
     (A1)      Δp = s₀ h + (2a₀ + a₁) h²/6 as an equation of the step,  s₁ = s₀ + (a₀ + a₁) h/2
     limits    (43) at start, middle and end of every step; torque rates over it; average heat and the duration as totals
 """
@@ -26,6 +27,8 @@ from armature.optimize.result import Result
 from armature.optimize.transcribe import RULES
 
 LIMITS_AT = (0.0, 0.5, 1.0)
+HEAD = 5  # numbers of a step before directions and geometry
+SPREAD = 1e3  # how many times longer or shorter than in the starting motion a step may become
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,14 +65,14 @@ class PathModel:
 
     @cached_property
     def model(self) -> Model:
-        """For the solver. Data: Δp, weights of energy and time, the joints' directions, G."""
+        """For the solver. Data: Δp, weights of energy and time, 1/T, the step's time, the joints' directions, G."""
         names = [f"{row}" for row in self.step.rows]
         jerks, torques = ([f"{what} of {self.at.robot.joint_names[j]}" for j in js] for what, js in zip(("jerk", "torque rate"), self.rates))
         rows = ["length of the step"] + [*names, *jerks] * len(LIMITS_AT) + torques
         rows += ["supply"] * (self._supply_rows * len(self.rule[0]))
         return Model(
-            nx=2, nu=2 + self.slacks * len(self.rule[0]), nd=3 + self.n + NODES * PARTS * self.n,
-            dynamics=lambda x, u, p, d: [x[0] + (x[1] + u[1]) * u[0] / 2, u[1]],
+            nx=2, nu=2 + self.slacks * len(self.rule[0]), nd=HEAD + self.n + NODES * PARTS * self.n,
+            dynamics=lambda x, u, p, d: [x[0] + (x[1] + u[1]) * u[0] * d[4] * d[3] / 2, u[1]],
             cost=on_symbols(self.cost), constraints=on_symbols(self.constraints), totals=on_symbols(self.totals),
             key=self.at.key(f"along a path {VERSION}") + str([x.tolist() for x in self.rates]),
             state_names=("speed along the path", "acceleration along the path"), control_names=("time of the step", "acceleration at its end"),
@@ -83,8 +86,9 @@ class PathModel:
 
     def moment(self, c: float, x: Any, u: Any, d: Any) -> Moment:
         """The instant at the fraction c of the step."""
-        sides, G = d[3 : 3 + self.n], d[3 + self.n :].reshape(NODES, PARTS, self.n)
-        return self.step.moment(c, (x[0], x[1], u[0], u[1]), d[0], G, sides, exact=False)
+        sides, G = d[HEAD : HEAD + self.n], d[HEAD + self.n :].reshape(NODES, PARTS, self.n)
+        k = d[3]
+        return self.step.moment(c, (k * x[0], k * k * x[1], d[4] * u[0], k * k * u[1]), d[0], G, sides, exact=False)
 
     def balance(self, k: int, x: Any, u: Any, d: Any) -> Any:
         """The supply's cost and inequalities at the k-th point of the rule."""
@@ -94,12 +98,12 @@ class PathModel:
     def cost(self, x: Any, u: Any, d: Any) -> Any:
         """weight × energy + price × time of the step."""
         power = sum(w * self.balance(k, x, u, d).cost for k, w in enumerate(self.rule[1]))
-        return u[0] * (d[1] * power + d[2])
+        return d[4] * u[0] * (d[1] * power + d[2])
 
     def constraints(self, x: Any, u: Any, d: Any) -> list[Any]:
         """(A1), the limits, torque rates and what the supply asks."""
-        h, limits = u[0], self.at.limits
-        found = [h * (x[0] + h * (2 * x[1] + u[1]) / 6) / d[0] - 1.0]
+        h, k, limits = d[4] * u[0], d[3], self.at.limits
+        found = [h * k * (x[0] + h * k * (2 * x[1] + u[1]) / 6) / d[0] - 1.0]
         moments = [self.moment(c, x, u, d) for c in LIMITS_AT]
         for moment in moments:
             found += [*self.step.excesses(moment), *(moment.jerk[j] / limits.jerk[j] for j in self.rates[0])]
@@ -110,44 +114,51 @@ class PathModel:
         """Time, and the means' integrals by Simpson's rule."""
         points, weights = RULES["simpson"]
         found = [self.step.mean_excesses(self.moment(c, x, u, d)) for c in points]
-        return [u[0], *(u[0] * sum(w * value for w, value in zip(weights, values)) for values in zip(*found))]
+        h = d[4] * u[0]
+        return [h, *(h * sum(w * value for w, value in zip(weights, values)) for values in zip(*found))]
 
     # one question -----------------------------------------------------------------------------------------------------------
 
-    def problem(self, steps: Steps, weight: float, price: float, duration: float | None) -> Problem:
-        """Bounds and data. weight: of the energy, 1/J.  price: of time, 1/s.  duration: s, None where it is free."""
-        N, R = steps.N, len(self.step.rows)
+    def problem(self, steps: Steps, timing: Timing, weight: float, price: float, duration: float | None, inside: float = 0.0) -> Problem:
+        """Bounds and data, in units of a starting motion. weight: of the energy, 1/J.  price: of time, 1/s.
+        duration: s, None where it is free.  inside: fraction of every limit that is left unused."""
+        N, R, T = steps.N, len(self.step.rows), timing.t[-1]
         low, high = np.tile([0.0, -np.inf], (N + 1, 1)), np.full((N + 1, 2), np.inf)
         # at a stop inside the path p̈ is continuous, so it vanishes; so it does at ends at rest where jerk or torque rate are limited
         held = steps.stops.copy()
         gentle = any(len(x) for x in self.rates)
         for knot, s in ((0, steps.ends[0]), (N, steps.ends[1])):
-            low[knot, 0] = high[knot, 0] = s
+            low[knot, 0] = high[knot, 0] = s * T
             held[knot] = gentle and s == 0.0
         low[steps.stops, 0] = high[steps.stops, 0] = 0.0
         low[held, 1] = high[held, 1] = 0.0
         jerks, torques = self.rates
-        lower = [*[-np.inf] * R, *[-1.0] * len(jerks)] * len(LIMITS_AT) + [-1.0] * len(torques)
-        upper = [*[0.0] * R, *[1.0] * len(jerks)] * len(LIMITS_AT) + [1.0] * len(torques)
+        most = 1.0 - inside
+        lower = [*[-np.inf] * R, *[-most] * len(jerks)] * len(LIMITS_AT) + [-most] * len(torques)
+        upper = [*[-inside] * R, *[most] * len(jerks)] * len(LIMITS_AT) + [most] * len(torques)
         supply = self._supply_rows * len(self.rule[0])
         bounds = [0.0, *lower, *[-np.inf] * supply], [0.0, *upper, *[0.0] * supply]
         span = (0.0, np.inf) if duration is None else (duration, duration)
         means = len(self.step.means)
-        totals = np.array([span[0], *[-np.inf] * means]), np.array([span[1], *[0.0] * means])
-        free = np.full(self.model.nu, np.inf)
-        least = np.array([1e-6, *[-np.inf] * (self.model.nu - 1)])
-        return Problem(self.model, N, (low, high), (least, free), constraints=bounds, totals=totals, data=self.data(steps, weight, price))
+        totals = np.array([span[0], *[-np.inf] * means]), np.array([span[1], *[-inside * T] * means])
+        free = np.array([SPREAD, *[np.inf] * (self.model.nu - 1)])
+        least = np.array([1 / SPREAD, *[-np.inf] * (self.model.nu - 1)])
+        data = self.data(steps, timing, weight, price)
+        return Problem(self.model, N, (low, high), (least, free), constraints=bounds, totals=totals, data=data)
 
-    def data(self, steps: Steps, weight: float, price: float) -> np.ndarray:
+    def data(self, steps: Steps, timing: Timing, weight: float, price: float) -> np.ndarray:
         """(N+1, nd); the last row serves no step."""
-        rows = np.column_stack([steps.lengths, np.full(steps.N, weight), np.full(steps.N, price), steps.sides, steps.G.reshape(steps.N, -1)])
+        same = lambda x: np.full(steps.N, x)
+        head = [steps.lengths, same(weight), same(price), same(1.0 / timing.t[-1]), timing.h]
+        rows = np.column_stack([*head, steps.sides, steps.G.reshape(steps.N, -1)])
         return np.vstack([rows, rows[-1:]])
 
     def guess(self, steps: Steps, timing: Timing) -> Guess:
         """A starting motion, with slacks that fit."""
-        s, a, h = np.maximum(timing.s, 1e-3 * np.max(timing.s)), timing.a, timing.h
+        T = timing.t[-1]
+        s, a = np.maximum(timing.s, 1e-3 * np.max(timing.s)), timing.a
         u = np.zeros((steps.N, self.model.nu))
-        u[:, 0], u[:, 1] = h, a[1:]
+        u[:, 0], u[:, 1] = 1.0, a[1:] * T**2
         if self.slacks:
             m, c, e, d1, d2, _ = np.moveaxis(steps.G[:, 1], 1, 0)
             mean_s, mean_a = ((s[1:] + s[:-1]) / 2)[:, None], ((a[1:] + a[:-1]) / 2)[:, None]
@@ -155,11 +166,12 @@ class PathModel:
             powers = stack(flows, "power")
             needed = powers if self.slacks == powers.shape[1] else powers.sum(1, keepdims=True)
             u[:, 2:] = np.tile(np.maximum(needed, 0.0) + 1.0 + 0.1 * np.abs(powers).max(), (1, len(self.rule[0])))
-        return Guess(np.column_stack([s, a]), u)
+        return Guess(np.column_stack([s * T, a * T**2]), u)
 
-    def timing(self, steps: Steps, result: Result) -> Timing:
-        """The solver's answer; what is left of (A1) is spread over the steps."""
-        return Timing(steps.p, result.x[:, 0], result.x[:, 1], result.u[:, 0])
+    def timing(self, steps: Steps, start: Timing, result: Result) -> Timing:
+        """The solver's answer to a problem in units of the motion `start`."""
+        T = start.t[-1]
+        return Timing(steps.p, result.x[:, 0] / T, result.x[:, 1] / T**2, result.u[:, 0] * start.h)
 
 
 def on_symbols(function: Callable[[Any, Any, Any], Any]) -> Callable:

@@ -1,0 +1,260 @@
+"""Plans along a path: least energy at a given duration, least time, or energy and time weighted; refused with the place and the reason.
+
+The dynamic programme finds the profile globally on a grid, the interior solver makes it exact; knots are then spread anew where the
+motion needs them, and doubled while a limit is exceeded between them.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from armature.errors import ArgumentError
+from armature.motion.trajectory import Trajectory
+from armature.optimize.along_path import Curve, Timing, cubic_timing, knots_along, spread, steps_along, timing_of
+from armature.optimize.certify import ALLOWED, margins
+from armature.optimize.fastest import duration_of, fastest, straight_rows
+from armature.optimize.follow_path import FollowPath
+from armature.optimize.instant import instants
+from armature.optimize.interior import Options, solve
+from armature.optimize.path import PathModel, path_model
+from armature.optimize.phase_plane import Profile, Steps, best_profile
+from armature.optimize.result import Result
+from armature.optimize.solution import Baseline, Diagnosis, Solution
+from armature.robot.model import Robot
+from armature.simulate.ledger import drive_signals, ledger
+
+FINEST = 800  # knots up to which a plan is refined
+BEYOND = 1.5  # how far beyond the straight limits the dynamic programme looks
+CLOSE = 2e-3  # an excess between knots up to this fraction of a limit is met by leaving as much unused
+SLOWEST = 8.0  # times the cubic's speed, where nothing else limits it
+
+
+@dataclass(frozen=True)
+class Aim:
+    """What is minimised: weight × energy + price × time; duration: s where it is given."""
+
+    weight: float = 1.0
+    price: float = 0.0
+    duration: float | None = None
+
+
+def least_energy_along(robot: Robot, task: FollowPath, supply: Any = None, **settings: Any) -> Solution:
+    """The least energy along a path, at the task's duration or with its price of time."""
+    if task.duration is None and task.time_price <= 0.0:
+        raise ArgumentError("least energy along a path needs FollowPath(..., duration=…), or time_price=… (W) where the duration is free")
+    aim = Aim(1.0, 0.0 if task.duration is not None else task.time_price, task.duration)
+    return plan_path(robot, task, aim, supply, **settings)
+
+
+def least_time_along(robot: Robot, task: FollowPath, supply: Any = None, **settings: Any) -> Solution:
+    """The shortest motion along a path within all limits."""
+    return plan_path(robot, task, Aim(0.0, 1.0), supply, **settings)
+
+
+def plan_path(
+    robot: Robot,
+    task: FollowPath,
+    aim: Aim,
+    supply: Any = None,
+    knots: int = 100,
+    deadline: float | None = None,
+    callback: Any = None,
+    options: Options | None = None,
+) -> Solution:
+    """A plan along a path; see `minimize_energy` for the arguments."""
+    begin = time.perf_counter()
+    search = _Search(robot, task.curve(robot), task, aim, path_model(instants(robot, supply)), callback, options, deadline, begin)
+    steps = search.steps(knots_along(search.curve, knots))
+    profile = search.profile(steps)
+    run = search.run(steps, timing_of(profile) if profile is not None else search.cubic(steps))
+    if run.result.ok and not search.late():
+        run = search.adapted(run, knots)
+    run, notes = search.kept_inside(run)
+    steps, result, motion = run.steps, run.result, search.motion(run)
+    diagnosis = None if result.ok else search.diagnose(steps, profile, result)
+    account = ledger(robot, motion, search.model.at.supply)
+    return Solution(
+        robot, search.model.at.supply, result.status, drive_signals(robot, motion), search.baseline(steps, motion.duration), account, result,
+        diagnosis, tuple(notes), time.perf_counter() - begin,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """One answer of the interior solver. inside: fraction of every limit that was left unused."""
+
+    steps: Steps
+    result: Result
+    timing: Timing
+    inside: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """One search: the curve, the aim and the model."""
+
+    robot: Robot
+    curve: Curve
+    task: FollowPath
+    aim: Aim
+    model: PathModel
+    callback: Any
+    options: Options | None
+    deadline: float | None
+    begin: float
+
+    def late(self) -> bool:
+        """Whether the deadline has passed."""
+        return self.deadline is not None and time.perf_counter() - self.begin > self.deadline
+
+    def steps(self, p: np.ndarray) -> Steps:
+        """The path cut at p."""
+        return steps_along(self.curve, p, self.task.ends)
+
+    def cubic(self, steps: Steps, duration: float | None = None) -> Timing:
+        """The plain profile, of the duration asked for or a guess of it."""
+        return cubic_timing(self.curve, steps.p, duration or self.aim.duration or self.guess_duration(steps))
+
+    def guess_duration(self, steps: Steps) -> float:
+        """What the straight limits need, with half as much on top; a second where there are none."""
+        found = fastest(steps, straight_rows(self.model.step, steps), 1e3)
+        return 1.5 * duration_of(steps, found.s) if found.blocked < 0 and np.max(found.s) < 999.0 else 1.0
+
+    def top(self, steps: Steps) -> np.ndarray:
+        """(N+1,) the highest speeds worth looking at: somewhat beyond what the straight limits allow."""
+        cap = SLOWEST * float(np.max(self.cubic(steps).s))
+        rows = straight_rows(self.model.step, steps, BEYOND)
+        found = fastest(replace(steps, ends=(0.0, 0.0), stops=np.zeros(steps.N + 1, dtype=bool)), rows, cap)
+        return np.full(steps.N + 1, cap) if found.blocked >= 0 else np.maximum(found.top, 1e-3 * cap)
+
+    def profile(self, steps: Steps) -> Profile | None:
+        """The dynamic programme's answer."""
+        aim = self.aim
+        return best_profile(self.model.step, steps, self.top(steps), aim.duration, aim.price, aim.weight)
+
+    def run(self, steps: Steps, start: Timing, inside: float = 0.0) -> _Run:
+        """The interior solver's, from a starting motion."""
+        left = None if self.deadline is None else max(0.0, self.deadline - (time.perf_counter() - self.begin))
+        problem = self.model.problem(steps, start, self.aim.weight, self.aim.price, self.aim.duration, inside)
+        result = solve(problem, self.model.guess(steps, start), self.options, self.callback, left)
+        return _Run(steps, result, self.model.timing(steps, start, result), inside)
+
+    def adapted(self, run: _Run, knots: int) -> _Run:
+        """Knots spread anew by this motion's time and the way of its joints, and the answer there."""
+        fine = np.linspace(0.0, 1.0, 4001)
+        t = np.interp(fine, run.timing.p, run.timing.t)
+        density = spread(np.maximum(np.diff(t), 1e-12), self.curve, (fine[1:] + fine[:-1]) / 2)
+        new = self.steps(knots_along(self.curve, knots, density))
+        again = self.run(new, interpolated(run.timing, new.p), run.inside)
+        return again if again.result.ok else run
+
+    def kept_inside(self, run: _Run) -> tuple[_Run, list[str]]:
+        """While a limit is exceeded between knots, a little more of every limit is left unused, or, where much is missing, knots are
+        doubled."""
+        notes: list[str] = []
+        for _ in range(6):
+            worst = _worst(self.robot, self.motion(run)) if run.result.ok and not self.late() else None
+            if worst is None or worst.fraction >= 0.0:
+                break
+            if -worst.fraction < CLOSE:
+                again = self.run(run.steps, run.timing, run.inside - 1.2 * worst.fraction)
+            else:
+                again = self.adapted(run, 2 * run.steps.N) if run.steps.N < FINEST else run
+                notes.append(f"refined from {run.steps.N} to {again.steps.N} knots: between knots {worst}")
+            if not again.result.ok or again is run:
+                break
+            run = again
+        return run, notes
+
+    def motion(self, run: _Run) -> Trajectory:
+        """The joints' motion."""
+        timing = run.timing
+        if not np.all(timing.h > 0) or not np.all(np.isfinite(timing.s)):
+            timing = self.cubic(run.steps)
+        return timing.trajectory(self.curve)
+
+    def baseline(self, steps: Steps, duration: float) -> Baseline:
+        """The cubic profile along the same path and of the same duration, or slowed down until it keeps the limits."""
+        longer, motion, feasible = duration, None, False
+        for factor in (1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0):
+            longer = factor * duration
+            motion = self.cubic(steps, longer).trajectory(self.curve)
+            worst = _worst(self.robot, motion, 2)
+            feasible = worst is None or worst.fraction >= -ALLOWED
+            if feasible:
+                break
+        note = "" if longer == duration else f"along the path, of {longer:.4g} s: at {duration:.4g} s it breaks limits"
+        note = note if feasible else "along the path, which breaks limits at any duration up to ten times this one"
+        assert motion is not None
+        return Baseline(drive_signals(self.robot, motion), ledger(self.robot, motion, self.model.at.supply), feasible, note)
+
+    # when there is no plan --------------------------------------------------------------------------------------------------
+
+    def diagnose(self, steps: Steps, profile: Profile | None, result: Result) -> Diagnosis:
+        """Which limit stands in the way, where on the path, and what would help."""
+        still = self.standing(steps)
+        if still is not None:
+            return still
+        if self.aim.duration is not None:
+            shortest = best_profile(self.model.step, steps, self.top(steps), None, 1.0, 0.0)
+            if shortest is not None and shortest.duration > self.aim.duration:
+                return self.too_fast(steps, shortest)
+        worst = result.violations[0] if result.violations else None
+        what = result.status.value if worst is None else f"{worst.name} is exceeded by {worst.amount:.3g}"
+        at = None if worst is None or worst.knot is None else float(steps.p[min(worst.knot, steps.N)])
+        place = "" if at is None else f" at p = {at:.4g}"
+        sentence = f"No motion along the path was found: {what}{place} at best."
+        return Diagnosis(sentence, "" if worst is None else worst.name, remedy="Allow more time (minimize_time tells how much), or widen limits.")
+
+    def standing(self, steps: Steps) -> Diagnosis | None:
+        """A limit that is exceeded however slowly the path is run: holding the arm takes too much."""
+        e = steps.G[:, 1, 2]
+        zero = np.zeros_like(e)
+        _, rows = self.model.at._values(zero, 1e-9 * steps.G[:, 1, 3], zero, e)
+        keep = [k for k, row in enumerate(self.model.at.rows) if not row.mean and "range" not in row.limit]
+        k, r = np.unravel_index(int(np.argmax(rows[:, keep])), (len(rows), len(keep)))
+        worst, row = float(rows[k, keep[r]]), self.model.at.rows[keep[r]]
+        if worst <= 0.0:
+            return None
+        p = float((steps.p[k] + steps.p[k + 1]) / 2)
+        sentence = (
+            f"The path cannot be run at any speed: at p = {p:.4g} holding the arm alone takes a {row.limit} of {row.value(worst):.4g} {row.unit} "
+            f"at {row.joint}, its limit is {row.bound:.4g} {row.unit}."
+        )
+        return Diagnosis(sentence, row.limit, row.joint, None, worst, "Move the path, lighten the load, or take a stronger drive.")
+
+    def too_fast(self, steps: Steps, shortest: Profile) -> Diagnosis:
+        """The duration asked for is too short: by how much, and which limit is met where when the path is run as fast as it can be."""
+        k, row = tightest(self.model, shortest)
+        T, p = shortest.duration, float(steps.p[k])
+        sentence = (
+            f"The path cannot be run in {self.aim.duration:.4g} s: about {T:.4g} s is the shortest, limited first by the {row.limit} of "
+            f"{row.joint} ({row.bound:.4g} {row.unit}) at p = {p:.4g}."
+        )
+        return Diagnosis(sentence, row.limit, row.joint, None, T - float(self.aim.duration or 0.0), f"Allow {1.02 * T:.4g} s.", T)
+
+
+def tightest(model: PathModel, profile: Profile) -> tuple[int, Any]:
+    """The step and the limit that a profile comes nearest to, in the middle of its steps."""
+    G, s = profile.steps.G, (profile.s[1:] + profile.s[:-1])[:, None] / 2
+    m, c, e, d1, d2, _ = np.moveaxis(G[:, 1], 1, 0)
+    a = profile.accelerations[:, None]
+    _, rows = model.at._values(np.zeros_like(e), d1 * s, d1 * a + d2 * s * s, m * a + c * s * s + e)
+    keep = [k for k, row in enumerate(model.at.rows) if not row.mean and "range" not in row.limit]
+    k, r = np.unravel_index(int(np.argmax(rows[:, keep])), (len(rows), len(keep)))
+    return int(k), model.at.rows[keep[r]]
+
+
+def interpolated(timing: Timing, p: np.ndarray) -> Timing:
+    """The same run with other knots."""
+    t = np.interp(p, timing.p, timing.t)
+    s, a = np.interp(p, timing.p, timing.s), np.interp(p, timing.p, timing.a)
+    return Timing(p, s, a, np.maximum(np.diff(t), 1e-9 * timing.t[-1]))
+
+
+def _worst(robot: Robot, motion: Trajectory, finer: int = 5):
+    return min((m for row in margins(robot, motion, finer).values() for m in row.values()), key=lambda m: m.fraction, default=None)
