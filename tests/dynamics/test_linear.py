@@ -19,6 +19,7 @@ from armature.dynamics.linear import linearize
 from armature.errors import ArgumentError
 from armature.robot.library import library
 from armature.robot.load import with_floating_base
+from armature.robot.loop import Loop
 from armature.robot.model import Joint, Link, Robot
 from armature.simulate.run import simulate
 from random_robots import near, random_q
@@ -64,7 +65,8 @@ def test_neighbouring_motion_of_an_open_chain_with_springs_and_friction():
 
 
 def test_neighbouring_motion_of_a_floating_robot():
-    robot = with_floating_base(library("planar2"))
+    scara = library("scara")
+    robot = with_floating_base(scara.with_friction({name: Friction() for name in scara.joint_names}))
     rng, T, e = np.random.default_rng(2), 0.2, 1e-5
     q0, v0, times = random_q(robot, rng), rng.normal(size=robot.nv), np.linspace(0.0, T, 81)
     free = next(b for b in robot.tree.bodies if b.kind == "free")
@@ -144,6 +146,15 @@ def test_neighbouring_motion_of_a_closed_loop_with_springs():
     end = found.basis[-1][:, 0] * np.sign(found.basis[-1][:, 0] @ v[-1])
     assert np.all(np.linalg.norm(v, axis=1) > 0.1)
     near(rk4(found.A * duration, np.array([0.7, -1.1]), 100), [end @ change[:3], end @ change[3:]], 1e-6)
+
+
+def test_loops_of_the_robot_itself_are_its_constraints():
+    robot, loop, springs = four_bar()
+    own = robot.with_loops([Loop("pin", "revolute", "coupler", "rocker", (0, 0, 1.0), (0, 0, 0.8), axis=(0, 1, 0))])
+    q = closed(robot, loop, np.array([0.3, 1.2, 0.2]))
+    given, found = linearize(robot, q, 0 * q, 0 * q, loop, elements=springs), linearize(own, q, 0 * q, 0 * q, elements=springs)
+    near(found.eigenvalues.imag, given.eigenvalues.imag, 1e-8)
+    near(found.eigenvalues.real, given.eigenvalues.real, 1e-8)
 
 
 def test_deviation_of_the_reactions():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import casadi as ca
@@ -10,13 +11,15 @@ import numpy as np
 
 from armature.dynamics import recursive
 from armature.dynamics.compiled import check_moves, kernel
-from armature.dynamics.constraints import Constraint, as_constraint
+from armature.dynamics.constraints import Constraint, as_constraint, together
 from armature.dynamics.differentiated import array_of, jacobian, to_tangent
 from armature.dynamics.kinematics import placement
+from armature.dynamics.loops import closures
 from armature.dynamics.mass import back_substitute, factor, mass_matrix
 from armature.errors import ArgumentError
 from armature.kernel.symbol import to_casadi
 from armature.kernel.trace import Shape, trace
+from armature.robot.loop import Loop
 from armature.robot.model import Robot
 from armature.robot.tree import Tree
 from armature.spatial.vectors import Array, pack
@@ -52,6 +55,24 @@ class ConstrainedMotion(NamedTuple):
         if np.all(self.rank == m):
             return "the reactions are unique"
         return f"Γ has rank {int(np.min(self.rank))} of {m}: the reactions are not unique, and those of least squares were taken"
+
+
+@dataclass(frozen=True)
+class _Closures:
+    """The equations of a robot's loops."""
+
+    loops: tuple[Loop, ...]
+
+    def __call__(self, robot: Robot, q: Array, r: Array) -> list:
+        return [x for rows in closures(robot.tree, self.loops, q) for x in rows]
+
+
+def with_closures(robot: Robot, given: Any) -> Constraint | None:
+    """What is given (or None), and the closure of the robot's own loops."""
+    own = Constraint("closed loops", _Closures(robot.loops)) if robot.loops else None
+    if given is None:
+        return own
+    return as_constraint(given) if own is None else together(own, as_constraint(given))
 
 
 def digest(robot: Robot, c: Constraint) -> tuple[str, int]:
@@ -131,9 +152,10 @@ def constrained_dynamics(robot: Robot, q: Any, v: Any, tau: Any, constraint: Any
 
     q (..., nq), v (..., n), tau (..., n), t (...) s.  constraint: a Constraint, a function f(q, t), or a list of them.
     A state off the constraint keeps its error: only f̈ = 0 is imposed (ConstraintController brings it back).
+    A robot's own loops come first among the equations.
     """
     check_moves(robot)
-    c = as_constraint(constraint)
+    c = with_closures(robot, as_constraint(constraint)) or as_constraint(constraint)
     name = digest(robot, c)
 
     def plain(q, v, r, dr, ddr, tau):

@@ -13,8 +13,8 @@ import numpy as np
 from armature.drive.corner import Smooth
 from armature.dynamics import recursive
 from armature.dynamics.compiled import check_moves, kernel
-from armature.dynamics.constrained import RANK, apply, digest, inputs_of, pseudo_inverse, reference_at, traced_terms
-from armature.dynamics.constraints import Constraint, as_constraint, constraint
+from armature.dynamics.constrained import RANK, apply, digest, inputs_of, pseudo_inverse, reference_at, traced_terms, with_closures
+from armature.dynamics.constraints import Constraint, constraint
 from armature.dynamics.differentiated import jacobian, to_tangent
 from armature.dynamics.gradient import inverse_dynamics_gradient
 from armature.dynamics.mass import back_substitute, factor, mass_matrix
@@ -79,11 +79,12 @@ def linearize(
 ) -> Linearization:
     """Linearise the motion near states q (..., nq), v (..., n) under torques tau (..., n); a trajectory is a batch of states.
 
-    constraints: a Constraint, a function f(q, t), or a list of them; the states must fulfil them.  t: times (...), s.
+    constraints: a Constraint, a function f(q, t), or a list of them; the states must fulfil them; a robot's own loops are
+    among them.  t: times (...), s.
     elements: force elements (springs, dampers).  friction: include the joints' friction, dry friction rounded over 0.01 rad/s or m/s.
     """
     check_moves(robot)
-    c = NO_CONSTRAINT if constraints is None else as_constraint(constraints)
+    c = with_closures(robot, constraints) or NO_CONSTRAINT
     forces = _Forces(robot, tuple(elements), friction)
     state = [np.asarray(x, dtype=float) for x in (q, v)]
     inputs = [*state, *reference_at(c, t), tau, np.asarray(t, dtype=float)]

@@ -78,6 +78,7 @@ def section_loads(
     for a last link, through its centre of mass. What of the link and of all it carries lies beyond the section counts.
     wrenches: {link: (..., 6) force and torque on the link at its origin, world axes}.
     """
+    _refuse_loops(robot)
     guard.known("link", link, robot.tree.frames)
     for name in wrenches or ():
         guard.known("link", name, robot.tree.frames)
@@ -94,6 +95,14 @@ def section_loads(
         order += [k for k, _ in sections]
     wrench = np.concatenate(parts, axis=-2)[..., np.argsort(order), :]
     return SectionLoads(wrench if points.ndim == 2 else wrench[..., 0, :], beam.direction)
+
+
+def _refuse_loops(robot: Robot) -> None:
+    if robot.loops:
+        raise ArgumentError(
+            f"robot {robot.name!r} has closed loops, whose forces its sections carry too; take the robot without them (loops=()) and give "
+            "the loops' forces as wrenches on the links that they join"
+        )
 
 
 def _points(beam: Beam, at: Any, along: Any) -> np.ndarray:
@@ -224,6 +233,7 @@ class JointReactions(NamedTuple):
 
 def joint_reactions(robot: Robot, q: Any, v: Any = None, a: Any = None, wrenches: Wrenches | None = None) -> JointReactions:
     """All six components of what every joint carries: reactions and drive effort. v, a: zeros when None (static)."""
+    _refuse_loops(robot)
     tree, outside = robot.tree, tuple(wrenches or ())
     moving_joints = [j for j in robot.joints if j.kind != "fixed"]
 

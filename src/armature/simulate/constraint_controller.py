@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from armature.dynamics.compiled import inverse_dynamics
-from armature.dynamics.constrained import ConstraintTerms, apply, constraint_terms
+from armature.dynamics.constrained import ConstraintTerms, apply, constraint_terms, with_closures
 from armature.dynamics.constraints import as_constraint
 from armature.errors import ArgumentError
 from armature.robot.model import Robot
@@ -47,7 +47,8 @@ class Inverse(NamedTuple):
 class ConstraintController:
     """Q = b − A{Γ⁺[Γ̇q̇ + (∂f/∂t)˙ + Γ₁ḟ + Γ₀f] − (E − Γ⁺Γ)v}: then f̈ + Γ₁ḟ + Γ₀f = 0 while Γ has full row rank (3.1), (3.5).
 
-    robot: the model that the controller computes with.  constraint: a Constraint, a function f(q, t), or a list of them: m equations.
+    robot: the model that the controller computes with.  constraint: a Constraint, a function f(q, t), or a list of them: m equations,
+    those of the robot's own loops first.
     gamma0, gamma1: Γ₀ (1/s²), Γ₁ (1/s): a number, (m,) for a diagonal, or (m, m).
     null_motion(t, q, v): the free vector v of (3.1), accelerations (n,) that move the arm without disturbing f;
     by default −Γ₁ (its mean) times q̇, so that self-motions die out; 0 for none.
@@ -63,7 +64,7 @@ class ConstraintController:
         null_motion: Callable[[Any, np.ndarray, np.ndarray], Any] | float | None = None,
         singular: float = 0.2,
     ):
-        self.robot, self.constraint = robot, as_constraint(constraint)
+        self.robot, self.constraint = robot, with_closures(robot, as_constraint(constraint)) or as_constraint(constraint)
         if not 0.0 < singular < 1.0:
             raise ArgumentError(f"singular is {singular}; give a part between 0 and 1, such as 0.2")
         probe = self._probe()
