@@ -5,7 +5,7 @@ import itertools
 import casadi as ca
 import numpy as np
 from bench_models import ends
-from test_thesis import NICKNAMES, plan
+from test_thesis_cases import NICKNAMES, plan
 from thesis import CASES
 
 from armature.drive import Regenerative

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from bench_models import ends
-from test_thesis import solve_forward
+from test_thesis_cases import solve_forward
 from thesis import CASES, K, cubic, currents, forward, radians
 
 from armature.optimize.interior import solve
