@@ -9,15 +9,19 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+import casadi as ca
 import numpy as np
 
 from armature.drive import EXACT, Bus, NonRegenerative, Regenerative, Smooth, stack
-from armature.dynamics import recursive
+from armature.dynamics import derivatives, recursive
 from armature.dynamics.compiled import fingerprint, inverse_dynamics, physics_source
 from armature.errors import ArgumentError
+from armature.kernel.symbol import Symbol, bare, to_casadi
 from armature.optimize.problem import Guess, Model, Problem, filled
 from armature.optimize.transcribe import RULES, Accelerations, At, Instant, Shape
 from armature.robot.model import Robot
+from armature.robot.tree import Tree
+from armature.spatial.vectors import pack
 
 Supply = Regenerative | NonRegenerative | Bus
 
@@ -146,8 +150,9 @@ class Driven:
         """The functions of a step."""
         tree = self.robot.tree
         between = self.rates_between if np.isfinite(self.torque_rates).any() else None
-        torque = lambda q, v, a, p, d: recursive.inverse_dynamics(tree, q, v, a)
-        return Accelerations(self.shape, torque, self.instant, self.linear, self.rule, self.limits_at, between)
+        torque = lambda q, v, a, p, d: [bare(x) for x in recursive.inverse_dynamics(tree, *(as_symbols(x) for x in (q, v, a)))]
+        closed = functools.partial(closed_slope, tree), functools.partial(closed_curvature, tree)
+        return Accelerations(self.shape, torque, self.instant, self.linear, self.rule, self.limits_at, between, closed)
 
     @functools.cached_property
     def model(self) -> Model:
@@ -314,6 +319,21 @@ class Driven:
         if isinstance(self.supply, Bus):
             return np.hstack([np.maximum(total, 0.0), np.maximum(-total, 0.0)]) + margin
         return np.maximum(powers if self.shape.slacks == powers.shape[1] else total, 0.0) + margin
+
+
+def closed_slope(tree: Tree, q: Any, v: Any, a: Any) -> ca.SX:
+    """∂τ/∂(q, v, a), (n, 3n), in closed form."""
+    return to_casadi(np.concatenate(derivatives.inverse(tree, as_symbols(q), as_symbols(v), as_symbols(a)), axis=1))
+
+
+def closed_curvature(tree: Tree, q: Any, v: Any, a: Any, m: Any) -> ca.SX:
+    """∂²(m·τ)/∂(q, v, a)², (3n, 3n), in closed form."""
+    return to_casadi(derivatives.hessian(tree, *(as_symbols(x) for x in (q, v, a, m))))
+
+
+def as_symbols(values: Any) -> np.ndarray:
+    """CasADi scalars as the compiler's symbols, which NumPy's arithmetic leaves whole."""
+    return pack([Symbol(ca.SX(x)) for x in values])
 
 
 def at_knot(problem: Problem, knot: int, lower: Any, upper: Any) -> Problem:

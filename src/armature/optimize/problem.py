@@ -30,11 +30,14 @@ class Inner:
 
     arguments: (x, u, p, d) -> list of ξ.  function: ξ (column of `size` symbols) -> w. The model's step functions then take a fifth
     argument, the list of w. Its derivatives are traced once in ξ and carried on by the chain rule, which shortens the kernels.
+    slope: ξ -> ∂w/∂ξ and curvature: (ξ, m) -> ∂²(m·w)/∂ξ², SX matrices, where closed forms are known; else they are differentiated.
     """
 
     arguments: StepFunction
     function: Callable[[Any], Any]
     size: int
+    slope: Callable[[Any], Any] | None = None
+    curvature: Callable[[Any, Any], Any] | None = None
 
 
 @dataclass(frozen=True)

@@ -41,8 +41,10 @@ class Shared:
         w = as_column(inner.function(xi))
         m = ca.SX.sym("m", w.numel())
         self.omega = ca.Function("omega", [xi], [w])
-        self.slope = ca.Function("slope", [xi], [ca.jacobian(w, xi)])
-        self.curvature = ca.Function("curvature", [xi, m], [ca.hessian(ca.dot(m, w), xi)[0]])
+        slope = inner.slope(xi) if inner.slope else ca.jacobian(w, xi)
+        curvature = inner.curvature(xi, m) if inner.curvature else ca.hessian(ca.dot(m, w), xi)[0]
+        self.slope = ca.Function("slope", [xi], [slope])
+        self.curvature = ca.Function("curvature", [xi, m], [curvature])
         self.xis = [as_column(argument) for argument in arguments]
         self.symbols = [ca.SX.sym(f"w{j}", w.numel()) for j in range(len(self.xis))]
         self.values = ([*self.symbols],)

@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import casadi as ca
 import numpy as np
 
 from armature.errors import ArgumentError
@@ -119,6 +120,7 @@ class Accelerations:
     linear: acceleration linear over a step, and continuous: it becomes a state and jerk the control.
     rule: of RULES, for costs, totals, stores and limits.  limits_at: points for the constraints, if others.
     between: (`At` at the step's start, `At` at its end, h) -> further constraints, such as torque rates.
+    closed: where `torque` depends on (q, v, a) alone, its closed derivatives: (q, v, a) -> ∂tau (n, 3n), and (q, v, a, m) -> ∂²(m·tau).
     """
 
     shape: Shape
@@ -128,6 +130,7 @@ class Accelerations:
     rule: str = "midpoint"
     limits_at: tuple[float, ...] = ()
     between: Callable[[At, At, Any], Sequence[Any]] | None = None
+    closed: tuple[Callable[..., ca.SX], Callable[..., ca.SX]] | None = None
     points: tuple[float, ...] = field(init=False, default=())
 
     def __post_init__(self) -> None:
@@ -147,10 +150,23 @@ class Accelerations:
         return Model(
             nx=orders * s.n + s.stores, nu=s.n + s.slacks * len(RULES[self.rule][0]), np=parameters, nd=1 + s.durations + s.nd,
             dynamics=self.dynamics, cost=self.cost, constraints=self.constraints, totals=self.totals,
-            inner=Inner(self.arguments, self.torque_of, size), key=f"by accelerations {style} {key}" if key else "",
+            inner=self.inner(size), key=f"by accelerations {style} {key}" if key else "",
             state_names=[*s.named("position"), *s.named("velocity"), *(s.named("acceleration") if self.linear else ()), *s.store_names],
             control_names=[*s.named("jerk" if self.linear else "acceleration"), *s.slack_names * len(RULES[self.rule][0])],
             constraint_names=s.constraint_names, total_names=s.total_names,
+        )  # fmt: skip
+
+    def inner(self, size: int) -> Inner:
+        """The torque as the function that costs and limits share, with its closed derivatives where they are given."""
+        if self.closed is None:
+            return Inner(self.arguments, self.torque_of, size)
+        slope, curvature, n = self.closed[0], self.closed[1], 3 * self.shape.n
+        parts = lambda xi: [vector(xi, k * self.shape.n, self.shape.n) for k in range(3)]
+        padded = lambda M, rows: ca.vertcat(ca.horzcat(M, ca.SX(M.shape[0], size - n)), ca.SX(rows - M.shape[0], size))
+        return Inner(
+            self.arguments, self.torque_of, size,
+            lambda xi: padded(slope(*parts(xi)), self.shape.n),
+            lambda xi, m: padded(curvature(*parts(xi), vector(m, 0, self.shape.n)), size),
         )  # fmt: skip
 
     def motion(self, x: Any, u: Any, h: Any, c: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
