@@ -1,9 +1,13 @@
 """Closed loops on trees: four-bars cut at different joints, parallelograms, spatial loops; against the mechanism of free bodies."""
 
+import runpy
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from armature import mechanisms as mech
+from armature.drive import Drive, Motor
 from armature.dynamics import compiled
 from armature.dynamics.closed_loops import close_loops, loop_forces
 from armature.errors import ArgumentError, FileError, RobotError
@@ -272,3 +276,19 @@ def test_what_cannot_be_is_refused_by_name():
         Loop("x", "glue", "base", "crank")  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="no joint 'nose'"):
         close_loops(robot, np.zeros(3), hold=["nose"])
+
+
+def test_palletiser_keeps_its_wrist_level():
+    run = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "25_palletiser.py"))
+    robot = run["build"]()
+    motion = run["main"]()
+    assert np.allclose(compiled.pose(robot, motion.q, "wrist").R, np.eye(3), atol=1e-9)
+    assert motion.energy_drift < 1e-6 and np.ptp(motion.q[:, 0]) > 0.2
+
+
+def test_parts_for_open_trees_refuse_loops_and_passive_joints_refuse_drives():
+    robot = parallelogram()
+    with pytest.raises(RobotError, match=r"closed loops \(pin\), which drives=True does not offer"):
+        simulate(robot, None, np.zeros(3), None, 0.1, drives=True)
+    with pytest.raises(RobotError, match="joint 'bar' is passive and takes no drive"):
+        robot.with_drives({"bar": Drive(Motor(1.0, 1.0))})

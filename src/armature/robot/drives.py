@@ -45,6 +45,8 @@ def _fitted(robot: Robot, coupling: Coupling) -> Coupling:
 def _check_kind(joint: Joint, drives: tuple[Drive, ...]) -> None:
     if joint.kind not in ("revolute", "continuous", "prismatic"):
         raise RobotError(f"joint {joint.name!r} is {joint.kind} and takes no drive; drive a revolute, continuous or prismatic joint")
+    if joint.passive:
+        raise RobotError(f"joint {joint.name!r} is passive and takes no drive; drive another joint, or make it passive=False")
     if joint.mimic is not None:
         raise RobotError(f"joint {joint.name!r} mimics {joint.mimic.joint!r} and takes no drive of its own; drive {joint.mimic.joint!r}")
     if joint.kind != "prismatic" and any(d.motor.linear for d in drives):

@@ -62,6 +62,13 @@ def check_loops(loops: tuple[Loop, ...], links: Iterable[str]) -> None:
             raise RobotError(f"loop {loop.name!r}: both ends are on link {loop.a!r}; give two different links")
 
 
+def refuse_loops(robot: Robot, what: str) -> None:
+    """For parts that know open trees only: refuse a robot with loops."""
+    if robot.loops:
+        names = ", ".join(loop.name for loop in robot.loops)
+        raise RobotError(f"robot {robot.name!r} has closed loops ({names}), which {what} does not offer; try mimic joints instead")
+
+
 def with_loops(robot: Robot, loops: Any, passive: Iterable[str] = ()) -> Robot:
     """The robot with these loops (or those of a YAML file) added, and the named joints passive."""
     if isinstance(loops, (str, PathLike)):

@@ -10,6 +10,7 @@ import numpy as np
 from armature.dynamics import linked
 from armature.dynamics.closed_loops import check_passive, projection
 from armature.errors import ArgumentError
+from armature.robot.loop import refuse_loops
 from armature.robot.model import Robot
 from armature.simulate import loops
 from armature.simulate.controller import is_traced, procedure
@@ -58,8 +59,7 @@ def simulate(
     `command` says ("torque", "current", "voltage"), limits bite, windings warm up; supply: "regenerative", "non-regenerative" or a Bus.
     """
     if drives:
-        if robot.loops:
-            raise ArgumentError(f"robot {robot.name!r} has closed loops, which drives=True does not offer yet; leave drives out")
+        refuse_loops(robot, "drives=True")
         if wrenches or elements or events or times is not None:
             raise ArgumentError("with drives=True the simulation takes no wrenches, elements, events or times yet; leave them out")
         return simulate_drives(robot, controller, *_start(robot, q0, v0), duration, step or 1e-3, command=command, supply=supply)
