@@ -41,6 +41,12 @@ class Smooth:
         m = self.direction
         return m + (1 - m * m) * velocity if rounded(m) else velocity
 
+    def side(self, velocity: Number, scale: float = 1.0) -> Number:
+        """Which way an axis moves: its direction where that is known, else the rounded sign of `velocity` (in units of `scale`)."""
+        m = self.direction
+        free = side(velocity, self.velocity * scale)
+        return m + (1 - m * m) * free if rounded(m) else free
+
 
 EXACT = Smooth()
 

@@ -36,7 +36,7 @@ class Friction(Component):
             dry = self.coulomb
             if self.stiction:
                 dry = dry + self.stiction * exp(-((v / self.stribeck_velocity) ** 2))
-            result = result + dry * side(smooth.sense(v), smooth.velocity)
+            result = result + dry * smooth.side(v)
         if self.load:
             # |load| sign v = load · sign(load · v): one corner instead of two
             result = result + self.load * load * side(load * smooth.sense(v), smooth.power)

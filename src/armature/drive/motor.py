@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import inf
 
 from armature.drive.component import Component, quantity
-from armature.drive.corner import EXACT, Smooth, side
+from armature.drive.corner import EXACT, Smooth
 from armature.drive.thermal import REFERENCE_TEMPERATURE, Thermal
 from armature.errors import ArmatureWarning
 from armature.spatial.numbers import Number
@@ -76,5 +76,5 @@ class Motor(Component):
         """Torque that iron and bearings take at the rotor's speed, N·m; smooth.velocity is a joint velocity, hence the ratio."""
         result = self.viscous * speed
         if self.iron_torque:
-            result = result + self.iron_torque * side(ratio * smooth.sense(speed / ratio), smooth.velocity * abs(ratio))
+            result = result + self.iron_torque * (smooth.side(speed, abs(ratio)) if ratio > 0 else -smooth.side(-speed, abs(ratio)))
         return result

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from armature.drive import as_supply, stack
-from armature.dynamics.compiled import inverse_dynamics, mass_matrix
+from armature.dynamics.compiled import inverse_dynamics
 from armature.motion.trajectory import Trajectory
+from armature.optimize.replay import Run, replay
 from armature.robot.model import Robot
 from armature.simulate.ledger import ledger
-from armature.simulate.run import simulate
 
 FINER = 20  # grid points between two knots
 ALLOWED = 1e-3  # violation, as a fraction of the limit
@@ -92,13 +92,13 @@ def certify(robot: Robot, trajectory: Trajectory, supply: Any = None, notes: tup
     """Check a planned motion: limits on a grid 20 times finer than its knots, then two simulations under its currents."""
     found = margins(robot, trajectory)
     worst = min((m for row in found.values() for m in row.values()), key=lambda m: m.fraction, default=None)
-    served = _simulated(robot, trajectory, servo=True)
+    served = replay(robot, trajectory, servo_rate(trajectory))
     error = _tracking_error(trajectory, served)
     planned = ledger(robot, trajectory, supply)
     energy = _energy(robot, served, supply)
     through = max(planned.throughput, 1e-12)
-    alone = _simulated(robot, trajectory, servo=False)
-    end = float(np.max(np.abs(alone.q[-1] - trajectory.q[-1]))) if np.all(np.isfinite(alone.q[-1])) else float("inf")
+    alone = replay(robot, trajectory, 0.0)
+    end = float(np.max(np.abs(alone.q[-1] - trajectory.q[-1]))) if alone.complete else float("inf")
     return Certificate(found, worst, error, end, energy, abs(energy - planned.energy) / through, notes)
 
 
@@ -159,45 +159,14 @@ def _drive_margins(robot: Robot, t: np.ndarray, tau: np.ndarray, v: np.ndarray, 
 # simulation --------------------------------------------------------------------------------------------------------------
 
 
-class PlannedCurrents:
-    """A controller that sends the planned currents to the drives, and a linear servo's on top; joints without a drive get torques."""
-
-    def __init__(self, robot: Robot, trajectory: Trajectory, servo: bool):
-        self.robot, self.trajectory = robot, trajectory
-        self.train = robot.drivetrain
-        self.T = np.array(self.train.matrix).reshape(len(self.train.drives), robot.nv)
-        stiffness = np.diagonal(mass_matrix(robot, trajectory.q), axis1=-2, axis2=-1).mean(0)
-        rate = max(20.0, 60.0 / max(trajectory.duration, 1e-9)) if servo else 0.0
-        self.kp, self.kd = stiffness * rate**2, 2.0 * stiffness * rate
-
-    def __call__(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        plan = self.trajectory(t)
-        tau = np.asarray(inverse_dynamics(self.robot, plan.q, plan.v, plan.a))
-        correction = self.kp * (plan.q - q) + self.kd * (plan.v - v)
-        planned = self.train.flow(tau, plan.v, plan.a)
-        axis_v, axis_a = self.train.axis_velocity(v), self.train.axis_velocity(plan.a)
-        share = self.train.axis_torque(correction)
-        torque = np.array([
-            drive.torque(flow.current + extra / drive.constant, speed, rate)
-            for drive, flow, extra, speed, rate in zip(self.train.drives, planned, share, axis_v, axis_a)
-        ])  # fmt: skip
-        direct = np.where(self.train.driven, 0.0, tau + correction)
-        return self.T.T @ torque + direct
+def servo_rate(trajectory: Trajectory) -> float:
+    """Of the linear position servo, 1/s."""
+    return max(20.0, 60.0 / max(trajectory.duration, 1e-9))
 
 
-def _simulated(robot: Robot, trajectory: Trajectory, servo: bool) -> Trajectory:
-    controller = PlannedCurrents(robot, trajectory, servo)
-    start, t0 = trajectory(trajectory.t[0]), trajectory.t[0]
-    shifted = lambda t, q, v: controller(t + t0, q, v)
-    breaks = (trajectory.t - t0)[1:-1] if trajectory.interpolation == "held" else ()
-    times = np.linspace(0.0, trajectory.duration, 4 * len(trajectory) + 1)
-    run = simulate(robot, shifted, start.q, start.v, trajectory.duration, times=times, breaks=breaks, friction_width=1e-6, progress=False)
-    return run
-
-
-def _tracking_error(plan: Trajectory, run: Trajectory) -> float:
+def _tracking_error(plan: Trajectory, run: Run) -> float:
     """Largest error of any joint over the motion, against what the joint moves (at least a tenth of the largest)."""
-    if len(run.t) == 0 or run.t[-1] < plan.duration * (1 - 1e-9) or not np.all(np.isfinite(run.q)):
+    if not run.complete:
         return float("inf")
     wanted = plan(run.t + plan.t[0]).q
     extent = np.ptp(plan.q, axis=0)
@@ -205,13 +174,9 @@ def _tracking_error(plan: Trajectory, run: Trajectory) -> float:
     return float(np.max(np.abs(run.q - wanted) / scale))
 
 
-def _energy(robot: Robot, run: Trajectory, supply: Any) -> float:
-    """Net energy from the supply in the simulation, from the torques that its controller gave, J."""
-    if run.tau is None:
-        return float("nan")
-    # what the controller gave includes what the joints' friction takes
-    friction = np.stack(np.broadcast_arrays(*robot.drivetrain.joint_friction(run.tau, run.v)), axis=-1)
-    flows = robot.drivetrain.flow(run.tau - friction, run.v, run.a)
+def _energy(robot: Robot, run: Run, supply: Any) -> float:
+    """Net energy from the supply in the simulation, from the torques that its drives gave, J."""
+    flows = robot.drivetrain.flow(run.tau, run.v, run.a)
     if not flows:
         return float(np.trapezoid(np.sum(run.tau * run.v, axis=1), run.t))
     power = stack(flows, "power")

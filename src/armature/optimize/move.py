@@ -6,7 +6,8 @@ at both its ends: the discrete optimum then differs from the continuous one by t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +15,6 @@ import numpy as np
 from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
 from armature.drive import Smooth, as_supply
-from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
 from armature.optimize.driven import Driven, Weights
 from armature.optimize.problem import Guess, Problem
@@ -23,12 +23,12 @@ from armature.optimize.task import Ends, Move, configuration, velocity
 from armature.robot.model import Robot
 
 
-def driven_model(robot: Robot, supply: Any, durations: int = 0, smooth: Smooth | None = None) -> Driven:
+def driven_model(robot: Robot, supply: Any, durations: int = 0) -> Driven:
     """The solver's model of a robot, kept with the robot."""
     supply = as_supply(supply if supply is not None else robot.supply)
-    smooth = smooth or default_smooth(robot)
+    smooth = default_smooth(robot)
     store = robot.__dict__.setdefault("_models", {})
-    key = (repr(supply), durations, smooth)
+    key = (repr(supply), durations)
     if key not in store:
         # both rules are exact to the fourth order; Simpson's shares its points with the limits, Gauss's has fewer slacks
         rule = "gauss" if supply.slacks(len(robot.drivetrain.drives)) else "simpson"
@@ -37,12 +37,12 @@ def driven_model(robot: Robot, supply: Any, durations: int = 0, smooth: Smooth |
 
 
 def default_smooth(robot: Robot) -> Smooth:
-    """How wide the corners of friction and gears are rounded; all exact where there is none."""
+    """How wide the corners of friction and gears are rounded at first; all exact where there is none."""
     train = robot.drivetrain
-    cornered = any(not d.gear.lossless or d.amplifier.efficiency != 1.0 for d in train.drives)
-    dry = any(f.coulomb or f.load for f in (*train.frictions, *(d.friction for d in train.drives)))
-    dry = dry or any(d.motor.iron_torque for d in train.drives)
-    return Smooth(power=1.0 if cornered else 0.0, velocity=1e-2 if dry else 0.0, table=0.05 if cornered else 0.0)
+    frictions = (*train.frictions, *(d.friction for d in train.drives))
+    lossy = any(not d.gear.lossless or d.amplifier.efficiency != 1.0 for d in train.drives) or any(f.load for f in frictions)
+    dry = any(f.coulomb or f.stiction for f in frictions) or any(d.motor.iron_torque for d in train.drives)
+    return Smooth(power=1.0 if lossy else 0.0, velocity=0.3 if dry else 0.0, table=0.05 if lossy else 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +51,8 @@ class MoveProblem:
 
     free: the duration is free (for least time); else it is the move's.
     Between via points with free passing time every leg has a free duration of its own.
+    smooth: widths of corners.  directions: (N, n) which way the joints move in each step, ±1, 0 where it is not known.
+    still: joints that do not move at all.  tighter: {name of a limit: factor below 1} where limits were exceeded between knots.
     """
 
     robot: Robot
@@ -59,6 +61,9 @@ class MoveProblem:
     N: int = 100
     free: bool = False
     smooth: Smooth | None = None
+    directions: np.ndarray | None = None
+    still: tuple[int, ...] = ()
+    tighter: Mapping[str, float] = field(default_factory=dict)
 
     @cached_property
     def ends(self) -> Ends:
@@ -74,7 +79,7 @@ class MoveProblem:
     @cached_property
     def driven(self) -> Driven:
         """The robot as a model."""
-        return driven_model(self.robot, self.supply, self.legs, self.smooth)
+        return driven_model(self.robot, self.supply, self.legs)
 
     @cached_property
     def duration(self) -> float:
@@ -103,7 +108,9 @@ class MoveProblem:
     def problem(self, weights: Weights) -> Problem:
         """Bounds and data for the solver."""
         n, N, model = self.robot.n, self.N, self.driven
-        base = model.problem(N, self.ends.q0, self.ends.q1, weights, None if self.legs else self.duration, **self._free_steps())
+        duration = None if self.legs else self.duration
+        plan = {"smooth": self.smooth, "directions": self.directions}
+        base = model.problem(N, self.ends.q0, self.ends.q1, weights, duration, **self._free_steps(), **plan)
         low, high = (np.array(side) for side in base.x)
         jerky = np.isfinite([model.joint_limit(name, "jerk") for name in self.robot.joint_names]).any()
         for knot, v in ((0, self.ends.v0), (N, self.ends.v1)):
@@ -118,7 +125,34 @@ class MoveProblem:
         data = np.array(base.data)
         if not self.legs:
             data[:N, 0] = self.steps(self.duration)
-        return replace(base, x=(low, high), data=data)
+        self._keep_directions(low, high)
+        u = self._keep_still(low, high, base.u)
+        return tightened(replace(base, x=(low, high), u=u, data=data), self.tighter)
+
+    def _keep_directions(self, low: np.ndarray, high: np.ndarray) -> None:
+        """Where the direction is known in a step, the velocity does not turn at its ends."""
+        if self.directions is None:
+            return
+        n = self.robot.n
+        v_low, v_high = low[1:-1, n : 2 * n], high[1:-1, n : 2 * n]
+        forth, back = ((sign * self.directions[1:] > 0) | (sign * self.directions[:-1] > 0) for sign in (1, -1))
+        loose = v_low < v_high
+        np.copyto(v_low, np.maximum(v_low, 0.0), where=forth & loose)
+        np.copyto(v_high, np.minimum(v_high, 0.0), where=back & loose)
+
+    def _keep_still(self, low: np.ndarray, high: np.ndarray, u: Any) -> Any:
+        """Joints that do not move: no jerk; their states then follow from the start."""
+        if not self.still:
+            return u
+        n, joints = self.robot.n, list(self.still)
+        for k in range(3):
+            columns = [k * n + j for j in joints]
+            low[1:, columns], high[1:, columns] = -np.inf, np.inf
+            if k == 2:
+                low[0, columns] = high[0, columns] = 0.0
+        u_low, u_high = (np.array(side) for side in u)
+        u_low[joints] = u_high[joints] = 0.0
+        return u_low, u_high
 
     def _free_steps(self) -> dict[str, Any]:
         if not self.legs:
@@ -165,23 +199,23 @@ class MoveProblem:
         return Trajectory(t, q, v, a, self.robot.joint_names, interpolation="linear")
 
 
+def tightened(problem: Problem, tighter: Mapping[str, float]) -> Problem:
+    """The problem with the bounds of the named rows drawn in by their factors."""
+    if not tighter:
+        return problem
+    model = problem.model
+    factors = lambda names: np.array([tighter.get(name, 1.0) for name in names])
+    x, c = factors(model.state_names), factors(model.constraint_names)
+    low, high = (np.array(side) for side in problem.x)
+    loose = low < high
+    low, high = (np.where(loose, side * x, side) for side in (low, high))
+    c_low, c_high = (np.asarray(side) * c for side in problem.constraints)
+    return replace(problem, x=(low, high), constraints=(c_low, c_high))
+
+
 def guess_duration(robot: Robot, ends: Ends) -> float:
     """A first duration for a free one, s: what the joints' velocity limits allow, at least half a second."""
     limits = {j.name: j.limits.velocity for j in robot.joints}
     speed = np.array([limits.get(name, np.inf) for name in robot.joint_names])
     return float(max(0.5, np.max(1.5 * np.abs(ends.q1 - ends.q0) / np.where(np.isfinite(speed) & (speed > 0), speed, np.inf), initial=0.0)))
 
-
-def check_ends(robot: Robot, ends: Ends) -> str | None:
-    """A sentence when an end of the move lies outside a joint's range, else None."""
-    for what, q in (("start", ends.q0), ("goal", ends.q1)):
-        for k, name in enumerate(robot.joint_names):
-            try:
-                limits = robot.joint(name).limits
-            except ArgumentError:
-                continue
-            if not limits.lower <= q[k] <= limits.upper:
-                return (
-                    f"The {what} is outside: joint {name!r} at {q[k]:.6g}, its range is {limits.lower:.6g} to {limits.upper:.6g} rad or m."
-                )
-    return None

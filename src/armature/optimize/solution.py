@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -19,7 +20,7 @@ class Diagnosis:
     """Why there is no plan, and what would make one possible: a sentence, and the numbers in it.
 
     limit, joint, time, amount: the limit that cannot be met, by how much (its own unit).  remedy: what to change.
-    shortest_duration: s, where that is what is missing.
+    shortest_duration: s, where more time is what is missing.  excess_payload: kg that must come off the tip, where it is too heavy.
     """
 
     sentence: str
@@ -29,6 +30,7 @@ class Diagnosis:
     amount: float = 0.0
     remedy: str = ""
     shortest_duration: float | None = None
+    excess_payload: float | None = None
 
     def __str__(self) -> str:
         return f"{self.sentence} {self.remedy}".strip()
@@ -52,7 +54,7 @@ class Solution:
     """A planned motion.
 
     status: how the search ended, a sentence.  trajectory: with torques, currents, voltages and powers at its knots.
-    baseline: the joint cubic.  ledger: where the energy went.  diagnosis: why it failed, None when it did not.
+    compare: the baseline, or how to make it.  ledger: where the energy went.  diagnosis: why it failed, None when it did not.
     result: the solver's own account.  notes: what happened on the way, e.g. that the knots were doubled.
     """
 
@@ -60,12 +62,17 @@ class Solution:
     supply: Any
     status: Status
     trajectory: Trajectory
-    baseline: Baseline | None
+    compare: Callable[[], Baseline] | Baseline | None
     ledger: Ledger
     result: Result
     diagnosis: Diagnosis | None = None
     notes: tuple[str, ...] = ()
     seconds: float = field(default=0.0)
+
+    @cached_property
+    def baseline(self) -> Baseline | None:
+        """The ordinary motion to compare with: the joint cubic. Made when first asked for."""
+        return self.compare() if callable(self.compare) else self.compare
 
     @property
     def ok(self) -> bool:

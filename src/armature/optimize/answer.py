@@ -1,0 +1,31 @@
+"""The last step of every planner: what is said about a motion that was found, and what is refused before the search."""
+
+from __future__ import annotations
+
+from armature.errors import ArgumentError
+from armature.optimize.baseline import baseline
+from armature.optimize.plan import Attempt
+from armature.optimize.solution import Diagnosis, Solution
+from armature.optimize.task import Move
+from armature.robot.model import Robot
+from armature.simulate.ledger import drive_signals, ledger
+
+
+def solution(best: Attempt, diagnosis: Diagnosis | None, notes: list[str], seconds: float) -> Solution:
+    """Everything that is said about a planned motion; its baseline and certificate are made when they are asked for."""
+    problem, motion = best.problem, best.motion
+    robot, supply = problem.robot, problem.driven.supply
+    return Solution(
+        robot, supply, best.result.status, drive_signals(robot, motion), lambda: baseline(problem, motion.duration),
+        ledger(robot, motion, supply), best.result, diagnosis, tuple(notes), seconds,
+    )  # fmt: skip
+
+
+def check_task(robot: Robot, task: Move, timed: bool = True) -> None:
+    """Refuse what cannot be planned, with words. timed: a duration is needed."""
+    if not isinstance(task, Move):
+        raise ArgumentError(f"the task must be an arm.Move, got {type(task).__name__}")
+    if timed and task.duration is None:
+        raise ArgumentError("a least-energy motion needs a duration: arm.Move(start, goal, duration=…); minimize_time finds the shortest")
+    if not robot.drives:
+        raise ArgumentError(f"robot {robot.name!r} has no drives, so no energy can be counted; add them with robot.with_drives(...)")

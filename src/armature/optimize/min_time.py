@@ -1,0 +1,206 @@
+"""`minimize_time`: the shortest motion between two configurations (B7), with the duration as an unknown of the solver.
+
+The shortest motion jumps from limit to limit. It is approached through a small price on jerk and heat, which is lowered step by step;
+several starting motions (the joint cubic, and detours of every joint to both sides) lead to several branches, of which the best is kept.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from armature.motion.trajectory import Trajectory
+from armature.optimize.answer import check_task, solution
+from armature.optimize.certify import ALLOWED
+from armature.optimize.diagnose import diagnose, forbidden
+from armature.optimize.driven import Weights
+from armature.optimize.interior import Options
+from armature.optimize.move import MoveProblem, guess_duration
+from armature.optimize.plan import Attempt, Planner, choose, finer_problem, worst_margin
+from armature.optimize.solution import Solution
+from armature.optimize.task import Move
+from armature.robot.model import Robot
+from armature.simulate.ledger import ledger
+
+COARSE = 50  # knots for the search of branches
+PRICES = (10.0, 3.0, 1.0)  # of jerk, in units that make about 1 % of the duration
+LAST = 0.01  # the last price
+SMALL = 1.5e-3  # violation between knots up to which a limit is drawn in instead of doubling the knots
+HEAT = 5e-4  # price of heat, as a part of duration/heat
+
+
+def minimize_time(
+    robot: Robot,
+    task: Move,
+    knots: int = 100,
+    guess: Trajectory | None = None,
+    starts: int | None = None,
+    deadline: float | None = None,
+    callback: Callable | None = None,
+    options: Options | None = None,
+) -> Solution:
+    """The shortest motion of the task, within all limits of joints and drives; a duration in the task is only a first guess.
+
+    knots: steps in time.  guess: a motion to start from, besides the others.  starts: how many starting motions are tried (by default
+    the joint cubic and a detour of every joint to both sides).  deadline: seconds after which the best so far is returned.
+    callback: called with every iteration; a true answer stops. Limits are checked between knots, and the plan refined where they break.
+    """
+    check_task(robot, task, timed=False)
+    begin = time.perf_counter()
+    problem = free_problem(MoveProblem(robot, task, None, knots, free=True))
+    planner = Planner(Weights(time=1.0), options or Options(iterations=100), callback, None if deadline is None else begin + deadline)
+    diagnosis = forbidden(robot, problem.ends)
+    best = branches(planner, replace(problem, N=min(knots, COARSE)), guess, 1 if diagnosis else starts)
+    best, notes = polished(planner, problem, best)
+    if not best.ok and diagnosis is None:
+        diagnosis = diagnose(best, None)
+    return solution(best, diagnosis, notes, time.perf_counter() - begin)
+
+
+def shortest(problem: MoveProblem, seconds: float) -> Attempt:
+    """The shortest motion from the joint cubic, roughly and quickly."""
+    planner = Planner(Weights(time=1.0), Options(iterations=80), None, time.perf_counter() + seconds)
+    return branches(planner, free_problem(replace(problem, free=True)), None, 1)
+
+
+def free_problem(problem: MoveProblem) -> MoveProblem:
+    """The problem with a first duration at which the joint cubic keeps all limits, where there is one."""
+    first = guess_duration(problem.robot, problem.ends)
+    bare = replace(problem, N=30)
+    feasible = None
+    for T in first * np.geomspace(0.5, 8.0, 10):
+        scaled = replace(bare, move=replace(problem.move, duration=float(T), via=loose(problem.move)))
+        t = np.linspace(0.0, float(T), 31) if not problem.move.via else np.concatenate([[0.0], np.cumsum(scaled.steps(float(T)))])
+        worst = worst_margin(problem.robot, Trajectory(t, *scaled.cubic(t), problem.robot.joint_names), finer=2)
+        if worst is None or worst.fraction >= 0.0:
+            feasible = float(T)
+            break
+    return replace(problem, move=replace(problem.move, duration=feasible or 2 * first, via=loose(problem.move)))
+
+
+def loose(move: Move) -> tuple:
+    """Via points with passing times left free: the shortest motion chooses them."""
+    return tuple(replace(via, at=None) for via in move.via)
+
+
+def prices(problem: MoveProblem, duration: float, heat: float) -> Callable[[float], Weights]:
+    """Weights by the price f of jerk: f = 1 makes a jump of the acceleration at a few knots cost 1 % of the duration."""
+    way = max(1e-4, float(np.max((problem.ends.q1 - problem.ends.q0) ** 2)))
+    jerk = 0.01 * duration**6 / (COARSE * 192 * way)
+    return lambda f: Weights(time=1.0, jerk=jerk * f, heat=HEAT * duration / max(heat, 1e-9))
+
+
+def branches(planner: Planner, problem: MoveProblem, guess: Trajectory | None, starts: int | None) -> Attempt:
+    """The best of the branches that the starting motions lead to, at a moderate price of jerk."""
+    given = [g for g in (guess,) if g is not None]
+    motions: Sequence[Any] = [*given, None, *detours(problem)]
+    motions = motions if starts is None else motions[: max(1, starts)]
+    found: list[Attempt] = []
+    for motion in motions:
+        attempt = approach(planner, problem, motion)
+        found.append(attempt)
+        if planner.late:
+            break
+    return choose(found)
+
+
+def approach(planner: Planner, problem: MoveProblem, motion: Trajectory | None) -> Attempt:
+    """From a starting motion down the first prices."""
+    start = problem.guess(motion)
+    last: Attempt | None = None
+    weights = prices(problem, problem.duration, cubic_heat(problem))
+    for f in PRICES:
+        attempt = planner.attempt(problem, start, weights=weights(f))
+        if not attempt.ok:
+            return last or attempt
+        if last is None:
+            weights = prices(problem, attempt.motion.duration, copper(problem, attempt.motion))
+        start, last = attempt.result, attempt
+        if planner.late:
+            break
+    return last or attempt
+
+
+def polished(planner: Planner, problem: MoveProblem, best: Attempt) -> tuple[Attempt, list[str]]:
+    """The branch with all its knots, ever lower prices, exact friction, and limits kept between knots."""
+    notes: list[str] = []
+    if not best.ok:
+        return best, notes
+    best = sharpened(planner, problem, best, 1.0) or best
+    small = SMALL
+    for _ in range(6):
+        worst = worst_margin(problem.robot, best.motion)
+        if worst is None or worst.fraction >= -ALLOWED or planner.late:
+            break
+        finer, note = finer_problem(replace(best.problem, directions=None), worst, small)
+        better = sharpened(planner, finer, best, 0.1) if note else None
+        if better is not None:
+            best = better
+            notes.append(note)
+        elif small == np.inf:
+            break
+        else:
+            small = np.inf  # more knots did not help: draw limits in instead
+    return best, notes
+
+
+def sharpened(planner: Planner, problem: MoveProblem, best: Attempt, price: float) -> Attempt | None:
+    """Prices lowered step by step with these knots, then the directions of dry friction kept; None where that failed."""
+    problem = replace(problem, move=replace(problem.move, duration=best.motion.duration))
+    weights = prices(problem, best.motion.duration, copper(problem, best.motion))
+    start: Any = problem.guess(best.motion) if problem.N != best.problem.N else best.result
+    found: list[Attempt] = []
+    f, ratio, failures = price, 0.3, 0
+    while f >= LAST and failures < 3 and not planner.late:
+        attempt = planner.attempt(problem, start, weights=weights(f))
+        if attempt.ok:
+            found.append(attempt)
+            start, f = attempt.result, f * ratio
+        else:
+            failures += 1
+            f *= 1.5 if found else 3.0
+            ratio = ratio**0.5
+    if not found:
+        return None
+    last = choose(found)
+    if problem.driven.dry and not problem.driven.smooth.power:
+        exact = planner.directed(last, weights(max(f, LAST)))
+        return exact if exact.ok else last
+    return last
+
+
+def detours(problem: MoveProblem) -> list[Trajectory]:
+    """The joint cubic with a bump of one joint after the other, to both sides, within its range."""
+    robot, T = problem.robot, problem.duration
+    t = np.concatenate([[0.0], np.cumsum(problem.steps(T))])
+    q, v, a = problem.cubic(t)
+    s, w = t / T, 1.0 / T
+    bump = [np.sin(np.pi * s) ** 2, np.pi * w * np.sin(2 * np.pi * s), 2 * (np.pi * w) ** 2 * np.cos(2 * np.pi * s)]
+    found = []
+    for j, name in enumerate(robot.joint_names):
+        low, high = (problem.driven.joint_limit(name, side) for side in ("lower", "upper"))
+        room = min(high - low, 2 * np.pi)
+        for size in (-0.25 * room, 0.25 * room):
+            size = float(np.clip(size, 0.9 * (low - q[:, j].min()), 0.9 * (high - q[:, j].max())))
+            if abs(size) > 0.02 * room and not problem.move.via:
+                moved = [np.array(x) for x in (q, v, a)]
+                for x, b in zip(moved, bump):
+                    x[:, j] += size * b
+                found.append(Trajectory(t, moved[0], moved[1], moved[2], robot.joint_names))
+    return found
+
+
+def cubic_heat(problem: MoveProblem) -> float:
+    """Copper heat of the joint cubic, J."""
+    t = np.concatenate([[0.0], np.cumsum(problem.steps(problem.duration))])
+    return copper(problem, Trajectory(t, *problem.cubic(t), problem.robot.joint_names))
+
+
+def copper(problem: MoveProblem, motion: Trajectory) -> float:
+    """Copper heat of a motion, J."""
+    return ledger(problem.robot, motion, problem.driven.supply, steps=200).copper
+

@@ -1,0 +1,108 @@
+"""A planned motion run on the mechanism: its currents fed to the drives, forward dynamics, an adaptive integrator for stiff systems.
+
+It shares nothing with the planner but the robot. The plan's currents are tabulated 40 times finer than its knots and read linearly.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.integrate import solve_ivp
+
+from armature import drive as drive_package
+from armature.drive import Smooth, stack
+from armature.dynamics import compiled, recursive
+from armature.kernel import Kernel
+from armature.motion.trajectory import Trajectory
+from armature.robot.model import Robot
+from armature.spatial.vectors import pack
+
+FINER = 40  # rows of the table between two knots
+ROUNDED = 1e-4  # velocity over which dry friction is rounded in the simulation, rad/s or m/s
+POWER = 1e-3  # W over which a gear changes its direction
+
+
+class Run(NamedTuple):
+    """A simulated motion at times t (K,): q, v, a, tau (K, n), tau of rigid bodies and rotors; complete: it reached its end."""
+
+    t: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+    tau: np.ndarray
+    complete: bool
+
+
+def replay(robot: Robot, plan: Trajectory, rate: float) -> Run:
+    """Run the plan's currents with a linear servo of the given rate (1/s; 0: none) on top."""
+    n, T = robot.n, plan.duration
+    table, step = tabulated(robot, plan)
+    gains = compiled.mass_matrix(robot, plan.q).diagonal(axis1=-2, axis2=-1).mean(0)
+    kp, kd = np.ascontiguousarray(gains * rate**2), np.ascontiguousarray(2 * gains * rate)
+    plant, last = mechanism(robot), len(table) - 2
+
+    def rates(t: float, x: np.ndarray) -> np.ndarray:
+        k = min(max(int(t / step), 0), last)
+        row = table[k] + (t / step - k) * (table[k + 1] - table[k])
+        a, _ = plant(x[:n], x[n:], row, kp, kd)
+        return np.concatenate([x[n:], a])
+
+    start = plan(plan.t[0])
+    times = np.linspace(0.0, T, 4 * len(plan) + 1)
+    run = solve_ivp(
+        rates, (0.0, T), np.concatenate([start.q, start.v]), method="LSODA", t_eval=times, rtol=1e-7, atol=1e-9, max_step=T / len(plan)
+    )
+    q, v = run.y[:n].T.copy(), run.y[n:].T.copy()
+    rows = np.column_stack([np.interp(run.t, step * np.arange(len(table)), column) for column in table.T])
+    a, tau = plant(q, v, rows, kp, kd)
+    return Run(run.t, q, v, a, tau, bool(run.success and len(run.t) == len(times) and np.all(np.isfinite(run.y))))
+
+
+def tabulated(robot: Robot, plan: Trajectory) -> tuple[np.ndarray, float]:
+    """Rows (q, v, a, torques, currents) of the plan at equal steps, and the step, s."""
+    count = FINER * (len(plan) - 1)
+    t = np.linspace(0.0, plan.duration, count + 1)
+    q, v, a = plan(np.clip(plan.t[0] + t, plan.t[0] + 1e-12, plan.t[-1] - 1e-12))
+    tau = np.asarray(compiled.inverse_dynamics(robot, q, v, a))
+    flows = robot.drivetrain.flow(tau, v, a)
+    currents = stack(flows, "current") if flows else np.zeros((len(t), 0))
+    return np.ascontiguousarray(np.hstack([q, v, a, tau, currents])), plan.duration / count
+
+
+@functools.cache
+def _sources() -> str:
+    files = (Path(__file__), *sorted(Path(drive_package.__path__[0]).glob("*.py")))
+    return hashlib.sha256(b"".join(f.read_bytes() for f in files)).hexdigest()
+
+
+def mechanism(robot: Robot) -> Kernel:
+    """(q, v, row of the table, kp, kd) → accelerations and torques, compiled and kept with the robot."""
+    n, m = robot.n, len(robot.drivetrain.drives)
+    train = robot.drivetrain
+    details = (train.drives, train.matrix, train.share, train.frictions, _sources())
+    inputs = {"q": n, "v": n, "row": 4 * n + m, "kp": n, "kd": n}
+    return compiled.kernel(robot, "replay", functools.partial(_accelerations, robot), inputs, repr(details))
+
+
+def _accelerations(robot: Robot, q: Any, v: Any, row: Any, kp: Any, kd: Any) -> dict[str, Any]:
+    """Currents of plan and servo → torques of the drives → forward dynamics, with the joints' friction."""
+    n, train = robot.n, robot.drivetrain
+    qp, vp, ap, taup, current = (row[k * n : (k + 1) * n] for k in range(5))
+    correction = [kp[j] * (qp[j] - q[j]) + kd[j] * (vp[j] - v[j]) for j in range(n)]
+    smooth = Smooth(velocity=ROUNDED, power=POWER, table=1e-3)
+    share, speeds, rates = train.axis_torque(correction), train.axis_velocity(list(v)), train.axis_velocity(list(ap))
+    motors = [
+        drive.torque(current[k] + share[k] / drive.constant, speeds[k], rates[k], smooth=smooth) for k, drive in enumerate(train.drives)
+    ]
+    tau: list[Any] = [taup[j] + correction[j] if not train.driven[j] else 0.0 for j in range(n)]
+    for k, weights in enumerate(train.matrix):
+        for j in range(n):
+            if weights[j]:
+                tau[j] = tau[j] + weights[j] * motors[k]
+    friction = train.joint_friction(tau, list(v), smooth)
+    bodies = pack([t - f for t, f in zip(tau, friction)])
+    return {"a": recursive.forward_dynamics(robot.tree, q, v, bodies), "tau": bodies}
