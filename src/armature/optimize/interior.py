@@ -70,7 +70,8 @@ def solve(
     if first.status not in (Status.INFEASIBLE, Status.STALLED):
         return first
     second = Interior(problem, replace(options, barrier=max(1.0, options.barrier)), callback, ends, first.iterations).run(guess)
-    return second if second.ok or worst(second) < worst(first) else replace(first, iterations=second.iterations)
+    better = second if second.ok or worst(second) < worst(first) else first
+    return replace(better, iterations=second.iterations, seconds=first.seconds + second.seconds)
 
 
 def worst(result: Result) -> float:
