@@ -227,3 +227,5 @@ def test_what_cannot_be_differentiated_is_refused():
     floating = load(UR5, floating_base=True)
     with pytest.raises(RobotError, match="six one-axis joints"):
         compiled_closed.kinematic_derivatives(floating, np.zeros(13), "wrist_3_link")
+    with pytest.raises(RobotError, match="six one-axis joints"):
+        compiled_closed.inverse_dynamics_hessian(floating, np.zeros(13), *np.zeros((3, 12)))

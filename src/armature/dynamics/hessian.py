@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from armature.dynamics.closed_form import refuse_floating
 from armature.dynamics.gradient import ZERO, Change, Composite, Direction, composites, directions_of, shift_rates, wrench_to_parent
 from armature.dynamics.kinematics import Motion, Placement, motions, placements, rate, still
 from armature.dynamics.recursive import Spin, Wrench, newton_euler
@@ -61,6 +62,7 @@ class Covector(NamedTuple):
 
 def torque_hessian(tree: Tree, q: Array, v: Array, a: Array, weights: Array) -> Array:
     """∂²(λ·τ) in (q, v, a), (3n, 3n), for λ = weights (n,); robots without a floating base."""
+    refuse_floating(tree)
     places = placements(tree, q)
     moving = motions(tree, q, v, a, still()._replace(a=-tree.gravity))
     rates = shift_rates(tree, places, moving, v)
