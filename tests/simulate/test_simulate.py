@@ -230,3 +230,22 @@ def test_progress_shows_after_two_seconds_and_only_then(capsys, monkeypatch):
         bar.update(5.0)
     shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", capsys.readouterr().err)
     assert "5 of 10 s" in shown
+
+
+@pytest.mark.parametrize("method", ["rk4", "semi-implicit"])
+def test_long_chains_roll_out_as_short_code_does(method, monkeypatch):
+    from armature.dynamics import linked
+
+    robot = library("six_axis")
+    rng = np.random.default_rng(2)
+    q0, torques = rng.uniform(-0.5, 0.5, (3, 6)), rng.uniform(-5, 5, (3, 20, 6))
+    law = traced(lambda t, q, v, p: p - 2.0 * v)
+    runs = []
+    for most in (linked.MANY, 2):
+        monkeypatch.setattr(linked, "MANY", most)
+        fresh = robot.with_gravity((0.1 * most, 0, -9.81)).with_gravity(robot.gravity)
+        given = (q0, None, 0.02, 1e-3, method)
+        runs.append([rollout(fresh, torques, *given), rollout(fresh, law, *given, parameters=q0)])
+    for one, other in zip(*runs):
+        for name in ("q", "v", "a", "tau", "work"):
+            assert np.allclose(getattr(one, name), getattr(other, name), rtol=1e-9, atol=1e-9), name

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from armature.dynamics import kkt
-from armature.dynamics.assembly import Bodies, Couplings, Loads, Rows, unpack
+from armature.dynamics.assembly import Bodies, Couplings, Loads, unpack
 from armature.dynamics.couplings import GROUND, Coupling, coordinate_row
 from armature.dynamics.elements import TorsionSpring
 from armature.errors import ArgumentError, RobotError
@@ -265,6 +265,3 @@ def _check_elements(m: Mechanism) -> None:
         for name in (e.joint,) if isinstance(e, TorsionSpring) else e.bodies:
             if name not in known:
                 raise ArgumentError(f"a {type(e).__name__} acts on {name!r}, which is unknown; known are: {', '.join(known)}")
-
-
-__all__ = ["Accelerations", "Body", "Mechanism", "Motor", "Reaction", "Redundancy", "Rows"]

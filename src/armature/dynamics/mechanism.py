@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from armature.dynamics import kkt
 from armature.dynamics.assembly import Bodies, Rows
 from armature.dynamics.couplings import GROUND
 from armature.dynamics.gauss import CLOSED, CONTRADICTION, Accelerations, Mechanism, Reaction, Redundancy
@@ -207,6 +206,3 @@ def project_velocity(m: Mechanism, q: np.ndarray, v: np.ndarray, t: float = 0.0)
             f"{abs(left[worst]):.3g} m/s or rad/s); remove it or one that it repeats"
         )
     return after, size
-
-
-__all__ = ["accelerations", "assemble", "energy", "kkt", "reactions", "redundancy"]

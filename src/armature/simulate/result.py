@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from armature.dynamics import linked
+from armature.dynamics.compiled import kinetic_energy, potential_energy
 from armature.motion.trajectory import Sample, Trajectory
 from armature.robot.model import Robot
 
@@ -86,7 +88,7 @@ class Simulation(Trajectory):
 
 def energy_drift(robot: Robot, q: np.ndarray, v: np.ndarray, work: np.ndarray) -> np.ndarray:
     """|E − E₀ − W| (..., N+1): the energy error of a motion q (..., N+1, nq), v (..., N+1, nv) under forces of work W (..., N+1), J."""
-    from armature.dynamics.compiled import kinetic_energy, potential_energy
-
+    if linked.applies(robot.tree):
+        return np.full_like(work, np.nan)  # the energies of very long mechanisms have no loop kernel
     energy = kinetic_energy(robot, q, v) + potential_energy(robot, q)
     return np.abs(energy - energy[..., :1] - (work - work[..., :1]))

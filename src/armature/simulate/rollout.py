@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from armature.dynamics import compiled, linked
 from armature.dynamics.closed_loops import projection
 from armature.errors import ArgumentError
 from armature.kernel.kernel import Kernel, thread_count
 from armature.robot.model import Robot
 from armature.simulate import loops
 from armature.simulate.controller import is_traced
-from armature.simulate.plant import Plant, check_start
+from armature.simulate.plant import Plant, applied, check_start
 from armature.simulate.progress import Progress
 from armature.simulate.result import Simulation, Status, energy_drift
 
@@ -90,8 +91,11 @@ def rollout(
     q, v, p, batch, per_step = _start(robot, q0, v0, fed, steps, law is None)
     check_start(robot, q[0], fed if law is None else None)
     plant = Plant(robot, elements, width=friction_width)
-    kernel = plant.controlled(law, 0 if parameters is None else p.shape[-1])
-    run = _Run(robot, kernel, q, v, p, per_step, step, method)
+    if linked.applies(robot.tree) and not robot.loops:
+        run: _Run = _LongRun(plant, law, q, v, p, per_step, step, method)
+    else:
+        kernel = plant.controlled(law, 0 if parameters is None else p.shape[-1])
+        run = _Run(robot, kernel, q, v, p, per_step, step, method)
     done, status = run.all(threads)
     shaped = lambda x: np.moveaxis(x[: done + 1], 0, 1).reshape((*batch, done + 1, *x.shape[2:]))
     t = step * np.arange(done + 1)
@@ -165,7 +169,9 @@ def layout(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
 class _Run:
     """The arrays of a run and the loop over slices of its steps."""
 
-    def __init__(self, robot: Robot, kernel: Kernel, q: np.ndarray, v: np.ndarray, p: np.ndarray, per_step: bool, step: float, method: str):
+    def __init__(
+        self, robot: Robot, kernel: Kernel | None, q: np.ndarray, v: np.ndarray, p: np.ndarray, per_step: bool, step: float, method: str
+    ):
         self.kernel, self.q, self.v, self.p, self.per_step, self.h = kernel, q, v, p, per_step, float(step)
         self.a, self.tau, self.work = np.empty_like(v), np.empty_like(v), np.zeros(q.shape[:2])
         self.method = loops.METHODS[method]
@@ -177,7 +183,7 @@ class _Run:
     def all(self, threads: int | None) -> tuple[int, Status]:
         """Run every step; returns how many were done and how it ended."""
         steps, B = len(self.q) - 1, self.q.shape[1]
-        size = max(1, int(SLICE / (4 * max(self.kernel.operations, 1) * max(B, 1))))
+        size = max(1, int(SLICE / (4 * max(self.operations, 1) * max(B, 1))))
         done = 0
         with Progress("rollout", steps, "steps") as progress:
             for first in range(0, steps, size):
@@ -185,10 +191,21 @@ class _Run:
                 self._slice(first, count, thread_count() if threads is None else threads)
                 done = first + count
                 progress.update(done)
-        loops.knot(self.kernel.address, 0.0, self.h, self.p, self.per_step, self.q, self.v, self.a, self.tau, done)
+        self._knot(done)
         if not np.all(np.isfinite(self.v[done])):
             return done, Status.DIVERGED
         return done, Status.INTERRUPTED if progress.interrupted else Status.COMPLETE
+
+    @property
+    def operations(self) -> int:
+        """Of one evaluation of one motion."""
+        assert self.kernel is not None
+        return self.kernel.operations
+
+    def _knot(self, k: int) -> None:
+        """Acceleration and torque at the last knot."""
+        assert self.kernel is not None
+        loops.knot(self.kernel.address, 0.0, self.h, self.p, self.per_step, self.q, self.v, self.a, self.tau, k)
 
     def _slice(self, first: int, count: int, threads: int) -> None:
         B = self.q.shape[1]
@@ -205,5 +222,56 @@ class _Run:
 
     def _rows(self, low: int, high: int, first: int, count: int) -> None:
         arrays = (self.p, self.per_step, self.q, self.v, self.a, self.tau, self.work)
+        assert self.kernel is not None
         fix = self.fix.address if self.fix is not None else 0
         self.method(self.kernel.address, self.layout, self.free, 0.0, self.h, *arrays, first, count, low, high, fix, self.drift)
+
+
+class _LongRun(_Run):
+    """The same for mechanisms of very many links: steps in Python around the loop kernel, the whole batch at once."""
+
+    def __init__(self, plant: Plant, law: Any, q: np.ndarray, v: np.ndarray, p: np.ndarray, per_step: bool, step: float, method: str):
+        super().__init__(plant.robot, None, q, v, p, per_step, step, method)
+        self.plant, self.law, self.order = plant, law, 4 if method == "rk4" else 1
+
+    @property
+    def operations(self) -> int:
+        return 400 * self.plant.robot.nv
+
+    def _evaluate(self, k: int, t: float, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """a, power and torques of the batch."""
+        p, robot = self.p[min(k, len(self.p) - 1) if self.per_step else 0], self.plant.robot
+        tau = p if self.law is None else np.array([self.law(t, *x) for x in (zip(q, v, p) if p.shape[1] else zip(q, v))], dtype=float)
+        total = np.array([applied(robot, self.plant.elements, self.plant.width, t, *x, {}) for x in zip(q, v, tau)])
+        return compiled.forward_dynamics(robot, q, v, total), np.sum(total * v, axis=1), tau
+
+    def _knot(self, k: int) -> None:
+        self.a[k], _, self.tau[k] = self._evaluate(k, k * self.h, self.q[k], self.v[k])
+
+    def _rates(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        out = np.empty_like(q)
+        loops.rates(q, v, self.layout, self.free, out)
+        return out
+
+    def _slice(self, first: int, count: int, threads: int) -> None:
+        for k in range(first, first + count):
+            (self._rk4 if self.order == 4 else self._semi_implicit)(k)
+            loops.normalize(self.q[k + 1], self.free)
+
+    def _rk4(self, k: int) -> None:
+        h, q, v, w = self.h, self.q[k], self.v[k], 0.0
+        self.a[k], power, self.tau[k] = self._evaluate(k, k * h, q, v)
+        dq, dv = self._rates(q, v), self.a[k]
+        q_sum, v_sum, w = dq / 6, dv / 6, power / 6
+        for ahead, weight in ((0.5, 1 / 3), (0.5, 1 / 3), (1.0, 1 / 6)):
+            qs, vs = q + ahead * h * dq, v + ahead * h * dv
+            dv, power, _ = self._evaluate(k, (k + ahead) * h, qs, vs)
+            dq = self._rates(qs, vs)
+            q_sum, v_sum, w = q_sum + weight * dq, v_sum + weight * dv, w + weight * power
+        self.q[k + 1], self.v[k + 1], self.work[k + 1] = q + h * q_sum, v + h * v_sum, self.work[k] + h * w
+
+    def _semi_implicit(self, k: int) -> None:
+        self.a[k], power, self.tau[k] = self._evaluate(k, k * self.h, self.q[k], self.v[k])
+        self.v[k + 1] = self.v[k] + self.h * self.a[k]
+        self.q[k + 1] = self.q[k] + self.h * self._rates(self.q[k], self.v[k + 1])
+        self.work[k + 1] = self.work[k] + self.h * power

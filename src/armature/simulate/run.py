@@ -137,6 +137,6 @@ def _simulation(robot: Robot, system: RobotSystem, r: Result) -> Simulation:
     q, v, work = r.y[:, : robot.nq], r.y[:, robot.nq : -1], r.y[:, -1]
     tau = np.array([system.law(t, x, y) for t, x, y in zip(r.t, q, v)])
     a = np.array([system.motion(t, x, y)[0] for t, x, y in zip(r.t, q, v)])
-    drift = float(np.max(energy_drift(robot, q, v, work))) if not linked.applies(robot.tree) else float("nan")
+    drift = float(np.max(energy_drift(robot, q, v, work)))
     account = {"energy_drift": drift, "loop_drift": r.drift, "work": work, "status": r.status}
     return Simulation(r.t, q, v, a, robot.joint_names, tau, **account, events=r.events, evaluations=r.evaluations, dense=r.dense)
