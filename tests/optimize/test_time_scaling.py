@@ -17,6 +17,8 @@ from armature.robot.bounds import bounds
 from armature.robot.library import library
 from armature.robot.model import Joint, Limits, Link, Robot
 
+NO_FRICTION = Friction()
+
 
 def slider(**limits: float) -> Robot:
     """A mass of 2 kg on a vertical slide."""
@@ -107,7 +109,7 @@ def test_several_intervals_are_all_returned():
     assert max(force(s, 2 / (slow + middle)) for s in np.linspace(0, 1, 50)) > F
 
 
-def geared(name: str, gear: Gear, friction: Friction = Friction(), joint_friction: dict | None = None) -> Robot:
+def geared(name: str, gear: Gear, friction: Friction = NO_FRICTION, joint_friction: dict | None = None) -> Robot:
     robot = library(name)
     robot = robot.with_friction({n: joint_friction or {} for n in robot.joint_names})
     drives = {n: Drive(Motor(1.0, 1.7, peak_heat=80.0, average_heat=12.0), gear, Amplifier(60.0), friction) for n in robot.joint_names}

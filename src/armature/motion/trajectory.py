@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from os import PathLike
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -91,6 +92,19 @@ class Trajectory:
         others = {name: linear(getattr(self, name)) for name in ("tau", "current", "voltage", "power")}
         interpolation = "hermite" if self.interpolation == "held" else self.interpolation
         return replace(self, t=t, **self(t)._asdict(), **others, interpolation=interpolation)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write this motion to a .csv, .npz, .json, .yaml (ROS 2 JointTrajectory) or .parquet file; the suffix decides."""
+        from armature.motion.formats import save
+
+        save(self, path)
+
+    @staticmethod
+    def load(path: str | PathLike[str]) -> Trajectory:
+        """Read a motion from a file that `save` wrote, or a CSV or ROS 2 file of another program."""
+        from armature.motion.formats import load_trajectory
+
+        return load_trajectory(path)
 
 
 def _held(m: Trajectory, k: np.ndarray, h: np.ndarray, s: np.ndarray) -> tuple[np.ndarray, ...]:
