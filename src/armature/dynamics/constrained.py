@@ -13,16 +13,14 @@ from armature.dynamics import recursive
 from armature.dynamics.compiled import check_moves, kernel
 from armature.dynamics.constraints import Constraint, as_constraint, together
 from armature.dynamics.differentiated import array_of, jacobian, to_tangent
-from armature.dynamics.kinematics import placement
-from armature.dynamics.loops import closures
+from armature.dynamics.loops import closures, coordinate_rates
 from armature.dynamics.mass import back_substitute, factor, mass_matrix
 from armature.errors import ArgumentError
 from armature.kernel.symbol import to_casadi
 from armature.kernel.trace import Shape, trace
 from armature.robot.loop import Loop
 from armature.robot.model import Robot
-from armature.robot.tree import Tree
-from armature.spatial.vectors import Array, pack
+from armature.spatial.vectors import Array
 
 RANK = 1e-12  # eigenvalues below this part of the largest count as zero
 
@@ -87,27 +85,6 @@ def digest(robot: Robot, c: Constraint) -> tuple[str, int]:
     if c not in store:
         store[c] = build()
     return store[c]
-
-
-def coordinate_rates(tree: Tree, q: Array, v: Array) -> Array:
-    """q̇ (nq,): v, and for a floating base ẋ = R u and the quaternion's rate."""
-    if tree.nq == tree.nv:
-        return v
-    rates: list[Any] = [0.0] * tree.nq
-    for body in tree.bodies:
-        if body.kind != "free":
-            rates[body.q] = v[body.v]
-            continue
-        u, w = v[body.v : body.v + 3], v[body.v + 3 : body.v + 6]
-        x, y, z, s = q[body.q + 3 : body.q + 7]
-        rates[body.q : body.q + 3] = placement(body, q).turn @ u
-        rates[body.q + 3 : body.q + 7] = [
-            0.5 * (s * w[0] + y * w[2] - z * w[1]),
-            0.5 * (s * w[1] + z * w[0] - x * w[2]),
-            0.5 * (s * w[2] + x * w[1] - y * w[0]),
-            -0.5 * (x * w[0] + y * w[1] + z * w[2]),
-        ]
-    return pack(rates)
 
 
 def traced_terms(robot: Robot, c: Constraint, q: Array, v: Array, r: Array, dr: Array, ddr: Array) -> ConstraintTerms:

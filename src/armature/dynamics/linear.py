@@ -10,18 +10,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from armature.drive.corner import Smooth
 from armature.dynamics import recursive
 from armature.dynamics.compiled import check_moves, kernel
 from armature.dynamics.constrained import RANK, apply, digest, inputs_of, pseudo_inverse, reference_at, traced_terms, with_closures
 from armature.dynamics.constraints import Constraint, constraint
 from armature.dynamics.differentiated import jacobian, to_tangent
+from armature.dynamics.friction import friction_torque
 from armature.dynamics.gradient import inverse_dynamics_gradient
 from armature.dynamics.mass import back_substitute, factor, mass_matrix
 from armature.errors import ArgumentError, MissingExtraError
 from armature.kernel.trace import Shape, trace
 from armature.robot.model import Robot
-from armature.spatial.vectors import Array, pack
+from armature.spatial.vectors import Array
 
 NO_CONSTRAINT = constraint(lambda q, t: [], "no constraint")
 
@@ -104,16 +104,7 @@ class _Forces(NamedTuple):
         total = tau
         for element in self.elements:
             total = total + element.joint_forces(self.robot.tree, t, q, v)
-        return total - self._friction(v, tau) if self.friction else total
-
-    def _friction(self, v: Array, tau: Array) -> Array:
-        taken: list[Any] = [0.0] * self.robot.nv
-        joints, smooth = {j.name: j for j in self.robot.joints}, Smooth(velocity=1e-2, power=1e-2)
-        for b in self.robot.tree.bodies:
-            if b.kind != "free" and b.name in joints and b.multiplier:
-                law = joints[b.name].friction.torque(b.multiplier * v[b.v], tau[b.v] / b.multiplier, smooth)
-                taken[b.v] = taken[b.v] + b.multiplier * law
-        return pack(taken)
+        return total - friction_torque(self.robot, v, tau) if self.friction else total
 
     def key(self) -> str:
         """Names them for the kernels' cache: the digest of what they compute."""

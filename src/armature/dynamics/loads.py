@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from armature.drive.corner import Smooth
 from armature.dynamics.beam import NEAR, Beam, beam_of
 from armature.dynamics.compiled import inverse_dynamics, kernel
+from armature.dynamics.friction import friction_torque
 from armature.dynamics.kinematics import Motion, Placement, motions, placements, rate, spin_matrix, still
 from armature.dynamics.recursive import Spin, Wrench, newton_euler, outside_wrenches
 from armature.dynamics.sweep import tip_to_base
@@ -314,9 +314,5 @@ class DriveEffort:
 def drive_effort(robot: Robot, motion: Trajectory) -> DriveEffort:
     """Torques and powers that a motion needs: τ = M q̈ + b + friction."""
     tau = inverse_dynamics(robot, motion.q, motion.v, motion.a)
-    joints, smooth, friction = {j.name: j for j in robot.joints}, Smooth(velocity=1e-2, power=1e-2), np.zeros_like(tau)
-    for b in robot.tree.bodies:
-        if b.kind != "free" and b.name in joints and b.multiplier:
-            law = joints[b.name].friction.torque(b.multiplier * motion.v[:, b.v], tau[:, b.v] / b.multiplier, smooth)
-            friction[:, b.v] += b.multiplier * law
-    return DriveEffort(robot.joint_names, motion.t, tau + friction, (tau + friction) * motion.v)
+    tau = tau + friction_torque(robot, motion.v, tau)
+    return DriveEffort(robot.joint_names, motion.t, tau, tau * motion.v)

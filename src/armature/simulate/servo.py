@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from armature.dynamics.compiled import inverse_dynamics
+from armature.dynamics.friction import friction_torque
 from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
 from armature.robot.model import Robot
-from armature.simulate.plant import friction_torque
 
 FEED_FORWARD = ("model", "planned", "none")
 
@@ -54,7 +54,7 @@ class Servo:
             return np.array([np.interp(t, self.plan.t, column) for column in self.plan.tau.T])
         q, v, a = self.plan(t)
         tau = inverse_dynamics(self.robot, q, v, a)
-        return tau + np.asarray(friction_torque(self.robot, v, tau, 1e-2), dtype=float)
+        return tau + friction_torque(self.robot, v, tau)
 
 
 def _gain(name: str, value: Any, n: int) -> Any:
