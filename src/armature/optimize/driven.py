@@ -150,7 +150,7 @@ class Driven:
         """The functions of a step."""
         tree = self.robot.tree
         between = self.rates_between if np.isfinite(self.torque_rates).any() else None
-        torque = lambda q, v, a, p, d: [bare(x) for x in recursive.inverse_dynamics(tree, *(as_symbols(x) for x in (q, v, a)))]
+        torque = lambda q, v, a, p, d: [bare(x) for x in recursive.inverse_dynamics(tree, as_symbols(q), as_symbols(v), as_symbols(a))]
         closed = functools.partial(closed_slope, tree), functools.partial(closed_curvature, tree)
         return Accelerations(self.shape, torque, self.instant, self.linear, self.rule, self.limits_at, between, closed)
 
@@ -328,7 +328,7 @@ def closed_slope(tree: Tree, q: Any, v: Any, a: Any) -> ca.SX:
 
 def closed_curvature(tree: Tree, q: Any, v: Any, a: Any, m: Any) -> ca.SX:
     """∂²(m·τ)/∂(q, v, a)², (3n, 3n), in closed form."""
-    return to_casadi(derivatives.hessian(tree, *(as_symbols(x) for x in (q, v, a, m))))
+    return to_casadi(derivatives.hessian(tree, as_symbols(q), as_symbols(v), as_symbols(a), as_symbols(m)))
 
 
 def as_symbols(values: Any) -> np.ndarray:
