@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
 
-# name → module that defines it (a pair: under another name there)
+# name → module that defines it (a pair: under another name there; an empty one: the module itself)
 _SURFACE: dict[str, str | tuple[str, str]] = {
     # robots
     "Robot": "armature.robot.model",
@@ -66,6 +66,26 @@ _SURFACE: dict[str, str | tuple[str, str]] = {
     "Via": "armature.optimize.task",
     "minimize_energy": "armature.optimize.least_energy",
     "certify": "armature.optimize.certify",
+    # closed forms, constraints, loads
+    "kinematic_derivatives": "armature.dynamics.compiled_closed",
+    "coriolis_tensor": "armature.dynamics.compiled_closed",
+    "coriolis_matrix": "armature.dynamics.compiled_closed",
+    "inertia_derivatives": "armature.dynamics.compiled_closed",
+    "inverse_dynamics_hessian": "armature.dynamics.compiled_closed",
+    "constrained_dynamics": "armature.dynamics.constrained",
+    "constraint_terms": "armature.dynamics.constrained",
+    "constraints": ("armature.dynamics.constraints", ""),
+    "linearize": "armature.dynamics.linear",
+    "section_loads": "armature.dynamics.loads",
+    "joint_reactions": "armature.dynamics.loads",
+    "worst_section_loads": "armature.dynamics.loads",
+    "drive_effort": "armature.dynamics.loads",
+    "Beam": "armature.dynamics.beam",
+    "JointErrors": "armature.dynamics.accuracy",
+    "hand_accuracy": "armature.dynamics.accuracy",
+    "ConstraintController": "armature.simulate.constraint_controller",
+    "Servo": "armature.simulate.servo",
+    "lqr": "armature.simulate.lqr",
     # the compiler
     "compile": "armature.kernel.kernel",
     "set_threads": "armature.kernel.kernel",
@@ -91,6 +111,10 @@ if TYPE_CHECKING:
     from armature.drive import NonRegenerative as NonRegenerative
     from armature.drive import Regenerative as Regenerative
     from armature.drive import catalogue as catalogue
+    from armature.dynamics import constraints as constraints
+    from armature.dynamics.accuracy import JointErrors as JointErrors
+    from armature.dynamics.accuracy import hand_accuracy as hand_accuracy
+    from armature.dynamics.beam import Beam as Beam
     from armature.dynamics.compiled import BaseMotion as BaseMotion
     from armature.dynamics.compiled import bias_forces as bias_forces
     from armature.dynamics.compiled import forward_dynamics as forward_dynamics
@@ -103,6 +127,18 @@ if TYPE_CHECKING:
     from armature.dynamics.compiled import point_kinematics as kinematics
     from armature.dynamics.compiled import pose as pose
     from armature.dynamics.compiled import potential_energy as potential_energy
+    from armature.dynamics.compiled_closed import coriolis_matrix as coriolis_matrix
+    from armature.dynamics.compiled_closed import coriolis_tensor as coriolis_tensor
+    from armature.dynamics.compiled_closed import inertia_derivatives as inertia_derivatives
+    from armature.dynamics.compiled_closed import inverse_dynamics_hessian as inverse_dynamics_hessian
+    from armature.dynamics.compiled_closed import kinematic_derivatives as kinematic_derivatives
+    from armature.dynamics.constrained import constrained_dynamics as constrained_dynamics
+    from armature.dynamics.constrained import constraint_terms as constraint_terms
+    from armature.dynamics.linear import linearize as linearize
+    from armature.dynamics.loads import drive_effort as drive_effort
+    from armature.dynamics.loads import joint_reactions as joint_reactions
+    from armature.dynamics.loads import section_loads as section_loads
+    from armature.dynamics.loads import worst_section_loads as worst_section_loads
     from armature.errors import ArgumentError as ArgumentError
     from armature.errors import ArmatureError as ArmatureError
     from armature.errors import ArmatureWarning as ArmatureWarning
@@ -123,10 +159,13 @@ if TYPE_CHECKING:
     from armature.robot.model import Mimic as Mimic
     from armature.robot.model import Robot as Robot
     from armature.robot.model import Rotor as Rotor
+    from armature.simulate.constraint_controller import ConstraintController as ConstraintController
     from armature.simulate.controller import traced as traced
     from armature.simulate.ledger import ledger as ledger
+    from armature.simulate.lqr import lqr as lqr
     from armature.simulate.rollout import rollout as rollout
     from armature.simulate.run import simulate as simulate
+    from armature.simulate.servo import Servo as Servo
 
 
 def __getattr__(name: str):
@@ -134,7 +173,8 @@ def __getattr__(name: str):
     if entry is None:
         raise AttributeError(f"module 'armature' has no attribute {name!r}")
     module, attribute = entry if isinstance(entry, tuple) else (entry, name)
-    value = getattr(importlib.import_module(module), attribute)
+    found = importlib.import_module(module)
+    value = getattr(found, attribute) if attribute else found
     globals()[name] = value
     return value
 
