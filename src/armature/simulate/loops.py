@@ -31,7 +31,7 @@ def _free_rates(q, v, out):
     w = q[6]
     # R u = u + 2 ε × (ε × u + w u)
     c0, c1, c2 = e[1] * v[2] - e[2] * v[1] + w * v[0], e[2] * v[0] - e[0] * v[2] + w * v[1], e[0] * v[1] - e[1] * v[0] + w * v[2]
-    out[0] = v[0] + 2.0 * (e[1] * c2 - e[2] * c1)
+    out[:] = v[0] + 2.0 * (e[1] * c2 - e[2] * c1)
     out[1] = v[1] + 2.0 * (e[2] * c0 - e[0] * c2)
     out[2] = v[2] + 2.0 * (e[0] * c1 - e[1] * c0)
     out[3] = 0.5 * (w * v[3] + e[1] * v[5] - e[2] * v[4])
@@ -82,8 +82,8 @@ def rk4(address, layout, free, t0, h, p, per_step, q, v, a, tau, work, first, co
     """Steps first … first + count − 1 of the classic Runge–Kutta method; p (K or 1, B, m) holds over a step; rows low … high."""
     B, nq, nv = high - low, q.shape[2], v.shape[2]
     table = np.empty(7, dtype=np.int64)
-    strides = np.array([0, nq, nv, p.shape[2], nv, 1, nv], dtype=np.int64)
-    t = np.empty(1)
+    strides = np.array([1, nq, nv, p.shape[2], nv, 1, nv], dtype=np.int64)
+    t = np.empty(B)  # one for each row: kernels are fastest on dense rows
     simple = nq == nv
     qs, vs, dq, ks = np.empty((B, nq)), np.empty((B, nv)), np.empty((B, nq)), np.empty((B, nv))
     q_sum, v_sum = np.empty((B, nq)), np.empty((B, nv))
@@ -91,7 +91,7 @@ def rk4(address, layout, free, t0, h, p, per_step, q, v, a, tau, work, first, co
     for k in range(first, first + count):
         u, q0, v0, a0 = p[k if per_step else 0, low:high], q[k, low:high], v[k, low:high], a[k, low:high]
         # k₁ at the knot; its acceleration and torque are the knot's own
-        t[0] = t0 + k * h
+        t[:] = t0 + k * h
         _evaluate(address, table, strides, t, q0, v0, u, a0, power, tau[k, low:high])
         if simple:
             dq[:] = v0
@@ -107,7 +107,7 @@ def rk4(address, layout, free, t0, h, p, per_step, q, v, a, tau, work, first, co
             w_sum[b] = power[b]
         # k₂, k₃ at the middle, k₄ at the end
         for stage in range(3):
-            t[0] = t0 + (k + (1.0 if stage == 2 else 0.5)) * h
+            t[:] = t0 + (k + (1.0 if stage == 2 else 0.5)) * h
             _evaluate(address, table, strides, t, qs, vs, u, ks, power, used)
             if simple:
                 dq[:] = vs
@@ -138,10 +138,10 @@ def semi_implicit(address, layout, free, t0, h, p, per_step, q, v, a, tau, work,
     """Steps of the semi-implicit Euler method: v₊ = v + h a(q, v), q₊ = q + h q̇(q, v₊)."""
     B, nq, nv = high - low, q.shape[2], v.shape[2]
     table = np.empty(7, dtype=np.int64)
-    strides = np.array([0, nq, nv, p.shape[2], nv, 1, nv], dtype=np.int64)
-    t, power, dq = np.empty(1), np.empty(B), np.empty((B, nq))
+    strides = np.array([1, nq, nv, p.shape[2], nv, 1, nv], dtype=np.int64)
+    t, power, dq = np.empty(B), np.empty(B), np.empty((B, nq))
     for k in range(first, first + count):
-        t[0] = t0 + k * h
+        t[:] = t0 + k * h
         q0, v0 = q[k, low:high], v[k, low:high]
         _evaluate(address, table, strides, t, q0, v0, p[k if per_step else 0, low:high], a[k, low:high], power, tau[k, low:high])
         v[k + 1, low:high] = v0 + h * a[k, low:high]
@@ -159,8 +159,8 @@ def knot(address, t0, h, p, per_step, q, v, a, tau, k):
     """Acceleration and torque at knot k alone."""
     nq, nv = q.shape[2], v.shape[2]
     table = np.empty(7, dtype=np.int64)
-    strides = np.array([0, nq, nv, p.shape[2], nv, 1, nv], dtype=np.int64)
-    t = np.array([t0 + k * h])
+    strides = np.array([1, nq, nv, p.shape[2], nv, 1, nv], dtype=np.int64)
+    t = np.full(q.shape[1], t0 + k * h)
     row = min(k, p.shape[0] - 1) if per_step else 0
     _evaluate(address, table, strides, t, q[k], v[k], p[row], a[k], np.empty(q.shape[1]), tau[k])
 
