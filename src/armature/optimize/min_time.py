@@ -18,7 +18,7 @@ from armature.optimize.answer import check_task, solution
 from armature.optimize.certify import ALLOWED
 from armature.optimize.diagnose import diagnose, forbidden
 from armature.optimize.driven import Weights
-from armature.optimize.interior import Options
+from armature.optimize.interior import Options, stages
 from armature.optimize.move import MoveProblem, guess_duration
 from armature.optimize.plan import Attempt, Planner, choose, finer_problem, worst_margin
 from armature.optimize.solution import Solution
@@ -63,8 +63,10 @@ def minimize_time(
 
 def shortest(problem: MoveProblem, seconds: float) -> Attempt:
     """The shortest motion from the joint cubic, roughly and quickly."""
+    problem = free_problem(replace(problem, free=True))
+    stages(problem.driven.model)  # compiling does not count
     planner = Planner(Weights(time=1.0), Options(iterations=80), None, time.perf_counter() + seconds)
-    return branches(planner, free_problem(replace(problem, free=True)), None, 1)
+    return branches(planner, problem, None, 1)
 
 
 def free_problem(problem: MoveProblem) -> MoveProblem:

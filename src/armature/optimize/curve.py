@@ -1,0 +1,222 @@
+"""`energy_time_curve`: what a move costs at every duration (B8): local minima, resonance, and whether to hurry and wait on the brake.
+
+Solves run along the durations in both directions, each starting from its neighbour; the better of the two counts. Near minima the
+curve is refined.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from armature.errors import ArgumentError
+from armature.motion.trajectory import Trajectory
+from armature.optimize.answer import check_task
+from armature.optimize.baseline import stretched
+from armature.optimize.driven import Weights
+from armature.optimize.interior import Options
+from armature.optimize.min_time import shortest
+from armature.optimize.move import MoveProblem
+from armature.optimize.plan import Attempt, Planner
+from armature.optimize.task import Move
+from armature.robot.model import Robot
+from armature.simulate.ledger import ledger
+
+POINTS = 50
+EVERY = 4  # on the way up, every so many durations are tried from below
+WARM = Options(tolerance=1e-6, iterations=40, warm_barrier=1e-4)
+SPACING = 0.02  # relative accuracy of the spacing at which minima count as evenly spaced
+WORTH = 0.01  # part of the energy that an advice must save
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Energy against duration.
+
+    durations: (K,) rising, s.  energies: (K,) net energy from the supply, J.  losses: (K,) what became heat, J; NaN where there is no plan.
+    trajectories: K motions, None where there is no plan.  minima: ((T, E), ...) local minima inside the range, s and J.
+    resonance: s, the spacing of the minima where they are evenly spaced (the arm swings), else None.  advice: sentences.
+    """
+
+    durations: np.ndarray
+    energies: np.ndarray
+    losses: np.ndarray
+    trajectories: tuple[Trajectory | None, ...]
+    minima: tuple[tuple[float, float], ...]
+    resonance: float | None
+    advice: str
+    seconds: float = 0.0
+
+    @property
+    def best(self) -> tuple[float, float]:
+        """(T, E) of the cheapest plan on the curve."""
+        k = int(np.nanargmin(self.energies))
+        return float(self.durations[k]), float(self.energies[k])
+
+    def wait(self, duration: float) -> tuple[float, float]:
+        """(T₁, energy saved): move in T₁ ≤ duration and wait on the brake for the rest, against moving for the whole duration."""
+        energy = float(np.interp(duration, self.durations, self.energies))
+        inside = [(E, T) for T, E in [*zip(self.durations, self.energies), *self.minima] if duration >= T and np.isfinite(E)]
+        E, T = min(inside, default=(energy, duration))
+        return float(T), energy - float(E)
+
+    def __str__(self) -> str:
+        rows = [f"{T:10.4f} s {E:12.4f} J {L:12.4f} J lost" for T, E, L in zip(self.durations, self.energies, self.losses)]
+        return "\n".join([*rows, *(f"minimum at {T:.4f} s: {E:.4f} J" for T, E in self.minima), self.advice])
+
+
+def energy_time_curve(
+    robot: Robot, task: Move, durations: Sequence[float] | None = None, supply: Any = None, knots: int = 50, refine: bool = True
+) -> Curve:
+    """Least energy of a move over its durations.
+
+    durations: s; by default 50 from a little above the least time to five times it.  supply, knots: as in `minimize_energy`.
+    refine: locate local minima more closely than the durations given.
+    """
+    check_task(robot, task, timed=False)
+    begin = time.perf_counter()
+    T = np.unique(np.asarray(default_durations(robot, task, supply) if durations is None else durations, dtype=float))
+    if T.size == 0 or not np.all(np.isfinite(T)) or T[0] <= 0:
+        raise ArgumentError(f"durations {durations} must be positive, finite numbers")
+    sweep = Sweep(MoveProblem(robot, task, supply, knots))
+    best = sweep.both_ways(T)
+    minima = sweep.minima(T, best) if refine else []
+    energies = np.array([a.value if a else np.nan for a in best])
+    losses = np.array([sweep.losses(a) if a else np.nan for a in best])
+    motions = tuple(a.motion if a else None for a in best)
+    resonance = spacing([t for t, _ in minima])
+    advice = advise(T, energies, minima, resonance)
+    return Curve(T, energies, losses, motions, tuple(minima), resonance, advice, time.perf_counter() - begin)
+
+
+def default_durations(robot: Robot, task: Move, supply: Any) -> np.ndarray:
+    """50 durations, denser at the short end: from 1.05 to 5 times the least time (at least from 0.2 s for a move that stays)."""
+    fastest = shortest(MoveProblem(robot, task, supply, 50), 2.0)
+    least = max(fastest.motion.duration, 0.2) if fastest.ok else 0.5
+    return np.geomspace(1.05 * least, 5.0 * least, POINTS)
+
+
+class Sweep:
+    """Solves of one move at many durations, each from a neighbour."""
+
+    def __init__(self, problem: MoveProblem):
+        self.problem = problem
+        self.first = problem.duration
+        self.planner = Planner(Weights(energy=1.0), Options(tolerance=1e-6, iterations=60))
+
+    def at(self, duration: float) -> MoveProblem:
+        """The problem at another duration."""
+        return replace(self.problem, move=stretched(self.problem.move, duration, self.first))
+
+    def solve(self, duration: float, near: Attempt | None) -> Attempt | None:
+        """From a neighbour's motion and multipliers, and where that fails or there is none, from the joint cubic."""
+        found = self.warm(duration, near) if near is not None else None
+        found = found or self.planner.best(self.at(duration))
+        return found if found.ok else None
+
+    def warm(self, duration: float, near: Attempt) -> Attempt | None:
+        """From a neighbour's motion and multipliers alone."""
+        found = self.planner.attempt(replace(near.problem, move=self.at(duration).move), scaled(near, duration), WARM)
+        return found if found.ok else None
+
+    def both_ways(self, durations: np.ndarray) -> list[Attempt | None]:
+        """From the longest duration down to the shortest feasible one, then up again; a better branch is followed while it is better."""
+        best: list[Attempt | None] = [None] * len(durations)
+        near: Attempt | None = None
+        for k in range(len(durations) - 1, -1, -1):
+            best[k] = self.solve(float(durations[k]), near)
+            if best[k] is None and near is not None:
+                break
+            near = best[k] or near
+        better = True
+        for k in range(1, len(durations)):
+            below, mine = best[k - 1], best[k]
+            if below is None or mine is None or not (better or k % EVERY == 0):
+                continue
+            other = self.warm(float(durations[k]), below)
+            better = other is not None and other.value < mine.value - 1e-6 * abs(mine.value)
+            best[k] = other if better else mine
+        return best
+
+    def minima(self, durations: np.ndarray, best: list[Attempt | None]) -> list[tuple[float, float]]:
+        """Local minima inside the range, located by parabolas through ever closer points."""
+        found = []
+        for k in range(1, len(durations) - 1):
+            triple = best[k - 1 : k + 2]
+            if all(triple) and triple[0].value > triple[1].value < triple[2].value:  # pyright: ignore[reportOptionalMemberAccess]
+                found.append(self.locate([(float(durations[k + i]), a) for i, a in zip((-1, 0, 1), triple) if a]))
+        return found
+
+    def locate(self, triple: list[tuple[float, Attempt]], accuracy: float = 2e-4) -> tuple[float, float]:
+        """The minimum between three durations: successive parabolas."""
+        for _ in range(12):
+            (a, A), (b, B), (c, C) = triple
+            T = vertex((a, A.value), (b, B.value), (c, C.value))
+            if abs(T - b) < accuracy * b and min(b - a, c - b) < 0.05 * b:
+                break
+            T = float(np.clip(T, a + 0.1 * (b - a), c - 0.1 * (c - b)))
+            T = T if abs(T - b) > 0.02 * (c - a) else b + 0.1 * ((c - b) if c - b > b - a else (a - b))
+            new = self.solve(T, B)
+            if new is None:
+                break
+            points = sorted([*triple, (T, new)], key=lambda p: p[0])
+            k = min(range(1, 3), key=lambda i: points[i][1].value)
+            triple = points[k - 1 : k + 2]
+        (a, A), (b, B), (c, C) = triple
+        T = vertex((a, A.value), (b, B.value), (c, C.value))
+        return float(np.clip(T, a, c)), min(A.value, B.value, C.value)
+
+    def losses(self, attempt: Attempt) -> float:
+        """What became heat, J."""
+        return ledger(attempt.problem.robot, attempt.motion, attempt.problem.driven.supply).losses
+
+
+def scaled(near: Attempt, duration: float) -> Any:
+    """A neighbour's result brought to another duration: q as it was, its rates in proportion; multipliers as they were."""
+    n, result, f = near.problem.robot.n, near.result, near.motion.duration / duration
+    x, u = result.x.copy(), result.u.copy()
+    x[:, n : 2 * n] *= f
+    x[:, 2 * n : 3 * n] *= f**2
+    u[:, :n] *= f**3
+    return replace(result, x=x, u=u)
+
+
+def vertex(*points: tuple[float, float]) -> float:
+    """Where the parabola through three points is least; the middle point where it is not convex."""
+    (a, A), (b, B), (c, C) = points
+    left, right = (B - A) / (b - a), (C - B) / (c - b)
+    bend = (right - left) / (c - a)
+    return b if bend <= 0 else (a + b) / 2 - left / (2 * bend)
+
+
+def spacing(times: list[float]) -> float | None:
+    """The common spacing of at least three minima, s; None where they are not evenly spaced."""
+    if len(times) < 3:
+        return None
+    gaps = [b - a for a, b in itertools.pairwise(times)]
+    mean = float(np.mean(gaps))
+    return mean if max(abs(g - mean) for g in gaps) <= SPACING * mean else None
+
+
+def advise(durations: np.ndarray, energies: np.ndarray, minima: list[tuple[float, float]], resonance: float | None) -> str:
+    """Sentences for the user."""
+    good = np.isfinite(energies)
+    if not good.any():
+        return "No duration of this range is feasible; energy_time_curve without durations chooses feasible ones."
+    candidates = [*zip(durations[good], energies[good]), *minima]
+    T1, E1 = min(candidates, key=lambda p: p[1])
+    longest, last = float(durations[good][-1]), float(energies[good][-1])
+    words = [f"The cheapest motion takes {T1:.4g} s and {E1:.4g} J."]
+    if last - E1 > WORTH * max(abs(last), 1e-9):
+        share = f", {100 * (last - E1) / abs(last):.3g} %" if last > 0 else ""
+        words.append(
+            f"With {longest:.4g} s at hand, move in {T1:.4g} s and wait on the brake for the rest: this saves {last - E1:.4g} J{share}."
+        )
+    if resonance is not None:
+        words.append(f"The minima are {resonance:.4g} s apart: the arm swings at its own rhythm, and each minimum is one more oscillation.")
+    return " ".join(words)

@@ -1,0 +1,148 @@
+"""`ways_round`: the different ways from one place to another (B9): over the top, below, by the side, full turns, other arm postures.
+
+Every start leads the solver to a local optimum. Starts are the joint cubic, full turns of joints that allow them, detours of single joints
+and of pairs of them, and, for a goal in space, every solution of the inverse kinematics. Optima that are the same are told once.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from armature.dynamics.inverse_kinematics import inverse_kinematics
+from armature.errors import ArgumentError
+from armature.motion.trajectory import Trajectory
+from armature.optimize.answer import check_task, solution
+from armature.optimize.diagnose import forbidden
+from armature.optimize.driven import Weights
+from armature.optimize.interior import Options
+from armature.optimize.min_time import detours
+from armature.optimize.move import MoveProblem
+from armature.optimize.plan import Attempt, Planner
+from armature.optimize.solution import Solution
+from armature.optimize.task import Move, configuration
+from armature.robot.model import Robot
+
+SAME = 1e-2  # of the motion's extent: two optima nearer than this are one
+SAME_COST = 1e-4
+COARSE = 40  # knots of the search
+
+
+@dataclass(frozen=True, eq=False)
+class Way:
+    """One way: the plan, its energy in J, and how it goes in words."""
+
+    solution: Solution
+    description: str
+
+    @property
+    def energy(self) -> float:
+        """Net energy from the supply, J."""
+        return self.solution.energy
+
+
+def ways_round(
+    robot: Robot, task: Move, supply: Any = None, knots: int = 100, link: str | None = None, most: int = 8, deadline: float | None = None
+) -> tuple[Way, ...]:
+    """All different locally best ways of a move, cheapest first.
+
+    task: with a duration.  link: the goal is a pose of this link, in any form that `inverse_kinematics` takes, reached in every posture.
+    supply, knots: as in `minimize_energy`.  most: ways that are worked out fully.  deadline: seconds for the search.
+    """
+    check_task(robot, task)
+    begin = time.perf_counter()
+    planner = Planner(Weights(energy=1.0), Options(iterations=100), None, None if deadline is None else begin + deadline)
+    found: list[tuple[Attempt, str]] = []
+    for goal, turned in goals(robot, task, link):
+        problem = MoveProblem(robot, replace(task, goal=goal), supply, min(knots, COARSE))
+        if forbidden(robot, problem.ends) is not None:
+            continue
+        for guess, detour in starts(problem):
+            attempt = planner.best(problem, guess)
+            words = " ".join(w for w in (turned, detour) if w) or "the direct way"
+            if attempt.ok and not any(same(attempt, other) for other, _ in found):
+                found.append((attempt, words))
+            if planner.late:
+                break
+    found.sort(key=lambda item: item[0].value)
+    return tuple(_worked_out(replace(planner, deadline=None), found[:most], knots))
+
+
+def _worked_out(planner: Planner, found: list[tuple[Attempt, str]], knots: int) -> Iterator[Way]:
+    """The ways with all their knots, cheapest first."""
+    ways: list[tuple[Attempt, Way]] = []
+    for attempt, words in found:
+        begin = time.perf_counter()
+        best, notes = planner.plan(replace(attempt.problem, N=knots, directions=None, smooth=None, still=()), attempt.motion)
+        if best.ok and not any(same(best, other) for other, _ in ways):
+            ways.append((best, Way(solution(best, None, notes, time.perf_counter() - begin), described(best, words))))
+    return (way for _, way in sorted(ways, key=lambda item: item[0].value))
+
+
+def goals(robot: Robot, task: Move, link: str | None) -> Iterator[tuple[np.ndarray, str]]:
+    """Goal configurations with what is special about them: postures for a pose, full turns for joints whose range allows them."""
+    start = configuration(robot, task.start, "start")
+    for posture, name in postures(robot, task, link):
+        yield posture, name
+        for j, joint in enumerate(_joints(robot)):
+            if joint is None or joint.kind == "prismatic":
+                continue
+            for turn in (-1, 1):
+                q = posture.copy()
+                q[j] += 2 * np.pi * turn
+                inside = joint.limits.lower <= q[j] <= joint.limits.upper
+                if inside and abs(q[j] - start[j]) <= 2 * np.pi:
+                    yield q, f"{name} {joint.name} turned {'back' if turn < 0 else 'on'} by a full turn".strip()
+
+
+def _joints(robot: Robot) -> list[Any]:
+    known = {joint.name: joint for joint in robot.joints}
+    return [known.get(name) for name in robot.joint_names]
+
+
+def postures(robot: Robot, task: Move, link: str | None) -> list[tuple[np.ndarray, str]]:
+    """Configurations of the goal."""
+    if link is None:
+        return [(task.vectors(robot).q1, "")]
+    found = inverse_kinematics(robot, task.goal, link, configuration(robot, task.start, "start"))
+    if len(found) == 0:
+        raise ArgumentError(f"the goal cannot be reached by {link!r}: {found}")
+    return [(np.asarray(q, dtype=float), f"posture {k + 1}") for k, q in enumerate(found)]
+
+
+def starts(problem: MoveProblem) -> Iterator[tuple[Trajectory | None, str]]:
+    """Starting motions: the joint cubic, detours of each joint, and of the first two pairs of them."""
+    yield None, ""
+    single = detours(problem)
+    for motion in single:
+        yield motion, "with a detour"
+    straight = problem.cubic(single[0].t)[0] if single else None
+    for a, b in itertools.islice(itertools.combinations(single, 2), 6):
+        if straight is not None and np.abs((a.q - straight) * (b.q - straight)).max() == 0.0:
+            q, v, acc = (getattr(a, k) + getattr(b, k) - x for k, x in zip("qva", problem.cubic(a.t)))
+            yield Trajectory(a.t, q, v, acc, a.joint_names), "with a detour"
+
+
+def same(a: Attempt, b: Attempt) -> bool:
+    """Whether two optima are one motion: equal cost, and nowhere far apart."""
+    if abs(a.value - b.value) > SAME_COST * max(abs(a.value), abs(b.value), 1e-6) + 1e-9:
+        return False
+    extent = np.maximum(np.ptp(a.motion.q, axis=0), 0.1 * np.ptp(a.motion.q, axis=0).max(initial=1e-3))
+    t = np.linspace(0.0, a.motion.duration, 101)
+    return bool(np.all(np.abs(a.motion(t).q - b.motion(t).q) <= SAME * extent + 1e-6))
+
+
+def described(attempt: Attempt, words: str) -> str:
+    """How a way goes: the joints that leave the span between their ends, and how far."""
+    q, robot = attempt.motion.q, attempt.problem.robot
+    low, high = np.minimum(q[0], q[-1]), np.maximum(q[0], q[-1])
+    under, over = (low - q).max(0), (q - high).max(0)
+    room = 0.05 * np.maximum(np.ptp(q, axis=0), 0.1)
+    parts = [f"{name} {'rises' if up > down else 'falls'} by {max(up, down):.3g} beyond its ends" for name, up, down, r in
+             zip(robot.joint_names, over, under, room) if max(up, down) > r]  # fmt: skip
+    return "; ".join([words.replace("with a detour", "").strip() or "the direct way", *parts])
