@@ -57,6 +57,10 @@ _SURFACE: dict[str, str | tuple[str, str]] = {
     "Bus": "armature.drive",
     "catalogue": "armature.drive",
     # simulation
+    "Simulation": "armature.simulate.result",
+    "close_loops": "armature.dynamics.closed_loops",
+    "loop_forces": "armature.dynamics.closed_loops",
+    "Loop": "armature.robot.loop",
     "simulate": "armature.simulate.run",
     "rollout": "armature.simulate.rollout",
     "traced": "armature.simulate.controller",
@@ -115,6 +119,8 @@ if TYPE_CHECKING:
     from armature.dynamics.accuracy import JointErrors as JointErrors
     from armature.dynamics.accuracy import hand_accuracy as hand_accuracy
     from armature.dynamics.beam import Beam as Beam
+    from armature.dynamics.closed_loops import close_loops as close_loops
+    from armature.dynamics.closed_loops import loop_forces as loop_forces
     from armature.dynamics.compiled import BaseMotion as BaseMotion
     from armature.dynamics.compiled import bias_forces as bias_forces
     from armature.dynamics.compiled import forward_dynamics as forward_dynamics
@@ -153,6 +159,7 @@ if TYPE_CHECKING:
     from armature.optimize.task import Via as Via
     from armature.robot.library import library as library
     from armature.robot.load import load as load
+    from armature.robot.loop import Loop as Loop
     from armature.robot.model import Joint as Joint
     from armature.robot.model import Limits as Limits
     from armature.robot.model import Link as Link
@@ -163,6 +170,7 @@ if TYPE_CHECKING:
     from armature.simulate.controller import traced as traced
     from armature.simulate.ledger import ledger as ledger
     from armature.simulate.lqr import lqr as lqr
+    from armature.simulate.result import Simulation as Simulation
     from armature.simulate.rollout import rollout as rollout
     from armature.simulate.run import simulate as simulate
     from armature.simulate.servo import Servo as Servo
