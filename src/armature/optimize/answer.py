@@ -7,8 +7,9 @@ from armature.optimize.baseline import baseline
 from armature.optimize.plan import Attempt
 from armature.optimize.solution import Diagnosis, Solution
 from armature.optimize.task import Move
+from armature.robot.loop import refuse_loops
 from armature.robot.model import Robot
-from armature.simulate.ledger import drive_signals, ledger
+from armature.simulate.ledger import drive_signals
 
 
 def solution(best: Attempt, diagnosis: Diagnosis | None, notes: list[str], seconds: float) -> Solution:
@@ -17,12 +18,13 @@ def solution(best: Attempt, diagnosis: Diagnosis | None, notes: list[str], secon
     robot, supply = problem.robot, problem.driven.supply
     return Solution(
         robot, supply, best.result.status, drive_signals(robot, motion), lambda: baseline(problem, motion.duration),
-        ledger(robot, motion, supply), best.result, diagnosis, tuple(notes), seconds,
+        best.result, diagnosis, tuple(notes), seconds,
     )  # fmt: skip
 
 
 def check_task(robot: Robot, task: Move, timed: bool = True) -> None:
     """Refuse what cannot be planned, with words. timed: a duration is needed."""
+    refuse_loops(robot, "planning")
     if not isinstance(task, Move):
         raise ArgumentError(f"the task must be an arm.Move, got {type(task).__name__}")
     if timed and task.duration is None:
