@@ -180,7 +180,7 @@ def along(robot: Robot, function, q: np.ndarray, v: np.ndarray, a: np.ndarray | 
     return np.imag(change) / h
 
 
-def near(actual, expected, tolerance: float = 1e-11, scale: float = 0.0) -> None:
+def assert_near(actual, expected, tolerance: float = 1e-11, scale: float = 0.0) -> None:
     """Equal within `tolerance` of the largest entry (of at least 1, or of `scale`)."""
     actual, expected = np.asarray(actual, dtype=float), np.asarray(expected, dtype=float)
     assert actual.shape == expected.shape, f"shapes {actual.shape} and {expected.shape}"

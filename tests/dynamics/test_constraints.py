@@ -15,7 +15,7 @@ from armature.robot.library import library
 from armature.robot.load import with_floating_base
 from armature.robot.model import Joint, Link, Robot
 from armature.spatial.numbers import cos, sin
-from random_robots import near, q_rate, random_q
+from random_robots import assert_near, q_rate, random_q
 
 ARM = library("six_axis")
 TIP = ARM.tips[0]
@@ -61,12 +61,12 @@ def test_terms_equal_the_complex_step(name):
     c, rng = CONSTRAINTS[name], np.random.default_rng(0)
     q, v, t, h = rng.normal(size=6), rng.normal(size=6), 0.7, 1e-30
     terms = constraint_terms(ARM, c, q, v, t)
-    near(terms.f, np.real(equations(c, ARM, q, t)))
-    near(terms.jacobian, np.stack([np.imag(equations(c, ARM, q + 1j * h * e, t)) / h for e in np.eye(6)], axis=-1))
-    near(terms.rate, np.imag(equations(c, ARM, q + 1j * h * v, t + 1j * h)) / h)
+    assert_near(terms.f, np.real(equations(c, ARM, q, t)))
+    assert_near(terms.jacobian, np.stack([np.imag(equations(c, ARM, q + 1j * h * e, t)) / h for e in np.eye(6)], axis=-1))
+    assert_near(terms.rate, np.imag(equations(c, ARM, q + 1j * h * v, t + 1j * h)) / h)
     e = 1e-5  # Γ̇q̇ + (∂f/∂t)˙: ḟ differenced along the motion without acceleration
     rates = [constraint_terms(ARM, c, q + s * e * v, v, t + s * e).rate for s in (-2, -1, 1, 2)]
-    near(terms.curvature, (rates[0] - 8 * rates[1] + 8 * rates[2] - rates[3]) / (12 * e), 1e-8)
+    assert_near(terms.curvature, (rates[0] - 8 * rates[1] + 8 * rates[2] - rates[3]) / (12 * e), 1e-8)
 
 
 def test_terms_of_a_floating_robot_are_in_its_tangent_space():
@@ -76,8 +76,8 @@ def test_terms_of_a_floating_robot_are_in_its_tangent_space():
     q, v = random_q(robot, rng), rng.normal(size=robot.nv)
     terms = constraint_terms(robot, c, q, v, 0.3)
     columns = [np.imag(equations(c, robot, q + 1j * h * q_rate(robot, q, e), 0.3)) / h for e in np.eye(robot.nv)]
-    near(terms.jacobian, np.stack(columns, axis=-1))
-    near(terms.rate, np.imag(equations(c, robot, q + 1j * h * q_rate(robot, q, v), 0.3 + 1j * h)) / h)
+    assert_near(terms.jacobian, np.stack(columns, axis=-1))
+    assert_near(terms.rate, np.imag(equations(c, robot, q + 1j * h * q_rate(robot, q, v), 0.3 + 1j * h)) / h)
 
 
 @pytest.mark.parametrize("name", ["formula", "point", "several"])
@@ -91,8 +91,8 @@ def test_reactions_solve_the_bordered_system(name):
         M, b = mass_matrix(ARM.tree, q[k]), recursive.bias_forces(ARM.tree, q[k], v[k])
         K = np.block([[M, -G.T], [G, np.zeros((m, m))]])
         x = np.linalg.solve(K, np.concatenate([tau[k] - b, -terms.curvature[k]]))
-        near(found.a[k], x[:6], 1e-9)
-        near(found.N[k], x[6:], 1e-9)
+        assert_near(found.a[k], x[:6], 1e-9)
+        assert_near(found.N[k], x[6:], 1e-9)
     assert np.all(found.rank == m) and np.max(found.residual) < 1e-9 and found.note == "the reactions are unique"
 
 
@@ -102,8 +102,8 @@ def test_redundant_constraints_give_the_same_motion_and_are_told():
     once = CONSTRAINTS["surface"]
     twice = made.together(once, once)
     single, double = constrained_dynamics(ARM, q, v, tau, once), constrained_dynamics(ARM, q, v, tau, twice)
-    near(double.a, single.a, 1e-10)
-    near(double.N, np.repeat(single.N / 2, 2), 1e-9)
+    assert_near(double.a, single.a, 1e-10)
+    assert_near(double.N, np.repeat(single.N / 2, 2), 1e-9)
     assert double.rank == 1 and "rank 1 of 2" in double.note
 
 
@@ -122,8 +122,8 @@ def test_pendulum_on_a_rail_equals_a_pendulum():
     radial, along = np.array([np.sin(angle), -np.cos(angle)]), np.array([np.cos(angle), np.sin(angle)])
     rod = made.constraint(lambda q, t: [0.5 * (q[0] ** 2 + q[1] ** 2 - length**2)])
     found = constrained_dynamics(robot, length * radial, length * speed * along, np.zeros(2), rod)
-    near(found.a, -9.81 * np.sin(angle) * along - length * speed**2 * radial, 1e-12)
-    near(found.N * length, [-2.0 * (9.81 * np.cos(angle) + length * speed**2)], 1e-12)
+    assert_near(found.a, -9.81 * np.sin(angle) * along - length * speed**2 * radial, 1e-12)
+    assert_near(found.N * length, [-2.0 * (9.81 * np.cos(angle) + length * speed**2)], 1e-12)
 
 
 def test_loop_closure_equals_the_mimic_mechanism():
@@ -140,18 +140,18 @@ def test_loop_closure_equals_the_mimic_mechanism():
     found = constrained_dynamics(robot, sign * angle, sign * speed, np.zeros(3), meet)
     # one degree of freedom: inertia ⅓(1 + 3) + 2 with bar mass at the top, gravity on ½(1 + 3) + 2
     exact = 9.81 * (2.0 + 2.0) * np.sin(angle) / (4.0 / 3.0 + 2.0)
-    near(found.a, sign * exact, 1e-12)
+    assert_near(found.a, sign * exact, 1e-12)
 
 
 def test_joints_can_follow_a_trajectory():
     t = np.linspace(0.0, 1.0, 11)
     motion = Trajectory(t, np.outer(t**2, np.ones(6)), np.outer(2 * t, np.ones(6)), 2 * np.ones((11, 6)))
     q, v, tau = np.random.default_rng(5).normal(size=(3, 6))
-    near(constrained_dynamics(ARM, q, v, tau, made.joint_motion(motion), 0.35).a, 2 * np.ones(6), 1e-9)
+    assert_near(constrained_dynamics(ARM, q, v, tau, made.joint_motion(motion), 0.35).a, 2 * np.ones(6), 1e-9)
     formula = made.joint_motion(lambda t: [t * t] * 6)
     terms, same = (constraint_terms(ARM, c, q, v, 0.35) for c in (formula, made.joint_motion(motion)))
     for ours, theirs in zip(terms, same):
-        near(ours, theirs, 1e-10)
+        assert_near(ours, theirs, 1e-10)
 
 
 def test_mistakes_are_named():

@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation
 
 from armature.dynamics import compiled, energy, kinematics, mass, recursive
 from armature.robot.model import Joint, Link, Mimic, Robot, Rotor
-from random_robots import near, random_joint, random_link, random_q, rotation, unit
+from random_robots import assert_near, random_joint, random_link, random_q, rotation, unit
 
 
 def everything(floating: bool, mimic: bool) -> Robot:
@@ -70,12 +70,12 @@ def test_compiled_dynamics_equals_plain(robot: Robot):
     q, v, a = batch(robot)
     M = by_row(lambda q: mass.mass_matrix(tree, q), q)
     tau = by_row(lambda *s: recursive.inverse_dynamics(tree, *s), q, v, a)
-    near(compiled.inverse_dynamics(robot, q, v, a), tau, 1e-13)
-    near(compiled.mass_matrix(robot, q), M, 1e-13)
-    near(compiled.bias_forces(robot, q, v), by_row(lambda *s: recursive.bias_forces(tree, *s), q, v), 1e-13)
-    near(compiled.kinetic_energy(robot, q, v), by_row(lambda *s: energy.kinetic_energy(tree, *s), q, v), 1e-13)
-    near(compiled.potential_energy(robot, q), by_row(lambda q: energy.potential_energy(tree, q), q), 1e-13)
-    near(compiled.forward_dynamics(robot, q, v, tau), a, 1e-14 * np.linalg.cond(M).max())
+    assert_near(compiled.inverse_dynamics(robot, q, v, a), tau, 1e-13)
+    assert_near(compiled.mass_matrix(robot, q), M, 1e-13)
+    assert_near(compiled.bias_forces(robot, q, v), by_row(lambda *s: recursive.bias_forces(tree, *s), q, v), 1e-13)
+    assert_near(compiled.kinetic_energy(robot, q, v), by_row(lambda *s: energy.kinetic_energy(tree, *s), q, v), 1e-13)
+    assert_near(compiled.potential_energy(robot, q), by_row(lambda q: energy.potential_energy(tree, q), q), 1e-13)
+    assert_near(compiled.forward_dynamics(robot, q, v, tau), a, 1e-14 * np.linalg.cond(M).max())
 
 
 def test_compiled_wrenches_and_base_motion_equal_plain(robot: Robot):
@@ -88,9 +88,9 @@ def test_compiled_wrenches_and_base_motion_equal_plain(robot: Robot):
     for moving in (False, True):
         bases = [b if moving else recursive.FIXED for _, b in rows]
         tau = np.array([recursive.inverse_dynamics(tree, q[k], v[k], a[k], rows[k][0], bases[k]) for k in range(len(q))])
-        near(compiled.inverse_dynamics(robot, q, v, a, wrenches, base if moving else None), tau, 1e-13)
+        assert_near(compiled.inverse_dynamics(robot, q, v, a, wrenches, base if moving else None), tau, 1e-13)
         cond = np.linalg.cond(compiled.mass_matrix(robot, q)).max()
-        near(compiled.forward_dynamics(robot, q, v, tau, wrenches, base=base if moving else None), a, 1e-14 * cond)
+        assert_near(compiled.forward_dynamics(robot, q, v, tau, wrenches, base=base if moving else None), a, 1e-14 * cond)
 
 
 def test_compiled_kinematics_equals_plain(robot: Robot):
@@ -99,26 +99,26 @@ def test_compiled_kinematics_equals_plain(robot: Robot):
     at = np.array([0.1, -0.2, 0.3])
     for link in ("weld", "f", "base"):
         pose = compiled.pose(robot, q, link)
-        near(pose.R, by_row(lambda q, link=link: kinematics.link_pose(tree, q, link).R, q), 1e-14)
-        near(pose.p, by_row(lambda q, link=link: kinematics.link_pose(tree, q, link).p, q), 1e-14)
-        near(compiled.jacobian(robot, q, link, at), by_row(lambda q, link=link: kinematics.jacobian(tree, q, link, at), q), 1e-13)
+        assert_near(pose.R, by_row(lambda q, link=link: kinematics.link_pose(tree, q, link).R, q), 1e-14)
+        assert_near(pose.p, by_row(lambda q, link=link: kinematics.link_pose(tree, q, link).p, q), 1e-14)
+        assert_near(compiled.jacobian(robot, q, link, at), by_row(lambda q, link=link: kinematics.jacobian(tree, q, link, at), q), 1e-13)
         moving = compiled.point_kinematics(robot, q, v, a, link, at)
         expected = [kinematics.point_motion(tree, *s, link, at) for s in zip(q, v, a)]
-        near(moving.velocity, np.array([x for x, _ in expected]), 1e-13)
-        near(moving.acceleration, np.array([x for _, x in expected]), 1e-13)
-        near(moving.pose.p, pose.p + pose.R @ at, 1e-14)
-        near(moving.pose.R, pose.R, 1e-14)
+        assert_near(moving.velocity, np.array([x for x, _ in expected]), 1e-13)
+        assert_near(moving.acceleration, np.array([x for _, x in expected]), 1e-13)
+        assert_near(moving.pose.p, pose.p + pose.R @ at, 1e-14)
+        assert_near(moving.pose.R, pose.R, 1e-14)
 
 
 def test_one_state_batches_and_broadcasting_agree():
     robot = ROBOTS["fixed"]
     q, v, a = batch(robot, 6)
     all_at_once = compiled.inverse_dynamics(robot, q, v, a)
-    near(compiled.inverse_dynamics(robot, q[0], v[0], a[0]), all_at_once[0], 1e-15)
+    assert_near(compiled.inverse_dynamics(robot, q[0], v[0], a[0]), all_at_once[0], 1e-15)
     two_axes = compiled.inverse_dynamics(robot, *(x.reshape(2, 3, -1) for x in (q, v, a)))
-    near(two_axes, all_at_once.reshape(2, 3, -1), 1e-15)
+    assert_near(two_axes, all_at_once.reshape(2, 3, -1), 1e-15)
     same_q = compiled.inverse_dynamics(robot, q[0], v, a)
-    near(same_q[4], compiled.inverse_dynamics(robot, q[0], v[4], a[4]), 1e-15)
+    assert_near(same_q[4], compiled.inverse_dynamics(robot, q[0], v[4], a[4]), 1e-15)
     assert compiled.inverse_dynamics(robot, q[:0], v[:0], a[:0]).shape == (0, robot.n)
 
 
@@ -131,8 +131,8 @@ def test_kernels_of_robots_that_differ_in_a_frame_alone_are_not_mixed_up():
         return Robot("tool", links, joints, "base")
 
     for z in (0.5, 0.7):
-        near(compiled.pose(with_tool(z), np.zeros(1), "tool").p, [0.0, 0.0, z], 1e-15)
-        near(compiled.jacobian(with_tool(z), np.zeros(1), "tool", (1.0, 0.0, 0.0))[:, 0], [0.0, 1.0, 0.0, 0.0, 0.0, 1.0], 1e-15)
+        assert_near(compiled.pose(with_tool(z), np.zeros(1), "tool").p, [0.0, 0.0, z], 1e-15)
+        assert_near(compiled.jacobian(with_tool(z), np.zeros(1), "tool", (1.0, 0.0, 0.0))[:, 0], [0.0, 1.0, 0.0, 0.0, 0.0, 1.0], 1e-15)
 
 
 def test_without_machine_code_the_answers_are_the_same(tmp_path: Path):
@@ -148,7 +148,7 @@ np.savez(sys.argv[3], *answers(ROBOTS["floating"]))
     subprocess.run([sys.executable, "-c", script, str(here), str(here.parent), str(out)], check=True, env=environment, timeout=120)
     with np.load(out) as plain:
         for name, expected in zip(plain.files, answers(ROBOTS["floating"])):
-            near(plain[name], expected, 1e-11)
+            assert_near(plain[name], expected, 1e-11)
 
 
 def answers(robot: Robot) -> list[np.ndarray]:

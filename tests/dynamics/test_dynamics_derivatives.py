@@ -11,7 +11,7 @@ from test_dynamics_compiled import ROBOTS, batch
 from armature.dynamics import compiled, kinematics, mass, recursive
 from armature.robot.load import with_floating_base
 from armature.robot.model import Robot
-from random_robots import along, near, random_joint, random_link, random_q, random_rotor
+from random_robots import along, assert_near, random_joint, random_link, random_q, random_rotor
 
 H = 1e-30
 
@@ -46,7 +46,7 @@ def test_derivatives_of_inverse_dynamics_are_the_complex_step(name: str):
     found = compiled.inverse_dynamics_derivatives(robot, q, v, a)
     for k in range(len(q)):
         for actual, expected in zip(found, complex_step(robot, recursive.inverse_dynamics, q[k], v[k], a[k])):
-            near(actual[k], expected, 1e-12)
+            assert_near(actual[k], expected, 1e-12)
 
 
 @pytest.mark.parametrize("name", ROBOTS)
@@ -57,7 +57,7 @@ def test_derivatives_of_forward_dynamics_are_the_complex_step(name: str):
     for k in range(len(q)):
         cond = np.linalg.cond(mass.mass_matrix(robot.tree, q[k]))
         for actual, expected in zip(found, complex_step(robot, recursive.forward_dynamics, q[k], v[k], tau[k])):
-            near(actual[k], expected, 1e-14 * cond)
+            assert_near(actual[k], expected, 1e-14 * cond)
 
 
 def test_the_derivative_by_torque_is_the_inverse_mass_matrix():
@@ -65,8 +65,8 @@ def test_the_derivative_by_torque_is_the_inverse_mass_matrix():
     q, v, tau = batch(robot)
     M = compiled.mass_matrix(robot, q)
     found = compiled.forward_dynamics_derivatives(robot, q, v, tau).dtau
-    near(found @ M, np.broadcast_to(np.eye(robot.n), M.shape), 1e-14 * np.linalg.cond(M).max())
-    near(found, np.swapaxes(found, -1, -2), 1e-14 * np.linalg.cond(M).max())
+    assert_near(found @ M, np.broadcast_to(np.eye(robot.n), M.shape), 1e-14 * np.linalg.cond(M).max())
+    assert_near(found, np.swapaxes(found, -1, -2), 1e-14 * np.linalg.cond(M).max())
 
 
 @pytest.mark.parametrize("floating", [True, False])
@@ -79,16 +79,16 @@ def test_the_loop_over_links_gives_the_same_dynamics_and_derivatives(floating: b
     tau = recursive.inverse_dynamics(tree, q, v, a, wrenches)
     M = mass.mass_matrix(tree, q)
     cond = np.linalg.cond(M)
-    near(compiled.inverse_dynamics(robot, q, v, a, wrenches), tau, 1e-12)
-    near(compiled.forward_dynamics(robot, q, v, tau, wrenches), a, 1e-14 * cond, scale=10.0)
+    assert_near(compiled.inverse_dynamics(robot, q, v, a, wrenches), tau, 1e-12)
+    assert_near(compiled.forward_dynamics(robot, q, v, tau, wrenches), a, 1e-14 * cond, scale=10.0)
     several = compiled.inverse_dynamics(robot, np.tile(q, (2, 3, 1)), v, np.stack([a, a, 2.0 * a]), wrenches)
-    near(several, np.tile([tau, tau, tau + M @ a], (2, 1, 1)), 1e-12)
-    near(compiled.mass_matrix(robot, q), M, 1e-12)
-    near(compiled.bias_forces(robot, q, v), recursive.bias_forces(tree, q, v), 1e-12)
-    near(compiled.pose(robot, q, "l45").p, kinematics.link_pose(tree, q, "l45").p, 1e-13)
+    assert_near(several, np.tile([tau, tau, tau + M @ a], (2, 1, 1)), 1e-12)
+    assert_near(compiled.mass_matrix(robot, q), M, 1e-12)
+    assert_near(compiled.bias_forces(robot, q, v), recursive.bias_forces(tree, q, v), 1e-12)
+    assert_near(compiled.pose(robot, q, "l45").p, kinematics.link_pose(tree, q, "l45").p, 1e-13)
     dq, dv, _ = complex_step(robot, recursive.inverse_dynamics, q, v, a)
     for actual, expected in zip(compiled.inverse_dynamics_derivatives(robot, q, v, a), (dq, dv, M)):
-        near(actual, expected, 1e-11)
+        assert_near(actual, expected, 1e-11)
     forward = compiled.forward_dynamics_derivatives(robot, q, v, recursive.inverse_dynamics(tree, q, v, a))
     for actual, expected in zip(forward, (-np.linalg.solve(M, dq), -np.linalg.solve(M, dv), np.linalg.inv(M))):
-        near(actual, expected, 1e-13 * cond)
+        assert_near(actual, expected, 1e-13 * cond)

@@ -66,6 +66,19 @@ def test_derivatives_are_those_of_the_motion(name: str, robot: str, start: np.nd
     np.testing.assert_allclose(np.diff(found.q, axis=0), step, atol=1e-8)
 
 
+def test_knots_are_dense_where_the_joints_hurry():
+    """Beside the wrist's singularity two axes turn by half a turn within a small part of the path."""
+    robot = library("six_axis")
+    q = np.array([0.4, -1.0, 1.2, -0.7, 0.3, 0.2])
+    a, b = pose_of("six_axis", q), pose_of("six_axis", q * [1, 1, 1, 1, -1, 1] + [0, 0, 0, 0.03, 0, 0])
+    path = line(a, b)
+    found = follow(robot, path, "tool", start=q)
+    p = np.linspace(0, 1, 5001)
+    assert found.ok and found.conditioning.min() < 0.01 and np.abs(found.dq).max() > 20
+    assert np.abs(compiled.pose(robot, found.path(p).q, "tool").p - path(p).x).max() < 1e-7
+    assert len(found.p) > 110 and np.diff(found.p).min() < 0.004
+
+
 def test_redundant_arms_move_by_least_norm_or_return_home():
     robot = library("seven_axis")
     path = CASES[-1][3]

@@ -22,7 +22,7 @@ from armature.robot.load import with_floating_base
 from armature.robot.loop import Loop
 from armature.robot.model import Joint, Link, Robot
 from armature.simulate.run import simulate
-from random_robots import near, random_q
+from random_robots import assert_near, random_q
 
 ARM = library("six_axis")
 
@@ -42,9 +42,9 @@ def rk4(A, x: np.ndarray, steps: int) -> np.ndarray:
 def test_open_chain_has_the_derivatives_of_forward_dynamics():
     q, v, tau = np.random.default_rng(0).normal(size=(3, 4, 6))
     found, exact = linearize(ARM, q, v, tau), compiled.forward_dynamics_derivatives(ARM, q, v, tau)
-    near(found.A[:, 6:], np.concatenate([exact.dq, exact.dv], axis=-1), 1e-11)
-    near(found.A[:, :6], np.broadcast_to(np.eye(12)[6:], (4, 6, 12)))
-    near(found.B[:, 6:], exact.dtau, 1e-11)
+    assert_near(found.A[:, 6:], np.concatenate([exact.dq, exact.dv], axis=-1), 1e-11)
+    assert_near(found.A[:, :6], np.broadcast_to(np.eye(12)[6:], (4, 6, 12)))
+    assert_near(found.B[:, 6:], exact.dtau, 1e-11)
     assert found.dN.shape == (4, 0, 18)
 
 
@@ -61,7 +61,7 @@ def test_neighbouring_motion_of_an_open_chain_with_springs_and_friction():
         e = 1e-5
         ends = [run(q0 + s * e * direction[:3], v0 + s * e * direction[3:]) for s in (1, -1)]
         difference = np.concatenate([(ends[0].q - ends[1].q)[-1], (ends[0].v - ends[1].v)[-1]]) / (2 * e)
-        near(rk4(A * T, direction, 50), difference, 1e-6)
+        assert_near(rk4(A * T, direction, 50), difference, 1e-6)
 
 
 def test_neighbouring_motion_of_a_floating_robot():
@@ -99,7 +99,7 @@ def test_neighbouring_motion_of_a_floating_robot():
     direction = rng.normal(size=2 * n)
     ends = [run(moved(q0, s * e * direction[:n]), v0 + s * e * direction[n:]) for s in (1, -1)]
     change = [np.concatenate([difference(x.q[-1], nominal.q[-1]), x.v[-1] - nominal.v[-1]]) for x in ends]
-    near(rk4(A * T, direction, 40), (change[0] - change[1]) / (2 * e), 1e-6)
+    assert_near(rk4(A * T, direction, 40), (change[0] - change[1]) / (2 * e), 1e-6)
 
 
 # closed loops ------------------------------------------------------------------------------------------------------------
@@ -145,7 +145,7 @@ def test_neighbouring_motion_of_a_closed_loop_with_springs():
     change = (difference[0] - difference[1]) / (2 * e)
     end = found.basis[-1][:, 0] * np.sign(found.basis[-1][:, 0] @ v[-1])
     assert np.all(np.linalg.norm(v, axis=1) > 0.1)
-    near(rk4(found.A * duration, np.array([0.7, -1.1]), 100), [end @ change[:3], end @ change[3:]], 1e-6)
+    assert_near(rk4(found.A * duration, np.array([0.7, -1.1]), 100), [end @ change[:3], end @ change[3:]], 1e-6)
 
 
 def test_loops_of_the_robot_itself_are_its_constraints():
@@ -153,8 +153,8 @@ def test_loops_of_the_robot_itself_are_its_constraints():
     own = robot.with_loops([Loop("pin", "revolute", "coupler", "rocker", (0, 0, 1.0), (0, 0, 0.8), axis=(0, 1, 0))])
     q = closed(robot, loop, np.array([0.3, 1.2, 0.2]))
     given, found = linearize(robot, q, 0 * q, 0 * q, loop, elements=springs), linearize(own, q, 0 * q, 0 * q, elements=springs)
-    near(found.eigenvalues.imag, given.eigenvalues.imag, 1e-8)
-    near(found.eigenvalues.real, given.eigenvalues.real, 1e-8)
+    assert_near(found.eigenvalues.imag, given.eigenvalues.imag, 1e-8)
+    assert_near(found.eigenvalues.real, given.eigenvalues.real, 1e-8)
 
 
 def test_deviation_of_the_reactions():
@@ -163,7 +163,7 @@ def test_deviation_of_the_reactions():
     T = np.linalg.svd(constraint_terms(robot, loop, q, np.zeros(3)).jacobian)[2][-1]
     v, tau, e = 2.0 * T, np.array([1.0, -2.0, 3.0]), 1e-6
     found = linearize(robot, q, v, tau, loop)
-    near(found.N, constrained_dynamics(robot, q, v, tau, loop).N, 1e-10)
+    assert_near(found.N, constrained_dynamics(robot, q, v, tau, loop).N, 1e-10)
     T = found.basis[:, 0]
 
     def reactions(y1, y2, u):
@@ -176,14 +176,14 @@ def test_deviation_of_the_reactions():
 
     steps = [(e, 0, np.zeros(3)), (0, e, np.zeros(3)), *((0, 0, e * d) for d in np.eye(3))]
     columns = [(reactions(*s) - reactions(*(-np.asarray(x) for x in s))) / (2 * e) for s in steps]
-    near(found.dN, np.stack(columns, axis=-1), 1e-6)
+    assert_near(found.dN, np.stack(columns, axis=-1), 1e-6)
 
 
 def test_redundant_constraints_change_nothing():
     robot, loop, springs = four_bar()
     q = closed(robot, loop, np.array([0.3, 1.2, 0.2]))
     once, twice = (linearize(robot, q, 0 * q, 0 * q, c, elements=springs) for c in (loop, made.together(loop, loop)))
-    near(np.sort_complex(twice.eigenvalues).imag, np.sort_complex(once.eigenvalues).imag, 1e-8)
+    assert_near(np.sort_complex(twice.eigenvalues).imag, np.sort_complex(once.eigenvalues).imag, 1e-8)
     assert twice.dN.shape == (4, 5) and once.dN.shape == (2, 5)
 
 
@@ -223,15 +223,15 @@ def test_hanging_pendulum_has_its_frequency():
     joint = Joint("hinge", "continuous", "base", "bob", axis=(0.0, 1.0, 0.0))
     robot = Robot("pendulum", (Link("base"), Link("bob", 2.0, (0.0, 0.0, -0.7))), (joint,), "base")
     found = linearize(robot, np.zeros(1), np.zeros(1), np.zeros(1))
-    near(found.frequencies, np.full(2, np.sqrt(9.81 / 0.7) / (2 * np.pi)), 1e-12)
+    assert_near(found.frequencies, np.full(2, np.sqrt(9.81 / 0.7) / (2 * np.pi)), 1e-12)
 
 
 def test_python_control_gets_the_same_system():
     q, v, tau = np.random.default_rng(3).normal(size=(3, 6))
     found = linearize(ARM, q, v, tau)
     system = found.to_control()
-    near(np.sort(system.poles().real), np.sort(found.eigenvalues.real), 1e-8)
-    near(system.B, found.B)
+    assert_near(np.sort(system.poles().real), np.sort(found.eigenvalues.real), 1e-8)
+    assert_near(system.B, found.B)
     with pytest.raises(ArgumentError, match="batch of shape"):
         linearize(ARM, np.stack([q, q]), v, tau).to_control()
 

@@ -19,7 +19,7 @@ from armature.motion.trajectory import Trajectory
 from armature.robot.library import library
 from armature.robot.load import load
 from armature.robot.model import Joint, Link, Robot, Rotor
-from random_robots import near
+from random_robots import assert_near
 
 UR5 = Path(pin.__file__).parents[4] / "share" / "example-robot-data" / "robots" / "ur_description/urdf/ur5_robot.urdf"
 SECTIONS = np.linspace(0.0, 1.0, 6)
@@ -37,35 +37,35 @@ def test_cantilever_carries_its_weight():
     # shear w(L − x) and moment w(L − x)²/2 upwards about −y, and the payload's m g, m g (L − x)
     x, g, m = 2.0 * (1.0 - SECTIONS), 9.81, 0.7
     found = section_loads(swinging_rod(m), np.zeros(1), None, None, "rod", along=SECTIONS)
-    near(found.wrench[:, 2], 1.5 * g * x + m * g)
-    near(found.wrench[:, 4], -1.5 * g * x**2 / 2 - m * g * x)
-    near(found.bending, 1.5 * g * x**2 / 2 + m * g * x)
-    near(found.torsion, np.zeros(6))
+    assert_near(found.wrench[:, 2], 1.5 * g * x + m * g)
+    assert_near(found.wrench[:, 4], -1.5 * g * x**2 / 2 - m * g * x)
+    assert_near(found.bending, 1.5 * g * x**2 / 2 + m * g * x)
+    assert_near(found.torsion, np.zeros(6))
 
 
 def test_spinning_rod_carries_its_centrifugal_force():
     # tension ∫ ρ ω² r dr = ρ ω²(L² − r²)/2; angular acceleration α bends by ∫ ρ α r (r − x) dr
     w, alpha, r, m = 5.0, 7.0, 2.0 * SECTIONS, 0.7
     found = section_loads(swinging_rod(m).with_gravity((0, 0, 0)), [0.3], [w], [alpha], "rod", along=SECTIONS)
-    near(found.axial, -(1.5 * w**2 * (4.0 - r**2) / 2 + m * w**2 * 2.0))
-    near(found.wrench[:, 1], 1.5 * alpha * (4.0 - r**2) / 2 + m * alpha * 2.0)
-    near(found.wrench[:, 5], 1.5 * alpha * ((8.0 - r**3) / 3 - r * (4.0 - r**2) / 2) + m * alpha * 2.0 * (2.0 - r))
+    assert_near(found.axial, -(1.5 * w**2 * (4.0 - r**2) / 2 + m * w**2 * 2.0))
+    assert_near(found.wrench[:, 1], 1.5 * alpha * (4.0 - r**2) / 2 + m * alpha * 2.0)
+    assert_near(found.wrench[:, 5], 1.5 * alpha * ((8.0 - r**3) / 3 - r * (4.0 - r**2) / 2) + m * alpha * 2.0 * (2.0 - r))
 
 
 def test_last_section_carries_only_what_hangs_there():
     found = section_loads(swinging_rod(0.7), np.zeros(1), None, None, "rod", at=[2.0, 0.0, 0.0])
-    near(found.wrench, [0.0, 0.0, 0.7 * 9.81, 0.0, 0.0, 0.0])
-    near(section_loads(swinging_rod(), np.zeros(1), None, None, "rod", along=1.0).wrench, np.zeros(6))
+    assert_near(found.wrench, [0.0, 0.0, 0.7 * 9.81, 0.0, 0.0, 0.0])
+    assert_near(section_loads(swinging_rod(), np.zeros(1), None, None, "rod", along=1.0).wrench, np.zeros(6))
 
 
 def test_given_masses_count_where_they_are():
     robot = swinging_rod()
     lumps = Beam("rod", (0, 0, 0), (2.0, 0, 0), [[0.5, 0, 0, 1.0], [1.0, 0, 0, 1.0], [1.5, 0, 0, 1.0]])
     found = section_loads(robot, [0.0], None, None, "rod", along=[0.0, 0.3, 0.6, 0.9], beam=lumps)
-    near(found.wrench[:, 2], 9.81 * np.array([3.0, 2.0, 1.0, 0.0]))
+    assert_near(found.wrench[:, 2], 9.81 * np.array([3.0, 2.0, 1.0, 0.0]))
     # the centre of mass is where the link says, also when the lumps say otherwise
     moved = Beam("rod", (0, 0, 0), (2.0, 0, 0), [[0.5, 0.1, 0, 3.0]])
-    near(section_loads(robot, [0.0], None, None, "rod", beam=moved).wrench[4], -3.0 * 9.81)
+    assert_near(section_loads(robot, [0.0], None, None, "rod", beam=moved).wrench[4], -3.0 * 9.81)
     with pytest.raises(ArgumentError, match="add up to 1 kg; the link has 3 kg"):
         section_loads(robot, [0.0], None, None, "rod", beam=Beam("rod", (0, 0, 0), (2, 0, 0), [[0, 0, 0, 1.0]]))
 
@@ -123,7 +123,7 @@ def test_section_carries_what_joints_in_its_place_would_feel(link):
             for name in robot.joint_names:
                 x[probed.joint_names.index(name)] = y[robot.joint_names.index(name)]
         tau = compiled.inverse_dynamics(probed, *full, wrenches=push)
-        near(found.wrench[k], tau[first : first + 6], 1e-10)
+        assert_near(found.wrench[k], tau[first : first + 6], 1e-10)
 
 
 def test_reactions_at_the_origin_are_the_joint_reactions():
@@ -132,9 +132,9 @@ def test_reactions_at_the_origin_are_the_joint_reactions():
     reactions, tau = joint_reactions(robot, q, v, a), compiled.inverse_dynamics(robot, q, v, a)
     assert reactions.joints == ("j0", "j1", "j2", "j3")
     for k in range(4):
-        near(reactions.of(f"j{k}"), section_loads(robot, q, v, a, f"l{k}").wrench, 1e-10)
-    near(reactions.of("j0")[:, 5], tau[:, 0], 1e-10)
-    near(reactions.of("j2")[:, 0], tau[:, 2], 1e-10)
+        assert_near(reactions.of(f"j{k}"), section_loads(robot, q, v, a, f"l{k}").wrench, 1e-10)
+    assert_near(reactions.of("j0")[:, 5], tau[:, 0], 1e-10)
+    assert_near(reactions.of("j2")[:, 0], tau[:, 2], 1e-10)
 
 
 def test_joint_reactions_equal_pinocchio_forces():
@@ -144,7 +144,7 @@ def test_joint_reactions_equal_pinocchio_forces():
     pin.rnea(model, data, q, v, a)
     found = joint_reactions(robot, q, v, a)
     for name in robot.joint_names:
-        near(found.of(name), data.f[model.getJointId(name)].vector, 1e-11)
+        assert_near(found.of(name), data.f[model.getJointId(name)].vector, 1e-11)
 
 
 def swing(robot: Robot) -> Trajectory:
@@ -170,9 +170,9 @@ def test_effort_is_the_torque_with_friction():
     robot = library("burgevin").with_friction({name: Friction(viscous=3.0, coulomb=0.0) for name in ("phi", "theta", "r")})
     motion = swing(robot)
     effort = drive_effort(robot, motion)
-    near(effort.tau, compiled.inverse_dynamics(robot, motion.q, motion.v, motion.a) + 3.0 * motion.v)
-    near(effort.peak, np.abs(effort.tau).max(axis=0))
-    near(effort.work, np.trapezoid(effort.tau * motion.v, motion.t, axis=0))
+    assert_near(effort.tau, compiled.inverse_dynamics(robot, motion.q, motion.v, motion.a) + 3.0 * motion.v)
+    assert_near(effort.peak, np.abs(effort.tau).max(axis=0))
+    assert_near(effort.work, np.trapezoid(effort.tau * motion.v, motion.t, axis=0))
     assert np.all(effort.rms < effort.peak) and np.all(effort.peak_power > 0)
 
 
@@ -204,7 +204,7 @@ def test_scatter_of_the_hand_equals_monte_carlo():
     even = lambda width: width * (rng.random((count, 6)) - 0.5)
     off = even(2e-4) + even(play) + np.linspace(1e-4, 3e-4, 6) * rng.normal(size=(count, 6))
     p = compiled.pose(robot, q + off, robot.tips[0]).p - compiled.pose(robot, q, robot.tips[0]).p
-    near(found.covariance[:3, :3] * 1e8, np.cov(p.T) * 1e8, 0.02)
+    assert_near(found.covariance[:3, :3] * 1e8, np.cov(p.T) * 1e8, 0.02)
     axes, directions = found.ellipsoid(0.95)
     inside = np.sum((p @ directions / axes) ** 2, axis=1) < 1.0
     assert np.mean(inside) == pytest.approx(0.95, abs=0.005)
@@ -218,7 +218,7 @@ def test_box_is_reached_by_the_worst_corner_and_never_passed():
     found = hand_accuracy(robot, q, robot.tips[0], errors)
     corners = np.array(np.meshgrid(*[[-1.5e-5, 1.5e-5]] * robot.n)).reshape(robot.n, -1).T
     p = compiled.pose(robot, q + corners, robot.tips[0]).p - compiled.pose(robot, q, robot.tips[0]).p
-    near(np.abs(p).max(axis=0) * 1e5, found.box[:3] * 1e5, 1e-4)
+    assert_near(np.abs(p).max(axis=0) * 1e5, found.box[:3] * 1e5, 1e-4)
 
 
 def test_elastic_joints_sag_under_the_weight():
@@ -227,8 +227,8 @@ def test_elastic_joints_sag_under_the_weight():
     joints = (Joint("lift", "revolute", "base", "rod", axis=(0, 1, 0)),)
     robot = Robot("rod", (Link("base"), rod), joints, "base")
     found = hand_accuracy(robot, np.zeros(1), "rod", JointErrors(stiffness=1e5), at=(2.0, 0.0, 0.0))
-    near(found.shift[:3], [0.0, 0.0, -2.0 * 3.0 * 9.81 / 1e5], 1e-12)
-    near(found.covariance, np.zeros((6, 6)))
+    assert_near(found.shift[:3], [0.0, 0.0, -2.0 * 3.0 * 9.81 / 1e5], 1e-12)
+    assert_near(found.covariance, np.zeros((6, 6)))
 
 
 def test_wrong_errors_are_named():

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 
 from armature.dynamics import compiled, derivatives, energy, kinematics, mass, recursive
-from random_robots import Sample, acceleration_tolerance, along, few, near, random_wrenches, samples
+from random_robots import Sample, acceleration_tolerance, along, assert_near, few, random_wrenches, samples
 
 
 def link_inertia(s: Sample, name: str) -> tuple[float, np.ndarray, np.ndarray]:
@@ -43,7 +43,7 @@ def test_inverse_dynamics_is_dAlembert_over_the_links(s: Sample):
         tau = tau + J[:3].T @ (m * (acceleration[:3] - s.tree.gravity)) + J[3:].T @ (I @ dw + np.cross(w, I @ w))
     for name, wrench in wrenches.items():
         tau = tau - kinematics.jacobian(s.tree, s.q, name, np.zeros(3)).T @ wrench
-    near(recursive.inverse_dynamics(s.tree, s.q, s.v, s.a, wrenches), tau, 1e-12, scale=100.0)
+    assert_near(recursive.inverse_dynamics(s.tree, s.q, s.v, s.a, wrenches), tau, 1e-12, scale=100.0)
 
 
 @few
@@ -52,8 +52,8 @@ def test_inverse_dynamics_is_linear_in_the_accelerations_with_the_mass_matrix(s:
     M = mass.mass_matrix(s.tree, s.q)
     b = recursive.bias_forces(s.tree, s.q, s.v)
     columns = [recursive.inverse_dynamics(s.tree, s.q, s.v, e) - b for e in np.eye(s.robot.nv)]
-    near(np.transpose(columns), M, 1e-12, scale=np.abs(b).max())
-    near(recursive.inverse_dynamics(s.tree, s.q, s.v, s.a), M @ s.a + b, 1e-12)
+    assert_near(np.transpose(columns), M, 1e-12, scale=np.abs(b).max())
+    assert_near(recursive.inverse_dynamics(s.tree, s.q, s.v, s.a), M @ s.a + b, 1e-12)
 
 
 @few
@@ -62,7 +62,7 @@ def test_mass_matrix_is_symmetric_positive_definite_and_gives_the_kinetic_energy
     M = mass.mass_matrix(s.tree, s.q)
     assert np.array_equal(M, M.T)
     assert np.linalg.eigvalsh(M).min() > 0.0
-    near(0.5 * s.v @ M @ s.v, energy.kinetic_energy(s.tree, s.q, s.v), 1e-13)
+    assert_near(0.5 * s.v @ M @ s.v, energy.kinetic_energy(s.tree, s.q, s.v), 1e-13)
 
 
 @few
@@ -87,7 +87,7 @@ def test_power_equals_energy_rate(s: Sample):
     for name, wrench in wrenches.items():
         power += wrench @ kinematics.point_motion(s.tree, s.q, s.v, s.a, name, np.zeros(3))[0]
     total = lambda q, v: energy.kinetic_energy(s.tree, q, v) + energy.potential_energy(s.tree, q)
-    near(power, along(s.robot, total, s.q, s.v, s.a), 1e-12, scale=float(np.abs(tau) @ np.abs(s.v)))
+    assert_near(power, along(s.robot, total, s.q, s.v, s.a), 1e-12, scale=float(np.abs(tau) @ np.abs(s.v)))
 
 
 @few
@@ -99,7 +99,7 @@ def test_inverse_dynamics_is_Lagranges_equation(s: Sample):
     dM = np.array([mass.mass_matrix(s.tree, s.q + 1j * h * e).imag / h for e in np.eye(n)])
     dV = np.array([np.imag(energy.potential_energy(s.tree, s.q + 1j * h * e)) / h for e in np.eye(n)])
     tau = M @ s.a + np.einsum("kij,j,k->i", dM, s.v, s.v) - 0.5 * np.einsum("ijk,j,k->i", dM, s.v, s.v) + dV
-    near(recursive.inverse_dynamics(s.tree, s.q, s.v, s.a), tau, 1e-12, scale=100.0)
+    assert_near(recursive.inverse_dynamics(s.tree, s.q, s.v, s.a), tau, 1e-12, scale=100.0)
 
 
 @few
@@ -108,7 +108,7 @@ def test_a_wrench_enters_as_J_transposed_w_in_both_directions(s: Sample):
     wrenches = random_wrenches(s)
     felt = sum(kinematics.jacobian(s.tree, s.q, name, np.zeros(3)).T @ w for name, w in wrenches.items())
     tau = 10.0 * s.rng.normal(size=s.robot.nv)
-    near(
+    assert_near(
         recursive.inverse_dynamics(s.tree, s.q, s.v, s.a) - recursive.inverse_dynamics(s.tree, s.q, s.v, s.a, wrenches),
         felt, 1e-12, scale=100.0,
     )  # fmt: skip
@@ -132,4 +132,4 @@ def test_derivatives_are_the_complex_step_of_the_dynamics(s: Sample):
         dv = [np.imag(function(s.tree, s.q, s.v + 1j * h * e, s.a)) / h for e in unit]
         dx = [np.imag(function(s.tree, s.q, s.v, s.a + 1j * h * e)) / h for e in unit]
         for found, expected in zip(gradient(s.tree, s.q, s.v, s.a), (dq, dv, dx)):
-            near(found, np.transpose(expected), tolerance, scale=100.0)
+            assert_near(found, np.transpose(expected), tolerance, scale=100.0)

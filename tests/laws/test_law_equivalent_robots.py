@@ -9,7 +9,7 @@ from hypothesis import given
 
 from armature.dynamics import energy, kinematics, mass, recursive
 from armature.robot.model import Joint, Link, Mimic, Robot, Rotor
-from random_robots import ONE_AXIS, Sample, few, moments, near, random_q, random_wrenches, robots, rotation, sample, samples, unit
+from random_robots import ONE_AXIS, Sample, assert_near, few, moments, random_q, random_wrenches, robots, rotation, sample, samples, unit
 
 
 def slots(robot: Robot) -> dict[str, tuple[slice, slice]]:
@@ -41,17 +41,17 @@ def same_dynamics(s: Sample, other: Robot, wrenches=None, tolerance: float = 1e-
     q, v, a = reordered(s.robot, other, s.q, 0), reordered(s.robot, other, s.v, 1), reordered(s.robot, other, s.a, 1)
     back = lambda x: reordered(other, s.robot, x, 1)
     tau = recursive.inverse_dynamics(s.tree, s.q, s.v, s.a, wrenches)
-    near(back(recursive.inverse_dynamics(other.tree, q, v, a, wrenches)), tau, tolerance, scale=100.0)
+    assert_near(back(recursive.inverse_dynamics(other.tree, q, v, a, wrenches)), tau, tolerance, scale=100.0)
     M = mass.mass_matrix(s.tree, s.q)
-    near(np.array([back(row) for row in np.array([back(row) for row in mass.mass_matrix(other.tree, q)]).T]), M, tolerance)
-    near(energy.kinetic_energy(other.tree, q, v), energy.kinetic_energy(s.tree, s.q, s.v), tolerance)
+    assert_near(np.array([back(row) for row in np.array([back(row) for row in mass.mass_matrix(other.tree, q)]).T]), M, tolerance)
+    assert_near(energy.kinetic_energy(other.tree, q, v), energy.kinetic_energy(s.tree, s.q, s.v), tolerance)
     # potential energies may differ by a constant: that of masses which one description counts as part of the world
     elsewhere = random_q(s.robot, s.rng)
     V, V_other = (lambda x, tree=tree: energy.potential_energy(tree, x) for tree in (s.tree, other.tree))
-    near(V_other(q) - V_other(reordered(s.robot, other, elsewhere, 0)), V(s.q) - V(elsewhere), 1e-10)
-    near(energy.momentum(other.tree, q, v), energy.momentum(s.tree, s.q, s.v), tolerance)
+    assert_near(V_other(q) - V_other(reordered(s.robot, other, elsewhere, 0)), V(s.q) - V(elsewhere), 1e-10)
+    assert_near(energy.momentum(other.tree, q, v), energy.momentum(s.tree, s.q, s.v), tolerance)
     forward = recursive.forward_dynamics(other.tree, q, v, reordered(s.robot, other, tau, 1), wrenches)
-    near(back(forward), s.a, 1e-13 * np.linalg.cond(M), scale=10.0)
+    assert_near(back(forward), s.a, 1e-13 * np.linalg.cond(M), scale=10.0)
 
 
 @few
@@ -63,7 +63,7 @@ def test_the_order_in_the_file_does_not_matter(s: Sample):
     other = Robot("shuffled", tuple(links), tuple(joints), s.robot.base, s.robot.gravity)
     same_dynamics(s, other, random_wrenches(s))
     for link in s.robot.link_names:
-        near(kinematics.link_pose(other.tree, reordered(s.robot, other, s.q, 0), link).p, kinematics.link_pose(s.tree, s.q, link).p, 1e-14)
+        assert_near(kinematics.link_pose(other.tree, reordered(s.robot, other, s.q, 0), link).p, kinematics.link_pose(s.tree, s.q, link).p, 1e-14)
 
 
 @few
@@ -88,7 +88,7 @@ def test_a_link_may_be_split_into_welded_ones(s: Sample):
     wrench, q = s.rng.normal(size=6), reordered(s.robot, other, s.q, 0)
     zero = np.zeros(other.nv)
     felt = recursive.inverse_dynamics(other.tree, q, zero, zero) - recursive.inverse_dynamics(other.tree, q, zero, zero, {part: wrench})
-    near(felt, kinematics.jacobian(other.tree, q, part, np.zeros(3)).T @ wrench, 1e-11, scale=100.0)
+    assert_near(felt, kinematics.jacobian(other.tree, q, part, np.zeros(3)).T @ wrench, 1e-11, scale=100.0)
 
 
 @few
@@ -123,10 +123,10 @@ def test_a_mimic_robot_is_the_full_robot_projected(robot: Robot):
     wrenches = random_wrenches(s)
     tau = G.T @ recursive.inverse_dynamics(full.tree, q, G @ s.v, G @ s.a, wrenches)
     M = G.T @ mass.mass_matrix(full.tree, q) @ G
-    near(recursive.inverse_dynamics(s.tree, s.q, s.v, s.a, wrenches), tau, 1e-12, scale=100.0)
-    near(mass.mass_matrix(s.tree, s.q), M, 1e-12)
-    near(energy.kinetic_energy(s.tree, s.q, s.v), energy.kinetic_energy(full.tree, q, G @ s.v), 1e-12)
-    near(recursive.forward_dynamics(s.tree, s.q, s.v, tau, wrenches), s.a, 1e-13 * np.linalg.cond(M), scale=10.0)
+    assert_near(recursive.inverse_dynamics(s.tree, s.q, s.v, s.a, wrenches), tau, 1e-12, scale=100.0)
+    assert_near(mass.mass_matrix(s.tree, s.q), M, 1e-12)
+    assert_near(energy.kinetic_energy(s.tree, s.q, s.v), energy.kinetic_energy(full.tree, q, G @ s.v), 1e-12)
+    assert_near(recursive.forward_dynamics(s.tree, s.q, s.v, tau, wrenches), s.a, 1e-13 * np.linalg.cond(M), scale=10.0)
 
 
 @few
@@ -144,8 +144,8 @@ def test_a_planar_joint_is_three_single_joints(s: Sample):
     at = slots(planar)["plane.x"][1].start
     J = kinematics.jacobian(planar.tree, rest, "tool", np.zeros(3))
     x, y, z = (R.T @ column for column in (J[:3, at], J[:3, at + 1], J[3:, at + 2]))
-    near(z, normal, 1e-14)
-    near(np.cross(x, y), normal, 1e-13)
+    assert_near(z, normal, 1e-14)
+    assert_near(np.cross(x, y), normal, 1e-13)
     singles = (
         replace(joint, name="plane.x", kind="prismatic", child="a", axis=tuple(x)),
         Joint("plane.y", "prismatic", "a", "b", axis=tuple(y)),

@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from armature.dynamics import kinematics
 from armature.robot.model import Joint, Link, Robot
-from random_robots import Sample, along, few, near, samples
+from random_robots import Sample, along, assert_near, few, samples
 
 
 def joint_transform(joint, s) -> np.ndarray:
@@ -48,8 +48,8 @@ def poses_by_hand(s: Sample) -> dict[str, np.ndarray]:
 def test_poses_are_products_of_the_joints_own_transforms(s: Sample):
     for link, T in poses_by_hand(s).items():
         R, p = kinematics.link_pose(s.tree, s.q, link)
-        near(R, T[:3, :3], 1e-14)
-        near(p, T[:3, 3], 1e-14)
+        assert_near(R, T[:3, :3], 1e-14)
+        assert_near(p, T[:3, 3], 1e-14)
 
 
 @few
@@ -62,8 +62,8 @@ def test_jacobian_is_the_derivative_of_the_pose(s: Sample):
         point = lambda q, link=link, at=at: kinematics.link_pose(s.tree, q, link).p + kinematics.link_pose(s.tree, q, link).R @ at
         turn = lambda q, link=link: kinematics.link_pose(s.tree, q, link).R
         spin = along(s.robot, turn, s.q, s.v) @ R.T
-        near(J[:3] @ s.v, along(s.robot, point, s.q, s.v), 1e-13)
-        near(J[3:] @ s.v, [spin[2, 1], spin[0, 2], spin[1, 0]], 1e-13)
+        assert_near(J[:3] @ s.v, along(s.robot, point, s.q, s.v), 1e-13)
+        assert_near(J[3:] @ s.v, [spin[2, 1], spin[0, 2], spin[1, 0]], 1e-13)
 
 
 @few
@@ -73,8 +73,8 @@ def test_acceleration_of_a_point_is_J_a_plus_Jdot_v(s: Sample):
         at = s.rng.normal(size=3)
         J = lambda q, link=link, at=at: kinematics.jacobian(s.tree, q, link, at)
         velocity, acceleration = kinematics.point_motion(s.tree, s.q, s.v, s.a, link, at)
-        near(velocity, J(s.q) @ s.v, 1e-13)
-        near(acceleration, J(s.q) @ s.a + along(s.robot, J, s.q, s.v) @ s.v, 1e-12)
+        assert_near(velocity, J(s.q) @ s.v, 1e-13)
+        assert_near(acceleration, J(s.q) @ s.a + along(s.robot, J, s.q, s.v) @ s.v, 1e-12)
 
 
 @pytest.mark.parametrize("off", [0.0, 1e-17, 1e-12, 4.4e-8, 1e-4])
@@ -84,4 +84,4 @@ def test_an_axis_almost_along_a_coordinate_axis_is_taken_as_it_is(off: float):
     joint = Joint("j", "revolute", "base", "arm", axis=tuple(axis))
     robot = Robot("almost", (Link("base"), Link("arm", 1.0, (0.1, 0.2, 0.3))), (joint,), "base")
     expected = Rotation.from_rotvec(2.0 * np.array(joint.axis)).as_matrix()
-    near(kinematics.link_pose(robot.tree, np.array([2.0]), "arm").R, expected, 4e-15)
+    assert_near(kinematics.link_pose(robot.tree, np.array([2.0]), "arm").R, expected, 4e-15)

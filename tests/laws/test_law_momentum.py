@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 
 from armature.dynamics import energy, kinematics, recursive
-from random_robots import Sample, along, few, near, random_wrenches, sample, samples
+from random_robots import Sample, along, assert_near, few, random_wrenches, sample, samples
 
 
 @few
@@ -21,7 +21,7 @@ def test_momentum_is_the_sum_over_the_links(s: Sample):
         own = R @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ R.T @ velocity[3:]
         linear = linear + link.mass * velocity[:3]
         angular = angular + own + link.mass * np.cross(p + R @ np.array(link.com), velocity[:3])
-    near(energy.momentum(s.tree, s.q, s.v), [*linear, *angular], 1e-13)
+    assert_near(energy.momentum(s.tree, s.q, s.v), [*linear, *angular], 1e-13)
 
 
 @few
@@ -32,7 +32,7 @@ def test_a_free_floating_robot_keeps_its_momentum(s: Sample):
     tau = np.concatenate([np.zeros(6), 10.0 * s.rng.normal(size=s.robot.nv - 6)])
     a = recursive.forward_dynamics(s.tree, s.q, s.v, tau)
     change = along(s.robot, lambda q, v: energy.momentum(s.tree, q, v), s.q, s.v, a)
-    near(change, np.zeros(6), 1e-12, scale=float(np.abs(a).max()) * s.robot.mass * 10.0)
+    assert_near(change, np.zeros(6), 1e-12, scale=float(np.abs(a).max()) * s.robot.mass * 10.0)
 
 
 @few
@@ -50,4 +50,4 @@ def test_momentum_changes_by_gravity_and_by_what_acts_from_outside(s: Sample):
             force = force + wrenches[name][:3]
             torque = torque + wrenches[name][3:] + np.cross(p, wrenches[name][:3])
     change = along(s.robot, lambda q, v: energy.momentum(s.tree, q, v), s.q, s.v, a)
-    near(change, [*force, *torque], 1e-12, scale=float(np.abs(a).max()) * s.robot.mass * 10.0)
+    assert_near(change, [*force, *torque], 1e-12, scale=float(np.abs(a).max()) * s.robot.mass * 10.0)

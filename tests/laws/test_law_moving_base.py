@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from armature.dynamics import energy, kinematics, mass, recursive
 from armature.robot.model import Joint, Link, Robot
-from random_robots import Sample, few, near, random_wrenches, rotation, sample, samples
+from random_robots import Sample, assert_near, few, random_wrenches, rotation, sample, samples
 
 EULER = tuple(zip(("x", "y", "z", "roll", "pitch", "yaw"), 2 * [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)]))
 
@@ -46,9 +46,9 @@ def test_a_prescribed_base_motion_is_a_floating_base_forced_to_it(s: Sample):
     a = np.concatenate([base.a - np.cross(base.w, u), base.dw, s.a])  # the origin's acceleration is u̇ + ω × u
     expected = recursive.inverse_dynamics(carried, q, v, a, wrenches)[6:]
     tau = recursive.inverse_dynamics(s.tree, s.q, s.v, s.a, wrenches, base)
-    near(tau, expected, 1e-12, scale=100.0)
+    assert_near(tau, expected, 1e-12, scale=100.0)
     M = mass.mass_matrix(s.tree, s.q)
-    near(recursive.forward_dynamics(s.tree, s.q, s.v, tau, wrenches, base), s.a, 1e-13 * np.linalg.cond(M), scale=10.0)
+    assert_near(recursive.forward_dynamics(s.tree, s.q, s.v, tau, wrenches, base), s.a, 1e-13 * np.linalg.cond(M), scale=10.0)
 
 
 @few
@@ -60,7 +60,7 @@ def test_a_base_turned_at_a_constant_rate_is_a_base_on_a_driven_joint(s: Sample)
     axis, angle, rate, faster = np.array([0.0, 0.6, 0.8]), *s.rng.normal(size=3)
     base = recursive.Base(Rotation.from_rotvec(angle * axis).as_matrix(), rate * axis, faster * axis, np.zeros(3))
     expected = recursive.inverse_dynamics(carried, np.r_[angle, s.q], np.r_[rate, s.v], np.r_[faster, s.a])[1:]
-    near(recursive.inverse_dynamics(s.tree, s.q, s.v, s.a, base=base), expected, 1e-12, scale=100.0)
+    assert_near(recursive.inverse_dynamics(s.tree, s.q, s.v, s.a, base=base), expected, 1e-12, scale=100.0)
 
 
 def free_state(s: Sample, six: Sample) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -88,10 +88,10 @@ def test_a_floating_base_is_six_single_joints(s: Sample):
         single = recursive.inverse_dynamics(six.tree, six.q, six.v, six.a, wrenches, base)
         R = kinematics.link_pose(s.tree, q, child).R
         J = kinematics.jacobian(six.tree, six.q, child, np.zeros(3))[:, :6]
-        near(single[6:], tau[6:], 1e-11, scale=100.0)
-        near(single[:6], J.T @ np.concatenate([R @ tau[:3], R @ tau[3:6]]), 1e-11, scale=100.0)
+        assert_near(single[6:], tau[6:], 1e-11, scale=100.0)
+        assert_near(single[:6], J.T @ np.concatenate([R @ tau[:3], R @ tau[3:6]]), 1e-11, scale=100.0)
         M = mass.mass_matrix(s.tree, q)
-        near(recursive.forward_dynamics(s.tree, q, v, tau, wrenches, base), a, 1e-13 * np.linalg.cond(M), scale=10.0)
+        assert_near(recursive.forward_dynamics(s.tree, q, v, tau, wrenches, base), a, 1e-13 * np.linalg.cond(M), scale=10.0)
 
 
 @few
@@ -99,9 +99,9 @@ def test_a_floating_base_is_six_single_joints(s: Sample):
 def test_energy_and_momentum_of_a_floating_base_are_those_of_six_single_joints(s: Sample):
     six = sample(on_six_joints(s.robot), 6)
     q, v, _ = free_state(s, six)
-    near(energy.kinetic_energy(s.tree, q, v), energy.kinetic_energy(six.tree, six.q, six.v), 1e-12)
-    near(energy.potential_energy(s.tree, q), energy.potential_energy(six.tree, six.q), 1e-12)
-    near(energy.momentum(s.tree, q, v), energy.momentum(six.tree, six.q, six.v), 1e-12)
+    assert_near(energy.kinetic_energy(s.tree, q, v), energy.kinetic_energy(six.tree, six.q, six.v), 1e-12)
+    assert_near(energy.potential_energy(s.tree, q), energy.potential_energy(six.tree, six.q), 1e-12)
+    assert_near(energy.momentum(s.tree, q, v), energy.momentum(six.tree, six.q, six.v), 1e-12)
 
 
 def test_a_body_at_rest_on_a_turning_base_feels_the_centrifugal_force():
@@ -109,5 +109,5 @@ def test_a_body_at_rest_on_a_turning_base_feels_the_centrifugal_force():
     arm = Robot("arm", (Link("base"), Link("bob", 2.0)), (slide,), "base", (0.0, 0.0, 0.0))
     base = recursive.Base(np.eye(3), np.array([0.0, 0.0, 3.0]), np.zeros(3), np.zeros(3))
     q, zero = np.array([0.7]), np.zeros(1)
-    near(recursive.inverse_dynamics(arm.tree, q, zero, zero, base=base), [-2.0 * 9.0 * 0.7], 1e-15)
-    near(recursive.forward_dynamics(arm.tree, q, zero, zero, base=base), [9.0 * 0.7], 1e-15)
+    assert_near(recursive.inverse_dynamics(arm.tree, q, zero, zero, base=base), [-2.0 * 9.0 * 0.7], 1e-15)
+    assert_near(recursive.forward_dynamics(arm.tree, q, zero, zero, base=base), [9.0 * 0.7], 1e-15)

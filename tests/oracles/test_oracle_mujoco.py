@@ -15,7 +15,7 @@ from lxml import etree
 from robot_files import FILES, MOVES_NOTHING, VALID, couplings, indices, robot, state
 
 from armature.dynamics import kinematics, mass, recursive
-from random_robots import acceleration_tolerance, near
+from random_robots import acceleration_tolerance, assert_near
 
 NEGATIVE, TRIANGLE, MASSLESS = "positive eigenvalues", r"A \+ B >= C", "mjMINVAL"
 # what MuJoCo refuses, and why: moments with a negative or zero eigenvalue (on some dummy link), the triangle inequality, massless links
@@ -79,10 +79,10 @@ def test_dynamics_and_kinematics_as_by_mujoco(name: str):
     for k, e in enumerate(np.eye(model.nv)):
         mujoco.mj_mulM(model, data, M[k], e)
     M, bias = G.T @ M @ G, G.T @ data.qfrc_bias
-    near(mass.mass_matrix(tree, q), M, 1e-12)
-    near(recursive.bias_forces(tree, q, v), bias, 1e-12)
+    assert_near(mass.mass_matrix(tree, q), M, 1e-12)
+    assert_near(recursive.bias_forces(tree, q, v), bias, 1e-12)
     tau = recursive.inverse_dynamics(tree, q, v, a)
-    near(tau, M @ a + bias, 1e-12)
+    assert_near(tau, M @ a + bias, 1e-12)
     # MuJoCo's own forward dynamics where no joint mimics another
     assert name not in MOVES_NOTHING
     if model.nv == ours.nv:
@@ -103,9 +103,9 @@ def _same_frames(ours, model: mujoco.MjModel, data: mujoco.MjData, q: np.ndarray
             assert link == ours.base  # MuJoCo makes the root link its world
             continue
         pose = kinematics.link_pose(ours.tree, q, link)
-        near(pose.R, data.xmat[body].reshape(3, 3), 1e-13)
-        near(pose.p, data.xpos[body], 1e-13)
+        assert_near(pose.R, data.xmat[body].reshape(3, 3), 1e-13)
+        assert_near(pose.p, data.xpos[body], 1e-13)
         if k % 7 == 2:
             J = np.zeros((2, 3, model.nv))
             mujoco.mj_jacBody(model, data, J[0], J[1], body)
-            near(kinematics.jacobian(ours.tree, q, link, np.zeros(3)), J.reshape(6, -1) @ G, 1e-13)
+            assert_near(kinematics.jacobian(ours.tree, q, link, np.zeros(3)), J.reshape(6, -1) @ G, 1e-13)

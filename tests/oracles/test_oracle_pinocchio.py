@@ -15,7 +15,7 @@ from robot_files import FILES, INVALID, MOVES_NOTHING, VALID, couplings, indices
 
 from armature.dynamics import compiled, derivatives, kinematics, mass, recursive
 from armature.errors import FileError, RobotError
-from random_robots import EPS, acceleration_tolerance, near
+from random_robots import EPS, acceleration_tolerance, assert_near
 
 FLOATING = ["anymal_b_simple_description/robots/anymal", "solo_description/robots/solo12", "icub_description/robots/icub_reduced"]
 CASES = [(name, False) for name in VALID] + [(name, True) for name in FLOATING]
@@ -84,11 +84,11 @@ def test_kinematics_as_by_pinocchio(name: str, floating: bool):
             assert link in (peer.ours.base, "world")  # Pinocchio calls the ground "universe"
             continue
         pose, theirs = kinematics.link_pose(tree, q, link), peer.data.oMf[peer.frame(link)]
-        near(pose.R, theirs.rotation, 1e-13)
-        near(pose.p, theirs.translation, 1e-13)
+        assert_near(pose.R, theirs.rotation, 1e-13)
+        assert_near(pose.p, theirs.translation, 1e-13)
         if k % 7 == 3 and peer.model.nv:  # Pinocchio crashes on Jacobians of a model without joints
             J = pin.getFrameJacobian(peer.model, peer.data, peer.frame(link), pin.LOCAL_WORLD_ALIGNED) @ peer.G
-            near(kinematics.jacobian(tree, q, link, np.zeros(3)), J, 1e-13)
+            assert_near(kinematics.jacobian(tree, q, link, np.zeros(3)), J, 1e-13)
 
 
 @pytest.mark.parametrize(("name", "floating"), CASES)
@@ -97,9 +97,9 @@ def test_inverse_dynamics_mass_matrix_and_bias_as_by_pinocchio(name: str, floati
     tree, G = peer.ours.tree, peer.G
     q, v, a = state(peer.ours)
     tau = G.T @ pin.rnea(peer.model, peer.data, peer.q(q), G @ v, G @ a)
-    near(recursive.inverse_dynamics(tree, q, v, a), tau, 1e-12)
-    near(recursive.bias_forces(tree, q, v), G.T @ pin.nonLinearEffects(peer.model, peer.data, peer.q(q), G @ v), 1e-12)
-    near(mass.mass_matrix(tree, q), peer.mass_matrix(q), 1e-12)
+    assert_near(recursive.inverse_dynamics(tree, q, v, a), tau, 1e-12)
+    assert_near(recursive.bias_forces(tree, q, v), G.T @ pin.nonLinearEffects(peer.model, peer.data, peer.q(q), G @ v), 1e-12)
+    assert_near(mass.mass_matrix(tree, q), peer.mass_matrix(q), 1e-12)
 
 
 @pytest.mark.parametrize(("name", "floating"), CASES)
@@ -113,7 +113,7 @@ def test_wrenches_on_links_as_by_pinocchio(name: str, floating: bool):
     links = [link for link in peer.ours.link_names if peer.model.existFrame(link, pin.FrameType.BODY)]
     wrenches = {str(link): rng.normal(size=6) for link in [*rng.choice(links, min(2, len(links)), replace=False), links[-1]]}
     tau = G.T @ pin.rnea(peer.model, peer.data, peer.q(q), G @ v, G @ a, peer.outside(wrenches))
-    near(recursive.inverse_dynamics(tree, q, v, a, wrenches), tau, 1e-12)
+    assert_near(recursive.inverse_dynamics(tree, q, v, a, wrenches), tau, 1e-12)
 
 
 @pytest.mark.parametrize(("name", "floating"), CASES)
@@ -147,12 +147,12 @@ def test_derivatives_as_by_pinocchio(name: str, floating: bool):
     dq, dv = (G.T @ matrix @ G for matrix in theirs[:2])
     M = peer.mass_matrix(q)
     for found, expected in zip(derivatives.inverse(tree, q, v, a), (dq, dv, M)):
-        near(found, expected, 1e-12)
+        assert_near(found, expected, 1e-12)
     if name in MOVES_NOTHING or not peer.ours.n:
         return
     tau = recursive.inverse_dynamics(tree, q, v, a)
     for found, expected in zip(derivatives.forward(tree, q, v, tau), forward_derivatives(peer, q, v, tau, dq, dv, M)):
-        near(found, expected, 2.0 * (2 + len(M)) * np.linalg.cond(M) * EPS)
+        assert_near(found, expected, 2.0 * (2 + len(M)) * np.linalg.cond(M) * EPS)
 
 
 def forward_derivatives(peer: Pinocchio, q, v, tau, dq, dv, M) -> list[np.ndarray]:
@@ -180,19 +180,19 @@ def test_compiled_functions_as_by_pinocchio(name: str, floating: bool):
     ours, G = peer.ours, peer.G
     q, v, a = map(np.array, zip(*(state(ours, seed) for seed in range(3))))
     tau = np.array([G.T @ pin.rnea(peer.model, peer.data, peer.q(x), G @ y, G @ z) for x, y, z in zip(q, v, a)])
-    near(compiled.inverse_dynamics(ours, q, v, a), tau, 1e-12)
+    assert_near(compiled.inverse_dynamics(ours, q, v, a), tau, 1e-12)
     M = compiled.mass_matrix(ours, q)
-    near(M, np.array([peer.mass_matrix(x) for x in q]), 1e-12)
+    assert_near(M, np.array([peer.mass_matrix(x) for x in q]), 1e-12)
     found = compiled.forward_dynamics(ours, q, v, tau)
     inverse, forward = compiled.inverse_dynamics_derivatives(ours, q, v, a), compiled.forward_dynamics_derivatives(ours, q, v, tau)
     for k in range(len(q)):
         assert np.all(np.abs(found[k] - a[k]) <= 4.0 * acceleration_tolerance(M[k], a[k], 2.0 * np.abs(tau[k]) + np.abs(M[k] @ a[k])))
         theirs = pin.computeRNEADerivatives(peer.model, peer.data, peer.q(q[k]), G @ v[k], G @ a[k])
         dq, dv = (G.T @ matrix @ G for matrix in theirs[:2])
-        near(inverse.dq[k], dq, 1e-12)
-        near(inverse.dv[k], dv, 1e-12)
+        assert_near(inverse.dq[k], dq, 1e-12)
+        assert_near(inverse.dv[k], dv, 1e-12)
         for mine, expected in zip(forward, forward_derivatives(peer, q[k], v[k], tau[k], dq, dv, M[k])):
-            near(mine[k], expected, 2.0 * (2 + ours.n) * np.linalg.cond(M[k]) * EPS)
+            assert_near(mine[k], expected, 2.0 * (2 + ours.n) * np.linalg.cond(M[k]) * EPS)
 
 
 WITH_MIMIC = [name for name in VALID if any(j.mimic for j in robot(name).joints)]
@@ -220,7 +220,7 @@ def test_mimic_joints_as_pinocchios_own(name: str):
     there = np.zeros((2, model.nv))
     there[:, theirs] = v, a
     assert model.nv == ours.n and peer.model.nv > model.nv
-    near(recursive.inverse_dynamics(ours.tree, q, v, a), pin.rnea(model, model.createData(), full, *there)[theirs], 1e-12)
+    assert_near(recursive.inverse_dynamics(ours.tree, q, v, a), pin.rnea(model, model.createData(), full, *there)[theirs], 1e-12)
 
 
 @pytest.mark.parametrize("name", sorted(INVALID))

@@ -64,7 +64,7 @@ def numbers_replaced(draw) -> str:
     return '"'.join(parts)
 
 
-def outcome(read, *arguments) -> None:
+def expect_robot_or_error(read, *arguments) -> None:
     """Either a robot or an ArmatureError with a message, within seconds."""
     start = time.perf_counter()
     with warnings.catch_warnings():
@@ -87,31 +87,31 @@ def read_yaml(text: str) -> Robot:
 @QUICK
 @given(mutations(SEED), st.sampled_from(ENCODINGS))
 def test_mutated_xml_gives_a_robot_or_an_armature_error(text, encoding):
-    outcome(read_urdf, text.encode(encoding, "replace"))
+    expect_robot_or_error(read_urdf, text.encode(encoding, "replace"))
 
 
 @QUICK
 @given(numbers_replaced())
 def test_strange_values_give_a_robot_or_an_armature_error(text):
-    outcome(read_urdf, text.encode())
+    expect_robot_or_error(read_urdf, text.encode())
 
 
 @QUICK
 @given(st.binary(max_size=300))
 def test_arbitrary_bytes_give_an_armature_error(data):
-    outcome(read_urdf, data)
-    outcome(read_urdf, b"<?xml version='1.0'?><robot>" + data)
+    expect_robot_or_error(read_urdf, data)
+    expect_robot_or_error(read_urdf, b"<?xml version='1.0'?><robot>" + data)
 
 
 def test_truncated_xml_gives_an_armature_error():
     for n in range(len(SEED) - 1):
-        outcome(read_urdf, SEED[:n].encode())
+        expect_robot_or_error(read_urdf, SEED[:n].encode())
 
 
 @QUICK
 @given(mutations(YAML_SEED))
 def test_mutated_yaml_gives_a_robot_or_an_armature_error(text):
-    outcome(read_yaml, text)
+    expect_robot_or_error(read_yaml, text)
 
 
 def test_the_seeds_themselves_are_robots():

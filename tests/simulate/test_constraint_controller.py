@@ -19,7 +19,7 @@ from armature.simulate.constraint_controller import ConstraintController, damped
 from armature.simulate.run import simulate
 from armature.simulate.servo import Servo
 from armature.spatial.numbers import cos, sin
-from random_robots import near
+from random_robots import assert_near
 
 ARM = library("six_axis").with_friction({name: {"viscous": 0.0, "coulomb": 0.0} for name in library("six_axis").joint_names})
 START = np.array([0.3, -0.9, 1.2, 0.4, 0.7, -0.2])
@@ -48,7 +48,7 @@ def test_error_obeys_its_equation_exactly(case):
     companion = np.block([[np.zeros((m, m)), np.eye(m)], [-gamma0, -11.0 * np.eye(m)]])
     start = np.concatenate([error.f[0], error.rate[0]])
     exact = np.array([expm(companion * t) @ start for t in run.t])
-    near(np.hstack([error.f, error.rate]), exact, 1e-8)
+    assert_near(np.hstack([error.f, error.rate]), exact, 1e-8)
     assert np.abs(error.f[0]).max() > 5e-3 and np.abs(error.f[-1]).max() < 0.2 * np.abs(error.f[0]).max()
     assert control.report.damped == 0 and "kept its rank" in str(control.report)
 
@@ -59,7 +59,7 @@ def test_more_equations_than_joints_are_met_in_the_least_squares_sense():
     wishes = made.constraint(lambda q, t: [q[0] - 0.2, q[0] - 0.6, q[1] + 0.1])
     control = ConstraintController(robot, wishes, 25.0, 10.0)
     run = simulate(robot, control, [0.0, 0.3], None, 4.0)
-    near(run.q[-1], [0.4, -0.1], 1e-6)
+    assert_near(run.q[-1], [0.4, -0.1], 1e-6)
 
 
 def test_joint_motion_becomes_computed_torque():
@@ -69,7 +69,7 @@ def test_joint_motion_becomes_computed_torque():
     q, v = START, 0.1 * START
     sample = motion(0.43)
     exact = compiled.inverse_dynamics(ARM, q, v, sample.a + 20.0 * (sample.v - v) + 100.0 * (sample.q - q))
-    near(control(0.43, q, v), exact, 1e-12)
+    assert_near(control(0.43, q, v), exact, 1e-12)
 
 
 def test_null_motion_moves_the_arm_and_not_the_hand():
@@ -80,9 +80,9 @@ def test_null_motion_moves_the_arm_and_not_the_hand():
         simulate(ARM, ConstraintController(ARM, rest, 100.0, 20.0, null_motion=null), START, None, 0.5, rtol=1e-10, atol=1e-12)
         for null in (0.0, push)
     )
-    near(still.q[-1], START, 1e-8)
+    assert_near(still.q[-1], START, 1e-8)
     assert np.abs(moved.q[-1] - START).max() > 0.1
-    near(compiled.pose(ARM, moved.q, TIP).p, np.broadcast_to(hand, (len(moved.t), 3)), 1e-8)
+    assert_near(compiled.pose(ARM, moved.q, TIP).p, np.broadcast_to(hand, (len(moved.t), 3)), 1e-8)
 
 
 def test_self_motions_die_out_by_default():
@@ -103,7 +103,7 @@ def test_singular_states_are_damped_and_told():
     control = ConstraintController(robot, task, 100.0, 20.0)
     run = simulate(robot, control, [0.4, 0.9], None, 1.5, max_step=0.01)
     assert run.ok and np.abs(run.v).max() < 15.0 and np.abs(run.tau).max() < 500.0
-    near(np.linalg.norm(compiled.pose(robot, run.q[-1], tip).p), reach, 1e-6)
+    assert_near(np.linalg.norm(compiled.pose(robot, run.q[-1], tip).p), reach, 1e-6)
     assert control.report.damped > 0 and "near singular" in str(control.report)
 
 
@@ -119,18 +119,18 @@ def test_robot_with_a_loop_follows_with_its_motor_alone():
     control = ConstraintController(robot, task, 25.0, 10.0)
     start = close_loops(robot, np.array([0.35, 1.2, 0.2]))
     run = simulate(robot, control, start, None, 1.0)
-    near(run.tau[:, 1:], np.zeros((len(run.t), 2)), 1e-9)
+    assert_near(run.tau[:, 1:], np.zeros((len(run.t), 2)), 1e-9)
     error = run.q[:, 0] - 0.3 - 0.4 * np.sin(2.0 * run.t)
     start_error, start_rate = error[0], -0.8
     exact = np.exp(-5.0 * run.t) * (start_error + (start_rate + 5.0 * start_error) * run.t)
-    near(error, exact, 1e-6)
+    assert_near(error, exact, 1e-6)
 
 
 def test_damped_inverse_is_the_inverse_away_from_singularity_and_bounded_near_it():
     G = np.random.default_rng(1).normal(size=(5, 3, 6))
     found = damped_inverse(G, 1e-3)
-    near(G @ found.matrix, np.broadcast_to(np.eye(3), (5, 3, 3)), 1e-12)
-    near(G @ found.free, np.zeros((5, 3, 6)), 1e-12)
+    assert_near(G @ found.matrix, np.broadcast_to(np.eye(3), (5, 3, 3)), 1e-12)
+    assert_near(G @ found.free, np.zeros((5, 3, 6)), 1e-12)
     for size in (1e-2, 1e-4, 1e-12, 0.0):
         assert np.linalg.norm(damped_inverse(np.array([[size, 0.0]]), 1e-2).matrix, 2) <= 1e2
 
@@ -162,7 +162,7 @@ def test_feed_forward_alone_runs_the_plan_on_the_model():
     motion = plan(robot, np.array([0.8, -0.5, 0.6, 0.3, -0.4, 0.9]))
     servo = Servo(robot, motion, 0.0, 0.0, limited=False)
     run = simulate(robot, servo, motion.q[0], motion.v[0], 1.0, rtol=1e-9, atol=1e-11, max_step=0.02)
-    near(run.q[-1], motion.q[-1], 1e-5)
+    assert_near(run.q[-1], motion.q[-1], 1e-5)
 
 
 def test_servo_holds_the_plan_on_a_heavier_robot():

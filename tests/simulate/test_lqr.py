@@ -14,7 +14,7 @@ from armature.robot.library import library
 from armature.simulate.lqr import lqr
 from armature.simulate.run import simulate
 from armature.simulate.servo import Servo
-from random_robots import near
+from random_robots import assert_near
 
 ROBOT = library("planar2").with_friction({name: {"viscous": 0.0, "coulomb": 0.0} for name in library("planar2").joint_names})
 Q, R = np.diag([100.0, 100.0, 1.0, 1.0]), 0.1 * np.eye(2)
@@ -30,7 +30,7 @@ def test_gains_of_a_long_rest_are_those_of_the_algebraic_riccati_equation():
     servo = lqr(ROBOT, hold(q, 5.0), Q, R, steps=500)
     linear = linearize(ROBOT, q, np.zeros(2), compiled.bias_forces(ROBOT, q, np.zeros(2)))
     exact = np.linalg.solve(R, linear.B.T @ solve_continuous_are(linear.A, linear.B, Q, R))
-    near(np.hstack([servo.stiffness(0.0), servo.damping(0.0)]), exact, 1e-6)
+    assert_near(np.hstack([servo.stiffness(0.0), servo.damping(0.0)]), exact, 1e-6)
 
 
 def test_gains_cost_less_than_others_along_a_motion():
