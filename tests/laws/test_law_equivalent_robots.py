@@ -63,7 +63,9 @@ def test_the_order_in_the_file_does_not_matter(s: Sample):
     other = Robot("shuffled", tuple(links), tuple(joints), s.robot.base, s.robot.gravity)
     same_dynamics(s, other, random_wrenches(s))
     for link in s.robot.link_names:
-        assert_near(kinematics.link_pose(other.tree, reordered(s.robot, other, s.q, 0), link).p, kinematics.link_pose(s.tree, s.q, link).p, 1e-14)
+        assert_near(
+            kinematics.link_pose(other.tree, reordered(s.robot, other, s.q, 0), link).p, kinematics.link_pose(s.tree, s.q, link).p, 1e-14
+        )
 
 
 @few
