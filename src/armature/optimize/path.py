@@ -64,9 +64,17 @@ class PathModel:
         return np.flatnonzero(np.isfinite(b.jerk)), np.flatnonzero(np.isfinite(b.torque_rate))
 
     @cached_property
+    def kept(self) -> tuple[list[int], list[float]]:
+        """Which of the step's rows are used, and their lower bounds: |x| ≤ 1 is one row x − 1 between −2 and 0."""
+        rows = self.step.rows
+        negative = {(row.joint, row.limit) for row in rows if row.scale < 0}
+        kept = [k for k, row in enumerate(rows) if row.scale > 0]
+        return kept, [-2.0 if (rows[k].joint, rows[k].limit) in negative else -np.inf for k in kept]
+
+    @cached_property
     def model(self) -> Model:
         """For the solver. Data: Δp, weights of energy and time, 1/T, the step's time, the joints' directions, G."""
-        names = [f"{row}" for row in self.step.rows]
+        names = [str(self.step.rows[k]) for k in self.kept[0]]
         jerks, torques = ([f"{what} of {self.at.robot.joint_names[j]}" for j in js] for what, js in zip(("jerk", "torque rate"), self.rates))
         rows = ["length of the step"] + [*names, *jerks] * len(LIMITS_AT) + torques
         rows += ["supply"] * (self._supply_rows * len(self.rule[0]))
@@ -106,7 +114,8 @@ class PathModel:
         found = [h * k * (x[0] + h * k * (2 * x[1] + u[1]) / 6) / d[0] - 1.0]
         moments = [self.moment(c, x, u, d) for c in LIMITS_AT]
         for moment in moments:
-            found += [*self.step.excesses(moment), *(moment.jerk[j] / limits.jerk[j] for j in self.rates[0])]
+            excesses = self.step.excesses(moment)
+            found += [*(excesses[k] for k in self.kept[0]), *(moment.jerk[j] / limits.jerk[j] for j in self.rates[0])]
         found += [(moments[-1].tau[j] - moments[0].tau[j]) / (h * limits.torque_rate[j]) for j in self.rates[1]]
         return found + [row for k in range(len(self.rule[0])) for row in self.balance(k, x, u, d).inequalities]
 
@@ -122,7 +131,7 @@ class PathModel:
     def problem(self, steps: Steps, timing: Timing, weight: float, price: float, duration: float | None, inside: float = 0.0) -> Problem:
         """Bounds and data, in units of a starting motion. weight: of the energy, 1/J.  price: of time, 1/s.
         duration: s, None where it is free.  inside: fraction of every limit that is left unused."""
-        N, R, T = steps.N, len(self.step.rows), timing.t[-1]
+        N, T = steps.N, timing.t[-1]
         low, high = np.tile([0.0, -np.inf], (N + 1, 1)), np.full((N + 1, 2), np.inf)
         # at a stop inside the path p̈ is continuous, so it vanishes; so it does at ends at rest where jerk or torque rate are limited
         held = steps.stops.copy()
@@ -134,8 +143,8 @@ class PathModel:
         low[held, 1] = high[held, 1] = 0.0
         jerks, torques = self.rates
         most = 1.0 - inside
-        lower = [*[-np.inf] * R, *[-most] * len(jerks)] * len(LIMITS_AT) + [-most] * len(torques)
-        upper = [*[-inside] * R, *[most] * len(jerks)] * len(LIMITS_AT) + [most] * len(torques)
+        lower = [*(b + inside for b in self.kept[1]), *[-most] * len(jerks)] * len(LIMITS_AT) + [-most] * len(torques)
+        upper = [*[-inside] * len(self.kept[0]), *[most] * len(jerks)] * len(LIMITS_AT) + [most] * len(torques)
         supply = self._supply_rows * len(self.rule[0])
         bounds = [0.0, *lower, *[-np.inf] * supply], [0.0, *upper, *[0.0] * supply]
         span = (0.0, np.inf) if duration is None else (duration, duration)

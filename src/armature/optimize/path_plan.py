@@ -27,9 +27,10 @@ from armature.optimize.solution import Baseline, Diagnosis, Solution
 from armature.robot.model import Robot
 from armature.simulate.ledger import drive_signals, ledger
 
+COARSE = 60  # knots of the dynamic programme
 FINEST = 800  # knots up to which a plan is refined
 BEYOND = 1.5  # how far beyond the straight limits the dynamic programme looks
-CLOSE = 2e-3  # an excess between knots up to this fraction of a limit is met by leaving as much unused
+CLOSE = 5e-3  # an excess between knots up to this fraction of a limit is met by leaving as much unused
 SLOWEST = 8.0  # times the cubic's speed, where nothing else limits it
 
 
@@ -68,7 +69,7 @@ def plan_path(
     """A plan along a path; see `minimize_energy` for the arguments."""
     begin = time.perf_counter()
     search = _Search(robot, task.curve(robot), task, aim, path_model(instants(robot, supply)), callback, options, deadline, begin)
-    steps = search.steps(knots_along(search.curve, knots))
+    steps = search.steps(knots_along(search.curve, min(knots, COARSE)))
     profile = search.profile(steps)
     run = search.run(steps, timing_of(profile) if profile is not None else search.cubic(steps))
     if run.result.ok and not search.late():
@@ -216,6 +217,8 @@ class _Search:
         zero = np.zeros_like(e)
         _, rows = self.model.at._values(zero, 1e-9 * steps.G[:, 1, 3], zero, e)
         keep = [k for k, row in enumerate(self.model.at.rows) if not row.mean and "range" not in row.limit]
+        if not keep:
+            return None
         k, r = np.unravel_index(int(np.argmax(rows[:, keep])), (len(rows), len(keep)))
         worst, row = float(rows[k, keep[r]]), self.model.at.rows[keep[r]]
         if worst <= 0.0:

@@ -20,6 +20,7 @@ from armature.kernel.loops import call
 from armature.optimize.path_step import PathStep
 
 Array = np.ndarray
+AROUND = np.linspace(-1.0, 1.0, 15)  # a finer grid around the last profile, in units of its width
 ALLOWED = 1e-6  # excess of a limit that counts as none, as a fraction of it
 
 
@@ -180,7 +181,7 @@ def best_profile(
     price: float = 0.0,
     weight: float = 1.0,
     count: int = 60,
-    passes: int = 12,
+    passes: int = 16,
     prices: Array | None = None,
 ) -> Profile | None:
     """The best profile: least weight × energy + price × time, or least energy at a given duration; None where the grid has none.
@@ -193,12 +194,17 @@ def best_profile(
     found = _solved(plane, duration, price, weight, prices)
     width = np.broadcast_to(top, (steps.N + 1,)) * 2.0 / count
     for _ in range(passes if found is not None else 0):
-        around = found.s[:, None] + width[:, None] * np.linspace(-1.0, 1.0, 15)
+        around = found.s[:, None] + width[:, None] * AROUND
         plane = Plane(step, steps, _fixed(steps, np.maximum(around, 0.02 * width[:, None])))
         again = _solved(plane, duration, price, weight, prices)
-        width = width * 0.6
         if again is not None:
+            # the tube narrows where the best speed was inside it
+            edge = (plane.chosen == 0) | (plane.chosen == len(AROUND) - 1)
+            edge = edge | np.roll(edge, 1) | np.roll(edge, -1)
             found = again
+            width = width * np.where(edge, 1.0, 0.6)
+        else:
+            width = width * 0.6
     return found
 
 
