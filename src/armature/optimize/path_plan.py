@@ -31,6 +31,7 @@ COARSE = 60  # knots of the dynamic programme
 FINEST = 800  # knots up to which a plan is refined
 BEYOND = 1.5  # how far beyond the straight limits the dynamic programme looks
 CLOSE = 5e-3  # an excess between knots up to this fraction of a limit is met by leaving as much unused
+ENERGY_OFF = 2e-3  # the solver's sum for the energy may be off by this fraction of what went through
 SLOWEST = 8.0  # times the cubic's speed, where nothing else limits it
 
 
@@ -158,18 +159,30 @@ class _Search:
         doubled."""
         notes: list[str] = []
         for _ in range(6):
-            worst = _worst(self.robot, self.motion(run)) if run.result.ok and not self.late() else None
-            if worst is None or worst.fraction >= 0.0:
+            if not run.result.ok or self.late():
                 break
-            if -worst.fraction < CLOSE:
+            worst, off = _worst(self.robot, self.motion(run)), self.energy_off(run)
+            kept = worst is None or worst.fraction >= 0.0
+            if kept and off <= ENERGY_OFF:
+                break
+            if not kept and -worst.fraction < CLOSE and off <= ENERGY_OFF:
                 again = self.run(run.steps, run.timing, run.inside - 1.2 * worst.fraction)
             else:
                 again = self.adapted(run, 2 * run.steps.N) if run.steps.N < FINEST else run
-                notes.append(f"refined from {run.steps.N} to {again.steps.N} knots: between knots {worst}")
+                reason = f"between knots {worst}" if off <= ENERGY_OFF else f"its energy was off by {100 * off:.2g} %"
+                notes.append(f"refined from {run.steps.N} to {again.steps.N} knots: {reason}")
             if not again.result.ok or again is run:
                 break
             run = again
         return run, notes
+
+    def energy_off(self, run: _Run) -> float:
+        """How far the solver's sum for the energy is from the motion's, as a fraction of what went through the drives."""
+        if self.aim.weight == 0.0:
+            return 0.0
+        books = ledger(self.robot, self.motion(run), self.model.at.supply)
+        claimed = (run.result.cost - self.aim.price * run.timing.t[-1]) / self.aim.weight
+        return abs(books.energy - claimed) / max(books.throughput, 1e-9)
 
     def motion(self, run: _Run) -> Trajectory:
         """The joints' motion."""
