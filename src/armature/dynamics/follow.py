@@ -35,6 +35,7 @@ SHORTEST, LONGEST = 1e-6, 0.02  # steps in p
 ON_PATH = 1e-20  # e·e
 SURE = 0.05  # largest correction of a prediction, relative to the step, before the step is halved
 SINGULAR = 1e-6  # σ_min/σ_max
+BETWEEN = 1e-8  # m and rad: how far the hand may be off the path between knots
 START_SLACK = 1e-6  # m and rad: how far a given start may be from the path's start
 
 
@@ -195,17 +196,18 @@ class _Tracker:
         points = path(grid)
         self.known = {float(p): PathPoint(*(v[k] for v in points if v is not None)) for k, p in enumerate(grid)}
 
-    def at(self, p: float) -> PathPoint:
+    def at(self, p: float | np.ndarray) -> PathPoint:
         """The path at p; at the grid's places it is known."""
-        return self.known.get(p) or self.path(p)
+        known = self.known.get(p) if isinstance(p, float) else None
+        return known or self.path(p)
 
-    def rates(self, x: np.ndarray, p: float) -> _Rates:
-        """(F1) and (F2) at configurations x (B, a)."""
+    def rates(self, x: np.ndarray, p: float | np.ndarray) -> _Rates:
+        """(F1) and (F2) at configurations x (B, a) and one place p, or one for each (B,)."""
         at = self.at(p)
         scale = 1.0 / self.r.length
         d1, d2 = at.dx * scale, at.ddx * scale
         if at.w is not None and at.dw is not None:
-            d1, d2 = np.concatenate([d1, at.w]), np.concatenate([d2, at.dw])
+            d1, d2 = np.concatenate([d1, at.w], axis=-1), np.concatenate([d2, at.dw], axis=-1)
         J, _ = self.kernel(x, self.rest, x)
         U, sigma, Vt = np.linalg.svd(J, full_matrices=False)
         inverse = np.where(sigma > 1e-10 * sigma[:, :1], 1.0 / np.maximum(sigma, 1e-300), 0.0)
@@ -239,7 +241,7 @@ class _Tracker:
         sure = on_path & (np.abs(y - predicted).max(-1) <= SURE * moved + 1e-9)
         return y, new, sure & (new.sign == old.sign) & (new.conditioning > SINGULAR)
 
-    def corrected(self, x: np.ndarray, p: float) -> tuple[np.ndarray, np.ndarray]:
+    def corrected(self, x: np.ndarray, p: float | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Brought onto the path by (R1), and whether that succeeded."""
         at = self.at(p)
         goal, cost = Goal(at.x, at.R), np.full(len(x), np.inf)
@@ -275,28 +277,27 @@ def _track(r: Reach, path: Path, starts: np.ndarray, home: Any, pull: float, cou
     ended: dict[int, tuple[float, np.ndarray]] = {}
     p, h, k = 0.0, LONGEST / 4, 1
     while k < len(grid) and len(alive):
-        h = min(h, grid[k] - p)
-        end = float(grid[k]) if grid[k] - p - h < SHORTEST else p + h
+        take = min(h, grid[k] - p)
+        end = float(grid[k]) if grid[k] - p - take < SHORTEST else p + take
         y, new, sure = tracker.step(x, rates, p, end)
-        if not sure.all() and h > SHORTEST:
-            h = h / 2
+        if not sure.all() and take > SHORTEST:
+            h = take / 2
             continue
         inside, crossing = tracker.crossing(x, y)
         for b in np.flatnonzero(~(sure & inside)):
             ended[int(alive[b])] = (p if inside[b] else p + crossing[b] * (end - p)), y[b]
         keep = np.flatnonzero(sure & inside)
         alive, x, rates, p = alive[keep], y[keep], _Rates(*(v[keep] for v in new)), end
-        if end == grid[k]:
-            k += 1
-            for i, b in enumerate(alive):
-                records[b].append((p, x[i], rates.dq[i], rates.ddq[i], rates.conditioning[i]))
+        for i, b in enumerate(alive):
+            records[b].append((p, x[i], rates.dq[i], rates.ddq[i], rates.conditioning[i]))
+        k += end == grid[k]
         h = min(LONGEST, 1.5 * h)
     return [_answer(tracker, record, ended.get(b)) for b, record in enumerate(records)]
 
 
 def _answer(tracker: _Tracker, record: list[tuple], end: tuple[float, np.ndarray] | None) -> Followed:
     r = tracker.r
-    p, x, dq, ddq, conditioning = (np.array(column) for column in zip(*record))
+    p, x, dq, ddq, conditioning = _dense(tracker, *(np.array(column) for column in zip(*record)))
     spread = lambda v: _spread(v, r.rates, r.robot.nv)
     arrays = p, r.full(x, tracker.rest), spread(dq), spread(ddq), conditioning
     names = r.robot.joint_names
@@ -305,6 +306,26 @@ def _answer(tracker: _Tracker, record: list[tuple], end: tuple[float, np.ndarray
         return Followed(PathStatus.FOLLOWED, *arrays, 1.0, None, message, names)
     status, joint, text = _reason(tracker, *end, float(conditioning[-1]))
     return Followed(status, *arrays, end[0], joint, f"{status.value} at p = {end[0]:.6g}: {text}", names)
+
+
+def _dense(tracker: _Tracker, p: np.ndarray, *columns: np.ndarray) -> tuple[np.ndarray, ...]:
+    """More knots where the polynomial between two leaves the path: p (N,), x, q', q'' (N, a), conditioning (N,)."""
+    for _ in range(8 if len(p) > 1 else 0):
+        curve, half = Piecewise.hermite(p, *columns[:3]), (p[1:] + p[:-1]) / 2
+        inner = p[:-1, None] + np.diff(p)[:, None] * np.array([0.25, 0.5, 0.75])
+        at = tracker.path(inner)
+        far = np.max(np.maximum(*tracker.r.errors(curve(inner, 0)[0], tracker.rest, Goal(at.x, at.R))), axis=1) > BETWEEN
+        if not far.any():
+            break
+        x, on_path = tracker.corrected(curve(half[far], 0)[0], half[far])
+        rates = tracker.rates(x, half[far])
+        more = half[far], x, rates.dq, rates.ddq, rates.conditioning
+        new = [np.concatenate([old, extra[on_path]]) for old, extra in zip((p, *columns), more)]
+        order = np.argsort(new[0], kind="stable")
+        p, columns = new[0][order], tuple(column[order] for column in new[1:])
+        if not on_path.any():
+            break
+    return (p, *columns)
 
 
 def _spread(v: np.ndarray, rates: np.ndarray, n: int) -> np.ndarray:
