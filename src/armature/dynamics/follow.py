@@ -20,7 +20,7 @@ import numpy as np
 
 from armature.dynamics import compiled, kinematics
 from armature.dynamics.inverse_kinematics import Status as PoseStatus
-from armature.dynamics.inverse_kinematics import inverse_kinematics
+from armature.dynamics.inverse_kinematics import configuration, inverse_kinematics
 from armature.dynamics.reach import Reach, reach
 from armature.errors import ArgumentError
 from armature.kernel import Kernel
@@ -130,9 +130,7 @@ def _pose(goal: Goal) -> Any:
 
 def _given_start(r: Reach, begin: Goal, start: Any) -> np.ndarray:
     """The given configuration (1, nq), if the hand is there where the path starts."""
-    q = np.asarray(start, dtype=float)
-    if q.shape != (r.robot.nq,) or not np.all(np.isfinite(q)):
-        raise ArgumentError(f"the start has shape {q.shape}; give {r.robot.nq} finite numbers: {', '.join(r.robot.joint_names)}")
+    q = configuration(r.robot, start, "the start")
     distance, angle = r.errors(q[r.axes], q, begin)
     if max(distance, angle) > START_SLACK:
         raise ArgumentError(
@@ -152,7 +150,7 @@ def _stuck(r: Reach, status: PoseStatus, message: str, q: np.ndarray) -> Followe
 
 def _best(results: list[Followed], seed: Any) -> Followed:
     """Whole ones first; of those the nearest to the seed at the start, or the least travel; the others go along."""
-    near = (lambda f: float(np.linalg.norm(f.q[0] - seed))) if seed is not None else (lambda f: f.travel)
+    near = (lambda f: float(np.linalg.norm(f.q[0] - np.asarray(seed)))) if seed is not None else (lambda f: f.travel)
     ordered = sorted(results, key=lambda f: (-round(f.place, 6), near(f)))
     best = ordered[0]
     return Followed(**{**best.__dict__, "others": tuple(ordered[1:])})
@@ -267,7 +265,7 @@ class _Tracker:
 def _track(r: Reach, path: Path, starts: np.ndarray, home: Any, pull: float, count: int) -> list[Followed]:
     """Follow the path from all starts (B, nq) at once."""
     rest = starts[0]
-    aim = None if home is None or not r.redundant else np.asarray(home, dtype=float)[r.axes]
+    aim = None if home is None or not r.redundant else configuration(r.robot, home, "home")[r.axes]
     grid = np.union1d(np.linspace(0.0, 1.0, max(2, count)), path.breaks)
     grid = grid[np.concatenate([[True], np.diff(grid) > 1e-9])]
     tracker = _Tracker(r, path, grid, rest, aim, pull)

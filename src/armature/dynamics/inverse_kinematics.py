@@ -101,14 +101,17 @@ def inverse_kinematics(
 
 def _rest(robot: Robot, seed: Any) -> np.ndarray:
     """The seed, or the middle of the joints' ranges (zero where there is none)."""
-    if seed is None:
-        return middle(robot)
+    return middle(robot) if seed is None else configuration(robot, seed, "the seed")
+
+
+def configuration(robot: Robot, value: Any, what: str) -> np.ndarray:
+    """`value` as one configuration (nq,) of finite numbers, or an ArgumentError."""
     try:
-        q = np.array(seed, dtype=float)
+        q = np.array(value, dtype=float)
     except (TypeError, ValueError):
-        raise ArgumentError(f"the seed {seed!r} is not made of numbers; give one configuration") from None
+        raise ArgumentError(f"{what} {value!r} is not made of numbers; give one configuration") from None
     if q.shape != (robot.nq,) or not np.all(np.isfinite(q)):
-        raise ArgumentError(f"the seed has shape {q.shape}; give {robot.nq} finite numbers: {', '.join(robot.joint_names)}")
+        raise ArgumentError(f"{what} has shape {q.shape}; give {robot.nq} finite numbers: {', '.join(robot.joint_names)}")
     return q
 
 
