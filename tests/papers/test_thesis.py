@@ -7,9 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from armature.optimize.curve import energy_time_curve
 from armature.optimize.least_energy import minimize_energy
 from armature.optimize.min_time import minimize_time
 from armature.optimize.task import Move
+from armature.optimize.ways import ways_round
 from armature.robot.library import library
 
 REFERENCE = json.loads((Path(__file__).parent.parent / "data" / "burgevin.json").read_text())
@@ -79,3 +81,37 @@ def test_least_times(case):
     plan = minimize_time(arm(case), move(case))
     assert plan.ok and plan.certificate.within_limits
     assert plan.duration == pytest.approx(case["Tmin_continuous_s"], rel=1e-3)
+
+
+@pytest.fixture(scope="module")
+def holding_curve():
+    """Holding at R = 0.9 m, payload 2 kg: start = goal, the arm may swing meanwhile."""
+    place = configuration([0.9, 90, 0])
+    return energy_time_curve(library("burgevin").with_payload(2), Move(place, place), np.linspace(0.2, 6.2, 50))
+
+
+def test_energy_against_time_has_its_minima_where_they_belong(holding_curve):
+    expected = REFERENCE["energy_time_minima_s"]["hold_R90_m2"]
+    assert [T for T, _ in holding_curve.minima] == pytest.approx(expected, rel=2e-3)
+
+
+def test_energy_against_time_is_the_reference_curve(holding_curve):
+    curve = REFERENCE["energy_time_curve"]["hold_R90_m2"]
+    inside = [k for k, T in enumerate(curve["T_s"]) if np.min(np.abs(holding_curve.durations - T)) < 1e-9 and T < 4.0]
+    for k in inside:
+        energy = holding_curve.energies[np.argmin(np.abs(holding_curve.durations - curve["T_s"][k]))]
+        assert energy == pytest.approx(curve["E_J"][k], rel=2e-3)
+
+
+def test_resonance_and_waiting_on_the_brake_are_told(holding_curve):
+    assert holding_curve.resonance == pytest.approx(1.359, rel=1e-2)
+    T, saved = holding_curve.wait(2.2)
+    assert saved > 0 and T < 2.2 and "brake" in holding_curve.advice
+
+
+def test_the_antipode_is_reached_over_the_top_and_by_the_side():
+    robot = library("burgevin").with_payload(2)
+    ways = ways_round(robot, Move(configuration([0.5, 90, 0]), [-0.5, 0.0, 0.0], 1.0), link="slider")
+    assert ways[0].solution.losses == pytest.approx(1.5742104, rel=1e-5)  # over the top
+    assert any(way.solution.losses == pytest.approx(1.6184245, rel=1e-5) for way in ways)  # by the side
+    assert all(a.energy <= b.energy + 1e-9 for a, b in zip(ways, ways[1:]))

@@ -18,7 +18,7 @@ def solution(best: Attempt, diagnosis: Diagnosis | None, notes: list[str], secon
     robot, supply = problem.robot, problem.driven.supply
     return Solution(
         robot, supply, best.result.status, drive_signals(robot, motion), lambda: baseline(problem, motion.duration),
-        best.result, diagnosis, tuple(notes), seconds,
+        None, best.result, diagnosis, tuple(notes), seconds,
     )  # fmt: skip
 
 

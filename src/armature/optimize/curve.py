@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from armature.dynamics.compiled import kinetic_energy, potential_energy
 from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
 from armature.optimize.answer import check_task
@@ -22,10 +23,9 @@ from armature.optimize.driven import Weights
 from armature.optimize.interior import Options
 from armature.optimize.min_time import shortest
 from armature.optimize.move import MoveProblem
-from armature.optimize.plan import Attempt, Planner
+from armature.optimize.plan import Attempt, Planner, directions
 from armature.optimize.task import Move
 from armature.robot.model import Robot
-from armature.simulate.ledger import ledger
 
 POINTS = 50
 EVERY = 4  # on the way up, every so many durations are tried from below
@@ -121,7 +121,9 @@ class Sweep:
 
     def warm(self, duration: float, near: Attempt) -> Attempt | None:
         """From a neighbour's motion and multipliers alone."""
-        found = self.planner.attempt(replace(near.problem, move=self.at(duration).move), scaled(near, duration), WARM)
+        known = None if near.problem.directions is None else directions(near.motion)
+        problem = replace(near.problem, move=self.at(duration).move, directions=known)
+        found = self.planner.attempt(problem, scaled(near, duration), WARM)
         return found if found.ok else None
 
     def both_ways(self, durations: np.ndarray) -> list[Attempt | None]:
@@ -172,8 +174,11 @@ class Sweep:
         return float(np.clip(T, a, c)), min(A.value, B.value, C.value)
 
     def losses(self, attempt: Attempt) -> float:
-        """What became heat, J."""
-        return ledger(attempt.problem.robot, attempt.motion, attempt.problem.driven.supply).losses
+        """What became heat, J: what was drawn and not stored (a bus's capacitor is full only in passing)."""
+        q, v = attempt.motion.q[[0, -1]], attempt.motion.v[[0, -1]]
+        robot = attempt.problem.robot
+        stored = np.diff(kinetic_energy(robot, q, v))[0] + np.diff(potential_energy(robot, q))[0]
+        return attempt.value - float(stored)
 
 
 def scaled(near: Attempt, duration: float) -> Any:

@@ -142,8 +142,20 @@ class Driven:
         stores = ("energy stored in the bus",) if isinstance(self.supply, Bus) else ()
         return Shape(
             self.robot.n, slacks, len(stores), self.durations, 0, WEIGHTS + len(self.means) + len(CORNERS) + len(self.dry), names,
-            tuple(f"supply power {k}" for k in range(slacks)), stores, tuple(rows), tuple(name for _, _, name, _ in self.means),
+            tuple(f"supply power {k}" for k in range(slacks)), stores, tuple(rows), self.total_names,
         )  # fmt: skip
+
+    @property
+    def total_names(self) -> tuple[str, ...]:
+        """What is integrated over the motion: means of the drives, and with several free durations their sum."""
+        return (*(name for _, _, name, _ in self.means), *(("duration",) if self.durations > 1 else ()))
+
+    def total_bounds(self, duration: float | None) -> tuple[np.ndarray, np.ndarray]:
+        """Bounds of the totals; duration: what several free ones sum up to, s, None where that is free too."""
+        low, high = [-np.inf] * len(self.means), [0.0] * len(self.means)
+        if self.durations > 1:
+            low, high = [*low, duration or -np.inf], [*high, duration or np.inf]
+        return np.array(low), np.array(high)
 
     @functools.cached_property
     def transcription(self) -> Accelerations:
@@ -206,6 +218,7 @@ class Driven:
         rows += [at.tau[j] + drag[j] for j in range(self.robot.n) if np.isfinite(self.torques[1][j])]
         rows += list(self.extra(at)) if self.extra else []
         totals = [getattr(flows[axis], quantity) - at.d[WEIGHTS + k] for k, (axis, quantity, *_) in enumerate(self.means)]
+        totals += [1.0] if self.durations > 1 else []
         rates = (supply.stored_rate,) if isinstance(self.supply, Bus) else ()
         return Instant(sum(w * term for w, term in zip(weights, terms)), rows, supply.inequalities, totals, rates)
 
@@ -291,7 +304,7 @@ class Driven:
         if directions is not None:
             data[:N, 1 + self.durations + len(numbers) :] = directions[:, self.dry]
         return Problem(
-            self.model, N, (low, high), self.control_bounds(), durations, self.constraint_bounds(), totals=(-np.inf, 0.0), data=data
+            self.model, N, (low, high), self.control_bounds(), durations, self.constraint_bounds(), totals=self.total_bounds(None), data=data
         )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from armature.drive import stack
 from armature.motion.trajectory import Trajectory
 from armature.optimize.answer import check_task, solution
 from armature.optimize.certify import ALLOWED
@@ -24,7 +25,7 @@ from armature.optimize.plan import Attempt, Planner, choose, finer_problem, wors
 from armature.optimize.solution import Solution
 from armature.optimize.task import Move
 from armature.robot.model import Robot
-from armature.simulate.ledger import ledger
+from armature.simulate.ledger import flow_of, motion_steps
 
 COARSE = 50  # knots for the search of branches
 PRICES = (10.0, 3.0, 1.0)  # of jerk, in units that make about 1 % of the duration
@@ -204,5 +205,6 @@ def cubic_heat(problem: MoveProblem) -> float:
 
 def copper(problem: MoveProblem, motion: Trajectory) -> float:
     """Copper heat of a motion, J."""
-    return ledger(problem.robot, motion, problem.driven.supply, steps=200).copper
+    steps = motion_steps(problem.robot, motion, 200)
+    return float(steps.dt @ stack(flow_of(problem.robot, steps), "copper").sum(1))
 

@@ -127,7 +127,8 @@ class MoveProblem:
             data[:N, 0] = self.steps(self.duration)
         self._keep_directions(low, high)
         u = self._keep_still(low, high, base.u)
-        return tightened(replace(base, x=(low, high), u=u, data=data), self.tighter)
+        totals = model.total_bounds(None if self.free else self.duration)
+        return tightened(replace(base, x=(low, high), u=u, data=data, totals=totals), self.tighter)
 
     def _keep_directions(self, low: np.ndarray, high: np.ndarray) -> None:
         """Where the direction is known in a step, the velocity does not turn at its ends."""

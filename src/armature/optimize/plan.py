@@ -14,17 +14,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from armature.drive import Smooth
+from armature.drive import Smooth, stack
 from armature.dynamics.compiled import inverse_dynamics
 from armature.motion.trajectory import Trajectory
 from armature.optimize.certify import ALLOWED, Margin, margins
-from armature.optimize.driven import Weights
+from armature.optimize.driven import Supply, Weights
 from armature.optimize.interior import Options, solve
 from armature.optimize.move import MoveProblem
 from armature.optimize.problem import Guess
 from armature.optimize.result import Result
 from armature.robot.model import Robot
-from armature.simulate.ledger import ledger
+from armature.simulate.ledger import flow_of, motion_steps
 
 FINEST = 400  # knots up to which a plan is refined
 SMALL = 3e-3  # violation between knots that is cured by tighter limits instead of more knots
@@ -75,7 +75,7 @@ class Planner:
 
     def value(self, problem: MoveProblem, motion: Trajectory) -> float:
         """Exact cost of a motion: its duration where time is what counts, else the net energy from the supply."""
-        return motion.duration if self.weights.time else ledger(problem.robot, motion, problem.driven.supply).energy
+        return motion.duration if self.weights.time else net_energy(problem.robot, motion, problem.driven.supply)
 
     # a plan -----------------------------------------------------------------------------------------------------------------
 
@@ -148,6 +148,13 @@ class Planner:
         smooth = replace(problem.driven.smooth, power=0.5 * greatest_power(problem))
         first = self.attempt(replace(problem, smooth=smooth, still=joints, directions=held), problem.guess(guess))
         return [first, *self.narrowed(first)] if first.ok else []
+
+
+def net_energy(robot: Robot, motion: Trajectory, supply: Supply) -> float:
+    """What the ledger calls energy, without the rest of its books, J."""
+    steps = motion_steps(robot, motion)
+    account = supply.account(steps.dt, stack(flow_of(robot, steps), "power"))
+    return float(np.sum(account.drawn) - np.sum(account.returned))
 
 
 def choose(found: list[Attempt]) -> Attempt:

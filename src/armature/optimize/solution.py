@@ -12,7 +12,7 @@ from armature.motion.trajectory import Trajectory
 from armature.optimize.certify import Certificate, certify
 from armature.optimize.result import Result, Status
 from armature.robot.model import Robot
-from armature.simulate.ledger import Ledger
+from armature.simulate.ledger import Ledger, ledger
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Solution:
     """A planned motion.
 
     status: how the search ended, a sentence.  trajectory: with torques, currents, voltages and powers at its knots.
-    compare: the baseline, or how to make it.  ledger: where the energy went.  diagnosis: why it failed, None when it did not.
+    compare: the baseline, or how to make it.  account: the ledger where it is known already.  diagnosis: why it failed, None when it did not.
     result: the solver's own account.  notes: what happened on the way, e.g. that the knots were doubled.
     """
 
@@ -63,11 +63,16 @@ class Solution:
     status: Status
     trajectory: Trajectory
     compare: Callable[[], Baseline] | Baseline | None
-    ledger: Ledger
+    account: Ledger | None
     result: Result
     diagnosis: Diagnosis | None = None
     notes: tuple[str, ...] = ()
     seconds: float = field(default=0.0)
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """Where the energy went, joint by joint, and how warm the motors get. Made when first asked for."""
+        return self.account or ledger(self.robot, self.trajectory, self.supply)
 
     @cached_property
     def baseline(self) -> Baseline | None:
