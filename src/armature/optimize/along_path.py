@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from armature.dynamics.compiled import inverse_dynamics
 from armature.errors import ArgumentError
 from armature.motion.path import JointPoint
 from armature.motion.trajectory import Trajectory
@@ -216,6 +217,12 @@ class OnCurve:
     def mean(self) -> Array:
         """Which limits are of the mean."""
         return self.at.mean
+
+    def rates(self, x: Array, v: Array, a: Array, j: Array) -> tuple[Array, Array]:
+        """The joints' jerks and torques."""
+        point, qd, qdd = self.joints(x, v, a)
+        jerk = point.dq * j + 3 * point.ddq * v * a + point.dddq * v**3
+        return jerk, inverse_dynamics(self.curve.robot, point.q, qd, qdd)
 
     def iterate(self, t: Array, x: Array, v: Array, a: Array) -> Iterate:
         """The joints' motion, with knots in equal parts of every step."""

@@ -18,6 +18,7 @@ from typing import Protocol
 
 import numpy as np
 
+from armature.dynamics.compiled import inverse_dynamics
 from armature.motion.trajectory import Trajectory
 from armature.optimize.instant import Gradient, Instants
 
@@ -27,6 +28,8 @@ CHECKED = np.linspace(0.0, 1.0, 9)  # fractions of every step at which limits ar
 ALLOWED = 1e-9  # excess that counts as none, as a fraction of the limit
 FIRST = 1e-6  # the same for the motion that is given
 ALPHAS = np.geomspace(1.0, 1e-4, 14)  # first mixes of a line search
+TOUCHING = 2e-3  # of a joint's range: nearer than this to its end the motion touches it
+CONTACTS = 12  # places of contact for each joint
 TRIES = 6  # reductions of α(t) in one iteration
 
 
@@ -45,6 +48,7 @@ class Along(Protocol):
     """What moves: coordinates x (M, d) with rates and accelerations. Cost and limits at instants, gradients, and an executable motion."""
 
     d: int
+    at: Instants
 
     def values(self, x: Array, v: Array, a: Array) -> tuple[Array, Array]:
         """Power (...) and excess of every limit (..., R)."""
@@ -56,6 +60,10 @@ class Along(Protocol):
 
     def mean(self) -> Array:
         """(R,) which limits are of the mean."""
+        ...
+
+    def rates(self, x: Array, v: Array, a: Array, j: Array) -> tuple[Array, Array]:
+        """The joints' jerks and torques at instants, (..., n) each; j: rate of a."""
         ...
 
     def iterate(self, t: Array, x: Array, v: Array, a: Array) -> Iterate:
@@ -86,6 +94,10 @@ class InJoints:
         """Which limits are of the mean."""
         return self.at.mean
 
+    def rates(self, x: Array, v: Array, a: Array, j: Array) -> tuple[Array, Array]:
+        """Jerks and torques."""
+        return j, inverse_dynamics(self.at.robot, x, v, a)
+
     def iterate(self, t: Array, x: Array, v: Array, a: Array) -> Iterate:
         """The motion."""
         return Iterate(t, x, v, a, self.at.robot.joint_names, interpolation="linear")
@@ -103,6 +115,7 @@ class Approximations:
         rest = t[-1] - t
         first = np.append(rest[:-1] * self.h / 2 - self.h**2 / 6, 0.0) + np.append(0.0, rest[1:] * self.h / 2 + self.h**2 / 6)
         self.m = np.stack([(left + right) / 2, first])
+        self.gentle = limited and bool(np.isfinite([along.at.limits.jerk, along.at.limits.torque_rate]).any())
 
     # motions and what they cost ---------------------------------------------------------------------------------------------
 
@@ -128,13 +141,23 @@ class Approximations:
 
     def excess(self, w: Array) -> tuple[Array, float]:
         """The worst excess in every step (N,), and of the means over the motion."""
-        _, rows = self.along.values(*self.between(w, CHECKED))
+        state = self.between(w, CHECKED)
+        _, rows = self.along.values(*state)
         mean = self.along.mean()
         worst = rows[..., ~mean].max(axis=(-2, -1), initial=-np.inf)
+        if self.gentle:
+            worst = np.maximum(worst, self.rate_excess(w, *state))
         if not mean.any():
             return worst, -np.inf
         _, rows = self.along.values(*self.between(w, NODES))
         return worst, float(np.max(np.einsum("kcr,k,c->r", rows[..., mean], self.h, WEIGHTS) / (self.t[-1] - self.t[0])))
+
+    def rate_excess(self, w: Array, x: Array, v: Array, a: Array) -> Array:
+        """The worst excess of jerk and torque rate in every step (N,)."""
+        limits = self.along.at.limits
+        jerk, tau = self.along.rates(x, v, a, (np.diff(w, axis=0) / self.h[:, None])[:, None, :] + 0.0 * a)
+        rate = np.diff(tau, axis=1) / (np.diff(CHECKED)[:, None] * self.h[:, None, None])
+        return np.maximum((np.abs(jerk) / limits.jerk).max(axis=(1, 2)), (np.abs(rate) / limits.torque_rate).max(axis=(1, 2))) - 1.0
 
     def admissible(self, w: Array, allowed: float = ALLOWED) -> bool:
         """Whether all limits hold, between the knots too."""
@@ -153,6 +176,7 @@ class Approximations:
         T = self.t[-1] - self.t[0]
         tt = ((self.t - self.t[0]) / T)[:, None, None] * np.eye(d)
         right = np.concatenate([(psi2 - g.a)[..., None], -tt, np.broadcast_to(np.eye(d), tt.shape)], axis=-1)
+        self.metric_inverse = np.linalg.inv(g.W)
         solved = np.linalg.solve(g.W, right)
         return solved[..., 0], solved[..., 1:]
 
@@ -164,14 +188,43 @@ class Approximations:
         """∫ from the start to every knot, y straight between knots."""
         return np.concatenate([np.zeros_like(y[:1]), np.cumsum(self.h[:, None] * (y[1:] + y[:-1]) / 2, axis=0)])
 
+    def contacts(self) -> list[Array]:
+        """Where the motion touches the end of a joint's range (31): ψ₁ jumps there, ψ₂ gains (t_c − t)₊ for that joint. (N+1, d, 1) each.
+
+        The equations that go with them keep the joint where it is at t_c: the motion rides the boundary instead of being stopped by it.
+        """
+        self.held: list[tuple[int, int]] = []
+        if not self.limited or not isinstance(self.along, InJoints):
+            return []
+        x, limits = self.motion(self.w)[0], self.along.at.limits
+        span = np.where(np.isfinite(limits.upper - limits.lower), limits.upper - limits.lower, 1.0)
+        room = np.minimum(x - limits.lower, limits.upper - x) / span
+        for j in range(self.along.d):
+            near = np.flatnonzero(room[1:-1, j] < TOUCHING) + 1
+            self.held += [(j, int(k)) for k in near[np.unique(np.linspace(0, len(near) - 1, min(len(near), CONTACTS)).astype(int))]]
+        return [self.metric_inverse[:, :, j, None] * np.maximum(self.t[k] - self.t, 0.0)[:, None, None] for j, k in self.held]
+
     def towards(self, f: Array, A: Array, alpha: Array) -> Array:
-        """α(t)(w* − w) with ψ(0) such that the ends stay: (22), (30). alpha: (N+1,)."""
+        """α(t)(w* − w) with ψ(0) such that the ends stay, and the contacts: (22), (30), (31). alpha: (N+1,)."""
         m = self.m * alpha
         left = np.einsum("mk,kdc->mdc", m, A).reshape(-1, A.shape[-1])
-        c = np.linalg.lstsq(left, -np.einsum("mk,kd->md", m, f).ravel(), rcond=1e-14)[0]
+        right = np.einsum("mk,kd->md", m, f).ravel()
+        for j, k in self.held:  # the change of joint j at knot k
+            part = alpha * self.moment_until(k)
+            left, right = np.vstack([left, part @ A[:, j]]), np.append(right, part @ f[:, j])
+        scale = np.linalg.norm(left, axis=1) + 1e-300
+        c = np.linalg.lstsq(left / scale[:, None], -right / scale, rcond=1e-14)[0]
         step = alpha[:, None] * (f + A @ c)
         zero = np.zeros(A.shape[1])
         return step + end_correction(self.t, zero, zero, step, zero, zero)  # what rounding left of the ends
+
+    def moment_until(self, k: int) -> Array:
+        """Weights (N+1,) of knot values in ∫ (t_k − t) w dt up to knot k."""
+        h, rest = self.h[:k], (self.t[k] - self.t)[: k + 1]
+        weights = np.zeros(len(self.t))
+        weights[:k] += rest[:-1] * h / 2 - h**2 / 6
+        weights[1 : k + 1] += rest[1:] * h / 2 + h**2 / 6
+        return weights
 
     def line_search(self, step: Array) -> tuple[float, float]:
         """α in [0, 1] of least cost (24) within the limits, and that cost: a geometric sweep, then ever closer around the best."""
@@ -193,7 +246,8 @@ class Approximations:
     def advance(self) -> tuple[float, float]:
         """One approximation: (mean α, cost) of what it led to; α = 0 when nothing better was found."""
         f, A = self.conjugate()
-        alpha = np.ones(len(self.t))
+        alpha = self.first_mix()
+        A = np.concatenate([A, *self.contacts()], axis=-1)
         step = self.towards(f, A, alpha)
         chosen, least = self.line_search(step)
         best = (least, chosen, self.w + chosen * step)
@@ -206,6 +260,13 @@ class Approximations:
                     best = (least, chosen * float(np.mean(alpha)), self.w + chosen * step)
         self.w = best[2]
         return best[1], best[0]
+
+    def first_mix(self) -> Array:
+        """α(t) = 1; where jerk or torque rate are limited it rises from 0 and falls to 0 at the ends, where accelerations then stay."""
+        if not self.gentle:
+            return np.ones(len(self.t))
+        x = (self.t - self.t[0]) / (self.t[-1] - self.t[0])
+        return np.sin(np.pi / 2 * np.clip(np.minimum(x, 1 - x) / 0.1, 0.0, 1.0)) ** 2
 
     def held_back(self, step: Array, least: float) -> bool:
         """Whether some α beyond the limits would cost clearly less."""
