@@ -90,6 +90,25 @@ _SURFACE: dict[str, str | tuple[str, str]] = {
     "ConstraintController": "armature.simulate.constraint_controller",
     "Servo": "armature.simulate.servo",
     "lqr": "armature.simulate.lqr",
+    # paths and poses
+    "inverse_kinematics": "armature.dynamics.inverse_kinematics",
+    "Configurations": "armature.dynamics.inverse_kinematics",
+    "follow": "armature.dynamics.follow",
+    "Followed": "armature.dynamics.follow",
+    "PathStatus": "armature.dynamics.follow",
+    "line": "armature.motion.shapes",
+    "circle": "armature.motion.shapes",
+    "arc": "armature.motion.shapes",
+    "screw": "armature.motion.shapes",
+    "polyline": "armature.motion.shapes",
+    "spline": "armature.motion.shapes",
+    "joint_path": "armature.motion.shapes",
+    "Path": "armature.motion.path",
+    "JointPath": "armature.motion.path",
+    "load_waypoints": "armature.motion.waypoints",
+    "load_trajectory": "armature.motion.formats",
+    "time_scaling": "armature.optimize.time_scaling",
+    "TimeScaling": "armature.optimize.time_scaling",
     # the compiler
     "compile": "armature.kernel.kernel",
     "set_threads": "armature.kernel.kernel",
@@ -140,6 +159,11 @@ if TYPE_CHECKING:
     from armature.dynamics.compiled_closed import kinematic_derivatives as kinematic_derivatives
     from armature.dynamics.constrained import constrained_dynamics as constrained_dynamics
     from armature.dynamics.constrained import constraint_terms as constraint_terms
+    from armature.dynamics.follow import Followed as Followed
+    from armature.dynamics.follow import PathStatus as PathStatus
+    from armature.dynamics.follow import follow as follow
+    from armature.dynamics.inverse_kinematics import Configurations as Configurations
+    from armature.dynamics.inverse_kinematics import inverse_kinematics as inverse_kinematics
     from armature.dynamics.linear import linearize as linearize
     from armature.dynamics.loads import drive_effort as drive_effort
     from armature.dynamics.loads import joint_reactions as joint_reactions
@@ -152,11 +176,24 @@ if TYPE_CHECKING:
     from armature.errors import RobotError as RobotError
     from armature.kernel.kernel import compile as compile
     from armature.kernel.kernel import set_threads as set_threads
+    from armature.motion.formats import load_trajectory as load_trajectory
+    from armature.motion.path import JointPath as JointPath
+    from armature.motion.path import Path as Path
+    from armature.motion.shapes import arc as arc
+    from armature.motion.shapes import circle as circle
+    from armature.motion.shapes import joint_path as joint_path
+    from armature.motion.shapes import line as line
+    from armature.motion.shapes import polyline as polyline
+    from armature.motion.shapes import screw as screw
+    from armature.motion.shapes import spline as spline
     from armature.motion.trajectory import Trajectory as Trajectory
+    from armature.motion.waypoints import load_waypoints as load_waypoints
     from armature.optimize.certify import certify as certify
     from armature.optimize.least_energy import minimize_energy as minimize_energy
     from armature.optimize.task import Move as Move
     from armature.optimize.task import Via as Via
+    from armature.optimize.time_scaling import TimeScaling as TimeScaling
+    from armature.optimize.time_scaling import time_scaling as time_scaling
     from armature.robot.library import library as library
     from armature.robot.load import load as load
     from armature.robot.loop import Loop as Loop
