@@ -25,7 +25,7 @@ def main() -> None:
     goal = np.radians([60.0, -10.0, 20.0, -10.0, -90.0, 90.0])
     task, supply = arm.Move(start, goal, duration=1.6), "non-regenerative"
 
-    print("\nplanning (the first plan for a robot traces and compiles its equations; the next ones take milliseconds) ...")
+    print("\nplanning (the first plan for a robot traces and compiles its equations; they are kept for the next time) ...")
     begin = time.perf_counter()
     plan = arm.minimize_energy(robot, task, supply)
     first = time.perf_counter() - begin

@@ -66,6 +66,12 @@ _SURFACE: dict[str, str | tuple[str, str]] = {
     "traced": "armature.simulate.controller",
     "ledger": "armature.simulate.ledger",
     # planning
+    "minimize_time": "armature.optimize.min_time",
+    "energy_time_curve": "armature.optimize.curve",
+    "ways_round": "armature.optimize.ways",
+    "improve": "armature.optimize.improve",
+    "rehearse": "armature.simulate.rehearse",
+    "FollowPath": "armature.optimize.follow_path",
     "Move": "armature.optimize.task",
     "Via": "armature.optimize.task",
     "minimize_energy": "armature.optimize.least_energy",
@@ -189,11 +195,16 @@ if TYPE_CHECKING:
     from armature.motion.trajectory import Trajectory as Trajectory
     from armature.motion.waypoints import load_waypoints as load_waypoints
     from armature.optimize.certify import certify as certify
+    from armature.optimize.curve import energy_time_curve as energy_time_curve
+    from armature.optimize.follow_path import FollowPath as FollowPath
+    from armature.optimize.improve import improve as improve
     from armature.optimize.least_energy import minimize_energy as minimize_energy
+    from armature.optimize.min_time import minimize_time as minimize_time
     from armature.optimize.task import Move as Move
     from armature.optimize.task import Via as Via
     from armature.optimize.time_scaling import TimeScaling as TimeScaling
     from armature.optimize.time_scaling import time_scaling as time_scaling
+    from armature.optimize.ways import ways_round as ways_round
     from armature.robot.library import library as library
     from armature.robot.load import load as load
     from armature.robot.loop import Loop as Loop
@@ -207,6 +218,7 @@ if TYPE_CHECKING:
     from armature.simulate.controller import traced as traced
     from armature.simulate.ledger import ledger as ledger
     from armature.simulate.lqr import lqr as lqr
+    from armature.simulate.rehearse import rehearse as rehearse
     from armature.simulate.result import Simulation as Simulation
     from armature.simulate.rollout import rollout as rollout
     from armature.simulate.run import simulate as simulate

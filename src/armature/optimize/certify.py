@@ -43,7 +43,7 @@ class Margin:
     unit: str
 
     def __str__(self) -> str:
-        how = "is below" if self.fraction >= 0 else "exceeds"
+        how = "is at" if abs(self.fraction) <= ALLOWED else "is within" if self.fraction > 0 else "exceeds"
         return (
             f"{self.joint}: {self.limit} {self.value:.6g} {self.unit} {how} its limit {self.bound:.6g} {self.unit} at t = {self.time:.4g} s"
         )
