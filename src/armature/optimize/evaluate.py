@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +12,7 @@ import numpy as np
 from armature.errors import ArgumentError
 from armature.kernel import Kernel
 from armature.optimize.problem import Problem, filled, interval
-from armature.optimize.rows import EQUATION, RIGID, Limits, Rows, empty_rows, limits_of
+from armature.optimize.rows import EQUATION, RIGID, Limits, Rows, limits_of
 from armature.optimize.stage import Stage
 from armature.optimize.system import Derivatives, Places, fill_rows, gaps
 
@@ -19,7 +21,7 @@ RUN = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
 
 @dataclass(frozen=True)
 class Sizes:
-    """N steps; nx, nu, nz = nx + nu, np, nt totals; nr = nz + constraints, rows a knot; R rows in all."""
+    """N steps; nx, nu, nz = nx + nu, np, nt totals; nr = nz + constraints, rows a knot; R rows in all; nxi, nw of the inner function."""
 
     N: int
     nx: int
@@ -27,6 +29,8 @@ class Sizes:
     np: int
     nt: int
     nr: int
+    nxi: int = 0
+    nw: int = 0
 
     @property
     def nz(self) -> int:
@@ -39,33 +43,42 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Point:
-    """An iterate and its function values. z: (N+1, nz), u_N = 0; lam: (N+1, nx), lam[0] = 0; v: (R,) values of the rows."""
+    """An iterate and its function values. z: (N+1, nz), u_N = 0; lam: (N+1, nx), lam[0] = 0; v: (R,) values of the rows.
 
+    xi, omega: (N, …) arguments and values of the shared inner function at all points of the steps.  memory: what all of these are views of.
+    """
+
+    memory: np.ndarray
     z: np.ndarray
     p: np.ndarray
     lam: np.ndarray
-    rows: Rows
     f: np.ndarray
     v: np.ndarray
     t: np.ndarray
     l: np.ndarray
     gap: np.ndarray
+    xi: np.ndarray
+    omega: np.ndarray
+    rows: Rows
 
     def copy_from(self, other: Point) -> None:
         """Take over another point's numbers."""
-        for name in ("z", "p", "lam", "f", "v", "t", "l", "gap"):
-            np.copyto(getattr(self, name), getattr(other, name))
-        for mine, theirs in zip(self.rows, other.rows):
-            np.copyto(mine, theirs)
+        np.copyto(self.memory, other.memory)
 
 
 def empty_point(n: Sizes) -> Point:
     """A point of zeros."""
-    knots = n.N + 1
-    return Point(
-        z=np.zeros((knots, n.nz)), p=np.zeros(n.np), lam=np.zeros((knots, n.nx)), rows=empty_rows(n.R), f=np.zeros((n.N, n.nx)),
-        v=np.zeros(n.R), t=np.zeros((knots, n.nt)), l=np.zeros((knots, 1)), gap=np.zeros((n.N, n.nx)),
-    )  # fmt: skip
+    N, knots = n.N, n.N + 1
+    shapes = [(knots, n.nz), (n.np,), (knots, n.nx), (N, n.nx), (n.R,), (knots, n.nt), (knots, 1), (N, n.nx), (N, n.nxi), (N, n.nw)]
+    memory, views = views_of_one([*shapes, *[(n.R,)] * len(Rows._fields)])
+    return Point(memory, *views[: len(shapes)], rows=Rows(*views[len(shapes) :]))
+
+
+def views_of_one(shapes: Sequence[tuple[int, ...]]) -> tuple[np.ndarray, list[np.ndarray]]:
+    """One piece of memory, zero, and an array of each shape in it."""
+    ends = np.cumsum([math.prod(shape) for shape in shapes])
+    memory = np.zeros(int(ends[-1]))
+    return memory, [part.reshape(shape) for part, shape in zip(np.split(memory, ends[:-1]), shapes)]
 
 
 class Block:
@@ -77,6 +90,8 @@ class Block:
         self.at = Places(first, n.nr, layout.F_rows, layout.F_cols, layout.J_first, layout.J_cols, layout.H_rows, layout.H_cols)
         self.d = Derivatives(*(np.zeros((count, a.size)) for a in stage.derivatives.outputs))
         self.w = np.ones(1 + stage.nc + stage.nt)
+        passed = (*stage.points.inputs[1:], *stage.points.outputs) if stage.points else ()  # m, D, S, C
+        self.shared = [np.zeros((count, points_of(stage) * a.size)) for a in passed]
 
     def inputs(self, point: Point) -> list[tuple[np.ndarray, int]]:
         """(first row, stride) of the inputs z, p, d, w."""
@@ -86,14 +101,29 @@ class Block:
         """The call that fills f, c, t, l of this block's knots at a point."""
         n, k = self.n, self.first
         outputs = [(point.f[k:], n.nx), (point.v[k * n.nr + n.nz :], n.nr), (point.t[k:], n.nt), (point.l[k:], 1)]
+        outputs += [(point.xi, n.nxi), (point.omega, n.nw)] if self.stage.points else []
         return Call(self.stage.values, [*self.inputs(point), *outputs], self.count)
 
-    def derivatives_call(self, point: Point) -> Call:
-        """The call that fills the derivatives of this block's knots at a point."""
-        n, k = self.n, self.first
+    def derivatives_calls(self, point: Point) -> list[Call]:
+        """The calls that fill the derivatives of this block's knots at a point whose values are known."""
+        n, k, stage = self.n, self.first, self.stage
         multipliers = [(point.lam[k + 1 :], n.nx), (point.rows.y[k * n.nr + n.nz :], n.nr), (point.rows.y[n.R - n.nt :], 0)]
-        outputs = [(a, a.shape[1]) for a in self.d]
-        return Call(self.stage.derivatives, [*self.inputs(point), *multipliers, *outputs], self.count)
+        inputs, outputs = [*self.inputs(point), *multipliers], [(a, a.shape[1]) for a in self.d]
+        if stage.outer is None or stage.points is None:
+            return [Call(stage.derivatives, [*inputs, *outputs], self.count)]
+        # (C2) at all points of all knots, then (C1), (C3)
+        omega, (m, D, S, C) = (point.omega, n.nw), ((a, a.shape[1]) for a in self.shared)
+        arrays, sizes = [point.xi, *self.shared], [a.size for a in (*stage.points.inputs, *stage.points.outputs)]
+        return [
+            Call(stage.outer, [*inputs, omega, m, D], self.count),
+            Call(stage.points, list(zip(arrays, sizes)), self.count * points_of(stage)),
+            Call(stage.derivatives, [*inputs, omega, S, C, *outputs], self.count),
+        ]
+
+
+def points_of(stage: Stage) -> int:
+    """At how many points of a step the inner function is taken."""
+    return stage.values.outputs[4].size // stage.points.inputs[0].size if stage.points else 0
 
 
 class Call:
@@ -120,13 +150,14 @@ class Evaluator:
             raise ArgumentError(f"totals gives {running.nt} numbers and end_totals {end.nt}; they are added, so give as many")
         nr = m.nx + m.nu + max(running.nc, end.nc)
         self.problem = problem
-        self.n = n = Sizes(N, m.nx, m.nu, m.np, max(running.nt, end.nt), nr)
+        inner = (a.size for a in running.values.outputs[4:])
+        self.n = n = Sizes(N, m.nx, m.nu, m.np, max(running.nt, end.nt), nr, *inner)
         self.data = filled(problem.data, (N + 1, m.nd), "data")
         self.blocks = (Block(running, 0, N, n, self.data), Block(end, N, 1, n, self.data))
         self.limits = self.all_limits(running.nc, end.nc)
         self.point, self.trial = empty_point(n), empty_point(n)
         self._values = {id(point): [block.values_call(point) for block in self.blocks] for point in (self.point, self.trial)}
-        self._derivatives = [block.derivatives_call(self.point) for block in self.blocks]
+        self._derivatives = [call for block in self.blocks for call in block.derivatives_calls(self.point)]
 
     def all_limits(self, nc: int, nc_end: int) -> Limits:
         """The bounds of every row in one vector."""

@@ -25,6 +25,7 @@ from armature.optimize.result import Iteration, Result, Status
 from armature.optimize.search import Filter
 from armature.optimize.stage import Stage, end_stage, running_stage
 from armature.optimize.start import COLD_PUSH, WARM_PUSH, place, scale, take_multipliers
+from armature.optimize.system import cost_slope
 
 Callback = Callable[[Iteration], bool | None]
 
@@ -308,8 +309,7 @@ class Interior:
         d, n = self.direction, self.evaluator.n
         total = rows.barrier_slope(self.limits, self.point.rows, d.step, self.mu, self.rho, self.elastic)
         for block in self.evaluator.blocks:
-            total += float(np.vdot(block.d.g[:, : n.nz], d.dz[block.first : block.first + block.count]))
-            total += float(block.d.g[:, n.nz :].sum(0) @ d.beta[: n.np])
+            total += cost_slope(block.d.g, d.dz[block.first :], d.beta[: n.np])
         return total
 
     def attempt(self, alpha: float, dual: float, slope: float) -> str | None:

@@ -3,7 +3,8 @@
     (S1)  ℒ(z, p) = w₀ l + λᵀf + yᵀ(w_c c) + ηᵀ(w_t t),      z = (x, u)
 
 w scales cost, constraints and totals. Jacobians of f and c and the Hessian are passed as nonzeros; their places (the layout) are a
-kernel without inputs, so that the disk cache gives them without a new trace.
+kernel without inputs, so that the disk cache gives them without a new trace. Where the functions share an inner one (shared.py),
+derivatives are three kernels in turn: `outer` and `points`, whose results `derivatives` puts together.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from armature.kernel.trace import trace
 from armature.optimize.problem import Inner, Model
 from armature.optimize.shared import NotShared, Shared
 
-VERSION = "stage 2"  # part of every key: change it with the trace below
+VERSION = "stage 3"  # part of every key: change it with the trace below
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,12 @@ class Layout:
 
 @dataclass(frozen=True)
 class Stage:
-    """The kernels of one kind of knot. nf: states that the step produces (0 at the last knot); nc, nt: constraints and totals."""
+    """The kernels of one kind of knot. nf: states that the step produces (0 at the last knot); nc, nt: constraints and totals.
+
+    values: (z, p, d, w) -> f, c, t, l and with an inner function ξ, ω.
+    derivatives: (z, p, d, w, λ, y, η [, ω, S, C]) -> what `system.Derivatives` holds.
+    outer: (z, p, d, w, λ, y, η, ω) -> m, D, and points: (ξ, m, D) -> S, C at one point, (C2); None without an inner function.
+    """
 
     values: Kernel
     derivatives: Kernel
@@ -46,6 +52,8 @@ class Stage:
     nf: int
     nc: int
     nt: int
+    outer: Kernel | None = None
+    points: Kernel | None = None
 
 
 def running_stage(model: Model) -> Stage:
@@ -70,7 +78,7 @@ def end_stage(model: Model) -> Stage:
 
 
 def build_stage(model: Model, functions: Callable, inner: Inner | None, key: str) -> Stage:
-    """Trace (or find in the cache) the three kernels of a stage."""
+    """Trace (or find in the cache) the kernels of a stage."""
     traced: dict[str, Any] = {}
 
     def expressions() -> dict[str, Expression]:
@@ -80,16 +88,16 @@ def build_stage(model: Model, functions: Callable, inner: Inner | None, key: str
 
     if not key:
         parts = expressions()
-        key = "".join(parts[name].function.serialize() for name in ("values", "derivatives"))
-    names = ("values", "derivatives", "layout")
+        key = "".join(parts[name].function.serialize() for name in parts if name != "layout")
+    names = ("values", "derivatives", "layout", *(("outer", "points") if inner else ()))
     kernels = {name: compiled(f"{VERSION} {name} {key}", lambda name=name: expressions()[name]) for name in names}
     places = [np.asarray(a, dtype=np.int64) for a in kernels["layout"]()]
-    nf, nc, nt, _ = (a.size for a in kernels["values"].outputs)
-    return Stage(kernels["values"], kernels["derivatives"], Layout(*places[:6]), nf, nc, nt)
+    nf, nc, nt = (a.size for a in kernels["values"].outputs[:3])
+    return Stage(kernels["values"], kernels["derivatives"], Layout(*places[:6]), nf, nc, nt, kernels.get("outer"), kernels.get("points"))
 
 
 def trace_stage(model: Model, functions: Callable, inner: Inner | None) -> dict[str, Expression]:
-    """The three kernels as expressions."""
+    """The kernels as expressions."""
     nx, nz = model.nx, model.nx + model.nu
     z, p, d = ca.SX.sym("z", nz), ca.SX.sym("p", model.np), ca.SX.sym("d", model.nd)
     x, u, zp = z[:nx], z[nx:], ca.vertcat(z, p)
@@ -102,19 +110,23 @@ def trace_stage(model: Model, functions: Callable, inner: Inner | None) -> dict[
     # (S1) and its derivatives
     F, J = shared.jacobian(f, zp), shared.jacobian(c, zp)
     T, g = ca.densify(shared.jacobian(t, zp)), ca.densify(shared.jacobian(l, zp))
-    H = ca.tril(shared.hessian(l + ca.dot(lam, f) + ca.dot(y, c) + ca.dot(eta, t), zp))
+    H = shared.hessian(l + ca.dot(lam, f) + ca.dot(y, c) + ca.dot(eta, t), zp)
     Fz, Fp, Jz, Jp = F[:, :nz], F[:, nz:], J[:, :nz], J[:, nz:]
-    values = {"f": f, "c": c, "t": t, "l": l}
+    values = {"f": f, "c": c, "t": t, "l": l, **shared.kept}
     derivatives = {
         "F": nonzeros_by_row(Fz), "Fp": Fp, "g": g, "J": nonzeros_by_row(Jz), "Jp": Jp, "T": T, "H": nonzeros_by_row(H),
     }  # fmt: skip
     inputs = {"z": z, "p": p, "d": d, "w": w}
-    multipliers = {"lam": lam, "y": y, "eta": eta}
-    return {
+    weighted = {**inputs, "lam": lam, "y": y, "eta": eta}
+    traced = {
         "values": expression("values", inputs, shared.insert(values)),
-        "derivatives": expression("derivatives", {**inputs, **multipliers}, shared.insert(derivatives)),
+        "derivatives": expression("derivatives", {**weighted, **shared.inputs}, derivatives),
         "layout": trace(lambda: layout_of(Fz, Jz, H), {}, name="layout"),
     }
+    if isinstance(shared, Shared):
+        traced["outer"] = expression("outer", {**weighted, "omega": shared.w}, shared.outer)
+        traced["points"] = expression("points", shared.point_inputs, shared.point_outputs)
+    return traced
 
 
 def expression(name: str, inputs: dict[str, ca.SX], outputs: dict[str, ca.SX]) -> Expression:

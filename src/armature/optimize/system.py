@@ -223,6 +223,19 @@ def remainder(system, F, rows, cols, shift, r, gap, rb, dz, dlam, beta, out_r, o
 
 
 @loop
+def cost_slope(g, dz, dp):
+    """Derivative of the cost of a block of knots along (dz, dp); a plain loop, since a threaded library would cost more than it saves."""
+    total = 0.0
+    nz = dz.shape[1]
+    for k in range(g.shape[0]):
+        for a in range(nz):
+            total += g[k, a] * dz[k, a]
+        for j in range(dp.size):
+            total += g[k, nz + j] * dp[j]
+    return total
+
+
+@loop
 def gaps(f, z, gap):
     """gap_k = f_k − x_{k+1}; their sum of absolute values."""
     total = 0.0

@@ -145,28 +145,27 @@ class Accelerations:
         s = self.shape
         orders = 3 if self.linear else 2
         parameters = s.durations + s.parameters
-        size = 3 * s.n + parameters + s.nd
         style = f"{'linear' if self.linear else 'constant'} {self.rule} {self.limits_at} {self.between is not None} {s}"
         return Model(
             nx=orders * s.n + s.stores, nu=s.n + s.slacks * len(RULES[self.rule][0]), np=parameters, nd=1 + s.durations + s.nd,
             dynamics=self.dynamics, cost=self.cost, constraints=self.constraints, totals=self.totals,
-            inner=self.inner(size), key=f"by accelerations {style} {key}" if key else "",
+            inner=self.inner(), key=f"by accelerations {style} {key}" if key else "",
             state_names=[*s.named("position"), *s.named("velocity"), *(s.named("acceleration") if self.linear else ()), *s.store_names],
             control_names=[*s.named("jerk" if self.linear else "acceleration"), *s.slack_names * len(RULES[self.rule][0])],
             constraint_names=s.constraint_names, total_names=s.total_names,
         )  # fmt: skip
 
-    def inner(self, size: int) -> Inner:
-        """The torque as the function that costs and limits share, with its closed derivatives where they are given."""
+    def inner(self) -> Inner:
+        """w = (tau, v, a) as the function that costs and limits share, with its closed derivatives where they are given."""
+        n, s = self.shape.n, self.shape
         if self.closed is None:
-            return Inner(self.arguments, self.torque_of, size)
-        slope, curvature, n = self.closed[0], self.closed[1], 3 * self.shape.n
-        parts = lambda xi: [vector(xi, k * self.shape.n, self.shape.n) for k in range(3)]
-        padded = lambda M, rows: ca.vertcat(ca.horzcat(M, ca.SX(M.shape[0], size - n)), ca.SX(rows - M.shape[0], size))
+            return Inner(self.arguments, self.torque_of, 3 * n + s.durations + s.parameters + s.nd)
+        slope, curvature = self.closed
+        parts = lambda xi: [vector(xi, k * n, n) for k in range(3)]
         return Inner(
-            self.arguments, self.torque_of, size,
-            lambda xi: padded(slope(*parts(xi)), self.shape.n),
-            lambda xi, m: padded(curvature(*parts(xi), vector(m, 0, self.shape.n)), size),
+            self.arguments, self.torque_of, 3 * n,
+            lambda xi: ca.vertcat(slope(*parts(xi)), ca.horzcat(ca.SX(2 * n, n), ca.SX.eye(2 * n))),
+            lambda xi, m: curvature(*parts(xi), vector(m, 0, n)),
         )  # fmt: skip
 
     def motion(self, x: Any, u: Any, h: Any, c: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -180,27 +179,28 @@ class Accelerations:
         return q + times(t, v + times(t / 2, a)), v + times(t, a), a, np.zeros(n)
 
     def arguments(self, x: Any, u: Any, p: Any, d: Any) -> list[list[Any]]:
-        """ξ = (q, v, a, p, d) at every point: what the torque depends on."""
+        """ξ = (q, v, a, p, d) at every point: what the torque depends on; (q, v, a) where its derivatives are closed."""
         s, h = self.shape, self.shape.step(p, d)
-        tail = [*vector(p, 0, s.durations + s.parameters), *s.caller_data(d)]
+        tail = [] if self.closed else [*vector(p, 0, s.durations + s.parameters), *s.caller_data(d)]
         return [[*np.concatenate(self.motion(x, u, h, c)[:3]), *tail] for c in self.points]
 
     def torque_of(self, xi: Any) -> Any:
-        """ω(ξ) = tau."""
+        """ω(ξ) = (tau, v, a)."""
         s = self.shape
         q, v, a = (vector(xi, k * s.n, s.n) for k in range(3))
-        parameters = s.durations + s.parameters
-        return self.torque(q, v, a, vector(xi, 3 * s.n, parameters), vector(xi, 3 * s.n + parameters, s.nd))
+        parameters, nd = (0, 0) if self.closed else (s.durations + s.parameters, s.nd)
+        return [*self.torque(q, v, a, vector(xi, 3 * s.n, parameters), vector(xi, 3 * s.n + parameters, nd)), *v, *a]
 
     def at(self, c: float, x: Any, u: Any, p: Any, d: Any, w: Any) -> At:
         """The instant at the point c."""
-        s, tau = self.shape, w[self.points.index(c)]
-        moving = self.motion(x, u, s.step(p, d), c)
+        s, n = self.shape, self.shape.n
+        tau, v, a = (vector(w[self.points.index(c)], k * n, n) for k in range(3))
+        q, _, _, jerk = self.motion(x, u, s.step(p, d), c)
         stores = vector(x, (3 if self.linear else 2) * s.n, s.stores)
         parameters, points = vector(p, 0, s.durations + s.parameters), RULES[self.rule][0]
         place = points.index(c) if c in points else 0
         slacks = vector(u, s.n + place * s.slacks, s.slacks)
-        return At(*moving[:3], vector(tau, 0, s.n), moving[3], slacks, stores, parameters, s.caller_data(d))
+        return At(q, v, a, tau, jerk, slacks, stores, parameters, s.caller_data(d))
 
     def integrate(self, part: str, x: Any, u: Any, p: Any, d: Any, w: Any) -> np.ndarray:
         """h Σ weight × part of the instant."""
