@@ -12,6 +12,7 @@ from armature.dynamics.compiled import inverse_dynamics
 from armature.errors import ArgumentError
 from armature.motion.path import JointPoint
 from armature.motion.trajectory import Trajectory
+from armature.optimize.guess import LAWS
 from armature.optimize.instant import Gradient, Instants
 from armature.optimize.path_step import coefficients, sides_of
 from armature.optimize.phase_plane import Profile, Steps
@@ -76,7 +77,8 @@ def default_density(curve: Curve, fine: Array) -> Array:
     middle = (fine[1:] + fine[:-1]) / 2
     k = np.clip(np.searchsorted(stops, middle, side="right") - 1, 0, len(stops) - 2)
     x = (middle - stops[k]) / (stops[k + 1] - stops[k])
-    time = 1.0 / np.sqrt(np.maximum(x * (1 - x), 1e-5))
+    law = LAWS["quintic" if curve.corners else "cubic"]
+    time = 1.0 / np.maximum(law(inverse_of(law, x))[1], 1e-2)
     return spread(time, curve, middle)
 
 
@@ -167,19 +169,34 @@ def timing_of(profile: Profile) -> Timing:
 
 
 def cubic_timing(curve: Curve, p: Array, duration: float) -> Timing:
-    """The profile 3x² − 2x³ between stops, at knots p; each part gets time by its share of p."""
+    """The plain profile at knots p: 3x² − 2x³, or, where there are corners, 10x³ − 15x⁴ + 6x⁵ between them (no p̈ at a stop).
+
+    Each part gets time by its share of p."""
     stops = np.unique([0.0, 1.0, *curve.corners])
     k = np.clip(np.searchsorted(stops, p, side="right") - 1, 0, len(stops) - 2)
-    size = (stops[k + 1] - stops[k])
+    size = stops[k + 1] - stops[k]
     share = np.clip((p - stops[k]) / size, 0.0, 1.0)
-    x = share.copy()
-    for _ in range(60):  # Newton, kept inside, on 3x² − 2x³ = share
-        slope = np.maximum(6 * x * (1 - x), 1e-6)
-        x = np.clip(x - (3 * x**2 - 2 * x**3 - share) / slope, 0.0, 1.0)
+    law = LAWS["quintic" if curve.corners else "cubic"]
+    x = inverse_of(law, share)
     T = duration * size
+    _, rate, bend = law(x)
     t = duration * stops[k] + T * x
-    s, a = size * 6 * x * (1 - x) / T, size * (6 - 12 * x) / T**2
-    return Timing(p, s, a, np.maximum(np.diff(t), 1e-9 * duration))
+    return Timing(p, size * rate / T, size * bend / T**2, np.maximum(np.diff(t), 1e-9 * duration))
+
+
+def inverse_of(law: Callable, share: Array) -> Array:
+    """x in [0, 1] with law(x) = share, by bisection."""
+    low, high = np.zeros_like(share), np.ones_like(share)
+    for _ in range(60):
+        x = (low + high) / 2
+        below = law(x)[0] < share
+        low, high = np.where(below, x, low), np.where(below, high, x)
+    return np.where(share <= 0.0, 0.0, np.where(share >= 1.0, 1.0, (low + high) / 2))
+
+
+def slowed(timing: Timing, factor: float) -> Timing:
+    """The same profile, `factor` times slower."""
+    return Timing(timing.p, timing.s / factor, timing.a / factor**2, timing.h * factor)
 
 
 # the literal method along a path -----------------------------------------------------------------------------------------

@@ -12,9 +12,11 @@ from armature.motion.trajectory import Trajectory
 from armature.optimize.answer import check_task, solution
 from armature.optimize.diagnose import diagnose, forbidden
 from armature.optimize.driven import Weights
+from armature.optimize.follow_path import FollowPath
 from armature.optimize.interior import Options
 from armature.optimize.min_time import shortest
 from armature.optimize.move import MoveProblem
+from armature.optimize.path_plan import least_energy_along
 from armature.optimize.plan import Planner
 from armature.optimize.solution import Solution
 from armature.optimize.task import Move
@@ -25,7 +27,7 @@ AFTER_ALL = 1.0  # seconds that are spent on what will not succeed, to tell what
 
 def minimize_energy(
     robot: Robot,
-    task: Move,
+    task: Move | FollowPath,
     supply: Any = None,
     knots: int = 100,
     guess: Trajectory | None = None,
@@ -33,13 +35,15 @@ def minimize_energy(
     callback: Callable | None = None,
     options: Options | None = None,
 ) -> Solution:
-    """The motion of the task's duration that costs the least energy, within all limits of joints and drives.
+    """The motion of the task's duration that costs the least energy, within all limits of joints and drives; along a path for a FollowPath.
 
     supply: "regenerative" (energy that comes back counts), "non-regenerative" (each axis burns it), or a supply or Bus object; by
     default the robot's own, else regenerative.  knots: steps in time.  guess: a motion to start from, the joint cubic by default.
     deadline: seconds after which the best motion so far is returned.  callback: called with every iteration; a true answer stops.
     Where a limit is exceeded between knots by more than 1e-3 of itself, the plan is refined and it is said in `notes`.
     """
+    if isinstance(task, FollowPath):
+        return least_energy_along(robot, task, supply, knots=knots, deadline=deadline, callback=callback, options=options)
     check_task(robot, task)
     begin = time.perf_counter()
     problem = MoveProblem(robot, task, supply, knots)

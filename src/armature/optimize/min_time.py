@@ -19,8 +19,10 @@ from armature.optimize.answer import check_task, solution
 from armature.optimize.certify import ALLOWED
 from armature.optimize.diagnose import diagnose, forbidden
 from armature.optimize.driven import Weights
+from armature.optimize.follow_path import FollowPath
 from armature.optimize.interior import Options, stages
 from armature.optimize.move import MoveProblem, guess_duration
+from armature.optimize.path_plan import least_time_along
 from armature.optimize.plan import Attempt, Planner, choose, finer_problem, worst_margin
 from armature.optimize.solution import Solution
 from armature.optimize.task import Move
@@ -36,7 +38,7 @@ HEAT = 5e-4  # price of heat, as a part of duration/heat
 
 def minimize_time(
     robot: Robot,
-    task: Move,
+    task: Move | FollowPath,
     knots: int = 100,
     guess: Trajectory | None = None,
     starts: int | None = None,
@@ -50,6 +52,8 @@ def minimize_time(
     the joint cubic and a detour of every joint to both sides).  deadline: seconds after which the best so far is returned.
     callback: called with every iteration; a true answer stops. Limits are checked between knots, and the plan refined where they break.
     """
+    if isinstance(task, FollowPath):
+        return least_time_along(robot, task, knots=knots, deadline=deadline, callback=callback, options=options)
     check_task(robot, task, timed=False)
     begin = time.perf_counter()
     problem = free_problem(MoveProblem(robot, task, None, knots, free=True))

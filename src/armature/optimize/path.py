@@ -3,7 +3,7 @@
     states    s = ṗ, a = p̈ at the knots;   controls   h (time of the step), a₁ (p̈ at its end), slacks of the supply,
               all in units of the starting motion: ṗ in 1/T, p̈ in 1/T², h in the time that the step takes there
     (A1)      Δp = s₀ h + (2a₀ + a₁) h²/6 as an equation of the step,  s₁ = s₀ + (a₀ + a₁) h/2
-    limits    (43) at start, middle and end of every step; torque rates over it; average heat and the duration as totals
+    limits    (43), jerk and torque rate at start, middle and end of every step; average heat and the duration as totals
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class PathModel:
         """For the solver. Data: Δp, weights of energy and time, 1/T, the step's time, the joints' directions, G."""
         names = [str(self.step.rows[k]) for k in self.kept[0]]
         jerks, torques = ([f"{what} of {self.at.robot.joint_names[j]}" for j in js] for what, js in zip(("jerk", "torque rate"), self.rates))
-        rows = ["length of the step"] + [*names, *jerks] * len(LIMITS_AT) + torques
+        rows = ["length of the step"] + [*names, *jerks, *torques] * len(LIMITS_AT)
         rows += ["supply"] * (self._supply_rows * len(self.rule[0]))
         return Model(
             nx=2, nu=2 + self.slacks * len(self.rule[0]), nd=HEAD + self.n + NODES * PARTS * self.n,
@@ -109,14 +109,14 @@ class PathModel:
         return d[4] * u[0] * (d[1] * power + d[2])
 
     def constraints(self, x: Any, u: Any, d: Any) -> list[Any]:
-        """(A1), the limits, torque rates and what the supply asks."""
+        """(A1), the limits, and what the supply asks."""
         h, k, limits = d[4] * u[0], d[3], self.at.limits
         found = [h * k * (x[0] + h * k * (2 * x[1] + u[1]) / 6) / d[0] - 1.0]
         moments = [self.moment(c, x, u, d) for c in LIMITS_AT]
         for moment in moments:
             excesses = self.step.excesses(moment)
             found += [*(excesses[k] for k in self.kept[0]), *(moment.jerk[j] / limits.jerk[j] for j in self.rates[0])]
-        found += [(moments[-1].tau[j] - moments[0].tau[j]) / (h * limits.torque_rate[j]) for j in self.rates[1]]
+            found += [moment.tau_rate[j] / limits.torque_rate[j] for j in self.rates[1]]
         return found + [row for k in range(len(self.rule[0])) for row in self.balance(k, x, u, d).inequalities]
 
     def totals(self, x: Any, u: Any, d: Any) -> list[Any]:
@@ -141,10 +141,9 @@ class PathModel:
             held[knot] = gentle and s == 0.0
         low[steps.stops, 0] = high[steps.stops, 0] = 0.0
         low[held, 1] = high[held, 1] = 0.0
-        jerks, torques = self.rates
-        most = 1.0 - inside
-        lower = [*(b + inside for b in self.kept[1]), *[-most] * len(jerks)] * len(LIMITS_AT) + [-most] * len(torques)
-        upper = [*[-inside] * len(self.kept[0]), *[most] * len(jerks)] * len(LIMITS_AT) + [most] * len(torques)
+        rates, most = sum(len(x) for x in self.rates), 1.0 - inside
+        lower = [*(b + inside for b in self.kept[1]), *[-most] * rates] * len(LIMITS_AT)
+        upper = [*[-inside] * len(self.kept[0]), *[most] * rates] * len(LIMITS_AT)
         supply = self._supply_rows * len(self.rule[0])
         bounds = [0.0, *lower, *[-np.inf] * supply], [0.0, *upper, *[0.0] * supply]
         span = (0.0, np.inf) if duration is None else (duration, duration)

@@ -7,14 +7,15 @@ motion needs them, and doubled while a limit is exceeded between them.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
-from armature.optimize.along_path import Curve, Timing, cubic_timing, knots_along, spread, steps_along, timing_of
+from armature.optimize.along_path import Curve, Timing, cubic_timing, knots_along, slowed, spread, steps_along, timing_of
 from armature.optimize.certify import ALLOWED, margins
 from armature.optimize.fastest import duration_of, fastest, straight_rows
 from armature.optimize.follow_path import FollowPath
@@ -32,7 +33,7 @@ FINEST = 800  # knots up to which a plan is refined
 BEYOND = 1.5  # how far beyond the straight limits the dynamic programme looks
 CLOSE = 5e-3  # an excess between knots up to this fraction of a limit is met by leaving as much unused
 ENERGY_OFF = 2e-3  # the solver's sum for the energy may be off by this fraction of what went through
-SLOWEST = 8.0  # times the cubic's speed, where nothing else limits it
+QUICKEST = 8.0  # times the cubic's speed, where nothing else limits it
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def plan_path(
     search = _Search(robot, task.curve(robot), task, aim, path_model(instants(robot, supply)), callback, options, deadline, begin)
     steps = search.steps(knots_along(search.curve, min(knots, COARSE)))
     profile = search.profile(steps)
-    run = search.run(steps, timing_of(profile) if profile is not None else search.cubic(steps))
+    run = search.first(steps, profile)
     if run.result.ok and not search.late():
         run = search.adapted(run, knots)
     run, notes = search.kept_inside(run)
@@ -128,10 +129,42 @@ class _Search:
 
     def top(self, steps: Steps) -> np.ndarray:
         """(N+1,) the highest speeds worth looking at: somewhat beyond what the straight limits allow."""
-        cap = SLOWEST * float(np.max(self.cubic(steps).s))
-        rows = straight_rows(self.model.step, steps, BEYOND)
-        found = fastest(replace(steps, ends=(0.0, 0.0), stops=np.zeros(steps.N + 1, dtype=bool)), rows, cap)
-        return np.full(steps.N + 1, cap) if found.blocked >= 0 else np.maximum(found.top, 1e-3 * cap)
+        cap = QUICKEST * float(np.max(self.cubic(steps).s))
+        found = fastest(steps, straight_rows(self.model.step, steps, BEYOND), cap)
+        return np.full(steps.N + 1, cap) if found.blocked >= 0 else np.maximum(found.s, 1e-4 * cap)
+
+    def starts(self, steps: Steps, profile: Profile | None) -> Iterator[Timing]:
+        """Starting motions: the plain profile (where the duration is free, one that keeps the limits well), then the dynamic
+        programme's, which is on its limits and therefore harder to start from."""
+        plain = self.cubic(steps)
+        if self.aim.duration is None:
+            factor = next((f for f in 1.2 ** np.arange(20.0) if _inside(self.robot, slowed(plain, f).trajectory(self.curve))), 1.0)
+            yield slowed(plain, 1.3 * factor)
+        else:
+            yield plain
+        if profile is not None:
+            yield timing_of(profile)
+            yield slowed(timing_of(profile), 1.5)
+
+    def first(self, steps: Steps, profile: Profile | None) -> _Run:
+        """The first answer that is as good as the dynamic programme's, to a twentieth; else the best."""
+        best: _Run | None = None
+        for start in self.starts(steps, profile):
+            run = self.run(steps, start)
+            if best is None or (run.result.ok and (not best.result.ok or run.result.cost < best.result.cost)):
+                best = run
+            if self.late() or (best.result.ok and (profile is None or best.result.cost <= self.value(profile) + self.slack(profile))):
+                break
+        assert best is not None
+        return best
+
+    def value(self, profile: Profile) -> float:
+        """What a profile of the dynamic programme costs."""
+        return self.aim.weight * profile.energy + self.aim.price * profile.duration
+
+    def slack(self, profile: Profile) -> float:
+        """How much dearer than the programme's an answer may be before others are tried: limits of jerk and torque rate cost something."""
+        return 0.05 * abs(self.value(profile)) if self.aim.duration is None else 0.02 * abs(self.value(profile))
 
     def profile(self, steps: Steps) -> Profile | None:
         """The dynamic programme's answer."""
@@ -142,7 +175,8 @@ class _Search:
         """The interior solver's, from a starting motion."""
         left = None if self.deadline is None else max(0.0, self.deadline - (time.perf_counter() - self.begin))
         problem = self.model.problem(steps, start, self.aim.weight, self.aim.price, self.aim.duration, inside)
-        result = solve(problem, self.model.guess(steps, start), self.options, self.callback, left)
+        options = self.options or Options(iterations=200)
+        result = solve(problem, self.model.guess(steps, start), options, self.callback, left)
         return _Run(steps, result, self.model.timing(steps, start, result), inside)
 
     def adapted(self, run: _Run, knots: int) -> _Run:
@@ -274,3 +308,9 @@ def interpolated(timing: Timing, p: np.ndarray) -> Timing:
 
 def _worst(robot: Robot, motion: Trajectory, finer: int = 5):
     return min((m for row in margins(robot, motion, finer).values() for m in row.values()), key=lambda m: m.fraction, default=None)
+
+
+def _inside(robot: Robot, motion: Trajectory) -> bool:
+    """Whether a motion keeps all limits."""
+    worst = _worst(robot, motion, 2)
+    return worst is None or worst.fraction >= 0.0

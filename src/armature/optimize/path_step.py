@@ -23,7 +23,7 @@ from armature.spatial.numbers import maximum
 
 PARTS = 6  # m, c, e, q', q'', q'''
 NODES = 3  # of a step
-VERSION = 2  # part of every key: raise it when the functions below change
+VERSION = 4  # part of every key: raise it when the functions below change
 SIMPSON = ((0.0, 1 / 6), (0.5, 2 / 3), (1.0, 1 / 6))
 
 
@@ -35,12 +35,13 @@ def coefficients(robot: Robot, q: np.ndarray, d1: np.ndarray, d2: np.ndarray, d3
 
 
 class Moment(NamedTuple):
-    """An instant of a step: joint torques of rigid bodies, velocities, accelerations, jerks, and flows of the axes."""
+    """An instant of a step: joint torques of rigid bodies, velocities, accelerations, jerks, torque rates, and flows of the axes."""
 
     tau: Any
     v: Any
     a: Any
     jerk: Any
+    tau_rate: Any
     flows: Any
     widths: Any
 
@@ -78,10 +79,15 @@ class PathStep:
         known = G[int(2 * c)] if c in (0.0, 1.0) else sum(w * G[k] for k, w in enumerate(l))
         m, f, e, d1, d2, d3 = known
         tau, v, acc = m * a + f * (s * s) + e, d1 * s, d1 * a + d2 * (s * s)
-        jerk = d1 * ((a1 - a0) / h) + d2 * (3 * s * a) + d3 * (s * s * s)
+        rate = (a1 - a0) / h
+        jerk = d1 * rate + d2 * (3 * s * a) + d3 * (s * s * s)
+        # (43) differentiated: m p⃛ + m' ṗ p̈ + 2c ṗ p̈ + c' ṗ³ + e' ṗ
+        slopes = ((4 * x - 3) / length, (4 - 8 * x) / length, (4 * x - 1) / length)
+        dm, df, de = sum(w * G[k][:3] for k, w in enumerate(slopes))
+        tau_rate = m * rate + (dm + 2 * f) * (s * a) + df * (s * s * s) + de * s
         base = replace(self.at.smooth, velocity=0.0) if not exact else replace(self.at.smooth, power=0.0, velocity=0.0, table=0.0)
         widths = [replace(base, direction=sides[d]) for d in range(self.n)]
-        return Moment(tau, v, acc, jerk, self.at.robot.drivetrain.flow(tau, v, acc, smooth=widths), widths)
+        return Moment(tau, v, acc, jerk, tau_rate, self.at.robot.drivetrain.flow(tau, v, acc, smooth=widths), widths)
 
     def excesses(self, moment: Moment) -> list[Any]:
         """Of `rows`, at an instant."""

@@ -115,6 +115,7 @@ class Approximations:
         rest = t[-1] - t
         first = np.append(rest[:-1] * self.h / 2 - self.h**2 / 6, 0.0) + np.append(0.0, rest[1:] * self.h / 2 + self.h**2 / 6)
         self.m = np.stack([(left + right) / 2, first])
+        self.held: list[tuple[int, int]] = []  # (joint, knot) of contacts
         self.gentle = limited and bool(np.isfinite([along.at.limits.jerk, along.at.limits.torque_rate]).any())
 
     # motions and what they cost ---------------------------------------------------------------------------------------------
@@ -193,7 +194,7 @@ class Approximations:
 
         The equations that go with them keep the joint where it is at t_c: the motion rides the boundary instead of being stopped by it.
         """
-        self.held: list[tuple[int, int]] = []
+        self.held = []
         if not self.limited or not isinstance(self.along, InJoints):
             return []
         x, limits = self.motion(self.w)[0], self.along.at.limits

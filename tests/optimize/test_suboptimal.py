@@ -1,0 +1,148 @@
+"""Suboptimal approximations: every iterate can be run, and none costs more than the one before (K2–K4)."""
+
+from __future__ import annotations
+
+import itertools
+import time
+
+import numpy as np
+import pytest
+
+import armature as arm
+from armature.motion.shapes import joint_path
+from armature.optimize.certify import margins
+from armature.optimize.follow_path import FollowPath
+from armature.optimize.guess import joint_cubic
+from armature.optimize.improve import improve
+from armature.optimize.instant import instants
+from armature.optimize.suboptimal import Approximations, InJoints, end_correction, on_knots, smooth_dip
+
+VALASEK = arm.library("valasek").with_limits({"r": {"lower": 0.3, "upper": 2.5}, "theta": {"lower": -1.2, "upper": 1.2}})
+
+
+def move(name: str, duration: float):
+    robot = VALASEK if name == "valasek" else arm.library(name)
+    ends = {
+        "valasek": ([0.0, 1.0, 0.5], [3.0, -1.0, 2.0]),
+        "planar2": ([-1.0, 0.5], [1.0, -0.5]),
+        "scara": ([-0.5, 0.5, 0.05, 0.0], [0.5, -0.5, 0.1, 1.0]),
+    }[name]
+    return robot, joint_cubic(*map(np.array, ends), duration, joint_names=robot.joint_names)
+
+
+def worst(robot, motion) -> float:
+    return min(m.fraction for row in margins(robot, motion).values() for m in row.values())
+
+
+@pytest.mark.parametrize("name, duration", [("valasek", 2.0), ("planar2", 1.5), ("scara", 1.0)])
+@pytest.mark.parametrize("riding", ["spline", "boundary"])
+def test_every_iterate_meets_ends_and_limits_and_costs_less(name, duration, riding):
+    robot, motion = move(name, duration)
+    iterates = list(itertools.islice(improve(robot, motion, riding=riding), 8))
+    costs = [it.energy for it in iterates]
+    assert len(iterates) > 3 and all(b < a for a, b in itertools.pairwise(costs))
+    for it in iterates:
+        assert np.abs(it.q[[0, -1]] - motion.q[[0, -1]]).max() < 1e-12 and np.abs(it.v[[0, -1]]).max() < 1e-11
+        assert worst(robot, it) > -1e-6
+        assert arm.ledger(robot, it).energy == pytest.approx(it.energy, abs=1e-3 * max(1.0, abs(it.energy)))
+
+
+def test_stopping_after_any_number_leaves_a_motion_that_the_certificate_passes():
+    robot, motion = move("planar2", 1.5)
+    for it in itertools.islice(improve(robot, motion), 0, 4, 3):
+        assert arm.certify(robot, it).ok
+
+
+def test_literal_method_is_never_below_the_interior_solvers_optimum_and_comes_near():
+    robot, motion = move("valasek", 2.0)
+    last = list(itertools.islice(improve(robot, motion, decrease=1e-5), 40))[-1]
+    best = arm.minimize_energy(robot, arm.Move(motion.q[0], motion.q[-1], 2.0))
+    first = arm.ledger(robot, motion).energy
+    assert best.energy - 1e-3 < last.energy < best.energy + 0.05 * (first - best.energy)
+
+
+def test_first_order_change_is_29():
+    # δI = −α ∫ (w* − w)ᵀ W (w* − w) dt for small α
+    robot, motion = move("valasek", 2.0)
+    along = InJoints(instants(robot))
+    t, x, v, w = on_knots(motion, 400)
+    run = Approximations(along, t, x[0], v[0], w, limited=False)
+    f, A = run.conjugate()
+    step = run.towards(f, A, np.ones(len(t)))
+    W = along.gradient(x, v, w).W
+    predicted = -np.trapezoid(np.einsum("ki,kij,kj->k", step, W, step), t)
+    alpha = 1e-5
+    slope = (run.cost(w + alpha * step) - run.cost(w - alpha * step)) / (2 * alpha)
+    assert slope == pytest.approx(predicted, rel=1e-3)
+
+
+def test_gradient_of_the_power_equals_differences():
+    rng = np.random.default_rng(1)
+    for name in ("six_axis", "valasek"):
+        at = instants(arm.library(name))
+        n = at.robot.n
+        q, v, a = rng.uniform(0.3, 1.0, (3, n))
+        g = at.gradient(q, v, a)
+        for part, index in ((g.q, 0), (g.v, 1), (g.a, 2)):
+            for j in range(n):
+                e = np.zeros((3, n))
+                e[index, j] = 1e-6
+                up, down = (at.values(*(np.array([q, v, a]) + s * e))[0] for s in (1, -1))
+                assert part[j] == pytest.approx((up - down) / 2e-6, rel=2e-3, abs=2e-3 * max(1.0, np.abs(part).max()))
+
+
+def test_mix_in_time_is_smallest_where_asked_and_one_far_away():
+    t = np.linspace(0.0, 1.0, 101)
+    factor = np.ones(101)
+    factor[50] = 0.25
+    dip = smooth_dip(t, factor)
+    assert dip[50] == pytest.approx(0.25) and dip[0] == dip[-1] == 1.0 and np.all(np.diff(dip[50:70]) >= 0)
+
+
+def test_end_correction_leads_to_the_end_exactly():
+    rng = np.random.default_rng(0)
+    t = np.sort(np.concatenate([[0.0, 2.0], rng.uniform(0.0, 2.0, 20)]))
+    w = rng.normal(size=(22, 2))
+    x0, v0, x1, v1 = rng.normal(size=(4, 2))
+    w = w + end_correction(t, x0, v0, w, x1, v1)
+    end = arm.Trajectory(t, np.zeros((22, 2)), np.zeros((22, 2)), w, interpolation="linear")
+    x, v = x0.copy(), v0.copy()
+    for k, h in enumerate(np.diff(end.t)):
+        x = x + h * v + h * h * (w[k] / 3 + w[k + 1] / 6)
+        v = v + h * (w[k] + w[k + 1]) / 2
+    assert np.allclose(x, x1, atol=1e-12) and np.allclose(v, v1, atol=1e-12)
+
+
+def test_along_a_path_every_iterate_stays_on_it():
+    robot = arm.library("planar2")
+    path = joint_path(np.array([[-1.0, 0.5], [0.0, 0.9], [1.0, -0.5]]))
+    start = [arm.pose(robot, path(p).q, robot.tips[0]).p for p in np.linspace(0, 1, 2001)]
+    iterates = list(itertools.islice(improve(robot, FollowPath(path, duration=3.0)), 5))
+    assert all(b.energy < a.energy for a, b in itertools.pairwise(iterates))
+    for it in iterates:
+        hand = arm.pose(robot, it(np.linspace(0, 3.0, 50)).q, robot.tips[0]).p
+        assert max(np.min(np.linalg.norm(np.array(start) - x, axis=1)) for x in hand) < 2e-3
+        assert worst(robot, it) > -1e-3
+
+
+def test_deadline_ends_the_stream():
+    robot, motion = move("planar2", 1.5)
+    next(improve(robot, motion))  # kernels
+    begin = time.perf_counter()
+    assert 1 <= len(list(improve(robot, motion, deadline=0.1, decrease=0.0))) < 1000
+    assert time.perf_counter() - begin < 5.0
+
+
+def test_inadmissible_start_is_refused_with_the_limit():
+    robot, _ = move("planar2", 1.5)
+    fast = joint_cubic(np.array([-1.0, 0.5]), np.array([1.0, -0.5]), 0.05, joint_names=robot.joint_names)
+    with pytest.raises(arm.ArgumentError, match="not admissible.*its limit is"):
+        next(improve(robot, fast))
+
+
+def test_bad_arguments_are_refused():
+    robot, motion = move("planar2", 1.5)
+    for arguments, words in (((robot, motion, None, None, 1e-4, 200, "nothing"), "riding"), ((robot, "x"), "Trajectory"),
+                             ((VALASEK, motion), "joints")):  # fmt: skip
+        with pytest.raises(arm.ArgumentError, match=words):
+            next(improve(*arguments))

@@ -1,0 +1,87 @@
+"""Rehearsals: the plan on perturbed robots (K7)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import armature as arm
+from armature.dynamics import recursive
+from armature.optimize.guess import joint_quintic
+from armature.simulate.rehearse import CONTROLLERS, Perturbations, heavier, rehearse, torque_limits
+
+ROBOT = arm.library("six_axis")
+PLAN = joint_quintic(np.zeros(6), np.array([0.8, -0.5, 0.6, 0.3, 0.4, 0.2]), 1.0, joint_names=ROBOT.joint_names)
+NOTHING = Perturbations(mass=0.0, friction=0.0, delay=0.0, noise=0.0, velocity_noise=0.0)
+
+
+@pytest.mark.parametrize("controller", CONTROLLERS)
+def test_without_perturbations_the_plan_is_followed_and_its_energy_is_the_ledgers(controller):
+    found = rehearse(ROBOT, PLAN, NOTHING, runs=3, controller=controller)
+    assert found.error.max() < 1e-4 and not found.failed.any()
+    assert found.energy == pytest.approx(arm.ledger(ROBOT, PLAN).energy, rel=5e-3)
+
+
+@pytest.mark.parametrize("controller", CONTROLLERS)
+def test_perturbed_robots_follow_within_the_servos_stiffness(controller):
+    found = rehearse(ROBOT, PLAN, runs=32, controller=controller)
+    assert not found.failed.any() and 1e-5 < found.error.max() < 0.02
+    assert found.energy.std() > 0.0 and str(found.runs) in str(found)
+
+
+def test_stiffer_servo_is_nearer():
+    soft, stiff = (rehearse(ROBOT, PLAN, Perturbations(delay=0.0, velocity_noise=0.0), runs=16, bandwidth=f).rms.mean() for f in (4.0, 12.0))
+    assert stiff < 0.5 * soft
+
+
+def test_delay_makes_a_stiff_servo_unstable():
+    kept, lost = (
+        rehearse(ROBOT, PLAN, Perturbations(delay=delay, velocity_noise=1e-3), runs=4, bandwidth=40.0).error.max() for delay in (0.0, 0.008)
+    )
+    assert kept < 0.01 < 0.1 < lost
+
+
+def test_weak_drives_saturate_and_lag():
+    weak = ROBOT.with_limits({"lift": {"torque": 45.0}})
+    found, free = (rehearse(weak, PLAN, Perturbations(saturation=limited), runs=8) for limited in (True, False))
+    assert found.saturated.max() > 0.0 == free.saturated.max()
+    assert found.error.max() > free.error.max()
+
+
+def test_masses_act_as_those_of_a_heavier_robot():
+    rng = np.random.default_rng(2)
+    factors = rng.uniform(0.8, 1.2, len(ROBOT.tree.bodies))
+    q, v, tau = rng.uniform(-1, 1, (3, 6))
+    bodies = tuple(
+        replace(b, mass=b.mass * f, first_moment=b.first_moment * f, inertia=b.inertia * f) for b, f in zip(ROBOT.tree.bodies, factors)
+    )
+    expected = recursive.forward_dynamics(replace(ROBOT.tree, bodies=bodies), q, v, tau)
+    assert np.allclose(recursive.forward_dynamics(heavier(ROBOT.tree, factors), q, v, tau), expected)
+    assert not np.allclose(recursive.forward_dynamics(ROBOT.tree, q, v, tau), expected, rtol=1e-3)
+
+
+def test_same_seed_same_runs():
+    a, b, c = (rehearse(ROBOT, PLAN, runs=4, seed=seed).energy for seed in (1, 1, 2))
+    assert np.array_equal(a, b) and not np.allclose(a, c)
+
+
+def test_a_planned_solution_is_taken_as_it_is():
+    robot = arm.library("planar2")
+    plan = arm.minimize_energy(robot, arm.Move([-0.5, 0.4], [0.5, -0.4], duration=1.0))
+    assert rehearse(robot, plan, runs=8).error.max() < 0.05
+
+
+def test_torque_limits_are_those_of_the_currents():
+    assert np.allclose(torque_limits(arm.library("valasek")), [10.0, 30.0, 20.0])
+
+
+def test_bad_arguments_are_refused():
+    for arguments, words in (({"controller": "magic"}, "controller"), ({"runs": 0}, "runs"), ({"step": 2.0}, "step")):
+        with pytest.raises(arm.ArgumentError, match=words):
+            rehearse(ROBOT, PLAN, **arguments)
+    with pytest.raises(arm.ArgumentError, match="joints"):
+        rehearse(arm.library("planar2"), PLAN)
+    with pytest.raises(arm.ArgumentError, match="mass"):
+        Perturbations(mass=1.5)
