@@ -131,7 +131,7 @@ def test_curve_and_single_plans_agree():
 def test_tasks_that_make_no_sense_are_refused_with_words():
     with pytest.raises(ArgumentError, match="needs a duration"):
         minimize_energy(ARM, Move(START, GOAL))
-    with pytest.raises(ArgumentError, match="must be an arm.Move"):
+    with pytest.raises(ArgumentError, match=r"must be an arm\.Move"):
         minimize_energy(ARM, "home")  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="must rise"):
         Move(START, GOAL, 1.0, via=[Via(MIDDLE, at=1.5)])

@@ -1,5 +1,6 @@
 """Burgevin's thesis (1983): its moves, and the cases that it could not solve, against converged continuous optima."""
 
+import itertools
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -114,4 +115,4 @@ def test_the_antipode_is_reached_over_the_top_and_by_the_side():
     ways = ways_round(robot, Move(configuration([0.5, 90, 0]), [-0.5, 0.0, 0.0], 1.0), link="slider")
     assert ways[0].solution.losses == pytest.approx(1.5742104, rel=1e-5)  # over the top
     assert any(way.solution.losses == pytest.approx(1.6184245, rel=1e-5) for way in ways)  # by the side
-    assert all(a.energy <= b.energy + 1e-9 for a, b in zip(ways, ways[1:]))
+    assert all(a.energy <= b.energy + 1e-9 for a, b in itertools.pairwise(ways))

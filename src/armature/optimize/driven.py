@@ -304,7 +304,8 @@ class Driven:
         if directions is not None:
             data[:N, 1 + self.durations + len(numbers) :] = directions[:, self.dry]
         return Problem(
-            self.model, N, (low, high), self.control_bounds(), durations, self.constraint_bounds(), totals=self.total_bounds(None), data=data
+            self.model, N, (low, high), self.control_bounds(), durations, self.constraint_bounds(),
+            totals=self.total_bounds(None), data=data,
         )
 
 

@@ -24,6 +24,7 @@ from armature.spatial.vectors import pack
 FINER = 40  # rows of the table between two knots
 ROUNDED = 1e-4  # velocity over which dry friction is rounded in the simulation, rad/s or m/s
 POWER = 1e-3  # W over which a gear changes its direction
+LAW = Smooth(velocity=ROUNDED, power=POWER, table=1e-3)  # one law for the plan's currents and for the mechanism: at rest both agree
 
 
 class Run(NamedTuple):
@@ -68,7 +69,7 @@ def tabulated(robot: Robot, plan: Trajectory) -> tuple[np.ndarray, float]:
     t = np.linspace(0.0, plan.duration, count + 1)
     q, v, a = plan(np.clip(plan.t[0] + t, plan.t[0] + 1e-12, plan.t[-1] - 1e-12))
     tau = np.asarray(compiled.inverse_dynamics(robot, q, v, a))
-    flows = robot.drivetrain.flow(tau, v, a)
+    flows = robot.drivetrain.flow(tau, v, a, smooth=LAW)
     currents = stack(flows, "current") if flows else np.zeros((len(t), 0))
     return np.ascontiguousarray(np.hstack([q, v, a, tau, currents])), plan.duration / count
 
@@ -93,16 +94,15 @@ def _accelerations(robot: Robot, q: Any, v: Any, row: Any, kp: Any, kd: Any) -> 
     n, train = robot.n, robot.drivetrain
     qp, vp, ap, taup, current = (row[k * n : (k + 1) * n] for k in range(5))
     correction = [kp[j] * (qp[j] - q[j]) + kd[j] * (vp[j] - v[j]) for j in range(n)]
-    smooth = Smooth(velocity=ROUNDED, power=POWER, table=1e-3)
     share, speeds, rates = train.axis_torque(correction), train.axis_velocity(list(v)), train.axis_velocity(list(ap))
     motors = [
-        drive.torque(current[k] + share[k] / drive.constant, speeds[k], rates[k], smooth=smooth) for k, drive in enumerate(train.drives)
+        drive.torque(current[k] + share[k] / drive.constant, speeds[k], rates[k], smooth=LAW) for k, drive in enumerate(train.drives)
     ]
     tau: list[Any] = [taup[j] + correction[j] if not train.driven[j] else 0.0 for j in range(n)]
     for k, weights in enumerate(train.matrix):
         for j in range(n):
             if weights[j]:
                 tau[j] = tau[j] + weights[j] * motors[k]
-    friction = train.joint_friction(tau, list(v), smooth)
+    friction = train.joint_friction(tau, list(v), LAW)
     bodies = pack([t - f for t, f in zip(tau, friction)])
     return {"a": recursive.forward_dynamics(robot.tree, q, v, bodies), "tau": bodies}

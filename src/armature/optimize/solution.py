@@ -54,8 +54,9 @@ class Solution:
     """A planned motion.
 
     status: how the search ended, a sentence.  trajectory: with torques, currents, voltages and powers at its knots.
-    compare: the baseline, or how to make it.  account: the ledger where it is known already.  diagnosis: why it failed, None when it did not.
-    result: the solver's own account.  notes: what happened on the way, e.g. that the knots were doubled.
+    compare: the baseline, or how to make it.  account: the ledger where it is known already.
+    result: the solver's own account.  diagnosis: why it failed, None when it did not.
+    notes: what happened on the way, e.g. that the knots were doubled.
     """
 
     robot: Robot
