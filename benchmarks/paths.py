@@ -27,7 +27,7 @@ def random_path(robot: Robot, seed: int, points: int = 4) -> JointPath:
     """A smooth path of the joints through random configurations within their ranges."""
     b, rng = bounds(robot), np.random.default_rng(seed)
     low, high = np.maximum(b.lower, -1.2), np.minimum(b.upper, 1.2)
-    q = low + (high - low) * rng.uniform(0.25, 0.75, (points, robot.n))
+    q = low + (high - low) * rng.uniform(0.3, 0.7, (points, robot.n))  # a spline swings beyond its points
     if robot.name == "valasek":  # its r has no range; the mass must stay away from r = 0
         q[:, 2] = 0.6 + 0.2 * rng.uniform(-1, 1, points)
     return joint_path(q)
