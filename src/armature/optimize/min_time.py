@@ -137,14 +137,16 @@ def polished(planner: Planner, problem: MoveProblem, best: Attempt) -> tuple[Att
     notes: list[str] = []
     if not best.ok:
         return best, notes
-    best = sharpened(planner, problem, best, 1.0) or best
-    small = SMALL
+    branch, small = best, SMALL
+    best = sharpened(planner, problem, branch, 1.0) or branch
     for _ in range(6):
         worst = worst_margin(problem.robot, best.motion)
         if worst is None or worst.fraction >= -ALLOWED or planner.late:
             break
         finer, note = finer_problem(replace(best.problem, directions=None), worst, small)
         better = sharpened(planner, finer, best, 0.1) if note else None
+        if better is None and note and finer.N != best.problem.N:
+            better = sharpened(planner, finer, branch, 1.0)  # once more from the branch's smooth motion
         if better is not None:
             best = better
             notes.append(note)
