@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ import numpy as np
 from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
 from armature.optimize.along_path import Curve, Timing, cubic_timing, knots_along, slowed, spread, steps_along, timing_of
-from armature.optimize.certify import ALLOWED, margins
+from armature.optimize.certify import ALLOWED, FINER, margins
 from armature.optimize.fastest import duration_of, fastest, straight_rows
 from armature.optimize.follow_path import FollowPath
 from armature.optimize.instant import instants
@@ -139,12 +139,13 @@ class _Search:
         plain = self.cubic(steps)
         if self.aim.duration is None:
             factor = next((f for f in 1.2 ** np.arange(20.0) if _inside(self.robot, slowed(plain, f).trajectory(self.curve))), 1.0)
-            yield slowed(plain, 1.3 * factor)
+            yield from (slowed(plain, f) for f in (1.3 * factor, 2.0 * factor, 1.0))
         else:
             yield plain
         if profile is not None:
             yield timing_of(profile)
             yield slowed(timing_of(profile), 1.5)
+        yield slowed(plain, 4.0)
 
     def first(self, steps: Steps, profile: Profile | None) -> _Run:
         """The first answer that is as good as the dynamic programme's, to a twentieth; else the best."""
@@ -199,16 +200,27 @@ class _Search:
             kept = worst is None or worst.fraction >= 0.0
             if kept and off <= ENERGY_OFF:
                 break
+            again = run
             if not kept and -worst.fraction < CLOSE and off <= ENERGY_OFF:
-                again = self.run(run.steps, run.timing, run.inside - 1.2 * worst.fraction)
-            else:
+                again = self.run(run.steps, run.timing, run.inside - 1.3 * worst.fraction + 1e-5)
+            if again is run or not again.result.ok:
                 again = self.adapted(run, 2 * run.steps.N) if run.steps.N < FINEST else run
                 reason = f"between knots {worst}" if off <= ENERGY_OFF else f"its energy was off by {100 * off:.2g} %"
                 notes.append(f"refined from {run.steps.N} to {again.steps.N} knots: {reason}")
             if not again.result.ok or again is run:
                 break
             run = again
-        return run, notes
+        return self.unhurried(run), notes
+
+    def unhurried(self, run: _Run) -> _Run:
+        """Where the duration is free and a limit is still exceeded between knots, all of it a little slower."""
+        if self.aim.duration is not None or not run.result.ok:
+            return run
+        for factor in (1.0, 1.001, 1.002, 1.005, 1.01, 1.02):
+            slower = slowed(run.timing, factor)
+            if _inside(self.robot, slower.trajectory(self.curve), FINER):
+                return replace(run, timing=slower)
+        return run
 
     def energy_off(self, run: _Run) -> float:
         """How far the solver's sum for the energy is from the motion's, as a fraction of what went through the drives."""
@@ -248,9 +260,12 @@ class _Search:
         if still is not None:
             return still
         if self.aim.duration is not None:
-            shortest = best_profile(self.model.step, steps, self.top(steps), None, 1.0, 0.0)
-            if shortest is not None and shortest.duration > self.aim.duration:
-                return self.too_fast(steps, shortest)
+            quick = replace(self, aim=Aim(0.0, 1.0))
+            shortest = quick.profile(steps)
+            run = quick.first(steps, shortest)
+            T = run.timing.t[-1] if run.result.ok else shortest.duration if shortest is not None else 0.0
+            if shortest is not None and T > self.aim.duration:
+                return self.too_fast(steps, shortest, float(T))
         worst = result.violations[0] if result.violations else None
         what = result.status.value if worst is None else f"{worst.name} is exceeded by {worst.amount:.3g}"
         at = None if worst is None or worst.knot is None else float(steps.p[min(worst.knot, steps.N)])
@@ -277,10 +292,10 @@ class _Search:
         )
         return Diagnosis(sentence, row.limit, row.joint, None, worst, "Move the path, lighten the load, or take a stronger drive.")
 
-    def too_fast(self, steps: Steps, shortest: Profile) -> Diagnosis:
+    def too_fast(self, steps: Steps, shortest: Profile, T: float) -> Diagnosis:
         """The duration asked for is too short: by how much, and which limit is met where when the path is run as fast as it can be."""
         k, row = tightest(self.model, shortest)
-        T, p = shortest.duration, float(steps.p[k])
+        p = float(steps.p[k])
         sentence = (
             f"The path cannot be run in {self.aim.duration:.4g} s: about {T:.4g} s is the shortest, limited first by the {row.limit} of "
             f"{row.joint} ({row.bound:.4g} {row.unit}) at p = {p:.4g}."
@@ -306,11 +321,11 @@ def interpolated(timing: Timing, p: np.ndarray) -> Timing:
     return Timing(p, s, a, np.maximum(np.diff(t), 1e-9 * timing.t[-1]))
 
 
-def _worst(robot: Robot, motion: Trajectory, finer: int = 5):
+def _worst(robot: Robot, motion: Trajectory, finer: int = FINER):
     return min((m for row in margins(robot, motion, finer).values() for m in row.values()), key=lambda m: m.fraction, default=None)
 
 
-def _inside(robot: Robot, motion: Trajectory) -> bool:
+def _inside(robot: Robot, motion: Trajectory, finer: int = 2) -> bool:
     """Whether a motion keeps all limits."""
-    worst = _worst(robot, motion, 2)
+    worst = _worst(robot, motion, finer)
     return worst is None or worst.fraction >= 0.0
