@@ -46,15 +46,15 @@ def held(robot: Robot, q: np.ndarray) -> bool:
     return all(load.value <= 0.9 * load.bound for load in holding(robot, at_rest(robot, q)))
 
 
-def trials(count: int, seed: int = 0) -> Iterator[Trial]:
-    """Random moves, one arm after the other."""
+def trials(count: int, seed: int = 0, payloads: int = PAYLOADS) -> Iterator[Trial]:
+    """Random moves, one arm after the other. payloads: different ones for each arm."""
     rng = np.random.default_rng(seed)
     names = list(ARMS)
-    loaded = {name: [library(name).with_payload(float(m)) for m in rng.uniform(0.0, most, PAYLOADS)] for name, most in ARMS.items()}
+    loaded = {name: [library(name).with_payload(float(m)) for m in rng.uniform(0.0, most, payloads)] for name, most in ARMS.items()}
     warm: set[Robot] = set()
     for k in range(count):
         name = names[k % len(names)]
-        robot = loaded[name][int(rng.integers(PAYLOADS))]
+        robot = loaded[name][int(rng.integers(payloads))]
         while True:
             start, goal = random_configuration(robot, rng), random_configuration(robot, rng)
             if held(robot, start) and held(robot, goal):

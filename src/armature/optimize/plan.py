@@ -30,6 +30,7 @@ FINEST = 400  # knots up to which a plan is refined
 SMALL = 3e-3  # violation between knots that is cured by tighter limits instead of more knots
 NARROWEST = 2e-4  # last width of a gear's corner, as a fraction of the motion's greatest power
 STILL = 1e-9  # rad or m
+ROUGH = 1e-4  # tolerance of a solve that only has to find the directions
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +99,10 @@ class Planner:
         """Solve once, sharpen corners where there are any, keep the best."""
         smooth = problem.driven.smooth
         power = greatest_power(problem) if smooth.power else 0.0
-        first = self.attempt(replace(problem, smooth=replace(smooth, power=0.5 * power), directions=None), problem.guess(guess))
+        rounded = replace(problem, smooth=replace(smooth, power=0.5 * power), directions=None)
+        # where directions are kept afterwards, the rounded problem need not be solved to the last digit
+        rough = replace(self.options or Options(), tolerance=ROUGH) if smooth.velocity and not smooth.power else None
+        first = self.attempt(rounded, problem.guess(guess), rough)
         found = [first]
         if first.ok and not self.late:
             if smooth.power:
@@ -106,12 +110,14 @@ class Planner:
                 found += self.standing(problem, guess)
             elif smooth.velocity:
                 found.append(self.directed(first))
+                if not found[-1].ok:
+                    found = [self.attempt(rounded, first.result)]
         return choose(found)
 
     def directed(self, attempt: Attempt, weights: Weights | None = None) -> Attempt:
         """The same with the directions of motion kept: dry friction without a corner."""
         problem = replace(attempt.problem, directions=directions(attempt.motion))
-        return self.attempt(problem, attempt.result, replace(self.options or Options(), warm_barrier=1e-3), weights)
+        return self.attempt(problem, attempt.result, replace(self.options or Options(), warm_barrier=1e-4), weights)
 
     def narrowed(self, attempt: Attempt) -> list[Attempt]:
         """The same with ever narrower corners."""
