@@ -15,7 +15,7 @@ from armature.motion.shapes import line
 from armature.motion.trajectory import Trajectory
 from armature.optimize.follow_path import FollowPath
 from armature.optimize.improve import improve
-from armature.optimize.path_plan import least_energy_along
+from armature.optimize.least_along import least_energy_along
 
 DATA = json.loads((Path(__file__).parents[1] / "data" / "valasek.json").read_text())
 ROBOT = arm.library("valasek")

@@ -25,11 +25,13 @@ SUBSTEPS = 4  # knots of the joints' motion in every step along the path
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """The joints along a path, p from 0 to 1. function: p (...) → q and three derivatives (..., n).  corners: where q' jumps, inside."""
+    """The joints along a path, p from 0 to 1. function: p (...) → q and three derivatives (..., n).  corners: where q' jumps, inside.
+    level: whether the ends are such corners, where p̈ must vanish."""
 
     robot: Robot
     function: Callable[[Any], JointPoint]
     corners: tuple[float, ...] = ()
+    level: tuple[bool, bool] = (False, False)
 
     def __call__(self, p: Any) -> JointPoint:
         """q, q', q'', q''' at p (...), kept within 0 … 1."""
@@ -46,7 +48,7 @@ def steps_along(curve: Curve, p: Array, ends: tuple[float, float]) -> Steps:
     points = [curve.inside(p[:-1], p[1:], x) for x in (0.0, 0.5, 1.0)]
     G = np.stack([coefficients(curve.robot, *point) for point in points], axis=1)
     stops = np.isin(np.round(p, 12), np.round(curve.corners, 12))
-    return Steps(p, np.diff(p), np.ascontiguousarray(G), sides_of(points[1].dq), stops, ends)
+    return Steps(p, np.diff(p), np.ascontiguousarray(G), sides_of(points[1].dq), stops, ends, curve.level)
 
 
 def knots_along(curve: Curve, count: int, density: Array | None = None) -> Array:
@@ -77,7 +79,7 @@ def default_density(curve: Curve, fine: Array) -> Array:
     middle = (fine[1:] + fine[:-1]) / 2
     k = np.clip(np.searchsorted(stops, middle, side="right") - 1, 0, len(stops) - 2)
     x = (middle - stops[k]) / (stops[k + 1] - stops[k])
-    law = LAWS["quintic" if curve.corners else "cubic"]
+    law = LAWS["quintic" if curve.corners or any(curve.level) else "cubic"]
     time = 1.0 / np.maximum(law(inverse_of(law, x))[1], 1e-2)
     return spread(time, curve, middle)
 
@@ -142,16 +144,17 @@ class Timing:
         """(N+1,) times, s."""
         return np.concatenate([[0.0], np.cumsum(self.h)])
 
+    def sampled(self, substeps: int) -> tuple[Array, Array, Array, Array]:
+        """t, p, ṗ, p̈ in equal parts of every step, and at the end."""
+        x, t0 = np.arange(substeps) / substeps * self.h[:, None], self.t[:-1, None]
+        j = (np.diff(self.a) / self.h)[:, None]
+        p0, s0, a0 = self.p[:-1, None], self.s[:-1, None], self.a[:-1, None]
+        t, p = np.append(t0 + x, self.t[-1]), np.append(p0 + x * (s0 + x * (a0 / 2 + x * j / 6)), self.p[-1])
+        return t, p, np.append(s0 + x * (a0 + x * j / 2), self.s[-1]), np.append(a0 + x * j, self.a[-1])
+
     def trajectory(self, curve: Curve, substeps: int = SUBSTEPS) -> Trajectory:
         """The joints' motion, with knots in equal parts of every step."""
-        c = np.arange(substeps) / substeps
-        x, t0 = c * self.h[:, None], self.t[:-1, None]
-        j = (np.diff(self.a) / self.h)[:, None]
-        s0, a0 = self.s[:-1, None], self.a[:-1, None]
-        t = np.append(t0 + x, self.t[-1])
-        p = np.append(self.p[:-1, None] + x * (s0 + x * (a0 / 2 + x * j / 6)), self.p[-1])
-        s, a = np.append(s0 + x * (a0 + x * j / 2), self.s[-1]), np.append(a0 + x * j, self.a[-1])
-        return joint_motion(curve, t, p, s, a)
+        return joint_motion(curve, *self.sampled(substeps))
 
 
 def joint_motion(curve: Curve, t: Array, p: Array, s: Array, a: Array) -> Trajectory:
@@ -176,7 +179,7 @@ def cubic_timing(curve: Curve, p: Array, duration: float) -> Timing:
     k = np.clip(np.searchsorted(stops, p, side="right") - 1, 0, len(stops) - 2)
     size = stops[k + 1] - stops[k]
     share = np.clip((p - stops[k]) / size, 0.0, 1.0)
-    law = LAWS["quintic" if curve.corners else "cubic"]
+    law = LAWS["quintic" if curve.corners or any(curve.level) else "cubic"]
     x = inverse_of(law, share)
     T = duration * size
     _, rate, bend = law(x)

@@ -14,9 +14,9 @@ from armature.optimize.diagnose import diagnose, forbidden
 from armature.optimize.driven import Weights
 from armature.optimize.follow_path import FollowPath
 from armature.optimize.interior import Options
+from armature.optimize.least_along import least_energy_along
 from armature.optimize.min_time import shortest
 from armature.optimize.move import MoveProblem
-from armature.optimize.path_plan import least_energy_along
 from armature.optimize.plan import Planner
 from armature.optimize.solution import Solution
 from armature.optimize.task import Move

@@ -21,8 +21,8 @@ from armature.optimize.diagnose import diagnose, forbidden
 from armature.optimize.driven import Weights
 from armature.optimize.follow_path import FollowPath
 from armature.optimize.interior import Options, stages
+from armature.optimize.least_along import least_time_along
 from armature.optimize.move import MoveProblem, guess_duration
-from armature.optimize.path_plan import least_time_along
 from armature.optimize.plan import Attempt, Planner, choose, finer_problem, worst_margin
 from armature.optimize.solution import Solution
 from armature.optimize.task import Move

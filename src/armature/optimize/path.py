@@ -17,9 +17,8 @@ import numpy as np
 
 from armature.drive import stack
 from armature.kernel.symbol import bare, from_casadi_column
-from armature.optimize.along_path import Curve, Timing
+from armature.optimize.along_path import Timing
 from armature.optimize.instant import Instants
-from armature.optimize.interior import Options, solve
 from armature.optimize.path_step import NODES, PARTS, VERSION, Moment, PathStep
 from armature.optimize.phase_plane import Steps
 from armature.optimize.problem import Guess, Model, Problem
@@ -136,9 +135,9 @@ class PathModel:
         # at a stop inside the path p̈ is continuous, so it vanishes; so it does at ends at rest where jerk or torque rate are limited
         held = steps.stops.copy()
         gentle = any(len(x) for x in self.rates)
-        for knot, s in ((0, steps.ends[0]), (N, steps.ends[1])):
+        for knot, s, level in zip((0, N), steps.ends, steps.level):
             low[knot, 0] = high[knot, 0] = s * T
-            held[knot] = gentle and s == 0.0
+            held[knot] = (gentle and s == 0.0) or level
         low[steps.stops, 0] = high[steps.stops, 0] = 0.0
         low[held, 1] = high[held, 1] = 0.0
         rates, most = sum(len(x) for x in self.rates), 1.0 - inside

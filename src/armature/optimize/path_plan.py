@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
 from armature.optimize.along_path import Curve, Timing, cubic_timing, knots_along, slowed, spread, steps_along, timing_of
 from armature.optimize.certify import ALLOWED, FINER, margins
@@ -45,19 +44,6 @@ class Aim:
     duration: float | None = None
 
 
-def least_energy_along(robot: Robot, task: FollowPath, supply: Any = None, **settings: Any) -> Solution:
-    """The least energy along a path, at the task's duration or with its price of time."""
-    if task.duration is None and task.time_price <= 0.0:
-        raise ArgumentError("least energy along a path needs FollowPath(..., duration=…), or time_price=… (W) where the duration is free")
-    aim = Aim(1.0, 0.0 if task.duration is not None else task.time_price, task.duration)
-    return plan_path(robot, task, aim, supply, **settings)
-
-
-def least_time_along(robot: Robot, task: FollowPath, supply: Any = None, **settings: Any) -> Solution:
-    """The shortest motion along a path within all limits."""
-    return plan_path(robot, task, Aim(0.0, 1.0), supply, **settings)
-
-
 def plan_path(
     robot: Robot,
     task: FollowPath,
@@ -68,7 +54,7 @@ def plan_path(
     callback: Any = None,
     options: Options | None = None,
 ) -> Solution:
-    """A plan along a path; see `minimize_energy` for the arguments."""
+    """A plan along a path without corners; see `minimize_energy` for the arguments."""
     begin = time.perf_counter()
     search = _Search(robot, task.curve(robot), task, aim, path_model(instants(robot, supply)), callback, options, deadline, begin)
     steps = search.steps(knots_along(search.curve, min(knots, COARSE)))
@@ -79,10 +65,9 @@ def plan_path(
     run, notes = search.kept_inside(run)
     steps, result, motion = run.steps, run.result, search.motion(run)
     diagnosis = None if result.ok else search.diagnose(steps, profile, result)
-    account = ledger(robot, motion, search.model.at.supply)
     return Solution(
-        robot, search.model.at.supply, result.status, drive_signals(robot, motion), search.baseline(steps, motion.duration), account, result,
-        diagnosis, tuple(notes), time.perf_counter() - begin,
+        robot, search.model.at.supply, result.status, drive_signals(robot, motion), lambda: search.baseline(steps, motion.duration), None,
+        result, diagnosis, tuple(notes), time.perf_counter() - begin,
     )  # fmt: skip
 
 
@@ -185,8 +170,11 @@ class _Search:
         fine = np.linspace(0.0, 1.0, 4001)
         t = np.interp(fine, run.timing.p, run.timing.t)
         density = spread(np.maximum(np.diff(t), 1e-12), self.curve, (fine[1:] + fine[:-1]) / 2)
-        new = self.steps(knots_along(self.curve, knots, density))
-        again = self.run(new, interpolated(run.timing, new.p), run.inside)
+        for count in (knots, (knots + run.steps.N) // 2):
+            new = self.steps(knots_along(self.curve, count, density))
+            again = self.run(new, interpolated(run.timing, new.p), run.inside)
+            if again.result.ok or self.late():
+                break
         return again if again.result.ok else run
 
     def kept_inside(self, run: _Run) -> tuple[_Run, list[str]]:
@@ -264,7 +252,7 @@ class _Search:
             shortest = quick.profile(steps)
             run = quick.first(steps, shortest)
             T = run.timing.t[-1] if run.result.ok else shortest.duration if shortest is not None else 0.0
-            if shortest is not None and T > self.aim.duration:
+            if shortest is not None and self.aim.duration < T:
                 return self.too_fast(steps, shortest, float(T))
         worst = result.violations[0] if result.violations else None
         what = result.status.value if worst is None else f"{worst.name} is exceeded by {worst.amount:.3g}"
@@ -315,10 +303,11 @@ def tightest(model: PathModel, profile: Profile) -> tuple[int, Any]:
 
 
 def interpolated(timing: Timing, p: np.ndarray) -> Timing:
-    """The same run with other knots."""
-    t = np.interp(p, timing.p, timing.t)
-    s, a = np.interp(p, timing.p, timing.s), np.interp(p, timing.p, timing.a)
-    return Timing(p, s, a, np.maximum(np.diff(t), 1e-9 * timing.t[-1]))
+    """The same run with other knots: t, ṗ and p̈ where it passes them."""
+    t, at, s, a = timing.sampled(20)
+    at = np.maximum.accumulate(at)
+    when = np.interp(p, at, t)
+    return Timing(p, np.interp(p, at, s), np.interp(p, at, a), np.maximum(np.diff(when), 1e-9 * t[-1]))
 
 
 def _worst(robot: Robot, motion: Trajectory, finer: int = FINER):

@@ -27,7 +27,8 @@ ALLOWED = 1e-6  # excess of a limit that counts as none, as a fraction of it
 @dataclass(frozen=True, eq=False)
 class Steps:
     """A path in N steps. p: (N+1,) knots.  lengths: (N,).  G: (N, 3, 6, n) coefficients at start, middle and end of each step.
-    sides: (N, n) directions of the joints.  stops: (N+1,) where the hand must stand still (corners).  ends: speeds ṗ at both ends, 1/s."""
+    sides: (N, n) directions of the joints.  stops: (N+1,) where the hand must stand still (corners).  ends: speeds ṗ at both ends, 1/s.
+    level: whether p̈ vanishes at the ends, as it must at a corner where two parts of a path meet."""
 
     p: Array
     lengths: Array
@@ -35,6 +36,7 @@ class Steps:
     sides: Array
     stops: Array
     ends: tuple[float, float] = (0.0, 0.0)
+    level: tuple[bool, bool] = (False, False)
 
     @property
     def N(self) -> int:

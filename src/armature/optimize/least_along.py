@@ -1,0 +1,116 @@
+"""`minimize_energy` and `minimize_time` along a path. With corners the hand stops at each, so its parts are planned one by one; a given duration is shared by one price of time.
+
+At a corner speed and p̈ vanish, so that the joints' accelerations go through zero without a jump.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from typing import Any
+
+import numpy as np
+
+from armature.errors import ArgumentError
+from armature.motion.trajectory import Trajectory
+from armature.optimize.along_path import Curve
+from armature.optimize.follow_path import FollowPath, Joined
+from armature.optimize.path_plan import Aim, plan_path
+from armature.optimize.solution import Diagnosis, Solution
+from armature.robot.model import Robot
+from armature.simulate.ledger import drive_signals
+
+SHARED = 1e-3  # how exactly the parts' durations add up before they are scaled to the one asked for
+
+
+def least_energy_along(robot: Robot, task: FollowPath, supply: Any = None, **settings: Any) -> Solution:
+    """The least energy along a path, at the task's duration or with its price of time."""
+    if task.duration is None and task.time_price <= 0.0:
+        raise ArgumentError("least energy along a path needs FollowPath(..., duration=…), or time_price=… (W) where the duration is free")
+    aim = Aim(1.0, 0.0 if task.duration is not None else task.time_price, task.duration)
+    return plan_along(robot, task, aim, supply, **settings)
+
+
+def least_time_along(robot: Robot, task: FollowPath, supply: Any = None, **settings: Any) -> Solution:
+    """The shortest motion along a path within all limits."""
+    return plan_along(robot, task, Aim(0.0, 1.0), supply, **settings)
+
+
+def plan_along(robot: Robot, task: FollowPath, aim: Aim, supply: Any = None, **settings: Any) -> Solution:
+    """One plan, or one for every part between corners."""
+    curve = task.curve(robot)
+    once = dataclasses.replace(task, path=curve)  # inverse kinematics once
+    return plan_legs(curve, once, aim, supply, **settings) if curve.corners else plan_path(robot, once, aim, supply, **settings)
+
+
+def plan_legs(curve: Curve, task: FollowPath, aim: Aim, supply: Any = None, **settings: Any) -> Solution:
+    """A plan along a path with corners."""
+    begin = time.perf_counter()
+    tasks = leg_tasks(curve, task)
+    plan = lambda aims: [plan_path(curve.robot, leg, a, supply, **settings) for leg, a in zip(tasks, aims)]
+    if aim.duration is None:
+        parts = plan([aim] * len(tasks))
+    else:
+        fast = plan([Aim(0.0, 1.0)] * len(tasks))
+        shortest = sum(part.duration for part in fast)
+        if not all(part.ok for part in fast) or shortest > aim.duration:
+            return joined(curve, fast, time.perf_counter() - begin, too_short(curve, fast, shortest, aim.duration))
+        shares = shared(plan, fast, aim.duration)
+        parts = plan([Aim(1.0, 0.0, T) for T in shares])
+    return joined(curve, parts, time.perf_counter() - begin, None)
+
+
+def leg_tasks(curve: Curve, task: FollowPath) -> list[FollowPath]:
+    """The parts between corners as tasks of their own."""
+    function = curve.function
+    assert isinstance(function, Joined)
+    sizes, last = np.diff(function.edges), len(function.legs) - 1
+    tasks = []
+    for k, leg in enumerate(function.legs):
+        part = Curve(curve.robot, leg, (), (k > 0, k < last))
+        start = task.start_speed / sizes[k] if k == 0 else 0.0
+        end = task.end_speed / sizes[k] if k == last else 0.0
+        tasks.append(FollowPath(part, start_speed=float(start), end_speed=float(end)))
+    return tasks
+
+
+def shared(plan: Any, fast: list[Solution], duration: float) -> list[float]:
+    """Durations of the parts that add up to the one given, with the same price of time for all: bisection on its logarithm."""
+    power = max(1.0, sum(abs(part.energy) / part.duration for part in fast))
+    low, high = -7.0, 7.0
+    times = [part.duration for part in fast]
+    for _ in range(14):
+        middle = (low + high) / 2
+        parts = plan([Aim(1.0, power * 10.0**middle)] * len(fast))
+        if all(part.ok for part in parts):
+            times = [part.duration for part in parts]
+        total = sum(times)
+        if abs(total / duration - 1) < SHARED:
+            break
+        low, high = (middle, high) if total > duration else (low, middle)
+    return [T * duration / sum(times) for T in times]
+
+
+def joined(curve: Curve, parts: list[Solution], seconds: float, diagnosis: Diagnosis | None) -> Solution:
+    """The parts one after the other."""
+    worst = next((part for part in parts if not part.ok), parts[-1])
+    motions, t0 = [part.trajectory for part in parts], 0.0
+    rows: list[tuple[np.ndarray, ...]] = []
+    for k, motion in enumerate(motions):
+        first = 0 if k == 0 else 1
+        rows.append(tuple(x[first:] for x in (motion.t - motion.t[0] + t0, motion.q, motion.v, motion.a)))
+        t0 += motion.duration
+    motion = Trajectory(*(np.concatenate(x) for x in zip(*rows)), curve.robot.joint_names)
+    notes = tuple(f"part {k + 1}: {note}" for k, part in enumerate(parts) for note in part.notes)
+    return Solution(
+        curve.robot, parts[0].supply, worst.status, drive_signals(curve.robot, motion), None, None, worst.result,
+        diagnosis or worst.diagnosis, notes, seconds,
+    )  # fmt: skip
+
+
+def too_short(curve: Curve, fast: list[Solution], shortest: float, duration: float) -> Diagnosis | None:
+    """Why the duration cannot be met, where it is that which is missing."""
+    if not all(part.ok for part in fast):
+        return None
+    sentence = f"The path cannot be run in {duration:.4g} s: {shortest:.4g} s is the shortest with stops at its {len(curve.corners)} corners."
+    return Diagnosis(sentence, remedy=f"Allow {1.01 * shortest:.4g} s, or blend the corners.", shortest_duration=shortest)

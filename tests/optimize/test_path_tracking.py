@@ -1,0 +1,256 @@
+"""Path tracking on (p, ṗ): three solvers that check each other, limits between knots, refusals with the place (K4–K6)."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import armature as arm
+from armature.motion.shapes import circle, joint_path, line, polyline
+from armature.optimize.along_path import cubic_timing, knots_along, steps_along
+from armature.optimize.certify import margins
+from armature.optimize.fastest import Rows, duration_of, fastest, straight_rows
+from armature.optimize.follow_path import FollowPath
+from armature.optimize.improve import improve
+from armature.optimize.instant import instants
+from armature.optimize.interior import solve
+from armature.optimize.least_along import least_energy_along, least_time_along
+from armature.optimize.path import path_model
+from armature.optimize.phase_plane import best_profile
+from armature.robot.bounds import bounds
+
+NAMES = ("planar2", "scara", "valasek", "burgevin", "six_axis")
+
+
+def random_path(robot, seed: int, points: int = 4):
+    """A smooth path of the joints through random configurations within their ranges."""
+    b, rng = bounds(robot), np.random.default_rng(seed)
+    low, high = np.maximum(b.lower, -1.2), np.minimum(b.upper, 1.2)
+    q = low + (high - low) * rng.uniform(0.25, 0.75, (points, robot.n))
+    if robot.name == "valasek":
+        q[:, 2] = 0.6 + 0.2 * rng.uniform(-1, 1, points)
+    return joint_path(q)
+
+
+def worst(robot, motion) -> float:
+    return min((m.fraction for row in margins(robot, motion).values() for m in row.values()), default=1.0)
+
+
+def profile_of(robot, path, duration: float, knots: int = 80):
+    """The dynamic programme's and the interior solver's answers on the same steps, the latter not started from the former."""
+    curve = FollowPath(path).curve(robot)
+    steps = steps_along(curve, knots_along(curve, knots), (0.0, 0.0))
+    model, start = path_model(instants(robot)), cubic_timing(curve, steps.p, duration)
+    top = np.full(steps.N + 1, 3.0 * float(np.max(start.s)))
+    profile = best_profile(model.step, steps, top, duration=duration)
+    result = solve(model.problem(steps, start, 1.0, 0.0, duration), model.guess(steps, start))
+    return profile, result
+
+
+@pytest.mark.parametrize("name, duration", [("valasek", 2.0), ("burgevin", 1.0), ("planar2", 2.5)])
+def test_dynamic_programme_and_interior_solver_agree(name, duration):
+    robot = arm.library(name)
+    path = random_path(robot, 3)
+    profile, result = profile_of(robot, path, duration)
+    assert profile is not None and result.ok
+    assert profile.duration == pytest.approx(duration, rel=1e-3)
+    books = least_energy_along(robot, FollowPath(path, duration=duration)).ledger
+    assert abs(profile.energy - result.cost) < 0.005 * max(abs(result.cost), books.throughput)
+    assert abs(result.cost - books.energy) < 0.005 * max(abs(result.cost), books.throughput)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_random_paths_keep_all_limits_between_knots(name, seed):
+    robot = arm.library(name)
+    path = random_path(robot, seed)
+    fast = least_time_along(robot, FollowPath(path))
+    assert fast.ok, fast
+    slow = least_energy_along(robot, FollowPath(path, duration=1.4 * fast.duration))
+    assert slow.ok, slow
+    assert slow.duration == pytest.approx(1.4 * fast.duration, rel=1e-6)
+    for plan in (fast, slow):
+        assert worst(robot, plan.trajectory) >= -1e-9
+    assert slow.ledger.losses < fast.ledger.losses
+
+
+def test_literal_method_is_never_below_the_solvers_along_a_path():
+    robot = arm.library("valasek")
+    path = random_path(robot, 5)
+    best = least_energy_along(robot, FollowPath(path, duration=2.0))
+    last = list(itertools.islice(improve(robot, FollowPath(path, duration=2.0), decrease=1e-6), 30))[-1]
+    assert best.energy - 1e-5 * best.ledger.throughput < last.energy
+    assert last.energy - best.energy < 0.02 * best.ledger.throughput
+
+
+def test_certificate_passes_along_a_path_of_the_hand():
+    robot = arm.library("six_axis")
+    hand = arm.pose(robot, np.array([0.2, -0.6, 1.2, 0.3, 0.4, 0.0]), "tool")
+    path = line(hand, (hand.R, hand.p + np.array([0.1, 0.2, 0.15])))
+    plan = least_energy_along(robot, FollowPath(path, duration=1.2, link="tool", seed=np.array([0.2, -0.6, 1.2, 0.3, 0.4, 0.0])))
+    assert plan.ok and plan.certificate.ok, plan.certificate
+    where = arm.pose(robot, plan.trajectory(np.linspace(0, 1.2, 200)).q, "tool")
+    along = where.p - hand.p
+    d = np.array([0.1, 0.2, 0.15]) / np.linalg.norm([0.1, 0.2, 0.15])
+    assert np.abs(along - (along @ d)[:, None] * d).max() < 1e-5 and np.abs(where.R - hand.R).max() < 1e-5
+
+
+def test_hand_stops_at_the_corners_of_a_polyline():
+    robot = arm.library("planar2")
+    q0 = np.array([0.4, 1.2])
+    p = arm.pose(robot, q0, robot.tips[0]).p
+    u = arm.jacobian(robot, q0, robot.tips[0])[:3]
+    a, b = p + 0.08 * u[:, 0], p + 0.08 * u[:, 0] + 0.08 * u[:, 1]
+    path = polyline([p, a, b])
+    plan = least_time_along(robot, FollowPath(path, start=q0, link=robot.tips[0]))
+    assert plan.ok and worst(robot, plan.trajectory) >= -1e-9
+    hand = arm.pose(robot, plan.trajectory.q, robot.tips[0]).p
+    k = int(np.argmin(np.linalg.norm(hand - a, axis=1)))
+    assert np.linalg.norm(hand[k] - a) < 1e-5 and np.abs(plan.trajectory.v[k]).max() < 1e-5
+    calm = least_energy_along(robot, FollowPath(path, duration=1.5 * plan.duration, start=q0, link=robot.tips[0]))
+    assert calm.ok and calm.duration == pytest.approx(1.5 * plan.duration, rel=1e-6) and calm.ledger.losses < plan.ledger.losses
+    hasty = least_energy_along(robot, FollowPath(path, duration=0.5 * plan.duration, start=q0, link=robot.tips[0]))
+    assert not hasty.ok and hasty.diagnosis is not None and hasty.diagnosis.shortest_duration == pytest.approx(plan.duration, rel=1e-3)
+
+
+def test_least_time_within_torque_and_velocity_limits_equals_toppra():
+    ta = pytest.importorskip("toppra")
+    ta.setup_logging("ERROR")
+    robot, limits = frictionless("six_axis")
+    path = random_path(robot, 2)
+    curve = FollowPath(path).curve(robot)
+    p = np.linspace(0.0, 1.0, 101)
+    steps = steps_along(curve, p, (0.0, 0.0))
+    rows = straight_rows(path_model(instants(robot)).step, steps)
+    keep = [k for k, name in enumerate(rows.names) if name.startswith(("velocity", "torque"))]
+    rows = Rows(*(np.ascontiguousarray(x[..., keep]) for x in rows[:3]), tuple(rows.names[k] for k in keep))
+    mine = duration_of(steps, fastest(steps, rows).s)
+    speed = ta.constraint.JointVelocityConstraint(np.column_stack([-limits.velocity, limits.velocity]))
+    torque = ta.constraint.JointTorqueConstraint(
+        lambda q, v, a: arm.inverse_dynamics(robot, q, v, a), np.column_stack([-limits.torque, limits.torque]), np.zeros(robot.n),
+        discretization_scheme=ta.constraint.DiscretizationType.Interpolation,
+    )  # fmt: skip
+    their_path = ta.SplineInterpolator(path.breaks, path(path.breaks).q, bc_type="not-a-knot")
+    s = ta.algorithm.TOPPRA([speed, torque], their_path, gridpoints=p, solver_wrapper="seidel").compute_parameterization(0, 0)[1]
+    assert mine == pytest.approx(float(np.sum(2 * np.diff(p) / (s[1:] + s[:-1]))), rel=1e-3)
+
+
+def frictionless(name: str):
+    """A robot without friction whose drives never limit it, and its joints' limits."""
+    robot = arm.library(name)
+    robot = robot.with_friction({joint: {"viscous": 0.0, "coulomb": 0.0} for joint in robot.joint_names})
+    strong = {}
+    for c in robot.drives:
+        d = c.drives[0]
+        motor = replace(d.motor, peak_current=np.inf, continuous_current=np.inf, maximum_speed=np.inf, peak_heat=np.inf, average_heat=np.inf)
+        amplifier = replace(d.amplifier, voltage=np.inf, peak_current=np.inf, continuous_current=np.inf)
+        strong[c.joints[0]] = replace(d, motor=motor, amplifier=amplifier, gear=replace(d.gear, maximum_speed=np.inf, maximum_torque=np.inf))
+    robot = robot.with_drives(strong)
+    return robot, bounds(robot)
+
+
+def test_fastest_profile_on_a_line_of_one_joint_is_bang_bang():
+    # τ = m a, |τ| ≤ F over a way d: T = 2 √(m d/F)
+    robot = (
+        arm.library("valasek")
+        .with_gravity((0.0, 0.0, 0.0))
+        .with_limits({"r": {"lower": 0.3, "upper": 3.0, "torque": 10.0}})
+    )  # fmt: skip
+    path = joint_path(np.array([[0.0, 0.0, 0.5], [0.0, 0.0, 1.5]]))
+    curve = FollowPath(path).curve(robot)
+    steps = steps_along(curve, np.linspace(0, 1, 101), (0.0, 0.0))
+    found = fastest(steps, straight_rows(path_model(instants(robot)).step, steps))
+    assert duration_of(steps, found.s) == pytest.approx(2 * np.sqrt(1.0 / 10.0), rel=1e-9)
+    plan = least_time_along(robot, FollowPath(path))
+    assert plan.ok and plan.duration == pytest.approx(2 * np.sqrt(1.0 / 10.0), rel=1e-2)
+
+
+def test_torque_rate_and_jerk_are_kept():
+    robot = arm.library("planar2").with_limits({name: {"torque_rate": 200.0, "jerk": 300.0} for name in ("shoulder", "elbow")})
+    path = random_path(robot, 4)
+    plan = least_time_along(robot, FollowPath(path))
+    assert plan.ok, plan
+    t = np.linspace(0.0, plan.duration, 4001)
+    q, v, a = plan.trajectory(t)
+    tau = arm.inverse_dynamics(robot, q, v, a)
+    assert np.abs(np.diff(tau, axis=0) / np.diff(t)[:, None]).max() < 200.0 * 1.05
+    assert np.abs(np.diff(a, axis=0) / np.diff(t)[:, None]).max() < 300.0 * 1.05
+    free = least_time_along(arm.library("planar2"), FollowPath(path))
+    assert plan.duration > free.duration
+
+
+def test_average_heat_is_kept_and_costs_time():
+    robot = arm.library("valasek")
+    path = random_path(robot, 1)
+    free = least_time_along(robot, FollowPath(path))
+    heat = arm.ledger(robot, free.trajectory).per_joint["r"]["copper"] / free.duration
+    drive = robot.drives[2].drives[0]
+    cool = robot.with_drives({"r": replace(drive, motor=replace(drive.motor, average_heat=0.8 * heat))})
+    plan = least_time_along(cool, FollowPath(path))
+    assert plan.ok and plan.duration > free.duration
+    assert arm.ledger(cool, plan.trajectory).per_joint["r"]["copper"] / plan.duration <= 0.8 * heat * (1 + 1e-4)
+
+
+def test_price_of_time_lies_between_least_time_and_slow():
+    robot = arm.library("valasek")
+    path = random_path(robot, 2)
+    fast = least_time_along(robot, FollowPath(path))
+    dear, cheap = (least_energy_along(robot, FollowPath(path, time_price=price)) for price in (20.0, 0.5))
+    assert dear.ok and cheap.ok and fast.duration <= dear.duration * (1 + 1e-3) < cheap.duration
+    assert cheap.energy < dear.energy
+
+
+def test_too_fast_is_refused_with_the_shortest_duration_place_and_limit():
+    robot = arm.library("burgevin")
+    path = random_path(robot, 0)
+    fast = least_time_along(robot, FollowPath(path))
+    plan = least_energy_along(robot, FollowPath(path, duration=0.7 * fast.duration))
+    assert not plan.ok and plan.diagnosis is not None
+    assert plan.diagnosis.shortest_duration == pytest.approx(fast.duration, rel=0.05)
+    assert "p = " in plan.diagnosis.sentence and plan.diagnosis.joint in robot.joint_names
+
+
+def test_load_that_cannot_be_held_is_refused_with_the_place():
+    robot = arm.library("valasek").with_payload(12.0)
+    plan = least_energy_along(robot, FollowPath(random_path(robot, 0), duration=5.0))
+    assert not plan.ok and plan.diagnosis is not None
+    assert "holding the arm" in plan.diagnosis.sentence and "p = " in plan.diagnosis.sentence
+
+
+def test_paths_out_of_reach_range_or_through_a_singularity_are_refused_with_the_place():
+    robot = arm.library("planar2")
+    tip = robot.tips[0]
+    p = arm.pose(robot, np.array([0.4, 1.2]), tip).p
+    with pytest.raises(arm.ArgumentError, match=r"beyond p = 0\.\d+"):
+        FollowPath(line(p, p * 5.0), link=tip).curve(robot)
+    narrow = robot.with_limits({"elbow": {"lower": -1.0, "upper": 1.0}})
+    with pytest.raises(arm.ArgumentError, match="'elbow' at p = "):
+        FollowPath(joint_path(np.array([[0.0, 0.0], [0.5, 1.5]]))).curve(narrow)
+    q = np.array([0.4, 1.2])
+    away = arm.pose(robot, q, tip).p
+    with pytest.raises(arm.ArgumentError, match="p = 0"):
+        FollowPath(line(away, -away), link=tip).curve(robot)
+
+
+def test_bad_tasks_are_refused():
+    robot, path = arm.library("planar2"), joint_path(np.zeros((2, 3)) + [[0, 0, 0], [1, 1, 1]])
+    for task in (FollowPath(path), FollowPath("nothing")):
+        with pytest.raises(arm.ArgumentError):
+            task.curve(robot)
+    with pytest.raises(arm.ArgumentError, match="duration"):
+        FollowPath(path, duration=-1.0)
+    with pytest.raises(arm.ArgumentError, match="needs"):
+        least_energy_along(robot, FollowPath(random_path(robot, 0)))
+
+
+def test_circle_of_a_redundant_arm_is_planned_within_its_limits():
+    robot = arm.library("seven_axis")
+    q = np.array([0.0, 0.5, 0.0, 1.4, 0.0, 0.8, 0.0])
+    tip = robot.tips[0]
+    p = arm.pose(robot, q, tip).p
+    path = circle(p, p + np.array([0.0, 0.0, 0.08]), (1.0, 0.0, 0.0), angle=np.pi)
+    plan = least_energy_along(robot, FollowPath(path, duration=2.5, link=tip, start=q))
+    assert plan.ok and worst(robot, plan.trajectory) >= -1e-9
