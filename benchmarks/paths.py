@@ -12,7 +12,7 @@ from armature.motion.path import JointPath
 from armature.motion.shapes import joint_path
 from armature.optimize.along_path import steps_along
 from armature.optimize.certify import margins
-from armature.optimize.fastest import Rows, duration_of, fastest, straight_rows
+from armature.optimize.fastest import duration_of, fastest, straight_rows
 from armature.optimize.follow_path import FollowPath
 from armature.optimize.instant import instants
 from armature.optimize.path import path_model
@@ -59,21 +59,20 @@ def against_toppra(seeds: int = 5, grid: int = 100) -> list[str]:
         path = random_path(robot, seed)
         curve = FollowPath(path).curve(robot)
 
-        def mine() -> float:
+        def mine(curve=curve) -> float:
             steps = steps_along(curve, p, (0.0, 0.0))
-            rows = straight_rows(step, steps)
-            keep = [k for k, name in enumerate(rows.names) if name.startswith(("velocity", "torque"))]
-            rows = Rows(*(np.ascontiguousarray(x[..., keep]) for x in rows[:3]), tuple(rows.names[k] for k in keep))
+            rows = straight_rows(step, steps).chosen(lambda name: name.startswith(("velocity", "torque")))
             return duration_of(steps, fastest(steps, rows).s)
 
         their_path = ta.SplineInterpolator(path.breaks, path(path.breaks).q, bc_type="not-a-knot")
 
-        def theirs() -> float:
+        def theirs(their_path=their_path) -> float:
             speed = ta.constraint.JointVelocityConstraint(np.column_stack([-b.velocity, b.velocity]))
             scheme = ta.constraint.DiscretizationType.Interpolation
             limit = np.column_stack([-b.torque, b.torque])
             torque = ta.constraint.JointTorqueConstraint(inverse, limit, np.zeros(robot.n), discretization_scheme=scheme)
-            s = ta.algorithm.TOPPRA([speed, torque], their_path, gridpoints=p, solver_wrapper="seidel").compute_parameterization(0, 0)[1]
+            found = ta.algorithm.TOPPRA([speed, torque], their_path, gridpoints=p, solver_wrapper="seidel").compute_parameterization(0, 0)
+            s = np.asarray(found[1])  # pyright: ignore[reportOptionalSubscript]
             return float(np.sum(2 * np.diff(p) / (s[1:] + s[:-1])))
 
         (T, t), (T2, t2) = best_of(mine), best_of(theirs)

@@ -12,7 +12,7 @@ import armature as arm
 from armature.motion.shapes import circle, joint_path, line, polyline
 from armature.optimize.along_path import cubic_timing, knots_along, steps_along
 from armature.optimize.certify import margins
-from armature.optimize.fastest import Rows, duration_of, fastest, straight_rows
+from armature.optimize.fastest import duration_of, fastest, straight_rows
 from armature.optimize.follow_path import FollowPath
 from armature.optimize.improve import improve
 from armature.optimize.instant import instants
@@ -124,9 +124,7 @@ def test_least_time_within_torque_and_velocity_limits_equals_toppra():
     curve = FollowPath(path).curve(robot)
     p = np.linspace(0.0, 1.0, 101)
     steps = steps_along(curve, p, (0.0, 0.0))
-    rows = straight_rows(path_model(instants(robot)).step, steps)
-    keep = [k for k, name in enumerate(rows.names) if name.startswith(("velocity", "torque"))]
-    rows = Rows(*(np.ascontiguousarray(x[..., keep]) for x in rows[:3]), tuple(rows.names[k] for k in keep))
+    rows = straight_rows(path_model(instants(robot)).step, steps).chosen(lambda name: name.startswith(("velocity", "torque")))
     mine = duration_of(steps, fastest(steps, rows).s)
     speed = ta.constraint.JointVelocityConstraint(np.column_stack([-limits.velocity, limits.velocity]))
     torque = ta.constraint.JointTorqueConstraint(
@@ -145,9 +143,10 @@ def frictionless(name: str):
     strong = {}
     for c in robot.drives:
         d = c.drives[0]
-        motor = replace(d.motor, peak_current=np.inf, continuous_current=np.inf, maximum_speed=np.inf, peak_heat=np.inf, average_heat=np.inf)
+        inf = np.inf
+        motor = replace(d.motor, peak_current=inf, continuous_current=inf, maximum_speed=inf, peak_heat=inf, average_heat=inf)
         amplifier = replace(d.amplifier, voltage=np.inf, peak_current=np.inf, continuous_current=np.inf)
-        strong[c.joints[0]] = replace(d, motor=motor, amplifier=amplifier, gear=replace(d.gear, maximum_speed=np.inf, maximum_torque=np.inf))
+        strong[c.joints[0]] = replace(d, motor=motor, amplifier=amplifier, gear=replace(d.gear, maximum_speed=inf, maximum_torque=inf))
     robot = robot.with_drives(strong)
     return robot, bounds(robot)
 

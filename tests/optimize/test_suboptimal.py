@@ -136,7 +136,7 @@ def test_deadline_ends_the_stream():
 def test_inadmissible_start_is_refused_with_the_limit():
     robot, _ = move("planar2", 1.5)
     fast = joint_cubic(np.array([-1.0, 0.5]), np.array([1.0, -0.5]), 0.05, joint_names=robot.joint_names)
-    with pytest.raises(arm.ArgumentError, match="not admissible.*its limit is"):
+    with pytest.raises(arm.ArgumentError, match=r"not admissible.*its limit is"):
         next(improve(robot, fast))
 
 

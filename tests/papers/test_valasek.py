@@ -96,9 +96,10 @@ def test_path_example_hand_stays_on_the_line():
 
 
 def test_path_optimum_is_near_the_reference_and_never_below_it():
+    # the line passes 3 cm from the origin: uniform meshes stall at 0.361 to 0.368, says the reference
     drives = {name: c.drives[0] for name, c in zip(("phi", "theta", "r"), ROBOT.drives)}
     free = ROBOT.with_drives({name: replace(d, motor=replace(d.motor, peak_current=np.inf)) for name, d in drives.items()})
     plan = least_energy_along(free, hand_line(), knots=200)
     best = DATA["path_straight_line"]["optimum_unbounded"]
     assert plan.ok
-    assert best - 1e-6 < plan.losses < 1.02 * best
+    assert best - 1e-6 < plan.losses < 0.361

@@ -32,7 +32,8 @@ def test_perturbed_robots_follow_within_the_servos_stiffness(controller):
 
 
 def test_stiffer_servo_is_nearer():
-    soft, stiff = (rehearse(ROBOT, PLAN, Perturbations(delay=0.0, velocity_noise=0.0), runs=16, bandwidth=f).rms.mean() for f in (4.0, 12.0))
+    given = Perturbations(delay=0.0, velocity_noise=0.0)
+    soft, stiff = (rehearse(ROBOT, PLAN, given, runs=16, bandwidth=f).rms.mean() for f in (4.0, 12.0))
     assert stiff < 0.5 * soft
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -64,7 +65,7 @@ def knots_along(curve: Curve, count: int, density: Array | None = None) -> Array
     fixed = np.unique(np.concatenate([[0.0, 1.0], curve.corners, turning_points(curve, fine)]))
     level = np.interp(fixed, np.linspace(0.0, 1.0, len(share)), share)
     knots = [np.array([0.0])]
-    for a, b in zip(level[:-1], level[1:]):
+    for a, b in itertools.pairwise(level):
         parts = max(2, round(count * (b - a)))
         knots.append(np.linspace(a, b, parts + 1)[1:])
     p = np.interp(np.concatenate(knots), share, np.linspace(0.0, 1.0, len(share)))
@@ -254,7 +255,7 @@ class OnCurve:
 def first_profile(curve: Curve, duration: float, at: Instants, knots: int) -> tuple[OnCurve, tuple[Array, Array, Array, Array]]:
     """The cubic along a path without corners, with p̈ straight between knots: what the literal method starts from, (52)."""
     if curve.corners:
-        raise ArgumentError(f"the path has corners at p = {list(curve.corners)}, where the hand must stop; improve its parts, or blend them")
+        raise ArgumentError(f"the path has corners at p = {list(curve.corners)}, where the hand must stop; improve its parts, or blend it")
     t = np.linspace(0.0, duration, knots + 1)
     x = t / duration
     p, s, w = 3 * x**2 - 2 * x**3, (6 * x - 6 * x**2) / duration, (6 - 12 * x) / duration**2

@@ -9,6 +9,7 @@ for them this is where to look.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +28,12 @@ class Rows(NamedTuple):
     beta: Array
     gamma: Array
     names: tuple[str, ...]
+
+    def chosen(self, wanted: Callable[[str], bool]) -> Rows:
+        """The rows with such names only."""
+        keep = [k for k, name in enumerate(self.names) if wanted(name)]
+        alpha, beta, gamma = (np.ascontiguousarray(x[..., keep]) for x in (self.alpha, self.beta, self.gamma))
+        return Rows(alpha, beta, gamma, tuple(self.names[k] for k in keep))
 
 
 class Fastest(NamedTuple):
@@ -67,7 +74,7 @@ def straight_rows(step: PathStep, steps: Steps, margin: float = 1.0) -> Rows:
             K = abs(drive.constant) * (1.0 if margin == 1.0 else np.min(drive.gear.factors(1.0, 0.0)[0]))
             both(m @ row, c @ row, (e + drag) @ np.array(row), K * current, f"current of {name}")
     alpha, beta, gamma = (np.stack([row[k] for row in found], axis=-1) if found else np.zeros((steps.N, 2, 0)) for k in range(3))
-    return Rows(*(np.ascontiguousarray(x) for x in (alpha, beta, gamma)), tuple(row[3] for row in found))
+    return Rows(alpha, beta, gamma, tuple(row[3] for row in found)).chosen(lambda name: True)
 
 
 def _speed_limit(step: PathStep, j: int) -> float:

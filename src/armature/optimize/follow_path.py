@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,7 +73,7 @@ class FollowPath:
         edges = [0.0, *self.path.corners, 1.0]
         legs: list[JointPath] = []
         start = self.start
-        for a, b in zip(edges[:-1], edges[1:]):
+        for a, b in itertools.pairwise(edges):
             part = self.path if len(edges) == 2 else part_of(self.path, a, b)
             leg = _followed(robot, part, link, start, self, (a, b))
             legs.append(leg)

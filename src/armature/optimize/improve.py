@@ -65,7 +65,7 @@ def _started(robot: Robot, motion: Any, supply: Any, knots: int, riding: str, li
         raise ArgumentError(f"improve takes a Trajectory, or a FollowPath with a duration; got {motion!r}")
     run = Approximations(along, t, x[0], v[0], w, riding, limited)
     if not run.admissible(run.w, FIRST):
-        raise ArgumentError(f"the first motion is not admissible: {_why(run, at)}; start from a slower one, or one that minimize_time gives")
+        raise ArgumentError(f"the first motion is not admissible: {_why(run, at)}; start from a slower one, or from minimize_time's")
     return run
 
 

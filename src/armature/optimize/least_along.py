@@ -1,6 +1,7 @@
-"""`minimize_energy` and `minimize_time` along a path. With corners the hand stops at each, so its parts are planned one by one; a given duration is shared by one price of time.
+"""`minimize_energy` and `minimize_time` along a path, with or without corners.
 
-At a corner speed and p̈ vanish, so that the joints' accelerations go through zero without a jump.
+At a corner the hand stops, so the parts are planned one by one; a given duration is shared by one price of time. Speed and p̈ vanish
+there, so that the joints' accelerations go through zero without a jump.
 """
 
 from __future__ import annotations
@@ -95,12 +96,12 @@ def joined(curve: Curve, parts: list[Solution], seconds: float, diagnosis: Diagn
     """The parts one after the other."""
     worst = next((part for part in parts if not part.ok), parts[-1])
     motions, t0 = [part.trajectory for part in parts], 0.0
-    rows: list[tuple[np.ndarray, ...]] = []
+    times: list[np.ndarray] = []
     for k, motion in enumerate(motions):
-        first = 0 if k == 0 else 1
-        rows.append(tuple(x[first:] for x in (motion.t - motion.t[0] + t0, motion.q, motion.v, motion.a)))
+        times.append((motion.t - motion.t[0] + t0)[min(k, 1) :])
         t0 += motion.duration
-    motion = Trajectory(*(np.concatenate(x) for x in zip(*rows)), curve.robot.joint_names)
+    chain = lambda name: np.concatenate([getattr(motion, name)[min(k, 1) :] for k, motion in enumerate(motions)])
+    motion = Trajectory(np.concatenate(times), chain("q"), chain("v"), chain("a"), curve.robot.joint_names)
     notes = tuple(f"part {k + 1}: {note}" for k, part in enumerate(parts) for note in part.notes)
     return Solution(
         curve.robot, parts[0].supply, worst.status, drive_signals(curve.robot, motion), None, None, worst.result,
@@ -112,5 +113,5 @@ def too_short(curve: Curve, fast: list[Solution], shortest: float, duration: flo
     """Why the duration cannot be met, where it is that which is missing."""
     if not all(part.ok for part in fast):
         return None
-    sentence = f"The path cannot be run in {duration:.4g} s: {shortest:.4g} s is the shortest with stops at its {len(curve.corners)} corners."
+    sentence = f"The path cannot be run in {duration:.4g} s: with stops at its {len(curve.corners)} corners it takes {shortest:.4g} s."
     return Diagnosis(sentence, remedy=f"Allow {1.01 * shortest:.4g} s, or blend the corners.", shortest_duration=shortest)

@@ -74,7 +74,8 @@ class PathModel:
     def model(self) -> Model:
         """For the solver. Data: Δp, weights of energy and time, 1/T, the step's time, the joints' directions, G."""
         names = [str(self.step.rows[k]) for k in self.kept[0]]
-        jerks, torques = ([f"{what} of {self.at.robot.joint_names[j]}" for j in js] for what, js in zip(("jerk", "torque rate"), self.rates))
+        joints, kinds = self.at.robot.joint_names, ("jerk", "torque rate")
+        jerks, torques = ([f"{what} of {joints[j]}" for j in js] for what, js in zip(kinds, self.rates))
         rows = ["length of the step"] + [*names, *jerks, *torques] * len(LIMITS_AT)
         rows += ["supply"] * (self._supply_rows * len(self.rule[0]))
         return Model(
@@ -82,7 +83,8 @@ class PathModel:
             dynamics=lambda x, u, p, d: [x[0] + (x[1] + u[1]) * u[0] * d[4] * d[3] / 2, u[1]],
             cost=on_symbols(self.cost), constraints=on_symbols(self.constraints), totals=on_symbols(self.totals),
             key=self.at.key(f"along a path {VERSION}") + str([x.tolist() for x in self.rates]),
-            state_names=("speed along the path", "acceleration along the path"), control_names=("time of the step", "acceleration at its end"),
+            state_names=("speed along the path", "acceleration along the path"),
+            control_names=("time of the step", "acceleration at its end"),
             constraint_names=rows, total_names=["duration", *(str(row) for row in self.step.means)],
         )  # fmt: skip
 

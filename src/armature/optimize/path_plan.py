@@ -185,12 +185,12 @@ class _Search:
             if not run.result.ok or self.late():
                 break
             worst, off = _worst(self.robot, self.motion(run)), self.energy_off(run)
-            kept = worst is None or worst.fraction >= 0.0
-            if kept and off <= ENERGY_OFF:
+            beyond = 0.0 if worst is None else max(0.0, -worst.fraction)
+            if beyond == 0.0 and off <= ENERGY_OFF:
                 break
             again = run
-            if not kept and -worst.fraction < CLOSE and off <= ENERGY_OFF:
-                again = self.run(run.steps, run.timing, run.inside - 1.3 * worst.fraction + 1e-5)
+            if 0.0 < beyond < CLOSE and off <= ENERGY_OFF:
+                again = self.run(run.steps, run.timing, run.inside + 1.3 * beyond + 1e-5)
             if again is run or not again.result.ok:
                 again = self.adapted(run, 2 * run.steps.N) if run.steps.N < FINEST else run
                 reason = f"between knots {worst}" if off <= ENERGY_OFF else f"its energy was off by {100 * off:.2g} %"
@@ -259,7 +259,8 @@ class _Search:
         at = None if worst is None or worst.knot is None else float(steps.p[min(worst.knot, steps.N)])
         place = "" if at is None else f" at p = {at:.4g}"
         sentence = f"No motion along the path was found: {what}{place} at best."
-        return Diagnosis(sentence, "" if worst is None else worst.name, remedy="Allow more time (minimize_time tells how much), or widen limits.")
+        remedy = "Allow more time (minimize_time tells how much), or widen limits."
+        return Diagnosis(sentence, "" if worst is None else worst.name, remedy=remedy)
 
     def standing(self, steps: Steps) -> Diagnosis | None:
         """A limit that is exceeded however slowly the path is run: holding the arm takes too much."""
@@ -275,8 +276,8 @@ class _Search:
             return None
         p = float((steps.p[k] + steps.p[k + 1]) / 2)
         sentence = (
-            f"The path cannot be run at any speed: at p = {p:.4g} holding the arm alone takes a {row.limit} of {row.value(worst):.4g} {row.unit} "
-            f"at {row.joint}, its limit is {row.bound:.4g} {row.unit}."
+            f"The path cannot be run at any speed: at p = {p:.4g} holding the arm alone takes a {row.limit} of "
+            f"{row.value(worst):.4g} {row.unit} at {row.joint}, its limit is {row.bound:.4g} {row.unit}."
         )
         return Diagnosis(sentence, row.limit, row.joint, None, worst, "Move the path, lighten the load, or take a stronger drive.")
 

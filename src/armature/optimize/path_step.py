@@ -76,14 +76,13 @@ class PathStep:
         x = t * (s0 + t * (a0 / 2 + j / 6)) / length
         # Lagrange's parabola through the nodes 0, ½, 1
         l = (2 * (x - 0.5) * (x - 1), -4 * x * (x - 1), 2 * x * (x - 0.5))
-        known = G[int(2 * c)] if c in (0.0, 1.0) else sum(w * G[k] for k, w in enumerate(l))
-        m, f, e, d1, d2, d3 = known
+        m, f, e, d1, d2, d3 = G[int(2 * c)] if c in (0.0, 1.0) else l[0] * G[0] + l[1] * G[1] + l[2] * G[2]
         tau, v, acc = m * a + f * (s * s) + e, d1 * s, d1 * a + d2 * (s * s)
         rate = (a1 - a0) / h
         jerk = d1 * rate + d2 * (3 * s * a) + d3 * (s * s * s)
         # (43) differentiated: m p⃛ + m' ṗ p̈ + 2c ṗ p̈ + c' ṗ³ + e' ṗ
         slopes = ((4 * x - 3) / length, (4 - 8 * x) / length, (4 * x - 1) / length)
-        dm, df, de = sum(w * G[k][:3] for k, w in enumerate(slopes))
+        dm, df, de = slopes[0] * G[0][:3] + slopes[1] * G[1][:3] + slopes[2] * G[2][:3]
         tau_rate = m * rate + (dm + 2 * f) * (s * a) + df * (s * s * s) + de * s
         base = replace(self.at.smooth, velocity=0.0) if not exact else replace(self.at.smooth, power=0.0, velocity=0.0, table=0.0)
         widths = [replace(base, direction=sides[d]) for d in range(self.n)]

@@ -195,7 +195,9 @@ def best_profile(
     plane = Plane(step, steps, grid(steps, top, count))
     found = _solved(plane, duration, price, weight, prices)
     width = np.broadcast_to(top, (steps.N + 1,)) * 2.0 / count
-    for _ in range(passes if found is not None else 0):
+    if found is None:
+        return None
+    for _ in range(passes):
         around = found.s[:, None] + width[:, None] * AROUND
         plane = Plane(step, steps, _fixed(steps, np.maximum(around, 0.02 * width[:, None])))
         again = _solved(plane, duration, price, weight, prices)

@@ -1,4 +1,4 @@
-"""The method of suboptimal approximations, literally (Valášek 1986): every iterate meets its ends exactly, keeps all limits, and can be run.
+"""The method of suboptimal approximations, literally (Valášek 1986): every iterate meets its ends, keeps all limits, and can be run.
 
 With the change of input (6)–(11) the motion is linear: x₁' = x₂, x₂' = w. From an admissible motion J:
     (18)–(20)  ψ₁ = ψ₁(0) + ∫ L_q dt,  ψ₂ = ψ₂(0) − ψ₁(0) t + ∫ (L_v − ∫ L_q) dt      along the iterate
@@ -47,8 +47,15 @@ class Iterate(Trajectory):
 class Along(Protocol):
     """What moves: coordinates x (M, d) with rates and accelerations. Cost and limits at instants, gradients, and an executable motion."""
 
-    d: int
-    at: Instants
+    @property
+    def d(self) -> int:
+        """Coordinates."""
+        ...
+
+    @property
+    def at(self) -> Instants:
+        """Power and limits."""
+        ...
 
     def values(self, x: Array, v: Array, a: Array) -> tuple[Array, Array]:
         """Power (...) and excess of every limit (..., R)."""
@@ -104,7 +111,7 @@ class InJoints:
 
 
 class Approximations:
-    """One run of the method. t: (N+1,) knots.  x0, v0: (d,) at the start.  w: (N+1, d) accelerations at the knots, straight between them."""
+    """One run of the method. t: (N+1,) knots.  x0, v0: (d,) at the start.  w: (N+1, d) accelerations, straight between the knots."""
 
     def __init__(self, along: Along, t: Array, x0: Array, v0: Array, w: Array, riding: str = "spline", limited: bool = True):
         self.along, self.t, self.h = along, t, np.diff(t)

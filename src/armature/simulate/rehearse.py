@@ -88,7 +88,8 @@ class Rehearsal:
         mean, spread = np.nanmean(self.energy), np.nanstd(self.energy)
         lines.append(f"energy {mean:.4g} J ± {spread:.2g} J (planned {self.planned_energy:.4g} J)")
         lines.append(f"torques at their limits for {100 * self.saturated.mean():.2g} % of the time")
-        lines += [f"  {name:12} largest {self.error[:, j].max():.3g}, rms {self.rms[:, j].mean():.3g}" for j, name in enumerate(self.joint_names)]
+        each = zip(self.joint_names, self.error.max(axis=0), self.rms.mean(axis=0))
+        lines += [f"  {name:12} largest {largest:.3g}, rms {rms:.3g}" for name, largest, rms in each]
         return "\n".join(lines)
 
 
@@ -153,7 +154,7 @@ class _Rehearsal:
         return Rehearsal(
             error=off.max(axis=0), rms=np.sqrt(np.mean(off**2, axis=0)), end=q[-1] - wanted[-1],
             energy=self.energy(v[:-1], a[:-1], tau[:-1], supply),
-            planned_energy=float(self.energy(*(x[:-1, None] for x in (self.wanted.v, self.wanted.a, self.feed)), supply)[0]),
+            planned_energy=float(self.energy(self.wanted.v[:-1, None], self.wanted.a[:-1, None], self.feed[:-1, None], supply)[0]),
             saturated=at_limit, failed=failed, mass=self.mass, friction=self.friction, joint_names=self.robot.joint_names,
         )  # fmt: skip
 
@@ -165,10 +166,10 @@ class _Rehearsal:
         q[0], v[0] = self.q0, self.wanted.v[0]
         late = round(self.given.delay / self.step)
         model = self.model_kernel() if self.by_model else self.plant_kernel()
-        goal = [np.ascontiguousarray(x) for x in (*self.wanted, self.feed)]
+        qp, vp, ap = (np.ascontiguousarray(x) for x in self.wanted)
         run_loop(
-            self.plant_kernel().address, model.address, self.by_model, self.step, late, *goal, self.kp, self.kd, self.limit, self.noise,
-            self.velocity_noise, np.ascontiguousarray(self.mass), np.ascontiguousarray(self.friction), q, v, a, tau,
+            self.plant_kernel().address, model.address, self.by_model, self.step, late, qp, vp, ap, self.feed, self.kp, self.kd, self.limit,
+            self.noise, self.velocity_noise, np.ascontiguousarray(self.mass), np.ascontiguousarray(self.friction), q, v, a, tau,
         )  # fmt: skip
         return q, v, a, tau
 
