@@ -56,7 +56,8 @@ def test_stopping_after_any_number_leaves_a_motion_that_the_certificate_passes()
 def test_literal_method_is_never_below_the_interior_solvers_optimum_and_comes_near():
     robot, motion = move("valasek", 2.0)
     last = list(itertools.islice(improve(robot, motion, decrease=1e-5), 40))[-1]
-    best = arm.minimize_energy(robot, arm.Move(motion.q[0], motion.q[-1], 2.0))
+    best = arm.minimize_energy(robot, arm.Move(motion.q[0], motion.q[-1], 2.0), guess=last)
+    assert best.ok
     first = arm.ledger(robot, motion).energy
     assert best.energy - 1e-3 < last.energy < best.energy + 0.05 * (first - best.energy)
 
