@@ -105,13 +105,12 @@ def branches(planner: Planner, problem: MoveProblem, guess: Trajectory | None, s
     """The best of the branches that the starting motions lead to, at a moderate price of jerk."""
     given = [g for g in (guess,) if g is not None]
     motions: Sequence[Any] = [*given, None, *detours(problem)]
-    motions = motions if starts is None else motions[: max(1, starts)]
+    enough = len(motions) if starts is None else max(1, starts)
     found: list[Attempt] = []
-    for motion in motions:
-        attempt = approach(planner, problem, motion)
-        found.append(attempt)
-        if planner.late:
+    for k, motion in enumerate(motions):
+        if planner.late or (k >= enough and any(a.ok for a in found)):
             break
+        found.append(approach(planner, problem, motion))
     return choose(found)
 
 
@@ -122,6 +121,8 @@ def approach(planner: Planner, problem: MoveProblem, motion: Trajectory | None) 
     weights = prices(problem, problem.duration, cubic_heat(problem))
     for f in PRICES:
         attempt = planner.attempt(problem, start, weights=weights(f))
+        if last is None and not attempt.ok:
+            attempt = planner.attempt(problem, start, weights=weights(10.0 * f))
         if not attempt.ok:
             return last or attempt
         if last is None:

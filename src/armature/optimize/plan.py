@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -30,6 +31,7 @@ FINEST = 400  # knots up to which a plan is refined
 SMALL = 3e-3  # violation between knots that is cured by tighter limits instead of more knots
 NARROWEST = 2e-4  # last width of a gear's corner, as a fraction of the motion's greatest power
 STILL = 1e-9  # rad or m
+EASING = (3.0, 1.0, 0.3, 0.1, 0.03)  # prices of acceleration, as parts of the joint cubic's energy
 ROUGH = 1e-4  # tolerance of a solve that only has to find the directions
 
 
@@ -103,6 +105,8 @@ class Planner:
         # where directions are kept afterwards, the rounded problem need not be solved to the last digit
         rough = replace(self.options or Options(), tolerance=ROUGH) if smooth.velocity and not smooth.power else None
         first = self.attempt(rounded, problem.guess(guess), rough)
+        if not first.ok and not self.late:
+            first = self.eased(rounded, guess) or first
         found = [first]
         if first.ok and not self.late:
             if smooth.power:
@@ -113,6 +117,25 @@ class Planner:
                 if not found[-1].ok:
                     found = [self.attempt(rounded, first.result)]
         return choose(found)
+
+    def eased(self, problem: MoveProblem, guess: Trajectory | None) -> Attempt | None:
+        """By way of a price on accelerations, which makes long swinging motions convex and is lowered to nothing; None where it fails."""
+        t = np.linspace(0.0, problem.duration, 101)
+        q, v, a = problem.cubic(t)
+        size = float(np.trapezoid(np.sum(a * a, axis=1), t))
+        cost = abs(self.value(problem, Trajectory(t, q, v, a, problem.robot.joint_names)))
+        if self.weights.time or size == 0.0:
+            return None
+        start: Any = problem.guess(guess)
+        attempt = None
+        for part in (*EASING, 0.0):
+            weights = replace(self.weights, acceleration=part * max(cost, 1.0) / size)
+            options = self.options if part == 0.0 else replace(self.options or Options(), tolerance=ROUGH, warm_barrier=1e-3)
+            attempt = self.attempt(problem, start, options, weights)
+            if not attempt.ok:
+                return None
+            start = attempt.result
+        return attempt
 
     def directed(self, attempt: Attempt, weights: Weights | None = None) -> Attempt:
         """The same with the directions of motion kept: dry friction without a corner."""
