@@ -20,6 +20,7 @@ from armature.optimize.interior import solve
 from armature.optimize.least_along import least_energy_along, least_time_along
 from armature.optimize.path import path_model
 from armature.optimize.phase_plane import best_profile
+from armature.optimize.redundant import best_self_motion, least_energy_to_pose
 from armature.robot.bounds import bounds
 
 NAMES = ("planar2", "scara", "valasek", "burgevin", "six_axis")
@@ -253,3 +254,28 @@ def test_circle_of_a_redundant_arm_is_planned_within_its_limits():
     path = circle(p, p + np.array([0.0, 0.0, 0.08]), (1.0, 0.0, 0.0), angle=np.pi)
     plan = least_energy_along(robot, FollowPath(path, duration=2.5, link=tip, start=q))
     assert plan.ok and worst(robot, plan.trajectory) >= -1e-9
+
+
+def test_self_motion_of_a_redundant_arm_is_chosen_by_the_energy():
+    robot = arm.library("seven_axis")
+    q = np.array([0.0, 0.5, 0.0, 1.4, 0.0, 0.8, 0.0])
+    tip = robot.tips[0]
+    p = arm.pose(robot, q, tip).p
+    task = FollowPath(line(p, p + np.array([0.0, 0.25, 0.1])), duration=1.5, link=tip, start=q)
+    plain = least_energy_along(robot, task)
+    best = best_self_motion(robot, task, tries=1)
+    assert best.ok and best.energy <= plain.energy * (1 + 1e-3) and "self-motions" in best.notes[-1]
+    assert worst(robot, best.trajectory) >= -1e-9
+    hand = arm.pose(robot, best.trajectory.q[[0, -1]], tip).p
+    assert np.allclose(hand, [p, p + np.array([0.0, 0.25, 0.1])], atol=1e-6)
+
+
+def test_goal_configuration_of_a_pose_is_chosen_by_the_energy():
+    robot = arm.library("planar2")
+    start, tip = np.array([0.2, 0.9]), robot.tips[0]
+    goal = arm.pose(robot, np.array([0.9, 0.6]), tip).p
+    best = least_energy_to_pose(robot, start, goal, tip, 1.5)
+    assert best.ok and np.allclose(arm.pose(robot, best.trajectory.q[-1], tip).p, goal, atol=1e-6)
+    for other in arm.inverse_kinematics(robot, goal, tip, seed=start):
+        plan = arm.minimize_energy(robot, arm.Move(start, other, 1.5))
+        assert not plan.ok or best.energy <= plan.energy + 1e-6

@@ -69,7 +69,7 @@ class FollowPath:
 
     def _hand_curve(self, robot: Robot) -> Curve:
         """Inverse kinematics along every part between corners, each going on from where the last one ended."""
-        link = self.link or _tip(robot)
+        link = self.link or tip(robot)
         edges = [0.0, *self.path.corners, 1.0]
         legs: list[JointPath] = []
         start = self.start
@@ -81,7 +81,8 @@ class FollowPath:
         return Curve(robot, legs[0] if len(legs) == 1 else Joined(tuple(legs), np.array(edges)), tuple(self.path.corners))
 
 
-def _tip(robot: Robot) -> str:
+def tip(robot: Robot) -> str:
+    """The only tip of a chain; an ArgumentError where there are several."""
     if len(robot.tips) == 1:
         return robot.tips[0]
     raise ArgumentError(f"the robot {robot.name!r} has {len(robot.tips)} tips; say which one follows: link=one of {', '.join(robot.tips)}")
