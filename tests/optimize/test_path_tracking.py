@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import toppra as ta
 
 import armature as arm
 from armature.motion.shapes import circle, joint_path, line, polyline
@@ -118,7 +119,6 @@ def test_hand_stops_at_the_corners_of_a_polyline():
 
 
 def test_least_time_within_torque_and_velocity_limits_equals_toppra():
-    ta = pytest.importorskip("toppra")
     ta.setup_logging("ERROR")
     robot, limits = frictionless("six_axis")
     path = random_path(robot, 2)
