@@ -66,6 +66,9 @@ _SURFACE: dict[str, str | tuple[str, str]] = {
     "traced": "armature.simulate.controller",
     "ledger": "armature.simulate.ledger",
     # planning
+    "Perturbations": "armature.simulate.rehearse",
+    "best_self_motion": "armature.optimize.redundant",
+    "least_energy_to_pose": "armature.optimize.redundant",
     "minimize_time": "armature.optimize.min_time",
     "energy_time_curve": "armature.optimize.curve",
     "ways_round": "armature.optimize.ways",
@@ -200,6 +203,8 @@ if TYPE_CHECKING:
     from armature.optimize.improve import improve as improve
     from armature.optimize.least_energy import minimize_energy as minimize_energy
     from armature.optimize.min_time import minimize_time as minimize_time
+    from armature.optimize.redundant import best_self_motion as best_self_motion
+    from armature.optimize.redundant import least_energy_to_pose as least_energy_to_pose
     from armature.optimize.task import Move as Move
     from armature.optimize.task import Via as Via
     from armature.optimize.time_scaling import TimeScaling as TimeScaling
@@ -218,6 +223,7 @@ if TYPE_CHECKING:
     from armature.simulate.controller import traced as traced
     from armature.simulate.ledger import ledger as ledger
     from armature.simulate.lqr import lqr as lqr
+    from armature.simulate.rehearse import Perturbations as Perturbations
     from armature.simulate.rehearse import rehearse as rehearse
     from armature.simulate.result import Simulation as Simulation
     from armature.simulate.rollout import rollout as rollout
