@@ -49,9 +49,14 @@ class Direction:
 
     def assemble(self, point: Point, mu: float, rho: float, elastic: bool, delta: float) -> None:
         """The matrix of (N1) at the current point."""
-        n, limits = self.n, self.evaluator.limits
+        limits = self.evaluator.limits
         rows.residuals(point.v, limits, point.rows, elastic, self.residual)
         rows.eliminate(limits, point.rows, self.residual, mu, rho, elastic, delta, self.weight, self.rhat)
+        self.fill()
+
+    def fill(self) -> None:
+        """The matrix of (N1) with the rows' weights and the derivatives at hand."""
+        n = self.n
         self.system.B[:] = 0.0
         for block in self.evaluator.blocks:
             system.assemble(block.d, block.at, self.weight, self.system)
@@ -64,15 +69,27 @@ class Direction:
                 self.system.V[t] = self.system.B[t, : n.np] = self.system.B[: n.np, t] = 0.0
 
     def factor(self) -> bool:
-        """Factor with the smallest shift tried, from `floor` on, that makes the matrix convex where it must be (Ipopt's rule)."""
+        """Factor with the smallest shift tried, from `floor` on, that makes the matrix convex where it must be (Ipopt's rule).
+
+        Where more is needed the curvature of the inner function is left out first: it is where most of the negative curvature of
+        a chain of many joints comes from, and a shift large enough to outweigh it makes the steps short.
+        """
         shift = self.floor
-        while not self.try_shift(shift):
+        convex = self.try_shift(shift)
+        if not convex and self.evaluator.straighten():
+            self.fill()
+            convex = self.try_shift(shift)
+            if not convex:
+                self.evaluator.derivatives()
+                self.fill()
+        while not convex:
             if shift == 0.0:
                 shift = SHIFT_FIRST if self.last_shift == 0.0 else max(SHIFT_LEAST, self.last_shift / 3.0)
             else:
                 shift *= 100.0 if self.last_shift == 0.0 else 8.0
             if not shift < SHIFT_MOST:
                 return False
+            convex = self.try_shift(shift)
         self.shift = shift
         if shift > 0.0:
             self.last_shift = shift

@@ -189,3 +189,12 @@ class Evaluator:
         """Fill the derivatives of all blocks at the current point."""
         for call in self._derivatives:
             call()
+
+    def straighten(self) -> bool:
+        """The Hessian again, with the inner function taken as straight (m = 0 in (C2): Gauss and Newton); False when there is none."""
+        if not self.blocks[0].shared:
+            return False
+        self.blocks[0].shared[0][:] = 0.0
+        for call in self._derivatives[1:3]:
+            call()
+        return True

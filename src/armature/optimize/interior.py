@@ -27,6 +27,7 @@ from armature.optimize.stage import Stage, end_stage, running_stage
 from armature.optimize.start import COLD_PUSH, WARM_PUSH, place, scale, take_multipliers
 from armature.optimize.system import cost_slope
 
+LATE = 0.02  # of the longest step: below this second-order corrections are tried
 Callback = Callable[[Iteration], bool | None]
 
 
@@ -281,7 +282,11 @@ class Interior:
     # step length ----------------------------------------------------------------------------------------------------------
 
     def find_step(self) -> bool:
-        """Backtrack along the direction until the filter accepts; False when it never does."""
+        """Backtrack along the direction until the filter accepts; False when it never does.
+
+        Second-order corrections come when the step has become short: corrected full steps along directions of little curvature lead
+        farther than the model holds, where a shorter step, and more curvature for the next one (`Direction.adapt`), is what helps.
+        """
         d, point = self.direction, self.point
         slope = self.slope()
         primal, dual = rows.step_to_boundary(self.limits, point.rows, d.step, self.elastic, self.keep)
@@ -289,7 +294,7 @@ class Interior:
         alpha, first = primal, True
         while alpha >= shortest or first:
             kind = self.attempt(alpha, dual, slope)
-            if kind is None and first and self.trial_theta >= self.theta and self.correct(alpha, dual, slope):
+            if kind is None and alpha < LATE * primal <= 2 * alpha and self.correct(primal, dual, slope):
                 return True
             if kind is not None:
                 d.adapt(alpha / primal)
@@ -331,6 +336,8 @@ class Interior:
         """Second-order corrections: the same matrix, with the residuals of the full step added."""
         d, kept, point, trial = self.direction, self.kept, self.point, self.trial
         kept.copy_step(d)
+        if self.attempt(alpha, dual, slope) is not None or self.trial_theta < self.theta:
+            return False
         gap, residual = point.gap.copy(), kept.residual
         rows.residuals(point.v, self.limits, point.rows, self.elastic, residual)
         theta_before = self.theta
