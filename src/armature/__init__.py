@@ -66,6 +66,12 @@ _SURFACE: dict[str, str | tuple[str, str]] = {
     "traced": "armature.simulate.controller",
     "ledger": "armature.simulate.ledger",
     # planning
+    "Curve": "armature.optimize.curve",
+    "Way": "armature.optimize.ways",
+    "Solution": "armature.optimize.solution",
+    "Diagnosis": "armature.optimize.solution",
+    "Baseline": "armature.optimize.solution",
+    "Certificate": "armature.optimize.certify",
     "Perturbations": "armature.simulate.rehearse",
     "best_self_motion": "armature.optimize.redundant",
     "least_energy_to_pose": "armature.optimize.redundant",
@@ -197,7 +203,9 @@ if TYPE_CHECKING:
     from armature.motion.shapes import spline as spline
     from armature.motion.trajectory import Trajectory as Trajectory
     from armature.motion.waypoints import load_waypoints as load_waypoints
+    from armature.optimize.certify import Certificate as Certificate
     from armature.optimize.certify import certify as certify
+    from armature.optimize.curve import Curve as Curve
     from armature.optimize.curve import energy_time_curve as energy_time_curve
     from armature.optimize.follow_path import FollowPath as FollowPath
     from armature.optimize.improve import improve as improve
@@ -205,10 +213,14 @@ if TYPE_CHECKING:
     from armature.optimize.min_time import minimize_time as minimize_time
     from armature.optimize.redundant import best_self_motion as best_self_motion
     from armature.optimize.redundant import least_energy_to_pose as least_energy_to_pose
+    from armature.optimize.solution import Baseline as Baseline
+    from armature.optimize.solution import Diagnosis as Diagnosis
+    from armature.optimize.solution import Solution as Solution
     from armature.optimize.task import Move as Move
     from armature.optimize.task import Via as Via
     from armature.optimize.time_scaling import TimeScaling as TimeScaling
     from armature.optimize.time_scaling import time_scaling as time_scaling
+    from armature.optimize.ways import Way as Way
     from armature.optimize.ways import ways_round as ways_round
     from armature.robot.library import library as library
     from armature.robot.load import load as load
