@@ -1,4 +1,4 @@
-"""The solver against Ipopt and fatrop on the same discrete problem; time against knots and joints; the first answer of a new process."""
+"""The solver against Ipopt, fatrop and Crocoddyl on the same discrete problems; time against knots and joints; first answers."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from armature.optimize.interior import solve
 from armature.optimize.nlp import Answer, as_nlp
 from armature.optimize.problem import Guess, Problem
 from armature.robot.model import Joint, Link, Robot
+from benchmarks.crocoddyl_peer import against_crocoddyl
 from benchmarks.measure import compared, table, timed, ur5
 
 
@@ -110,15 +111,15 @@ def fatrop_row(task: Task) -> list[Any]:
 def scaling() -> tuple[str, str]:
     """Time of an iteration against knots and against joints."""
     knots, joints = [], []
-    for N in (25, 100, 400, 1600, 3200):
+    for N in (25, 50, 100, 200, 400, 800, 1600, 3200):
         task = thesis_move(N)
         result = solve(task.problem, task.guess)
-        each = timed(lambda task=task: solve(task.problem, task.guess), repeats=5).median / len(result.iterations)
+        each = timed(lambda task=task: solve(task.problem, task.guess), repeats=5).best / len(result.iterations)
         knots.append([N, len(result.iterations) - 1, f"{each * 1e3:.3f}", f"{each / N * 1e6:.2f}"])
-    for n in (2, 4, 6, 8, 12):
+    for n in (2, 4, 6, 8, 10, 12):
         task = move("", chain(n), np.full(n, 0.1), np.full(n, 0.5), 1.0)
         result = solve(task.problem, task.guess)
-        each = timed(lambda task=task: solve(task.problem, task.guess), repeats=5).median / len(result.iterations)
+        each = timed(lambda task=task: solve(task.problem, task.guess), repeats=5).best / len(result.iterations)
         joints.append([n, len(result.iterations) - 1, result.status.name.lower(), f"{each * 1e3:.2f}"])
     first = table(["knots (Burgevin's robot)", "iterations", "ms an iteration", "µs a knot and iteration"], knots)
     return first, table(["joints (100 knots)", "iterations", "status", "ms an iteration"], joints)
@@ -157,7 +158,7 @@ def run() -> str:
     first = [[name, f"{new_process(name):.2f}"] for name in ("thesis_move", "ur5_move")]
     knots, joints = scaling()
     parts = [
-        "## The solver, one thread", table(header, rows), knots, joints,
+        "## The solver, one thread", table(header, rows), against_crocoddyl(), knots, joints,
         "First answer of a new process with warm caches, third-party imports not counted:", table(["task", "s"], first),
     ]  # fmt: skip
     return "\n\n".join(parts)

@@ -110,7 +110,15 @@ class Interior:
             status = Status.INTERRUPTED
         if status in (Status.INTERRUPTED, Status.DEADLINE, Status.ITERATIONS) and self.best_rank < (math.inf, math.inf):
             self.point.copy_from(self.best)
+        if not status.ok and status is not Status.INVALID:
+            self.tidy()
         return make_result(self, status)
+
+    def tidy(self) -> None:
+        """Parameters back inside their bounds, which may have been stretched (a duration must stay positive), and the values there."""
+        n = self.evaluator.n
+        rows.put_inside(self.point.p[None, :], (n.N + 1) * n.nr, n.np, self.limits, 0.0)
+        self.evaluator.values(self.point)
 
     def start(self, guess: Guess | Result) -> Status | None:
         """Scale the problem and place the first point inside its bounds."""
