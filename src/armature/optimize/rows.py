@@ -57,48 +57,30 @@ def limits_of(lower: np.ndarray, upper: np.ndarray) -> Limits:
     return Limits(lower, upper, kind)
 
 
-@loop
-def inside(value, lower, upper, push):
-    """The number nearest to value that keeps a distance from both bounds."""
-    low, high = lower, upper
-    if np.isfinite(lower):
-        low = lower + push * max(1.0, abs(lower))
-        if np.isfinite(upper):
-            low = min(low, lower + push * (upper - lower))
-    if np.isfinite(upper):
-        high = upper - push * max(1.0, abs(upper))
-        if np.isfinite(lower):
-            high = max(high, upper - push * (upper - lower))
-    return min(max(value, low), high)
+def inside(value: np.ndarray, lower: np.ndarray, upper: np.ndarray, push: float) -> np.ndarray:
+    """The numbers nearest to the values that keep a distance from both bounds."""
+    with np.errstate(invalid="ignore"):
+        width = np.where(np.isfinite(lower) & np.isfinite(upper), upper - lower, np.inf)
+        low = np.where(np.isfinite(lower), lower + push * np.minimum(np.maximum(1.0, np.abs(lower)), width), -np.inf)
+        high = np.where(np.isfinite(upper), upper - push * np.minimum(np.maximum(1.0, np.abs(upper)), width), np.inf)
+    return np.minimum(np.maximum(value, low), high)
 
 
-@loop
-def put_inside(values, first, width, limits, push):
+def put_inside(values: np.ndarray, first: int, width: int, limits: Limits, push: float) -> None:
     """Move variables inside their limits: values (knots, count) are the rows first + k·width + i; fixed ones are set."""
-    for k in range(values.shape[0]):
-        for i in range(values.shape[1]):
-            row = first + k * width + i
-            if limits.kind[row] == EQUATION or limits.kind[row] == RIGID:
-                values[k, i] = limits.lower[row]
-            elif limits.kind[row] == BOUNDED:
-                values[k, i] = inside(values[k, i], limits.lower[row], limits.upper[row], push)
+    knots, count = values.shape
+    lower, upper, kind = (side[first : first + knots * width].reshape(knots, width)[:, :count] for side in limits)
+    values[:] = np.where(kind == BOUNDED, inside(values, lower, upper, push), np.where(kind == ABSENT, values, lower))
 
 
-@loop
-def place_slacks(v, limits, rows, push, mu):
+def place_slacks(v: np.ndarray, limits: Limits, rows: Rows, push: float, mu: float) -> None:
     """Slacks nearest to the values v, inside their bounds, with bound multipliers that fit the barrier."""
-    for i in range(v.size):
-        rows.a[i] = rows.b[i] = 0.0
-        if limits.kind[i] == EQUATION or limits.kind[i] == RIGID:
-            rows.s[i] = limits.lower[i]
-        elif limits.kind[i] == BOUNDED:
-            rows.s[i] = inside(v[i], limits.lower[i], limits.upper[i], push)
-            if np.isfinite(limits.lower[i]):
-                rows.a[i] = mu / (rows.s[i] - limits.lower[i])
-            if np.isfinite(limits.upper[i]):
-                rows.b[i] = mu / (limits.upper[i] - rows.s[i])
-        else:
-            rows.s[i] = v[i]
+    lower, upper, kind = limits
+    bounded = kind == BOUNDED
+    rows.s[:] = np.where(bounded, inside(v, lower, upper, push), np.where(kind == ABSENT, v, lower))
+    with np.errstate(divide="ignore"):
+        rows.a[:] = np.where(bounded, mu / (rows.s - lower), 0.0)
+        rows.b[:] = np.where(bounded, mu / (upper - rows.s), 0.0)
 
 
 @loop

@@ -222,42 +222,25 @@ def remainder(system, F, rows, cols, shift, r, gap, rb, dz, dlam, beta, out_r, o
             out_b[j] += B[j, l] * beta[l]
 
 
-@loop
-def cost_slope(g, dz, dp):
-    """Derivative of the cost of a block of knots along (dz, dp); a plain loop, since a threaded library would cost more than it saves."""
-    total = 0.0
+# without compiled loops, which a new process would have to load -----------------------------------------------------------------
+
+
+def cost_slope(g: np.ndarray, dz: np.ndarray, dp: np.ndarray) -> float:
+    """Derivative of the cost of a block of knots along (dz, dp). Not by a threaded product, which costs more than it saves."""
     nz = dz.shape[1]
-    for k in range(g.shape[0]):
-        for a in range(nz):
-            total += g[k, a] * dz[k, a]
-        for j in range(dp.size):
-            total += g[k, nz + j] * dp[j]
-    return total
+    slope = float(np.einsum("ka,ka->", g[:, :nz], dz[: len(g)]))
+    return slope + float(np.einsum("kj,j->", g[:, nz:], dp)) if dp.size else slope
 
 
-@loop
-def gaps(f, z, gap):
+def gaps(f: np.ndarray, z: np.ndarray, gap: np.ndarray) -> float:
     """gap_k = f_k − x_{k+1}; their sum of absolute values."""
-    total = 0.0
-    for k in range(gap.shape[0]):
-        for s in range(gap.shape[1]):
-            gap[k, s] = f[k, s] - z[k + 1, s]
-            total += abs(gap[k, s])
-    return total
+    np.subtract(f, z[1:, : f.shape[1]], out=gap)
+    return float(np.abs(gap).sum())
 
 
-@loop
-def fill_rows(z, p, t, nr, v):
+def fill_rows(z: np.ndarray, p: np.ndarray, t: np.ndarray, nr: int, v: np.ndarray) -> None:
     """The rows that are variables, and the sums of the totals: v[k, :nz] = z, then p and Σ t at the end."""
     knots, nz = z.shape
-    for k in range(knots):
-        for a in range(nz):
-            v[k * nr + a] = z[k, a]
-    nt = t.shape[1]
-    for j in range(p.size):
-        v[knots * nr + j] = p[j]
-    for m in range(nt):
-        total = 0.0
-        for k in range(t.shape[0]):
-            total += t[k, m]
-        v[v.size - nt + m] = total
+    v[: knots * nr].reshape(knots, nr)[:, :nz] = z
+    v[knots * nr : knots * nr + p.size] = p
+    v[knots * nr + p.size :] = t.sum(0)
