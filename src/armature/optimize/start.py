@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from armature.optimize.interior import Interior
 
 LARGEST_GRADIENT = 100.0
-MOST_COST = 1e3
-TINY_GRADIENT = 1e-2  # of a cost that is scaled up, to 1; the barrier and added curvature would drown it
 COLD_PUSH, WARM_PUSH = 1e-2, 1e-4  # how far inside its bounds a variable starts
 
 
@@ -49,8 +47,7 @@ def take_multipliers(search: Interior, result: Result) -> None:
 
 
 def scale(evaluator: Evaluator) -> bool:
-    """Scale cost, constraints and totals so that no gradient at the start exceeds 100, and a cost with tiny ones up; False when
-    one is not finite."""
+    """Scale cost, constraints and totals so that no gradient at the start exceeds 100; False when one is not finite."""
     running, end = evaluator.blocks
     evaluator.values(evaluator.point)
     evaluator.derivatives()
@@ -60,7 +57,7 @@ def scale(evaluator: Evaluator) -> bool:
     n = evaluator.n
     steepest = max(np.abs(running.d.g[:, : n.nz]).max(), np.abs(end.d.g[:, : n.nz]).max())
     steepest = max(steepest, np.abs(running.d.g[:, n.nz :].sum(0) + end.d.g[:, n.nz :].sum(0)).max(initial=0.0))
-    cost = min(1.0 / max(steepest, 1e-300), MOST_COST) if steepest < TINY_GRADIENT else float(factor(steepest))
+    cost = float(factor(steepest))
     totals = factor(np.maximum(*(largest(b.d.T, n.nt if b.stage.nt else 0, n.nz + n.np, n.nt) for b in (running, end))))
     for block in (running, end):
         nc = block.stage.nc
