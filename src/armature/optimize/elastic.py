@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 RHO = 10.0
 RAISE, MOST = 100.0, 1e8
-PATIENCE = 9  # iterations
+PATIENCE = 25  # iterations with short steps, before rows stretch: that often ends at a worse optimum
 TOLERANCE = 1e-6  # of the elastic problem's optimality: a violated row knows its multiplier only to the rounding of RHO
 
 
