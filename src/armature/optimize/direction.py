@@ -71,8 +71,8 @@ class Direction:
     def factor(self) -> bool:
         """Factor with the smallest shift tried, from `floor` on, that makes the matrix convex where it must be (Ipopt's rule).
 
-        Where more is needed the curvature of the inner function is left out first: it is where most of the negative curvature of
-        a chain of many joints comes from, and a shift large enough to outweigh it makes the steps short.
+        Where more is needed the curvature of the inner function is left out first, if that is enough: fewer iterations on chains of many
+        joints than with a shift.
         """
         shift = self.floor
         convex = self.try_shift(shift)
