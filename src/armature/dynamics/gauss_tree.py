@@ -56,7 +56,9 @@ def solve(
 
     def put(i: int, j: int, block: Array) -> None:
         r, c = np.nonzero(block)
-        rows.extend(i + r), columns.extend(j + c), values.extend(block[r, c])
+        rows.extend(i + r)
+        columns.extend(j + c)
+        values.extend(block[r, c])
 
     rhs = np.concatenate([-R.ravel(), tau, f.ravel(), D])
     put(12 * nb + nv, 6 * nb, G)
