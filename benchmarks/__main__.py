@@ -21,14 +21,14 @@ def main(chosen: list[str]) -> int:
         print(f"no section {', '.join(unknown)}; there are: {', '.join(SECTIONS)}")
         return 2
     parts = [f"# Measured results\n\n{datetime.date.today().isoformat()}; {machine()}.\n{NOTE}"]
+    path = Path(__file__).parent / "results.md"
     for name in chosen or SECTIONS:
         start = time.perf_counter()
         parts.append(importlib.import_module(f"benchmarks.{name}").run())
         print(f"{parts[-1]}\n\n({name}: {time.perf_counter() - start:.0f} s)\n", flush=True)
-    if not chosen:
-        path = Path(__file__).parent / "results.md"
-        path.write_text("\n\n".join(parts) + "\n")
-        print(f"written: {path}")
+        if not chosen:
+            path.write_text("\n\n".join(parts) + "\n")
+    print("" if chosen else f"written: {path}")
     return 0
 
 

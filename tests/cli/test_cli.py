@@ -58,3 +58,27 @@ def test_goal_outside_its_range_is_told_with_the_range():
     run = armature("plan", "burgevin", "--from", "0,90deg,0.9", "--to", "0,90deg,1.9", "-T", "1", "--knots", "20")
     assert run.returncode == 1
     assert "joint 'r' at 1.9" in run.stdout and "0.16 to 0.91" in run.stdout
+
+
+@pytest.mark.parametrize("name", ["motion", "graf", "power", "torque-speed", "ledger"])
+def test_figures_of_a_saved_motion_are_written(name, tmp_path):
+    import numpy as np
+
+    import armature as arm
+
+    robot = arm.library("burgevin")
+    q0, q1, T = np.array([0.0, 1.5, 0.5]), np.array([1.0, 1.2, 0.7]), 1.0
+    t = np.linspace(0.0, T, 21)
+    s = t[:, None] / T
+    track = arm.Trajectory(
+        t, q0 + (3 * s**2 - 2 * s**3) * (q1 - q0), 6 * s * (1 - s) * (q1 - q0), (6 - 12 * s) * (q1 - q0), robot.joint_names
+    )
+    track.save(tmp_path / "track.csv")
+    run = armature("figure", name, "burgevin", str(tmp_path / "track.csv"), "--save", str(tmp_path / "picture.png"))
+    assert run.returncode == 0, run.stderr
+    assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_unknown_figure_is_refused_with_the_names():
+    run = armature("figure", "nothing", "burgevin", "none.csv", "--save", "x.png")
+    assert run.returncode == 2 and "torque-speed" in run.stderr and run.stderr.count("\n") == 1

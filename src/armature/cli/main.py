@@ -8,7 +8,7 @@ import warnings
 import typer
 
 from armature import __version__
-from armature.cli import info, plan
+from armature.cli import figure, info, plan
 from armature.errors import ArmatureError, ArmatureWarning
 
 app = typer.Typer(
@@ -21,6 +21,7 @@ app = typer.Typer(
 app.command("info")(info.info)
 app.command("library")(info.list_library)
 app.command("plan")(plan.plan)
+app.command("figure")(figure.figure)
 
 
 def _version(asked: bool) -> None:
