@@ -111,3 +111,21 @@ def test_a_body_at_rest_on_a_turning_base_feels_the_centrifugal_force():
     q, zero = np.array([0.7]), np.zeros(1)
     assert_near(recursive.inverse_dynamics(arm.tree, q, zero, zero, base=base), [-2.0 * 9.0 * 0.7], 1e-15)
     assert_near(recursive.forward_dynamics(arm.tree, q, zero, zero, base=base), [9.0 * 0.7], 1e-15)
+
+
+def test_the_length_of_a_quaternion_does_not_matter():
+    """A floating base turned by a quaternion twice as long is the same base."""
+    from armature.dynamics.compiled import forward_dynamics, inverse_dynamics
+
+    robot = Robot(
+        "body",
+        (Link("world"), Link("body", 2.0, (0.1, 0.2, 0.3), (0.3, 0.2, 0.25, 0.01, 0.02, 0.03))),
+        (Joint("root", "floating", "world", "body"),),
+        "world",
+    )
+    rng = np.random.default_rng(0)
+    q, v, a = rng.normal(size=7), rng.normal(size=6), rng.normal(size=6)
+    longer = np.concatenate([q[:3], 2.5 * q[3:]])
+    tau = inverse_dynamics(robot, q, v, a)
+    assert np.allclose(inverse_dynamics(robot, longer, v, a), tau, rtol=1e-13, atol=1e-13)
+    assert np.allclose(forward_dynamics(robot, longer, v, tau), a, rtol=1e-11, atol=1e-11)

@@ -53,10 +53,11 @@ def about_axis(axis: Array, cosine: Number, sine: Number) -> Array:
 
 
 def from_quaternion(x: Number, y: Number, z: Number, w: Number) -> Array:
-    """Rotation of a unit quaternion (x, y, z, w)."""
+    """Rotation of a quaternion (x, y, z, w) of any length but zero: E + s(⟨ε⟩⟨ε⟩ + w⟨ε⟩), s = 2/(ε·ε + w²)."""
+    s = 2.0 / (x * x + y * y + z * z + w * w)
     rows = [
-        1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y),
-        2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x),
-        2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y),
+        1.0 - s * (y * y + z * z), s * (x * y - w * z), s * (x * z + w * y),
+        s * (x * y + w * z), 1.0 - s * (x * x + z * z), s * (y * z - w * x),
+        s * (x * z - w * y), s * (y * z + w * x), 1.0 - s * (x * x + y * y),
     ]  # fmt: skip
     return pack(rows, (3, 3))
