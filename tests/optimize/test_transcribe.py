@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from thesis import cubic
 
-from armature.drive import Bus, Drive, Gear, Motor, NonRegenerative, Regenerative, Smooth
+from armature.drive import Bus, Drive, Gear, Motor, NonRegenerative, Regenerative, Smooth, as_supply
 from armature.dynamics.compiled import inverse_dynamics
 from armature.errors import ArgumentError
-from armature.optimize.driven import Driven, Weights, at_knot, supply_of
+from armature.optimize.driven import Driven, Weights, at_knot
 from armature.optimize.interior import solve, stages
 from armature.optimize.problem import Guess, Model, Problem
 from armature.optimize.stage import column
@@ -162,7 +162,7 @@ START, GOAL, T = np.array([0.2, 0.4]), np.array([1.4, -0.6]), 1.0
 
 
 def plan(arm=ARM, supply="regenerative", weights=Weights(heat=1), change=None, N=N, **options):  # noqa: B008
-    driven = Driven(arm, supply_of(supply) if isinstance(supply, str) else supply, **options)
+    driven = Driven(arm, as_supply(supply), **options)
     problem = driven.problem(N, START, GOAL, weights, None if driven.durations else T)
     problem = change(problem) if change else problem
     result = solve(problem, driven.guess(*cubic(START, GOAL, T, N), T if driven.durations < 2 else [T / 2] * 2))
@@ -285,6 +285,6 @@ def test_unknown_rules_and_supplies_are_refused():
     with pytest.raises(ArgumentError, match="midpoint"):
         Driven(ARM, Regenerative(), rule="euler").model  # noqa: B018
     with pytest.raises(ArgumentError, match="regenerative"):
-        supply_of("solar")
+        as_supply("solar")
     with pytest.raises(ArgumentError, match="seconds > 0"):
         Driven(ARM, Regenerative()).problem(N, START, GOAL, Weights(heat=1), 0.0)

@@ -12,7 +12,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from armature.drive import EXACT, Bus, NonRegenerative, Regenerative, Smooth, stack
+from armature.drive import EXACT, Bus, Smooth, Supply, stack
 from armature.dynamics import derivatives, recursive
 from armature.dynamics.compiled import fingerprint, inverse_dynamics, physics_source
 from armature.errors import ArgumentError
@@ -22,8 +22,6 @@ from armature.optimize.transcribe import RULES, Accelerations, At, Instant, Shap
 from armature.robot.model import Robot
 from armature.robot.tree import Tree
 from armature.spatial.vectors import pack
-
-Supply = Regenerative | NonRegenerative | Bus
 
 
 @dataclass(frozen=True)
@@ -44,16 +42,6 @@ class Weights:
 
 WEIGHTS = len(fields(Weights))
 CORNERS = ("power", "velocity", "table")  # widths that are data of a plan
-
-
-def supply_of(supply: str | Supply) -> Supply:
-    """A supply by its name, or itself."""
-    named = {"regenerative": Regenerative(), "non-regenerative": NonRegenerative()}
-    if isinstance(supply, str):
-        if supply not in named:
-            raise ArgumentError(f"there is no supply {supply!r}; choose {' or '.join(named)}, or give a Supply or Bus object")
-        return named[supply]
-    return supply
 
 
 @functools.cache
@@ -304,10 +292,15 @@ class Driven:
         if directions is not None:
             data[:N, 1 + self.durations + len(numbers) :] = directions[:, self.dry]
         return Problem(
-            self.model, N, (low, high), self.control_bounds(), durations, self.constraint_bounds(),
-            totals=self.total_bounds(None), data=data,
+            self.model,
+            N,
+            (low, high),
+            self.control_bounds(),
+            durations,
+            self.constraint_bounds(),
+            totals=self.total_bounds(None),
+            data=data,
         )
-
 
     # the start ------------------------------------------------------------------------------------------------------------
 

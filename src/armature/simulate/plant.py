@@ -13,9 +13,9 @@ import numpy as np
 
 from armature.drive import corner
 from armature.drive import friction as friction_module
-from armature.drive.corner import Smooth
 from armature.dynamics import compiled, kinematics, linked, loops, recursive
 from armature.dynamics.closed_loops import check_passive, loop_rows
+from armature.dynamics.friction import friction_torque
 from armature.errors import ArgumentError
 from armature.kernel import Kernel
 from armature.kernel.trace import Shape, trace
@@ -23,20 +23,6 @@ from armature.robot.model import Robot
 from armature.spatial.vectors import Array, pack
 
 OPEN = 1e-6  # m or rad that a loop may be open at the start of a simulation
-
-
-def friction_torque(robot: Robot, v: Array, tau: Array, width: float) -> Array:
-    """What the joints' friction takes (n,): Σ multiplier · F(multiplier · v), dry friction rounded over `width` (rad/s or m/s)."""
-    smooth = Smooth(velocity=width, power=width)
-    taken: list[Any] = [0.0] * robot.nv
-    joints = {j.name: j for j in robot.joints}
-    for body in robot.tree.bodies:
-        joint = joints.get(body.name) or joints.get(body.name.rpartition(".")[0])
-        if body.kind == "free" or joint is None:
-            continue
-        law = joint.friction.torque(body.multiplier * v[body.v], tau[body.v] / body.multiplier, smooth) if body.multiplier else 0.0
-        taken[body.v] = taken[body.v] + body.multiplier * law
-    return pack(taken)
 
 
 def applied(

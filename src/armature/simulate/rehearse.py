@@ -15,13 +15,13 @@ import numpy as np
 
 from armature.drive import as_supply, stack
 from armature.dynamics import compiled, recursive
+from armature.dynamics.friction import friction_torque
 from armature.errors import ArgumentError
 from armature.kernel import Kernel
 from armature.motion.trajectory import Trajectory
 from armature.robot.bounds import bounds
 from armature.robot.model import Robot
 from armature.robot.tree import Tree
-from armature.simulate.plant import friction_torque
 from armature.simulate.rehearsal_loop import run_loop
 
 CONTROLLERS = ("servo", "constraint")
