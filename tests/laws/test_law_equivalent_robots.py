@@ -36,7 +36,7 @@ def reordered(source: Robot, target: Robot, x: np.ndarray, which: int) -> np.nda
     return y
 
 
-def same_dynamics(s: Sample, other: Robot, wrenches=None, tolerance: float = 1e-11) -> None:
+def assert_same_dynamics(s: Sample, other: Robot, wrenches=None, tolerance: float = 1e-11) -> None:
     """The other robot, its joints found by name, gives the same torques, accelerations, mass matrix, energy and momentum."""
     q, v, a = reordered(s.robot, other, s.q, 0), reordered(s.robot, other, s.v, 1), reordered(s.robot, other, s.a, 1)
     back = lambda x: reordered(other, s.robot, x, 1)
@@ -61,7 +61,7 @@ def test_the_order_in_the_file_does_not_matter(s: Sample):
     s.rng.shuffle(links)
     s.rng.shuffle(joints)
     other = Robot("shuffled", tuple(links), tuple(joints), s.robot.base, s.robot.gravity)
-    same_dynamics(s, other, random_wrenches(s))
+    assert_same_dynamics(s, other, random_wrenches(s))
     for link in s.robot.link_names:
         assert_near(
             kinematics.link_pose(other.tree, reordered(s.robot, other, s.q, 0), link).p, kinematics.link_pose(s.tree, s.q, link).p, 1e-14
@@ -84,7 +84,7 @@ def test_a_link_may_be_split_into_welded_ones(s: Sample):
             links.append(part)
             joints.append(Joint(f"weld {part.name}", "fixed", link.name, part.name, tuple(p), tuple(map(tuple, R))))
     other = Robot("split", tuple(links), tuple(joints), s.robot.base, s.robot.gravity)
-    same_dynamics(s, other)
+    assert_same_dynamics(s, other)
     # a wrench at a part's own origin is felt as Jᵀw of that point
     part = f"{s.rng.choice(s.moving_links)}.1"
     wrench, q = s.rng.normal(size=6), reordered(s.robot, other, s.q, 0)
@@ -105,7 +105,7 @@ def test_a_payload_is_a_welded_link(s: Sample):
         s.robot.gravity,
     )
     loaded = s.robot.with_payload(m, at, link)
-    same_dynamics(replace(s, robot=loaded), welded)
+    assert_same_dynamics(replace(s, robot=loaded), welded)
 
 
 @few
@@ -154,7 +154,7 @@ def test_a_planar_joint_is_three_single_joints(s: Sample):
         Joint("plane.angle", "continuous", "b", "tool", axis=tuple(normal)),
     )
     three = Robot("three", (*s.robot.links, Link("a"), Link("b"), tool), (*s.robot.joints, *singles), s.robot.base, s.robot.gravity)
-    same_dynamics(sample(planar, 3), three)
+    assert_same_dynamics(sample(planar, 3), three)
 
 
 @few
@@ -178,7 +178,7 @@ def test_a_gyroscopic_rotor_is_a_body_of_its_own_geared_to_the_joint(s: Sample):
         locked[joint.parent] = _with_locked(locked[joint.parent], rotor, at)
     rotors = Robot("rotors", tuple(locked.values()), tuple(with_rotors), s.robot.base, s.robot.gravity)
     bodies = Robot("bodies", (*s.robot.links, *explicit_links), (*s.robot.joints, *explicit_joints), s.robot.base, s.robot.gravity)
-    same_dynamics(replace(s, robot=rotors), bodies, random_wrenches(s))
+    assert_same_dynamics(replace(s, robot=rotors), bodies, random_wrenches(s))
 
 
 def _with_locked(carrier: Link, rotor: Link, at: np.ndarray) -> Link:

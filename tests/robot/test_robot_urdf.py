@@ -261,7 +261,8 @@ def test_repairs_are_warnings_with_the_line(tmp_path):
 def test_clean_files_are_read_in_silence(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        read(tmp_path, ARM.replace('xyz="0 0 2"', 'xyz="0 0 1"'))
+        robot = read(tmp_path, ARM.replace('xyz="0 0 2"', 'xyz="0 0 1"'))
+    assert robot.joints
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "iso-8859-1", "windows-1252"])
