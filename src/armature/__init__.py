@@ -81,6 +81,7 @@ _SURFACE: dict[str, str | tuple[str, str]] = {
     "improve": "armature.optimize.improve",
     "rehearse": "armature.simulate.rehearse",
     "FollowPath": "armature.optimize.follow_path",
+    "Job": "armature.optimize.job",
     "Move": "armature.optimize.task",
     "Via": "armature.optimize.task",
     "minimize_energy": "armature.optimize.least_energy",
@@ -209,6 +210,7 @@ if TYPE_CHECKING:
     from armature.optimize.curve import energy_time_curve as energy_time_curve
     from armature.optimize.follow_path import FollowPath as FollowPath
     from armature.optimize.improve import improve as improve
+    from armature.optimize.job import Job as Job
     from armature.optimize.least_energy import minimize_energy as minimize_energy
     from armature.optimize.min_time import minimize_time as minimize_time
     from armature.optimize.redundant import best_self_motion as best_self_motion
