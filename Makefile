@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench docs lint clean
+.PHONY: help demo test browser bench docs lint clean
 
 help:             ## list the targets
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/'
@@ -29,7 +29,13 @@ lint: $(VENV)/.test      ## style, types and the one-way layers
 	$(BIN)/lint-imports
 	$(BIN)/pyright
 
-test: lint               ## everything that must hold
+# Debian's Chromium for the tests in a browser, where this machine lets us install it; without one they say that they did not run.
+browser:
+	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; } \
+	  || echo "no Chromium here and none could be installed: the tests in a browser will not run"
+
+test: lint browser       ## everything that must hold
 	$(BIN)/python -m pytest -n auto
 
 bench: $(VENV)/.bench    ## ratios against the peers, measured in this run; writes benchmarks/results.md

@@ -1,6 +1,12 @@
-"""Settings for all tests. This file also puts its folder on the path, so that any test can import `random_robots`."""
+"""Settings for all tests. This file also puts its folder on the path, so that any test can import `random_robots` and `browser`."""
 
+import importlib.util
+
+import pytest
 from hypothesis import HealthCheck, settings
+
+import browser as real_browser
+from browser import browser, page  # noqa: F401  fixtures for every folder
 
 settings.register_profile(
     "armature",
@@ -9,3 +15,27 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
 )
 settings.load_profile("armature")
+
+NO_BROWSER = "no Chromium on this machine (Debian: apt-get install chromium)"
+NO_DRIVER = "Playwright is not installed (pip install playwright)"
+
+
+def why_no_browser() -> str:
+    """What is missing for tests in a browser, nothing where they can run."""
+    if importlib.util.find_spec("playwright") is None:
+        return NO_DRIVER
+    return "" if real_browser.executable() else NO_BROWSER
+
+
+def pytest_collection_modifyitems(items):
+    """Tests in a browser run wherever there is one."""
+    missing = why_no_browser()
+    for item in items:
+        if missing and {"browser", "page"} & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.skip(reason=f"browser tests cannot run: {missing}"))
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say it clearly when tests in a browser did not run."""
+    if why_no_browser():
+        terminalreporter.write_line(f"BROWSER TESTS DID NOT RUN: {why_no_browser()}", red=True)
