@@ -137,7 +137,7 @@ gravty: 9.81
 base: {mass: much}
 """)
     assert str(caught.value).splitlines() == [
-        "arm.yaml:3: links[0].kind: Input should be 'revolute', 'continuous', 'prismatic', 'planar', 'floating' or 'fixed'",
+        "arm.yaml:3: links[0].kind: 'revolut' is not known; give 'revolute', 'continuous', 'prismatic', 'planar', 'floating' or 'fixed'",
         "  line 5: links[1].mas: there is no such key; did you mean 'mass'?",
         "  line 6: links[1].com[2]: 'x' is not a number; give one in SI units, or text with a unit, such as \"1.5 m\"",
         "  line 7: links[2].n: Input should be less than or equal to 6",
@@ -147,7 +147,7 @@ base: {mass: much}
 
 
 MISTAKES = [
-    ("", None, "empty"),
+    ("", 1, "empty"),
     ("- 1", 1, "not a mapping"),
     ("a: [1", 1, "not well-formed YAML"),
     ("name: a\nname: b", 2, "'name' stands twice"),

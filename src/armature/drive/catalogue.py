@@ -10,6 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from armature.document import values
 from armature.drive.bus import Bus
 from armature.drive.drive import Drive
 from armature.drive.gear import Gear
@@ -18,6 +19,7 @@ from armature.drive.sheet import Sheet
 from armature.drive.supply import NonRegenerative, Regenerative
 from armature.drive.train import Coupling
 from armature.errors import ArgumentError, ArmatureError, FileError
+from armature.text import read_text
 
 Supply = Regenerative | NonRegenerative | Bus
 SECTIONS = ("drives", "couplings", "supply")
@@ -53,7 +55,7 @@ def catalogue() -> Catalogue:
     parts: dict[str, dict[str, Any]] = {}
     for name, kind in (("motors", Motor), ("gears", Gear)):
         sheet = Sheet(f"{name}.yaml")
-        entries = _yaml((data / f"{name}.yaml").read_text(encoding="utf-8"), f"{name}.yaml")
+        entries = values((data / f"{name}.yaml").read_text(encoding="utf-8"), f"{name}.yaml")
         parts[name] = {key: sheet.part(kind, {**value, "name": key}, key) for key, value in entries.items()}
         sheet.finish()
     return Catalogue(**parts)
@@ -87,7 +89,7 @@ def read_drives(source: Any) -> tuple[tuple[Coupling, ...], Supply | None]:
     or is a mapping with `kind:`.
     """
     if isinstance(source, str | Path):
-        sheet, data = Sheet(str(source), _named), _yaml(_text(source), str(source))
+        sheet, data = Sheet(str(source), _named), values(read_text(source), source)
     else:
         sheet, data = Sheet(None, _named), source
     if not isinstance(data, Mapping):
@@ -154,23 +156,3 @@ def as_supply(supply: Any) -> Supply:
     raise ArgumentError(
         f"supply = {supply!r} is not known; give 'regenerative', 'non-regenerative', or a Regenerative, NonRegenerative or Bus object"
     )
-
-
-def _text(path: str | Path) -> str:
-    try:
-        return Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise FileError(f"cannot be read: {error}; check the path", path) from None
-
-
-def _yaml(text: str, path: str) -> Any:
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import MarkedYAMLError, YAMLError
-
-    try:
-        return YAML(typ="rt").load(text)
-    except MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else None
-        raise FileError(f"is not YAML: {error.problem}; correct this line", path, line) from None
-    except YAMLError as error:
-        raise FileError(f"is not YAML: {error}", path) from None

@@ -53,10 +53,8 @@ class Sheet:
 
     def note(self, message: str, data: Any = None, key: Any = None) -> None:
         """Keep a problem with the line of data[key], if data comes from a file."""
-        lines = getattr(data, "lc", None)
-        line = None
-        if lines is not None:
-            line = (lines.key(key)[0] if key is not None and key in getattr(lines, "data", {}) else lines.line) + 1
+        known = getattr(data, "lines", {})
+        line = known[key] if isinstance(known, dict) and key in known else getattr(data, "line", None)
         self.problems.append((line, message))
 
     def finish(self) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from armature.document import suggestion
 from armature.errors import ArgumentError, RobotError
 
 LONGEST_NAME = 1000
@@ -20,15 +20,6 @@ def known(what: str, name: str, names: Iterable[str]) -> str:
     if name in names:
         return name
     raise ArgumentError(f"there is no {what} {name!r}; {suggestion(name, names)}")
-
-
-def suggestion(name: object, names: Sequence[str]) -> str:
-    """A question with the likeliest names, or else the names there are."""
-    close = difflib.get_close_matches(str(name)[:200], names[:2000], n=3, cutoff=0.6)
-    if close:
-        return "did you mean " + " or ".join(repr(c) for c in close) + "?"
-    shown = ", ".join(names[:12]) + (f", … ({len(names)} in all)" if len(names) > 12 else "")
-    return f"there are: {shown}" if names else "there are none"
 
 
 def number(where: str, value: Any, infinite: bool = False) -> float:

@@ -5,27 +5,17 @@ from __future__ import annotations
 from os import PathLike
 from typing import Any
 
-from pydantic import ValidationError
-
+from armature.document import checked_file
 from armature.errors import ArmatureError, FileError
 from armature.robot import frames
 from armature.robot.load.schema import LoopPart, LoopsFile
-from armature.robot.load.text import decode, read_bytes
 from armature.robot.loop import EYE, Loop, closing_frame
 from armature.robot.model import Robot
 
 
 def loops_from_file(robot: Robot, path: str | PathLike[str]) -> tuple[tuple[Loop, ...], tuple[str, ...]]:
     """The loops and the names of passive joints that a side file gives: `loops: [...]` and `passive: [...]`."""
-    from armature.robot.load.yaml import plain_values
-
-    data = plain_values(decode(read_bytes(path), "utf-8-sig", path), path)
-    try:
-        part = LoopsFile.model_validate(data)
-    except ValidationError as e:
-        first = e.errors(include_url=False, include_context=False)[0]
-        place = ".".join(str(s) for s in first["loc"]) or "the file"
-        raise FileError(f"{place}: {first['msg'].removeprefix('Value error, ')}", path) from None
+    part = checked_file(LoopsFile, path)
     try:
         return tuple(loop_of(robot, p, i) for i, p in enumerate(part.loops, 1)), part.passive
     except ArmatureError as e:

@@ -11,11 +11,11 @@ from armature.drive.friction import Friction
 from armature.errors import FileError, MissingExtraError, RobotError
 from armature.robot import frames
 from armature.robot.check import check
-from armature.robot.load.text import read_bytes
 from armature.robot.load.urdf import robot_from_urdf
 from armature.robot.load.xml import Source, parse
 from armature.robot.loop import Loop
 from armature.robot.model import IDENTITY, INF, ZERO, Joint, Limits, Link, Mat3, Mimic, Robot, Rotor, Vec3, Visual
+from armature.text import read_bytes
 
 FREE, BALL, SLIDE, HINGE = range(4)
 SHAPES = {2: ("sphere", 1), 3: ("capsule", 2), 5: ("cylinder", 2), 6: ("box", 3)}

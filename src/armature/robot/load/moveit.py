@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from os import PathLike
 from typing import Any
 
+from armature.document import values
 from armature.errors import ArgumentError, FileError
-from armature.robot.load.text import decode, read_bytes
-from armature.robot.load.yaml import plain_values
 from armature.robot.model import Robot
+from armature.text import read_text
 
 # MoveIt's word -> ours, and the switch that says whether it holds
 WORDS = {
@@ -24,7 +24,7 @@ WORDS = {
 
 def limits_from_moveit(robot: Robot, path: str | PathLike[str]) -> Robot:
     """The robot with the limits of a MoveIt file; a limit whose switch is missing or false stays as the robot has it."""
-    data = plain_values(decode(read_bytes(path), "utf-8-sig", path), path)
+    data = values(read_text(path), path)
     joints = data.get("joint_limits", data) if isinstance(data, Mapping) else None
     if not isinstance(joints, Mapping):
         raise FileError("there is no mapping `joint_limits:` from joint names to limits; give MoveIt's joint_limits.yaml", path)

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from armature.document import suggestion
 from armature.drive.friction import Friction
 from armature.robot import frames
-from armature.robot.guard import suggestion
 from armature.robot.load.quantities import Angle, Bound, Coordinate, Length, Limit, Mass, Moment, Number, Rate, Torque
 from armature.robot.loop import LoopKind
 from armature.robot.model import Kind

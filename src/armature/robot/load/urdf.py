@@ -10,9 +10,9 @@ from typing import cast
 from armature.drive.friction import Friction
 from armature.robot import frames, guard, structure
 from armature.robot.check import check
-from armature.robot.load.text import read_bytes
 from armature.robot.load.xml import Element, Source, child, children, parse
 from armature.robot.model import IDENTITY, INF, Joint, Kind, Limits, Link, Mat3, Mimic, Robot, Vec3, Visual
+from armature.text import read_bytes
 
 KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 SIZES = {"box": (), "cylinder": ("radius", "length"), "capsule": ("radius", "length"), "sphere": ("radius",), "mesh": ()}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from os import PathLike, fspath
 
 from armature.errors import FileError, MissingExtraError
-from armature.robot.load.text import read_bytes
 from armature.robot.load.urdf import robot_from_urdf
 from armature.robot.load.xml import parse
 from armature.robot.model import Robot
+from armature.text import read_bytes
 
 
 def load_xacro(path: str | PathLike[str]) -> Robot:

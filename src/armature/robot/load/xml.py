@@ -12,7 +12,7 @@ from typing import TypeAlias
 from lxml import etree  # pyright: ignore[reportAttributeAccessIssue] (lxml carries no types)
 
 from armature.errors import ArmatureWarning, FileError, RobotError
-from armature.robot.load.text import decode_xml
+from armature.text import decode_xml
 
 MOST_MARKUP = 2_000_000  # opening and closing tags, and attributes: bounds the parser's memory
 MOST_WARNINGS = 20

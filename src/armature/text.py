@@ -24,10 +24,10 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
         raise FileError(f"{reason}; check the path", path) from None
     if not stat.S_ISREG(info.st_mode):
         what = "a directory" if stat.S_ISDIR(info.st_mode) else "not a regular file"
-        raise FileError(f"this is {what}; give the path of a robot file (.urdf, .xml, .xacro or .yaml)", path)
+        raise FileError(f"this is {what}; give the path of a file", path)
     if info.st_size > MOST_BYTES:
         sizes = f"{info.st_size / 2**20:.0f} MB; at most {MOST_BYTES // 2**20} MB are read"
-        raise FileError(f"the file has {sizes}: is this a robot's description?", path)
+        raise FileError(f"the file has {sizes}: is this the right file?", path)
     try:
         with open(path, "rb") as file:
             return file.read(MOST_BYTES + 1)
@@ -56,6 +56,11 @@ def _known_codec(name: str, path: object) -> str:
     if codec in CODECS or codec.startswith("iso8859"):
         return codec
     raise FileError(f"the declared encoding {name!r} is not known; save the file as UTF-8 and declare that", path, 1)
+
+
+def read_text(path: str | os.PathLike[str]) -> str:
+    """The content of a UTF-8 file of at most 64 MB, or a FileError."""
+    return decode(read_bytes(path), "utf-8-sig", path)
 
 
 def decode(data: bytes, encoding: str, path: object) -> str:

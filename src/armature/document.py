@@ -1,0 +1,264 @@
+"""YAML as values that know their lines, and checks that tell every mistake at once: file, line, key, value and what to do.
+
+`checked_yaml(RobotPart, text, path)` is a pydantic model, or one FileError with all mistakes.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
+
+from armature.errors import FileError
+from armature.text import read_text
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel, ValidationError
+
+    Model = TypeVar("Model", bound=BaseModel)
+
+Node = Any  # of ruamel.yaml's graph
+MOST_TEXT = 4 * 2**20
+MOST_VALUES = 500_000
+MOST_MISTAKES = 20
+DEEPEST = 20
+TAG = "tag:yaml.org,2002:"
+CONSTANTS = {".inf": "inf", "+.inf": "inf", "-.inf": "-inf", ".nan": "nan"}
+LONGEST_NUMBER = 400
+
+
+class Block(dict):
+    """A mapping of a YAML text. line: where it begins; lines: {key: line}; 1-based."""
+
+    line: int = 1
+    lines: Any  # {key: line}
+
+
+class Items(list):
+    """A list of a YAML text. line: where it begins; lines: of its items; 1-based."""
+
+    line: int = 1
+    lines: Any  # [line]
+
+
+def checked_yaml(model: type[Model], text: str, path: object) -> Model:
+    """The pydantic `model` of a YAML text; a FileError lists all mistakes, each with its line, its place and what to do.
+
+    path: of the file, for messages.
+    """
+    return checked(model, values(text, path), path)
+
+
+def checked_file(model: type[Model], path: str | PathLike[str]) -> Model:
+    """`checked_yaml` of a file."""
+    return checked_yaml(model, read_text(path), path)
+
+
+def checked(model: type[Model], data: Any, path: object) -> Model:
+    """The pydantic `model` of values that `values` read."""
+    from pydantic import ValidationError
+
+    if not isinstance(data, dict):
+        raise FileError(f"the file is not a mapping; it may hold the keys {', '.join(_names(model))}", path, 1)
+    try:
+        return model.model_validate(data)
+    except ValidationError as e:
+        raise _mistakes(e, model, data, path) from None
+
+
+# --- text to values ---------------------------------------------------------------------------------------------------
+
+
+def values(text: str, path: object) -> Any:
+    """Mappings (`Block`), lists (`Items`), numbers and words of a YAML 1.2 text, within bounds; `path` is for messages."""
+    return _Values(path).value(_compose(text, path), 0)
+
+
+def _compose(text: str, path: object) -> Node:
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+
+    if len(text) > MOST_TEXT:
+        raise FileError(f"the file has {len(text) / 2**20:.0f} MB; at most {MOST_TEXT // 2**20} MB of YAML are read", path)
+    try:
+        node = YAML(typ="safe", pure=True).compose(text)
+    except YAMLError as e:
+        mark = getattr(e, "problem_mark", None)
+        reason = getattr(e, "problem", None) or str(e).splitlines()[0]
+        raise FileError(f"this is not well-formed YAML ({reason}); correct it there", path, mark.line + 1 if mark else None) from None
+    except (RecursionError, ValueError, AttributeError, KeyError, TypeError, IndexError) as e:
+        raise FileError(f"this is not well-formed YAML ({type(e).__name__}); nesting too deep, or a broken directive", path, 1) from None
+    if node is None:
+        raise FileError("the file is empty; a mapping of keys to values was expected", path, 1)
+    return node
+
+
+class _Values:
+    """Plain values of a node graph; aliases are followed, but not without end."""
+
+    def __init__(self, path: object):
+        self.path, self.count = path, 0
+
+    def value(self, node: Node, depth: int) -> Any:
+        self.count += 1
+        if depth > DEEPEST or self.count > MOST_VALUES:
+            raise FileError("the values are nested or repeated too much; write them out flat", self.path, _line(node))
+        if node.id == "sequence":
+            return self._list(node, depth)
+        return self._mapping(node, depth) if node.id == "mapping" else _scalar(node)
+
+    def _list(self, node: Node, depth: int) -> Items:
+        result = Items(self.value(item, depth + 1) for item in node.value)
+        result.line, result.lines = _line(node), [_line(item) for item in node.value]
+        return result
+
+    def _mapping(self, node: Node, depth: int) -> Block:
+        result, inherited = Block(), []
+        result.line, result.lines = _line(node), {}
+        for key, item in node.value:
+            if key.id != "scalar" or key.value in result:
+                what = "a key is not a word" if key.id != "scalar" else f"the key {key.value[:60]!r} stands twice"
+                raise FileError(f"{what}; remove or rename it", self.path, _line(key))
+            if key.tag == TAG + "merge":
+                inherited.append((key, self.value(item, depth + 1)))
+                continue
+            result[key.value] = self.value(item, depth + 1)
+            result.lines[key.value] = _line(key)
+        for key, given in inherited:  # << takes over what is not said here
+            for block in given if isinstance(given, list) else [given]:
+                self._inherit(result, block, key)
+        return result
+
+    def _inherit(self, result: Block, block: Any, key: Node) -> None:
+        if not isinstance(block, Block):
+            raise FileError("<< takes over a mapping, e.g. <<: *motor; there is none", self.path, _line(key))
+        for name, value in block.items():
+            result.setdefault(name, value)
+            result.lines.setdefault(name, _line(key))
+
+
+def _scalar(node: Node) -> Any:
+    text, tag = str(node.value), str(node.tag)
+    try:
+        if tag == TAG + "float":
+            return float(CONSTANTS.get(text.lower(), text.replace("_", "")))
+        if tag == TAG + "int" and len(text) < LONGEST_NUMBER:
+            return int(text.replace("_", ""), 0 if text.lstrip("+-").lower().startswith(("0x", "0o", "0b")) else 10)
+    except ValueError:
+        return text
+    if tag == TAG + "bool":
+        return text.lower() == "true"
+    return None if tag == TAG + "null" else text
+
+
+def _line(node: Node) -> int:
+    return node.start_mark.line + 1
+
+
+def _inside(data: Any, step: Any) -> bool:
+    return (isinstance(data, dict) and step in data) or (isinstance(data, list) and isinstance(step, int) and step < len(data))
+
+
+def line_of(data: Any, place: Sequence[Any]) -> int:
+    """The line of the value at `place` (keys and indices); of the nearest thing that exists, where it is missing."""
+    line = getattr(data, "line", 1)
+    for step in place:
+        if (isinstance(data, Block) and step in data) or (isinstance(data, Items) and isinstance(step, int) and step < len(data)):
+            line, data = data.lines[step], data[step]
+    return line
+
+
+# --- mistakes ---------------------------------------------------------------------------------------------------------
+
+
+def _mistakes(error: ValidationError, model: type[BaseModel], data: Any, path: object) -> FileError:
+    """One FileError for all mistakes, each with its line and place."""
+    found: dict[tuple[int, str], str] = {}
+    for e in error.errors(include_url=False)[:500]:
+        place = tuple(e["loc"])
+        key = (line_of(data, place), _words(place, data, e["type"]) or "the file")
+        found.setdefault(key, _message(e, model))
+    return mistakes([(line, f"{where}: {message}") for (line, where), message in found.items()], path)
+
+
+def mistakes(found: list[tuple[int | None, str]], path: object) -> FileError:
+    """One FileError for several mistakes (line, words), in the order of their lines."""
+    found = sorted(found, key=lambda item: item[0] or 0)
+    shown = [f"line {line}: {text}" for line, text in found[1:MOST_MISTAKES]]
+    more = [f"and {len(found) - MOST_MISTAKES} more"] if len(found) > MOST_MISTAKES else []
+    return FileError("\n  ".join([found[0][1], *shown, *more]), path, found[0][0])
+
+
+def _words(place: tuple, data: Any, kind: str) -> str:
+    """links[0].mass; what pydantic adds to its paths for alternatives is left out."""
+    words = ""
+    for k, step in enumerate(place):
+        inside = _inside(data, step)
+        if inside or (kind == "missing" and k == len(place) - 1):
+            words += f"[{step}]" if isinstance(step, int) else f".{step}"
+            data = data[step] if inside else None
+    return words.lstrip(".")
+
+
+def _message(e: Any, model: type[BaseModel]) -> str:
+    """What is wrong and what to do, in plain words."""
+    place, kind, value, about = tuple(e["loc"]), e["type"], _shown(e.get("input")), e.get("ctx", {})
+    if kind == "extra_forbidden":
+        return f"there is no such key; {suggestion(place[-1], _names(_model_at(model, place[:-1])))}"
+    if kind == "missing":
+        return "this value is missing from the list; add it" if isinstance(place[-1], int) else "this is missing; add it"
+    if kind in ("model_type", "model_attributes_type", "dict_type", "mapping_type"):
+        return f"{value} is not a mapping; give keys with values" + _known_keys(model, place)
+    if kind in ("tuple_type", "list_type"):
+        return f"{value} is not a list; write [a, b, …]"
+    if kind in ("string_type", "bool_type", "bool_parsing", "int_type", "int_parsing", "int_from_float"):
+        return f"{value} is not {'text' if kind == 'string_type' else 'true or false' if kind.startswith('bool') else 'a whole number'}"
+    if kind == "literal_error":
+        return f"{value} is not known; give {about.get('expected', 'another value')}"
+    if kind in ("too_long", "too_short"):
+        at = f"at most {about['max_length']}" if kind == "too_long" else f"at least {about['min_length']}"
+        return f"this has {about.get('actual_length')} values; give {at}"
+    return e["msg"].removeprefix("Value error, ")
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "…"
+
+
+def _known_keys(model: type[BaseModel], place: tuple) -> str:
+    """The keys of the mapping that belongs at a place, where one is known."""
+    here = _model_at(model, place)
+    return f": {', '.join(_names(here))}" if here is not model else ""
+
+
+def _names(model: type[BaseModel]) -> list[str]:
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _model_at(model: type[BaseModel], place: tuple) -> type[BaseModel]:
+    """The model to which a path leads."""
+    for step in place:
+        by_name = {field.alias or name: field for name, field in model.model_fields.items()}
+        field = by_name.get(step) if isinstance(step, str) else None
+        options = [] if field is None else _models(field.annotation)
+        model = options[0] if options else model
+    return model
+
+
+def _models(annotation: Any) -> list[type[BaseModel]]:
+    from pydantic import BaseModel
+
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [m for a in get_args(annotation) for m in _models(a)]
+
+
+def suggestion(name: object, names: Sequence[str]) -> str:
+    """A question with the likeliest names, or else the names there are."""
+    close = difflib.get_close_matches(str(name)[:200], names[:2000], n=3, cutoff=0.6)
+    if close:
+        return "did you mean " + " or ".join(repr(c) for c in close) + "?"
+    shown = ", ".join(names[:12]) + (f", … ({len(names)} in all)" if len(names) > 12 else "")
+    return f"there are: {shown}" if names else "there are none"
