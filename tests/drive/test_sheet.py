@@ -148,10 +148,13 @@ def test_a_mapping_of_objects_is_taken_as_it_is():
 def test_the_documentation_s_own_file_is_read(tmp_path):
     page = (Path(__file__).parents[2] / "docs" / "drives.md").read_text()
     path = tmp_path / "drives.yaml"
-    path.write_text(page.split("```yaml\n")[1].split("```")[0])
-    couplings, supply = read_drives(path)
-    assert [c.joints for c in couplings] == [("shoulder",), ("slide",), ("roll", "pitch")] and isinstance(supply, Bus)
-    assert couplings[0].drives[0].motor.iron_torque == pytest.approx(0.09 * 0.0546)
+    found = []
+    for text in page.split("```yaml\n")[1:3]:
+        path.write_text(text.split("```")[0])
+        couplings, supply = read_drives(path)
+        found += couplings
+    assert [c.joints for c in found] == [("shoulder",), ("elbow",), ("slide",), ("roll", "pitch")] and isinstance(supply, Bus)
+    assert found[0].drives[0].motor.iron_torque == pytest.approx(0.09 * 0.0546)
 
 
 def test_nonsense_is_refused_and_never_a_traceback(tmp_path):
@@ -206,3 +209,55 @@ def test_nonsense_is_refused_and_never_a_traceback(tmp_path):
         path.write_text(text)
         with pytest.raises(FileError):
             read_drives(path)
+
+
+SHEET = """
+drives:
+  elbow:
+    motor:
+      Nominal voltage: 48 V
+      No load speed: 8490 rpm
+      No load current: 78.5 mA
+      Nominal speed: 7760 rpm
+      Nominal torque (max. continuous torque): 184 mNm
+      Nominal current (max. continuous current): 3.17 A
+      Stall torque: 2560 mNm
+      Stall current: 47.6 A
+      Max. efficiency: 92 %
+      Terminal resistance: 1.01 ohm
+      Terminal inductance: 0.345 mH
+      Torque constant: 53.8 mNm/A
+      Speed constant: 178 rpm/V
+      Speed/torque gradient: 3.33 rpm/mNm
+      Mechanical time constant: 4.98 ms
+      Rotor inertia: 142 g*cm^2
+      Thermal resistance housing-ambient: 4.65 K/W
+      Thermal resistance winding-housing: 1.93 K/W
+      Thermal time constant winding: 41.6 s
+      Thermal time constant motor: 1120 s
+      Ambient temperature: 25 degC
+      Max. winding temperature: 155 degC
+      Max. speed: 12000 rpm
+    gear: {ratio: 66, efficiency: 75 %}
+"""
+
+
+def test_a_data_sheet_is_typed_in_as_printed(tmp_path):
+    path = tmp_path / "drives.yaml"
+    path.write_text(SHEET, encoding="utf-8")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found, _ = read_drives(path)
+    axis = found[0].drives[0].motor
+    assert (axis.resistance, axis.continuous_current) == (pytest.approx(1.01), pytest.approx(3.17))
+    assert axis.iron_torque == pytest.approx(0.0785 * 0.0538) and axis.maximum_speed == pytest.approx(12000 * math.pi / 30)
+    warm = axis.thermal
+    assert (warm.winding_housing, warm.housing_ambient, warm.winding_time, warm.housing_time) == (1.93, 4.65, 41.6, 1120.0)
+    assert (warm.ambient, warm.maximum) == (25.0, 155.0)
+
+
+def test_a_wrong_line_of_a_data_sheet_is_told_with_its_place(tmp_path):
+    path = tmp_path / "drives.yaml"
+    path.write_text(SHEET.replace("4.65 K/W", "4.65 K").replace("Rotor inertia", "Rotor inertial"), encoding="utf-8")
+    with pytest.raises(FileError, match=r"(?s)Rotor inertial.*housing_ambient.*4\.65 K"):
+        read_drives(path)

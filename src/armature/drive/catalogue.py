@@ -81,19 +81,18 @@ def _named(kind: type, name: str) -> Any:
     return shelf[name]
 
 
-def read_drives(source: Any) -> tuple[tuple[Coupling, ...], Supply | None]:
+def read_drives(source: Any, path: Any = None) -> tuple[tuple[Coupling, ...], Supply | None]:
     """Drives, and the supply if one is given, from a YAML file's path or from a mapping.
 
     A mapping has joint names with drives (`Drive` objects or mappings of motor, gear, amplifier, friction, brake), directly or under
     `drives:`; `couplings:` is a list of {joints, matrix, drives}; `supply:` names regenerative, non-regenerative or bus,
-    or is a mapping with `kind:`.
+    or is a mapping with `kind:`.  path: of the file that a mapping comes from, for messages.
     """
     if isinstance(source, str | Path):
-        sheet, data = Sheet(str(source), _named), values(read_text(source), source)
-    else:
-        sheet, data = Sheet(None, _named), source
+        source, path = values(read_text(source), source), source
+    sheet, data = Sheet(None if path is None else str(path), _named), source
     if not isinstance(data, Mapping):
-        raise FileError("holds no mapping of joint names to drives; see docs/drives.md for an example", sheet.path)
+        raise FileError("holds no mapping of joint names to drives; see docs/drives.md for an example", path, None if path is None else 1)
     sections = data if set(SECTIONS) & set(data) else {"drives": data}
     for key in set(sections) - set(SECTIONS):
         sheet.note(f"{key!r} stands beside {', '.join(SECTIONS)}; put joints under drives:", data, key)

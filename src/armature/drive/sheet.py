@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -38,9 +39,30 @@ _WORDS: dict[tuple[type, str], tuple[str, str, Callable[[float, dict], float]]] 
     (Motor, "moving_mass"): ("inertia", "kg", lambda x, _: x),
     (Motor, "speed_constant"): ("back_emf_constant", "rad/s/V", lambda x, _: 1 / x),
     (Motor, "no_load_current"): ("iron_torque", "A", lambda x, known: x * known["torque_constant"]),
+    (Motor, "nominal_current"): ("continuous_current", "A", lambda x, _: x),
+    (Motor, "max_continuous_current"): ("continuous_current", "A", lambda x, _: x),
+    (Motor, "max_speed"): ("maximum_speed", "rad/s", lambda x, _: x),
+    (Motor, "max_permissible_speed"): ("maximum_speed", "rad/s", lambda x, _: x),
     (Gear, "reduction"): ("ratio", "", lambda x, _: x),
     (Gear, "lead"): ("ratio", "m/rad", lambda x, _: 1 / x),
 }
+
+# lines of a motor's data sheet that belong to its two warm bodies
+_THERMAL = {
+    "thermal_resistance_winding_housing": "winding_housing",
+    "thermal_resistance_housing_ambient": "housing_ambient",
+    "thermal_time_constant_winding": "winding_time",
+    "thermal_time_constant_motor": "housing_time",
+    "max_winding_temperature": "maximum",
+    "ambient_temperature": "ambient",
+}
+
+# lines that follow from the others, or that nothing here depends on: accepted, so that a sheet can be typed in as it is printed
+_FOLLOWS = {
+    "nominal_voltage", "no_load_speed", "nominal_speed", "nominal_torque", "max_continuous_torque", "stall_torque", "stall_current",
+    "starting_current", "max_efficiency", "speed/torque_gradient", "mechanical_time_constant", "number_of_pole_pairs",
+    "number_of_phases", "number_of_commutator_segments", "weight",
+}  # fmt: skip
 
 
 @dataclass
@@ -115,9 +137,9 @@ class Sheet:
         known = {f.name: f for f in fields(kind)}
         values: dict[str, Any] = {}
         words = []
-        for raw, value in data.items():
-            key = str(raw).strip().lower().replace(" ", "_").replace("-", "_")
-            if key == "like":
+        for raw, value in self._with_thermal(kind, data).items():
+            key = _word(raw)
+            if key == "like" or (kind is Motor and key in _FOLLOWS):
                 continue
             if (kind, key) in _WORDS:
                 words.append((raw, key, value))
@@ -139,6 +161,15 @@ class Sheet:
                 reason = error if isinstance(error, ArmatureError) else f"{value!r} cannot be converted to {target}; give {target} instead"
                 self.note(f"{where}: {raw}: {reason}", data, raw)
         return values
+
+    def _with_thermal(self, kind: type, data: Mapping) -> Mapping:
+        """A motor's mapping with the thermal lines of its sheet put together as `thermal`."""
+        lines = {_THERMAL[_word(raw)]: value for raw, value in data.items() if kind is Motor and _word(raw) in _THERMAL}
+        if not lines:
+            return data
+        rest = {raw: value for raw, value in data.items() if _word(raw) not in _THERMAL}
+        given = rest.get("thermal")
+        return {**rest, "thermal": {**given, **lines} if isinstance(given, Mapping) else lines}
 
     def _field(self, definition: Any, key: str, value: Any, data: Mapping, raw: Any, where: str) -> Any:
         nested = _NESTED.get(key)
@@ -176,6 +207,12 @@ _NESTED: dict[str, type] = {
     "drive": Drive,
     "efficiency": EfficiencyTable,
 }
+
+
+def _word(raw: Any) -> str:
+    """A key in one spelling: "Nominal current (max. continuous current)" is nominal_current."""
+    plain = re.sub(r"\(.*?\)|\.", "", str(raw)).strip().lower()
+    return re.sub(r"[\s-]+", "_", plain)
 
 
 def _number(value: Any, unit: str) -> float:
