@@ -183,7 +183,7 @@ class MoveProblem:
         if not self.move.via:
             curve = CubicHermiteSpline([0.0, T], np.array([e.q0, e.q1]), np.array([e.v0, e.v1]))
         else:
-            times = t[[0, *self.knots]]
+            times = np.concatenate([[0.0], np.cumsum(self.steps(T))])[[0, *self.knots]]
             points = [e.q0, *(configuration(self.robot, via.configuration, "via configuration") for via in self.move.via), e.q1]
             curve = CubicSpline(times, np.array(points), bc_type=((1, e.v0), (1, e.v1)))  # pyright: ignore[reportArgumentType]
         return curve(t), curve(t, 1), curve(t, 2)
