@@ -15,20 +15,35 @@ FIELDS = {"positions": "q", "velocities": "v", "accelerations": "a", "effort": "
 NANO = 1_000_000_000
 
 
-def write_ros(trajectory: Trajectory) -> bytes:
+def to_yaml(trajectory: Trajectory) -> str:
     """The message as YAML text; times from the first knot, to a nanosecond."""
+    message = to_message(trajectory)
+    quoted = ", ".join("'" + name.replace("'", "''") + "'" for name in message["joint_names"])
+    lines = ["header:", "  stamp: {sec: 0, nanosec: 0}", "  frame_id: ''", f"joint_names: [{quoted}]", "points:"]
+    for point in message["points"]:
+        for i, key in enumerate(FIELDS):
+            lines.append(f"{'  ' if i else '- '}{key}: [{', '.join(_number(x) for x in point[key])}]")
+        time = point["time_from_start"]
+        lines.append(f"  time_from_start: {{sec: {time['sec']}, nanosec: {time['nanosec']}}}")
+    return "\n".join(lines) + "\n"
+
+
+def to_message(trajectory: Trajectory) -> dict[str, Any]:
+    """A trajectory as a trajectory_msgs/msg/JointTrajectory of mappings and lists; what is not known is an empty list."""
     names = trajectory.joint_names or tuple(f"joint{k + 1}" for k in range(trajectory.n))
     if trajectory.q.shape[1] != trajectory.n or len(names) != trajectory.n:
         raise ArgumentError("a JointTrajectory has one position for each joint; a floating base cannot be written, use .npz or .json")
-    quoted = ", ".join("'" + name.replace("'", "''") + "'" for name in names)
-    lines = ["header:", "  stamp: {sec: 0, nanosec: 0}", "  frame_id: ''", f"joint_names: [{quoted}]", "points:"]
-    present = [(key, getattr(trajectory, kind)) for key, kind in FIELDS.items() if getattr(trajectory, kind) is not None]
-    for k, t in enumerate(trajectory.t - trajectory.t[0]):
-        for i, (key, values) in enumerate(present):
-            lines.append(f"{'- ' if i == 0 else '  '}{key}: [{', '.join(_number(x) for x in values[k].tolist())}]")
-        sec, nanosec = divmod(round(float(t) * NANO), NANO)
-        lines.append(f"  time_from_start: {{sec: {sec}, nanosec: {nanosec}}}")
-    return ("\n".join(lines) + "\n").encode()
+    empty = [[] for _ in trajectory.t]
+    rows = {key: empty if (x := getattr(trajectory, kind)) is None else x.tolist() for key, kind in FIELDS.items()}
+    times = [time_of(float(t)) for t in trajectory.t - trajectory.t[0]]
+    points = [{**{key: rows[key][k] for key in FIELDS}, "time_from_start": time} for k, time in enumerate(times)]
+    return {"header": {"stamp": time_of(0.0), "frame_id": ""}, "joint_names": list(names), "points": points}
+
+
+def time_of(t: float) -> dict[str, int]:
+    """Seconds as ROS counts them: {"sec", "nanosec"}."""
+    sec, nanosec = divmod(round(t * NANO), NANO)
+    return {"sec": sec, "nanosec": nanosec}
 
 
 def _number(x: float) -> str:
@@ -37,9 +52,13 @@ def _number(x: float) -> str:
     return text if "." in text or "e" not in text else text.replace("e", ".0e")
 
 
-def read_ros(path: str | PathLike[str]) -> tuple[tuple[str, ...], np.ndarray, dict[str, np.ndarray]]:
-    """Joint names, times (N+1,) and the arrays that all points have, by Trajectory's names."""
-    message = _parsed(path)
+def read_message(path: str | PathLike[str]) -> tuple[tuple[str, ...], np.ndarray, dict[str, np.ndarray]]:
+    """Joint names, times (N+1,) and the arrays that all points have, by Trajectory's names, from a message in YAML."""
+    return from_message(_parsed(path), path)
+
+
+def from_message(message: Any, path: object) -> tuple[tuple[str, ...], np.ndarray, dict[str, np.ndarray]]:
+    """The same from a message as mappings and lists; `path` is for messages of error."""
     names = message.get("joint_names")
     if not isinstance(names, list) or not names or not all(isinstance(n, str) for n in names):
         raise FileError("joint_names must be a list of names", path, _line(message, "joint_names"))

@@ -128,6 +128,10 @@ class Solution:
         # figures stand to the right of the planner in the house; they are fetched by name when a page is asked for
         return importlib.import_module("armature.plot.report").write_report(self, path)
 
+    def save(self, path: Any, command: Any = None, task: Any = None, report: bool = False) -> Any:
+        """Write this plan to a folder, or to one file where the path ends in .npz or .json; see `save_plan`. Returns the path."""
+        return importlib.import_module("armature.optimize.saved").save_plan(self, path, command, task, report)
+
     def __str__(self) -> str:
         size = f"{self.duration:.4g} s, {len(self.trajectory)} knots, {len(self.iterations)} iterations"
         lines = [f"{self.robot.name}: {size}. {self.status.value}"]
