@@ -156,6 +156,13 @@ def _line(node: Node) -> int:
     return node.start_mark.line + 1
 
 
+def selected(data: Block, keys: Sequence[str]) -> Block:
+    """Those keys of a mapping that it has, with their lines."""
+    part = Block({key: data[key] for key in keys if key in data})
+    part.line, part.lines = data.line, {key: data.lines[key] for key in part}
+    return part
+
+
 def _inside(data: Any, step: Any) -> bool:
     return (isinstance(data, dict) and step in data) or (isinstance(data, list) and isinstance(step, int) and step < len(data))
 

@@ -8,7 +8,7 @@ import pytest
 
 from armature.drive import Coupling, Drive, Friction, Gear, Motor, stack
 from armature.dynamics.compiled import inverse_dynamics, mass_matrix
-from armature.errors import ArmatureError, ArmatureWarning
+from armature.errors import ArmatureError, ArmatureWarning, FileError
 from armature.robot import Joint, Link, Robot, Rotor, library
 
 REFERENCE = json.loads((Path(__file__).parent.parent / "data" / "burgevin.json").read_text())
@@ -134,3 +134,13 @@ def test_drives_that_do_not_fit_are_refused(robot, drives, words):
 def test_new_drives_replace_old_ones():
     robot = library("burgevin").with_drives({"r": D}).with_drives([Coupling(("r",), (D, D))])
     assert robot.drivetrain.axis_names == ("phi", "theta", "r.1", "r.2")
+
+
+def test_a_drive_for_a_joint_that_is_not_there_has_its_line(tmp_path):
+    path = tmp_path / "drives.yaml"
+    path.write_text(
+        "drives:\n  pan: {motor: torque-48v-joint-m}\n  elbw: {motor: torque-48v-joint-m}\n  wrist: {motor: torque-48v-joint-s}\n"
+    )
+    with pytest.raises(FileError) as caught:
+        library("six_axis").with_drives(path)
+    assert str(caught.value).startswith(f"{path}:3: there is no joint 'elbw'; did you mean 'elbow'?") and "line 4:" in str(caught.value)

@@ -10,7 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from armature.document import values
+from armature.document import Block, selected, values
 from armature.drive.bus import Bus
 from armature.drive.drive import Drive
 from armature.drive.gear import Gear
@@ -97,9 +97,11 @@ def read_drives(source: Any, path: Any = None) -> tuple[tuple[Coupling, ...], Su
     for key in set(sections) - set(SECTIONS):
         sheet.note(f"{key!r} stands beside {', '.join(SECTIONS)}; put joints under drives:", data, key)
     single, coupled = _section(sheet, data, sections, "drives", Mapping), _section(sheet, data, sections, "couplings", list | tuple)
-    found = [Coupling((str(name),), (d,)) for name, entry in single.items() if (d := sheet.part(Drive, entry, f"joint {name!r}"))]
+    found = [
+        Coupling((str(name),), (d,)) for name, entry in single.items() if (d := sheet.part(Drive, entry, f"joint {name!r}", single, name))
+    ]
     found += [c for entry in coupled if (c := _coupling(sheet, entry))]
-    supply = None if sections.get("supply") is None else _supply(sheet, sections["supply"])
+    supply = None if sections.get("supply") is None else _supply(sheet, sections)
     sheet.finish()
     return tuple(found), supply
 
@@ -131,17 +133,20 @@ def _coupling(sheet: Sheet, entry: Any) -> Coupling | None:
     return None
 
 
-def _supply(sheet: Sheet, entry: Any) -> Supply | None:
+def _supply(sheet: Sheet, sections: Mapping) -> Supply | None:
+    entry = sections["supply"]
     if isinstance(entry, Supply):
         return entry
     if not isinstance(entry, str | Mapping):
-        sheet.note(f"supply: is {entry!r}; give one of {', '.join(_SUPPLIES)}, or a mapping with kind:")
+        sheet.note(f"supply: is {entry!r}; give one of {', '.join(_SUPPLIES)}, or a mapping with kind:", sections, "supply")
         return None
-    kind, values = (entry, {}) if isinstance(entry, str) else (str(entry.get("kind", "")), {k: v for k, v in entry.items() if k != "kind"})
+    kind, given = (entry, {}) if isinstance(entry, str) else (str(entry.get("kind", "")), {k: v for k, v in entry.items() if k != "kind"})
     if kind not in _SUPPLIES:
-        sheet.note(f"supply: kind {kind!r} is not known; known are {', '.join(_SUPPLIES)}", entry)
+        sheet.note(f"supply: kind {kind!r} is not known; known are {', '.join(_SUPPLIES)}", sections, "supply")
         return None
-    return sheet.part(_SUPPLIES[kind], values, f"supply ({kind})")
+    if isinstance(entry, Block):
+        given = selected(entry, list(given))
+    return sheet.part(_SUPPLIES[kind], given, f"supply ({kind})", sections, "supply")
 
 
 def as_supply(supply: Any) -> Supply:

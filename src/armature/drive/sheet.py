@@ -89,8 +89,11 @@ class Sheet:
         more = "".join(f"\n{self.path}:{line or 1}: {message}" for line, message in rest)
         raise FileError(first[1] + more, self.path, first[0])
 
-    def part(self, kind: type, data: Any, where: str) -> Any:
-        """A component of the given class from a mapping, or a name in the catalogue; None if something was wrong (and noted)."""
+    def part(self, kind: type, data: Any, where: str, parent: Any = None, key: Any = None) -> Any:
+        """A component of the given class from a mapping, or a name in the catalogue; None if something was wrong (and noted).
+
+        parent, key: the mapping where it stands, for the line.
+        """
         if isinstance(data, kind):
             return data
         try:
@@ -101,7 +104,7 @@ class Sheet:
                     f"{data!r} is not a {kind.__name__.lower()}; give a name of the catalogue or a mapping of its quantities"
                 )
         except ArmatureError as error:
-            self.note(f"{where}: {error}")
+            self.note(f"{where}: {error}", parent, key)
             return None
         count = len(self.problems)
         base = self._named_base(kind, data, where)
@@ -174,7 +177,11 @@ class Sheet:
     def _field(self, definition: Any, key: str, value: Any, data: Mapping, raw: Any, where: str) -> Any:
         nested = _NESTED.get(key)
         if nested is not None and value is not None and not (key == "efficiency" and not isinstance(value, Mapping)):
-            return self._table(value, data, raw, where) if nested is EfficiencyTable else self.part(nested, value, f"{where}: {key}")
+            return (
+                self._table(value, data, raw, where)
+                if nested is EfficiencyTable
+                else self.part(nested, value, f"{where}: {key}", data, raw)
+            )
         if "unit" not in definition.metadata and key != "efficiency":
             wanted = bool if key == "linear" else str
             if not isinstance(value, wanted):

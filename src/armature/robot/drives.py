@@ -5,29 +5,52 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from armature.document import line_of, mistakes, values
 from armature.drive.catalogue import read_drives
 from armature.drive.drive import Drive
 from armature.drive.friction import Friction
 from armature.drive.train import Coupling, Drivetrain, drivetrain
-from armature.errors import ArmatureWarning, RobotError
+from armature.errors import ArmatureError, ArmatureWarning, RobotError
 from armature.robot.model import Joint, Robot, Rotor
+from armature.text import read_text
 
 
-def with_drives(robot: Robot, drives: Any) -> Robot:
-    """The robot with drives on the named joints; their rotors join the mechanism, gear ratios named by the robot's file are taken over."""
-    if isinstance(drives, Iterable) and not hasattr(drives, "keys") and not isinstance(drives, str):
+def with_drives(robot: Robot, drives: Any, path: Any = None) -> Robot:
+    """The robot with drives on the named joints; their rotors join the mechanism, gear ratios named by the robot's file are taken over.
+
+    drives: a YAML file, or a mapping as in one, or couplings.  path: of the file that a mapping comes from, for messages.
+    """
+    if isinstance(drives, str | Path):
+        drives, path = values(read_text(drives), drives), drives
+    elif isinstance(drives, Iterable) and not hasattr(drives, "keys"):
         drives = {"couplings": list(drives)}
-    found, supply = read_drives(drives)
-    new = tuple(_fitted(robot, coupling) for coupling in found)
+    found, supply = read_drives(drives, path)
+    new = _all_fitted(robot, found, drives, path)
     named = {name for coupling in new for name in coupling.joints}
     kept = tuple(c for c in robot.drives if not named & set(c.joints))
     rotors = {name: rotor for coupling in new for name, rotor in _rotors(robot, coupling).items()}
     joints = tuple(replace(j, rotor=rotors[j.name]) if j.name in rotors else j for j in robot.joints)
     return replace(robot, joints=joints, drives=kept + new, supply=supply or robot.supply)
+
+
+def _all_fitted(robot: Robot, found: Iterable[Coupling], data: Any, path: Any) -> tuple[Coupling, ...]:
+    """All couplings checked; with a file's path, every mistake is told with its line."""
+    fitted, wrong = [], []
+    for coupling in found:
+        try:
+            fitted.append(_fitted(robot, coupling))
+        except ArmatureError as e:
+            if path is None:
+                raise
+            wrong.append((line_of(data, ("drives", coupling.joints[0])), str(e)))
+    if wrong:
+        raise mistakes(wrong, path)
+    return tuple(fitted)
 
 
 def _fitted(robot: Robot, coupling: Coupling) -> Coupling:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from os import PathLike
 from typing import Any
 
-from armature.document import checked, line_of, values
+from armature.document import checked, line_of, selected, values
 from armature.drive.friction import Friction
 from armature.errors import ArmatureError, FileError, RobotError
 from armature.robot import frames, structure
 from armature.robot.check import check
+from armature.robot.drives import with_drives
 from armature.robot.load.loops import loop_of
 from armature.robot.load.schema import LETTERS, BodyPart, LinkPart, RobotPart
 from armature.robot.load.xml import Source
@@ -65,13 +66,8 @@ def _closed(robot: Robot, part: RobotPart, data: Any, path: object) -> Robot:
 
 def _driven(robot: Robot, part: RobotPart, data: Any, path: object) -> Robot:
     """The robot with the drives and the supply that the file gives."""
-    given = {key: value for key in ("drives", "couplings", "supply") if (value := getattr(part, key)) is not None}
-    if not given:
-        return robot
-    try:
-        return robot.with_drives(given)
-    except ArmatureError as e:
-        raise FileError(str(e), path, line_of(data, (next(iter(given)),))) from None
+    given = selected(data, [key for key in ("drives", "couplings", "supply") if getattr(part, key) is not None])
+    return with_drives(robot, given, path) if given else robot
 
 
 def _link(part: BodyPart, name: str) -> Link:
