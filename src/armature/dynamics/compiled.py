@@ -318,3 +318,16 @@ def skeleton(robot: Robot, q: Any) -> np.ndarray:
         return np.stack([poses[f.body].p + poses[f.body].R @ f.p for f in frames])
 
     return kernel(robot, "skeleton", plain, {"q": tree.nq})(q)
+
+
+def link_poses(robot: Robot, q: Any) -> Pose:
+    """Poses of all link frames in the world: R (..., links, 3, 3), p (..., links, 3), in the order of `robot.links`; for pictures."""
+    tree = robot.tree
+
+    def plain(q):
+        poses = [*energy.body_poses(tree, q), kinematics.WORLD]  # the last, index −1, is the world
+        frames = [tree.frames[link.name] for link in robot.links]
+        places = np.stack([poses[f.body].p + poses[f.body].R @ f.p for f in frames])
+        return np.stack([poses[f.body].R @ np.asarray(f.R) for f in frames]), places
+
+    return Pose(*kernel(robot, "link_poses", plain, {"q": tree.nq})(q))

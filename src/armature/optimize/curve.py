@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -71,19 +71,25 @@ class Curve:
 
 
 def energy_time_curve(
-    robot: Robot, task: Move, durations: Sequence[float] | None = None, supply: Any = None, knots: int = 50, refine: bool = True
+    robot: Robot,
+    task: Move,
+    durations: Sequence[float] | None = None,
+    supply: Any = None,
+    knots: int = 50,
+    refine: bool = True,
+    callback: Callable | None = None,
 ) -> Curve:
     """Least energy of a move over its durations.
 
     durations: s; by default 50 from a little above the least time to five times it.  supply, knots: as in `minimize_energy`.
-    refine: locate local minima more closely than the durations given.
+    refine: locate local minima more closely than the durations given.  callback: called with every iteration of every solve.
     """
     check_task(robot, task, timed=False)
     begin = time.perf_counter()
     T = np.unique(np.asarray(default_durations(robot, task, supply) if durations is None else durations, dtype=float))
     if T.size == 0 or not np.all(np.isfinite(T)) or T[0] <= 0:
         raise ArgumentError(f"durations {durations} must be positive, finite numbers")
-    sweep = Sweep(MoveProblem(robot, task, supply, knots))
+    sweep = Sweep(MoveProblem(robot, task, supply, knots), callback)
     best = sweep.both_ways(T)
     minima = sweep.minima(T, best) if refine else []
     energies = np.array([a.value if a else np.nan for a in best])
@@ -104,10 +110,10 @@ def default_durations(robot: Robot, task: Move, supply: Any) -> np.ndarray:
 class Sweep:
     """Solves of one move at many durations, each from a neighbour."""
 
-    def __init__(self, problem: MoveProblem):
+    def __init__(self, problem: MoveProblem, callback: Callable | None = None):
         self.problem = problem
         self.first = problem.duration
-        self.planner = Planner(Weights(energy=1.0), Options(tolerance=1e-6, iterations=60))
+        self.planner = Planner(Weights(energy=1.0), Options(tolerance=1e-6, iterations=60), callback)
 
     def at(self, duration: float) -> MoveProblem:
         """The problem at another duration."""

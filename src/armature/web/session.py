@@ -1,0 +1,164 @@
+"""The state of one browser: what is wished for and what was found. It knows nothing of pages and draws nothing."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from armature.dynamics.compiled import pose
+from armature.dynamics.inverse_kinematics import inverse_kinematics, middle
+from armature.motion.trajectory import Trajectory
+from armature.optimize.curve import Curve
+from armature.optimize.job import Job
+from armature.optimize.move import guess_duration
+from armature.optimize.task import Move
+from armature.robot.bounds import bounds
+from armature.robot.model import Robot
+
+# where the built-in arms begin: start and goal in degrees (or m), seconds, kg, supply
+FIRST: dict[str, tuple[list[float], list[float], float, float, str]] = {
+    "six_axis": ([-40, -80, 140, -60, -90, 0], [60, -10, 20, -10, -90, 90], 1.6, 3.0, "non-regenerative"),
+    "seven_axis": ([-50, 40, 0, -60, 0, 60, 0], [50, 55, 20, -30, 0, 50, 40], 1.8, 2.0, "non-regenerative"),
+}
+FEW_STARTS = 8  # of the inverse kinematics: the nearest branch is wanted, not all of them
+
+
+@lru_cache(maxsize=32)
+def with_payload(robot: Robot, mass: float) -> Robot:
+    """The robot with a payload (kg) at its hand; the same object every time, because kernels are kept with it."""
+    return robot.with_payload(mass, link=hand(robot)) if mass > 0 else robot
+
+
+def hand(robot: Robot) -> str:
+    """The link that the handles hold: the first tip that moves."""
+    return robot.tips[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Wish:
+    """All that a plan depends on.
+
+    robot: without payload.  start, goal: (n,), rad or m.  duration: s.  payload: kg at the hand.  supply: its name, or None for the
+    robot's own.  objective: "energy" or "time".
+    """
+
+    robot: Robot
+    start: np.ndarray
+    goal: np.ndarray
+    duration: float = 1.5
+    payload: float = 0.0
+    supply: Any = None
+    objective: str = "energy"
+
+    @property
+    def loaded(self) -> Robot:
+        """The robot with its payload."""
+        return with_payload(self.robot, self.payload)
+
+    @cached_property
+    def task(self) -> Move:
+        """The move that is asked for."""
+        return Move(self.start, self.goal, self.duration)
+
+    def job(self, knots: int) -> Job:
+        """The same as a job for the planners."""
+        return Job(self.loaded, self.task, self.objective, self.supply, knots, self.robot.name)
+
+    def same_move(self, other: Wish) -> bool:
+        """Whether only the duration or the objective differs."""
+        ends = np.array_equal(self.start, other.start) and np.array_equal(self.goal, other.goal)
+        return ends and self.robot is other.robot and self.payload == other.payload and self.supply == other.supply
+
+
+def first_wish(robot: Robot) -> Wish:
+    """A move worth looking at, for a robot of which nothing is known but its ranges."""
+    if robot.name in FIRST and robot.n == len(FIRST[robot.name][0]):
+        start, goal, duration, payload, supply = FIRST[robot.name]
+        return Wish(robot, np.radians(start), np.radians(goal), duration, payload, supply)
+    low, high = ranges(robot)
+    centre, swing = middle(robot), np.minimum(0.25 * (high - low), 0.6)
+    signs = np.array([s for s, _ in zip(itertools.cycle((1, -1)), range(robot.n))])
+    start, goal = (np.clip(centre + k * signs * swing, low, high) for k in (-1, 1))
+    wish = Wish(robot, start, goal)
+    return replace(wish, duration=round(1.5 * guess_duration(robot, wish.task.vectors(robot)), 2))
+
+
+def ranges(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
+    """Lower and upper ends (n,) for sliders: the joints' ranges, one turn to both sides where there is none."""
+    limits = bounds(robot)
+    sliding = [j.kind == "prismatic" for name in robot.joint_names for j in robot.joints if j.name == name]
+    reach = np.where(sliding, 1.0, np.pi) if len(sliding) == robot.n else np.full(robot.n, np.pi)
+    low = np.where(np.isfinite(limits.lower), limits.lower, -reach)
+    return low, np.where(np.isfinite(limits.upper), limits.upper, reach)
+
+
+@dataclass
+class Session:
+    """One browser's state.
+
+    wish: what is asked for.  plan: the newest Solution or SavedPlan, None before the first.  certified: whether its certificate is known.
+    curve: energy against time for this move, None while unknown.  least: its shortest duration, s.  other: a plan to compare with.
+    mesh_folders: where the robot's meshes may lie.  planning: False while a saved plan or a study is looked at.
+    """
+
+    wish: Wish
+    plan: Any = None
+    certified: bool = False
+    curve: Curve | None = None
+    least: float | None = None
+    other: Any = None
+    mesh_folders: tuple[Path, ...] = ()
+    planning: bool = True
+    problem: str = ""
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def robot(self) -> Robot:
+        """The robot on the table."""
+        return self.wish.robot
+
+    def change(self, **values: Any) -> bool:
+        """Wish for something else; False where it is what was wished for already. What holds for another move is forgotten."""
+        wish = replace(self.wish, **values)
+        unchanged = wish.same_move(self.wish) and (wish.duration, wish.objective) == (self.wish.duration, self.wish.objective)
+        if not wish.same_move(self.wish):
+            self.curve = self.least = None
+        self.wish, self.planning = wish, True
+        return not unchanged
+
+    def take(self, robot: Robot, mesh_folders: tuple[Path, ...] = ()) -> None:
+        """Put another robot on the table, with a first move of its own."""
+        self.wish, self.mesh_folders = first_wish(robot), mesh_folders
+        self.plan = self.curve = self.least = self.other = None
+        self.certified, self.planning, self.problem = False, True, ""
+
+    def look_at(self, plan: Any, other: Any = None) -> None:
+        """Look at a saved plan (and another beside it) instead of making one."""
+        ends = plan.trajectory.q[0], plan.trajectory.q[-1]
+        supply = plan.supply if plan.supply is not None else None
+        self.wish = Wish(plan.robot, *ends, round(plan.duration, 4), 0.0, supply, "energy")
+        self.plan, self.other, self.certified, self.planning = plan, other, True, False
+        self.curve = self.least = None
+
+    def guess(self) -> Trajectory | None:
+        """The last plan, if it is one of a robot with the same joints: where a new search starts."""
+        plan = self.plan
+        fits = plan is not None and plan.ok and plan.trajectory.joint_names == self.robot.joint_names
+        return plan.trajectory if fits else None
+
+    def where(self, which: str) -> Any:
+        """The hand's pose at the start or the goal."""
+        return pose(self.robot, getattr(self.wish, which), hand(self.robot))
+
+    def reach(self, which: str, R: np.ndarray, p: np.ndarray) -> str:
+        """Bring the hand of the start or goal to a pose, on the branch it is on; returns what is in the way, if anything."""
+        target = (R, p) if self.robot.n >= 6 else p
+        seed = getattr(self.wish, which)
+        found = inverse_kinematics(self.robot, target, hand(self.robot), seed=seed, starts=FEW_STARTS)
+        self.change(**{which: found.nearest if not found.ok else found.best})
+        return "" if found.ok else "The hand cannot get there: this is the nearest it comes."
