@@ -14,6 +14,7 @@ from armature.errors import ArgumentError
 from armature.motion.path import JointPath, JointPoint, Path
 from armature.optimize.along_path import Curve, check_curve
 from armature.robot.model import Robot
+from armature.robot.tip import tip
 
 ON_PATH = 1e-6  # m or rad: how far the hand may be from its path between the places where inverse kinematics was solved
 
@@ -69,7 +70,7 @@ class FollowPath:
 
     def _hand_curve(self, robot: Robot) -> Curve:
         """Inverse kinematics along every part between corners, each going on from where the last one ended."""
-        link = self.link or tip(robot)
+        link = self.link or tip(robot, "follows the path")
         edges = [0.0, *self.path.corners, 1.0]
         legs: list[JointPath] = []
         start = self.start
@@ -79,13 +80,6 @@ class FollowPath:
             legs.append(leg)
             start = leg(1.0).q
         return Curve(robot, legs[0] if len(legs) == 1 else Joined(tuple(legs), np.array(edges)), tuple(self.path.corners))
-
-
-def tip(robot: Robot) -> str:
-    """The only tip of a chain; an ArgumentError where there are several."""
-    if len(robot.tips) == 1:
-        return robot.tips[0]
-    raise ArgumentError(f"the robot {robot.name!r} has {len(robot.tips)} tips; say which one follows: link=one of {', '.join(robot.tips)}")
 
 
 def _followed(robot: Robot, path: Path, link: str, start: Any, task: FollowPath, edges: tuple[float, float]) -> JointPath:

@@ -126,7 +126,7 @@ def hand_line(
     where there is no such motion: out of reach, singular, out of range, or ending in another branch than the goal.
     """
     q0, q1, T = _ends(start, goal, duration)
-    link = link or _hand(robot)
+    link = link or robot.tip
     free = len(reach(robot, link, True).axes) < 6
     ends = [compiled.pose(robot, q, link) for q in (q0, q1)]
     path = line(*(e.p for e in ends)) if free else line(*ends)
@@ -147,12 +147,6 @@ def _shifted(path: JointPath, left: np.ndarray) -> JointPath:
     p = path.breaks
     at, (s, ds, dds) = path(p), (x[:, None] for x in LAWS["quintic"](p))
     return JointPath(Piecewise.hermite(p, at.q + s * left, at.dq + ds * left, at.ddq + dds * left), path.joint_names)
-
-
-def _hand(robot: Robot) -> str:
-    if len(robot.tips) == 1:
-        return robot.tips[0]
-    raise ArgumentError(f"the robot {robot.name!r} has {len(robot.tips)} tips; say which is the hand: link=one of {', '.join(robot.tips)}")
 
 
 def stretched(motion: Trajectory, duration: float) -> Trajectory:

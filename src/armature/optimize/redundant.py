@@ -16,7 +16,7 @@ import numpy as np
 from armature.dynamics.inverse_kinematics import inverse_kinematics, middle
 from armature.errors import ArgumentError
 from armature.motion.path import Path
-from armature.optimize.follow_path import FollowPath, tip
+from armature.optimize.follow_path import FollowPath
 from armature.optimize.least_along import least_energy_along
 from armature.optimize.least_energy import minimize_energy
 from armature.optimize.solution import Solution
@@ -59,7 +59,7 @@ def candidates(robot: Robot, task: FollowPath) -> Iterator[FollowPath]:
     """First self-motions: drawn to the middle of the ranges, and to configurations that reach the path's end."""
     end = task.path(1.0)
     pose = end.x if end.R is None else (end.R, end.x)
-    homes = [middle(robot), *inverse_kinematics(robot, pose, task.link or tip(robot), seed=task.start, most=3).solutions]
+    homes = [middle(robot), *inverse_kinematics(robot, pose, task.link or robot.tip, seed=task.start, most=3).solutions]
     for home in homes:
         yield replace(task, home=home, pull=PULL)
 

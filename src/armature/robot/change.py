@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields, replace
 from os import PathLike
 from typing import Any
@@ -11,6 +11,7 @@ from armature.drive.friction import Friction
 from armature.errors import ArgumentError, RobotError
 from armature.robot import frames, guard
 from armature.robot.model import ZERO, Joint, Limits, Robot
+from armature.robot.tip import tip
 
 
 def with_payload(robot: Robot, mass: float, at: Iterable[float] | None, link: str | None) -> Robot:
@@ -19,21 +20,15 @@ def with_payload(robot: Robot, mass: float, at: Iterable[float] | None, link: st
     if m < 0.0:
         raise ArgumentError(f"payload mass is {m:g} kg; give a number ≥ 0")
     point = ZERO if at is None else guard.vector("payload position `at`", at, 3)
-    name = _tip(robot) if link is None else guard.known("link", link, robot.link_names)
+    name = tip(robot, "carries the payload") if link is None else guard.known("link", link, robot.link_names)
     if m == 0.0:
         return robot
     old = robot.link(name)
     joined = frames.joined([(old.mass, old.com, old.inertia), (m, point, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))])
-    new = replace(old, mass=joined[0], com=joined[1], inertia=joined[2])
+    carried, where = old.payload
+    where = tuple((carried * a + m * b) / (carried + m) for a, b in zip(where, point))
+    new = replace(old, mass=joined[0], com=joined[1], inertia=joined[2], payload=(carried + m, where))
     return replace(robot, links=tuple(new if x.name == name else x for x in robot.links))
-
-
-def _tip(robot: Robot) -> str:
-    tips: Sequence[str] = robot.tips
-    if len(tips) == 1:
-        return tips[0]
-    shown = ", ".join(tips[:12]) + (", …" if len(tips) > 12 else "")
-    raise ArgumentError(f"the robot {robot.name!r} has {len(tips)} tips; say which link carries the payload: link=one of {shown}")
 
 
 def with_limits(robot: Robot, limits: Mapping[str, Mapping[str, float] | Limits] | str | PathLike[str]) -> Robot:

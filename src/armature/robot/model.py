@@ -57,6 +57,7 @@ class Link:
 
     mass: kg, ≥ 0.  com: centre of mass in the link's frame, m.
     inertia: (xx, yy, zz, xy, xz, yz) about the centre of mass, in the axes of the link's frame, kg·m²; zeros for a point mass.
+    payload: how much of the mass is a payload that `Robot.with_payload` added, kg, and where; for diagnoses only.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Link:
     com: Vec3 = ZERO
     inertia: tuple[float, float, float, float, float, float] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     visuals: tuple[Visual, ...] = field(default=(), compare=False)  # what the pictures draw; no influence on dynamics
+    payload: tuple[float, Vec3] = field(default=(0.0, ZERO), compare=False)
 
     def __post_init__(self) -> None:
         where = f"link {guard.name('link', self.name)!r}: "
@@ -281,6 +283,13 @@ class Robot:
         parents = {j.parent for j in self.joints}
         return tuple(name for name in (self.base, *(j.child for j in self.joints)) if name not in parents)
 
+    @property
+    def tip(self) -> str:
+        """The hand of a chain: what a payload or a path of the hand belongs to where no link is named; an error where links branch."""
+        from armature.robot.tip import tip
+
+        return tip(self)
+
     def link(self, name: str) -> Link:
         """The link of this name."""
         guard.known("link", name, self._links_by_name)
@@ -306,7 +315,7 @@ class Robot:
     def with_payload(self, mass: float, at: Iterable[float] | None = None, link: str | None = None) -> Robot:
         """The same robot with a point mass (kg) fixed to a link: by default to the tip of a chain, at its origin.
 
-        at: position in the link's frame, m.  link: must be given when the robot has several tips.
+        at: position in the link's frame, m.  link: `robot.tip` by default; must be given where moving links branch.
         """
         from armature.robot.change import with_payload
 
@@ -333,6 +342,12 @@ class Robot:
         from armature.robot.loop import with_loops
 
         return with_loops(self, loops, passive)
+
+    def with_held(self, joints: Mapping[str, float] | Iterable[str]) -> Robot:
+        """A robot whose named joints are locked: {joint: value, rad or m}, or names (held at 0, or the nearest end of their range)."""
+        from armature.robot.hold import with_held
+
+        return with_held(self, joints)
 
     def with_drives(self, drives: Any) -> Robot:
         """The same robot with drives: {joint name: Drive}, a list of Couplings (several motors, differentials), or a YAML file's path.
