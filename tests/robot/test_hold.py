@@ -48,5 +48,5 @@ def test_a_mimic_is_held_with_its_master(tmp_path):
 
 @pytest.mark.parametrize("name", ["elbo", "x_*"])
 def test_unknown_joints_are_refused_with_names(name):
-    with pytest.raises(ArgumentError, match="pan|elbow"):
+    with pytest.raises(ArgumentError, match=r"pan|elbow"):
         with_held(arm.library("six_axis"), [name])

@@ -23,6 +23,8 @@ class Goal:
 
 def as_goal(pose: Any) -> Goal:
     """A goal from a point (3,), a pair (R, p) as `arm.pose` gives it, a 4 × 4 matrix, or a pair (p, quaternion x y z w)."""
+    if isinstance(pose, Goal):
+        return pose
     if isinstance(pose, (tuple, list)) and len(pose) == 2:
         return _from_pair(_numbers(pose[0]), _numbers(pose[1]))
     array = _numbers(pose)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from armature.errors import ArgumentError
@@ -24,7 +25,7 @@ class Job:
 
     robot: with its drives, payload and limits.  task: a `Move` or a `FollowPath`.  objective: "energy" or "time".
     supply: as in `minimize_energy`; it is also what the energy of the shortest motion is counted with.
-    knots: steps in time.  name: for tables and file names.
+    knots: steps in time.  name: for tables and file names.  output: the folder where the plan shall be written, if any.
     """
 
     robot: Robot
@@ -33,6 +34,7 @@ class Job:
     supply: Any = None
     knots: int = 100
     name: str = ""
+    output: Path | None = None
 
     def __post_init__(self) -> None:
         if self.objective not in OBJECTIVES:

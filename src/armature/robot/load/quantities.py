@@ -3,32 +3,42 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator
+from pydantic_core import core_schema
 
 from armature.drive.units import parse
 from armature.errors import ArgumentError
 
 
-def quantity(*units: str, infinite: bool = False) -> Callable[[Any], float]:
-    """A reader of numbers in SI units, or of text with a unit of the same kind as one of `units`; finite ones unless told."""
+class Quantity:
+    """How a number is read: in SI units, or from text with a unit of the same kind as one of `units`; finite unless told otherwise."""
 
-    def read(value: Any) -> float:
+    def __init__(self, *units: str, infinite: bool = False):
+        self.units, self.infinite = units, infinite
+
+    def read(self, value: Any) -> float:
+        """The number, or a ValueError with what to write instead."""
         if isinstance(value, int | float) and not isinstance(value, bool):
-            return _float(value, infinite)
+            return _float(value, self.infinite)
         if isinstance(value, str) and len(value) < 100:
-            for unit in units:
+            for unit in self.units:
                 try:
-                    return _float(parse(value, unit), infinite)
+                    return _float(parse(value, unit), self.infinite)
                 except (ArgumentError, ArithmeticError):
                     continue
         text = repr(value) if len(repr(value)) <= 60 else repr(value)[:57] + "…"
-        wanted = f', or text with a unit, such as "1.5 {units[0]}"' if units else ""
+        wanted = f', or text with a unit, such as "1.5 {self.units[0]}"' if self.units else ""
         raise ValueError(f"{text} is not a number; give one in SI units{wanted}")
 
-    return read
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        return core_schema.no_info_before_validator_function(self.read, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
+        if not self.units:
+            return {"type": "number"}
+        text = {"type": "string", "examples": [f"1.5 {unit}" for unit in self.units]}
+        return {"anyOf": [{"type": "number"}, text], "description": f"a number in {' or '.join(self.units)}, or text with a unit"}
 
 
 def _float(value: float, infinite: bool) -> float:
@@ -41,14 +51,20 @@ def _float(value: float, infinite: bool) -> float:
     return x
 
 
-Number = Annotated[float, BeforeValidator(quantity())]
-Angle = Annotated[float, BeforeValidator(quantity("rad"))]
-Length = Annotated[float, BeforeValidator(quantity("m"))]
-Mass = Annotated[float, BeforeValidator(quantity("kg"))]
-Moment = Annotated[float, BeforeValidator(quantity("kg*m^2"))]
-Coordinate = Annotated[float, BeforeValidator(quantity("rad", "m"))]
+Number = Annotated[float, Quantity()]
+Angle = Annotated[float, Quantity("rad")]
+Length = Annotated[float, Quantity("m")]
+Mass = Annotated[float, Quantity("kg")]
+Moment = Annotated[float, Quantity("kg*m^2")]
+Coordinate = Annotated[float, Quantity("rad", "m")]
+Speed = Annotated[float, Quantity("rad/s", "m/s")]
+Duration = Annotated[float, Quantity("s")]
+Power = Annotated[float, Quantity("W")]
+PerSecond = Annotated[float, Quantity("1/s")]
 # limits, which may be infinite
-Bound = Annotated[float, BeforeValidator(quantity("rad", "m", infinite=True))]
-Rate = Annotated[float, BeforeValidator(quantity("rad/s", "m/s", infinite=True))]
-Torque = Annotated[float, BeforeValidator(quantity("N*m", "N", infinite=True))]
-Limit = Annotated[float, BeforeValidator(quantity(infinite=True))]
+Bound = Annotated[float, Quantity("rad", "m", infinite=True)]
+Rate = Annotated[float, Quantity("rad/s", "m/s", infinite=True)]
+Acceleration = Annotated[float, Quantity("rad/s^2", "m/s^2", infinite=True)]
+Jerk = Annotated[float, Quantity("rad/s^3", "m/s^3", infinite=True)]
+Torque = Annotated[float, Quantity("N*m", "N", infinite=True)]
+TorqueRate = Annotated[float, Quantity("N*m/s", "N/s", infinite=True)]

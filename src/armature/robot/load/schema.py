@@ -5,12 +5,25 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
 from armature.document import suggestion
 from armature.drive.friction import Friction
 from armature.robot import frames
-from armature.robot.load.quantities import Angle, Bound, Coordinate, Length, Limit, Mass, Moment, Number, Rate, Torque
+from armature.robot.load.quantities import (
+    Acceleration,
+    Angle,
+    Bound,
+    Coordinate,
+    Jerk,
+    Length,
+    Mass,
+    Moment,
+    Number,
+    Rate,
+    Torque,
+    TorqueRate,
+)
 from armature.robot.loop import LoopKind
 from armature.robot.model import Kind
 
@@ -29,7 +42,18 @@ def _direction(value: Any) -> Any:
     return tuple(sign * c + 0.0 for c in LETTERS[letter])
 
 
-Direction = Annotated[tuple[Number, Number, Number], BeforeValidator(_direction)]
+Direction = Annotated[
+    tuple[Number, Number, Number],
+    BeforeValidator(_direction),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"enum": ["x", "y", "z", "-x", "-y", "-z"]},
+                {"type": "array", "items": {"type": "number"}, "minItems": 3, "maxItems": 3},
+            ]
+        }
+    ),
+]
 
 
 class Part(BaseModel):
@@ -44,10 +68,10 @@ class LimitsPart(Part):
     lower: Bound = float("-inf")
     upper: Bound = float("inf")
     velocity: Rate = float("inf")
-    acceleration: Limit = float("inf")
-    jerk: Limit = float("inf")
+    acceleration: Acceleration = float("inf")
+    jerk: Jerk = float("inf")
     torque: Torque = float("inf")
-    torque_rate: Limit = float("inf")
+    torque_rate: TorqueRate = float("inf")
 
 
 class RotorPart(Part):
