@@ -63,7 +63,7 @@ class SavedPlan:
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
     provenance: Mapping[str, Any] = field(default_factory=dict)
-    compare: tuple[Trajectory, bool, str] | None = None
+    compare: tuple[Trajectory, bool, str, str] | None = None
 
     @cached_property
     def ledger(self) -> Ledger:
@@ -75,8 +75,8 @@ class SavedPlan:
         """The ordinary motion that the plan was compared with; its ledger is computed again when first asked for."""
         if self.compare is None:
             return None
-        motion, feasible, note = self.compare
-        return Baseline(motion, ledger(self.robot, motion, self.supply), feasible, note)
+        motion, feasible, note, name = self.compare
+        return Baseline(motion, ledger(self.robot, motion, self.supply), feasible, note, name)
 
     @property
     def duration(self) -> float:
@@ -151,7 +151,7 @@ def _document(plan: Any, origin: dict[str, Any]) -> dict[str, Any]:
         "supply": {"kind": SUPPLIES[type(supply)], **{f.name: plain(getattr(supply, f.name)) for f in fields(supply)}},
         "robot": plan.robot.to_yaml(),
         "iterations": {f.name: [getattr(i, f.name) for i in plan.iterations] for f in fields(Iteration)},
-        "baseline": None if base is None else {"feasible": base.feasible, "note": base.note, **to_mapping(base.trajectory)},
+        "baseline": None if base is None else {"feasible": base.feasible, "note": base.note, "name": base.name, **to_mapping(base.trajectory)},
         "trajectory": to_mapping(plan.trajectory),
     }
 
@@ -165,7 +165,9 @@ def _certificate(c: Certificate) -> dict[str, Any]:
 def _plan(data: dict[str, Any], path: Path) -> SavedPlan:
     """The plan of a document."""
     base = data["baseline"]
-    compare = None if base is None else (from_mapping(base, path, finite=False), bool(base["feasible"]), str(base["note"]))
+    compare = None
+    if base is not None:
+        compare = from_mapping(base, path, finite=False), bool(base["feasible"]), str(base["note"]), str(base["name"])
     supply = {key: float(x) if x in ("inf", "-inf") else x for key, x in data["supply"].items()}
     columns = {name: values for name, values in data["iterations"].items() if name in {f.name for f in fields(Iteration)}}
     return SavedPlan(

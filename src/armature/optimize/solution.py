@@ -20,7 +20,8 @@ class Diagnosis:
     """Why there is no plan, and what would make one possible: a sentence, and the numbers in it.
 
     limit, joint, time, amount: the limit that cannot be met, by how much (its own unit).  remedy: what to change.
-    shortest_duration: s, where more time is what is missing.  excess_payload: kg that must come off the tip, where it is too heavy.
+    shortest_duration: s, where more time is what is missing.  greatest_payload: kg that can be held, where the payload is too heavy;
+    excess_payload: kg that must come off.  pause: s without current after every cycle, where the motors get too hot.
     """
 
     sentence: str
@@ -31,6 +32,8 @@ class Diagnosis:
     remedy: str = ""
     shortest_duration: float | None = None
     excess_payload: float | None = None
+    greatest_payload: float | None = None
+    pause: float | None = None
 
     def __str__(self) -> str:
         return f"{self.sentence} {self.remedy}".strip()
@@ -38,7 +41,7 @@ class Diagnosis:
 
 @dataclass(frozen=True)
 class Baseline:
-    """The ordinary motion to compare with. trajectory: the joint cubic; ledger: its energy.
+    """The ordinary motion to compare with. trajectory: the joint cubic; ledger: its energy.  name: what it is.
 
     feasible: whether it keeps all limits; where the one of the same duration does not, this is the shortest one that does (`note` says so).
     """
@@ -47,6 +50,7 @@ class Baseline:
     ledger: Ledger
     feasible: bool
     note: str = ""
+    name: str = "joint cubic"
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,5 +144,5 @@ class Solution:
         lines.append(f"energy drawn {self.energy:.4g} J, losses {self.losses:.4g} J")
         if self.baseline is not None and self.saving is not None:
             book, note = self.baseline.ledger, f" ({self.baseline.note})" if self.baseline.note else ""
-            lines.append(f"joint cubic{note}: {book.energy:.4g} J, losses {book.losses:.4g} J; saved {100 * self.saving:.1f} %")
+            lines.append(f"{self.baseline.name}{note}: {book.energy:.4g} J, losses {book.losses:.4g} J; saved {100 * self.saving:.1f} %")
         return "\n".join([*lines, *self.notes])
