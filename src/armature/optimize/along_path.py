@@ -21,6 +21,7 @@ from armature.optimize.suboptimal import Array, Iterate, end_correction
 from armature.robot.bounds import bounds
 from armature.robot.model import Robot
 
+MANY = 8.0  # e-foldings of the cost of p̈ that are worth a third of the knots
 SUBSTEPS = 4  # knots of the joints' motion in every step along the path
 
 
@@ -86,9 +87,21 @@ def default_density(curve: Curve, fine: Array) -> Array:
 
 
 def spread(time: Array, curve: Curve, middle: Array) -> Array:
-    """Density of knots: half by a time per unit of p, half by the way of the joints, each (M,) at the middles of equal parts."""
-    way = np.linalg.norm(curve(middle).dq / np.maximum(np.ptp(curve(middle).q, axis=0), 1e-3), axis=-1)
-    return time / time.sum() + way / max(way.sum(), 1e-12)
+    """Density of knots: by a time per unit of p, by the way of the joints, each (M,) at the middles of equal parts, and by how often what
+    p̈ costs doubles or halves: near a singularity it falls to nothing within a hair's breadth, and there the speed wants to change."""
+    q, d1, _, _ = curve(middle)
+    way = np.linalg.norm(d1 / np.maximum(np.ptp(q, axis=0), 1e-3), axis=-1)
+    m = inverse_dynamics(curve.robot, q, 0.0 * q, d1) - inverse_dynamics(curve.robot, q, 0.0 * q, 0.0 * q)
+    turns = np.abs(np.gradient(np.log(np.sum((m / effort(curve.robot)) ** 2, axis=-1) + 1e-300)))
+    return time / time.sum() + way / max(way.sum(), 1e-12) + turns / max(turns.sum(), MANY)
+
+
+def effort(robot: Robot) -> Array:
+    """(n,) the torques that make a watt of heat each, by which torques of different joints are compared; N·m or N."""
+    train = robot.drivetrain
+    S = np.array(train.share).reshape(len(train.drives), robot.n)
+    heat = np.array([d.motor.resistance / d.constant**2 for d in train.drives]) @ S**2
+    return 1.0 / np.sqrt(np.maximum(heat, 1e-12 * np.max(heat, initial=1e-300)))
 
 
 def turning_points(curve: Curve, fine: Array) -> Array:

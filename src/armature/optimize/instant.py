@@ -148,11 +148,11 @@ class Instants:
         slope = inverse_dynamics_derivatives(self.robot, q, v, a)
         Lv, La, Lt = self._slopes(v, a, tau)
         through = lambda J: np.einsum("...ij,...i->...j", J, Lt)
-        W = np.einsum("...ki,kl,...lj->...ij", slope.da, self._heat, slope.da)
+        W = np.einsum("...ki,kl,...lj->...ij", slope.da, self.heat, slope.da)
         return Gradient(self._values(q, v, a, tau)[0], through(slope.dq), Lv + through(slope.dv), La + through(slope.da), W)
 
     @cached_property
-    def _heat(self) -> Array:
+    def heat(self) -> Array:
         """2 Sᵀ diag(R/K²) S, (n, n), with a little for joints without a drive."""
         train = self.robot.drivetrain
         S = np.array(train.share).reshape(len(train.drives), self.robot.n)

@@ -1,9 +1,11 @@
 """Least energy and least time along a path: the interior solver on (p, ṗ, p̈), from the dynamic programme's profile (K4).
 
-    states    s = ṗ, a = p̈ at the knots;   controls   h (time of the step), a₁ (p̈ at its end), slacks of the supply,
-              all in units of the starting motion: ṗ in 1/T, p̈ in 1/T², h in the time that the step takes there
-    (A1)      Δp = s₀ h + (2a₀ + a₁) h²/6 as an equation of the step,  s₁ = s₀ + (a₀ + a₁) h/2
-    limits    (43), jerk and torque rate at start, middle and end of every step; average heat and the duration as totals
+states    s = ṗ, a = p̈ at the knots;   controls   h (time of the step), a₁ (p̈ at its end), slacks of the supply,
+          all in units of the starting motion: ṗ in 1/T, h in the time that the step takes there, p̈ in 1/T² where it is dearest
+          and more where it is cheap (near a singularity a change of speed may cost next to nothing)
+(A1)      Δp = s₀ h + (2a₀ + a₁) h²/6 as an equation of the step,  s₁ = s₀ + (a₀ + a₁) h/2
+(A2)      s₀ + a₀ h/2 ≥ 0 (the middle Bernstein coefficient of ṗ): the path is never run backwards inside a step
+limits    (43), jerk and torque rate at start, middle and end of every step; average heat and the duration as totals
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ from armature.optimize.result import Result
 from armature.optimize.transcribe import RULES
 
 LIMITS_AT = (0.0, 0.5, 1.0)
-HEAD = 5  # numbers of a step before directions and geometry
+HEAD = 7  # numbers of a step before directions and geometry
+CHEAPEST = 1e-3  # least share of the root of the dearest p̈²'s cost in the units of p̈
 SPREAD = 1e3  # how many times longer or shorter than in the starting motion a step may become
 
 
@@ -72,15 +75,15 @@ class PathModel:
 
     @cached_property
     def model(self) -> Model:
-        """For the solver. Data: Δp, weights of energy and time, 1/T, the step's time, the joints' directions, G."""
+        """For the solver. Data: Δp, weights of energy and time, 1/T, the step's time, units of p̈ at its ends, the joints' directions, G."""
         names = [str(self.step.rows[k]) for k in self.kept[0]]
         joints, kinds = self.at.robot.joint_names, ("jerk", "torque rate")
         jerks, torques = ([f"{what} of {joints[j]}" for j in js] for what, js in zip(kinds, self.rates))
-        rows = ["length of the step"] + [*names, *jerks, *torques] * len(LIMITS_AT)
+        rows = ["length of the step", "way back"] + [*names, *jerks, *torques] * len(LIMITS_AT)
         rows += ["supply"] * (self._supply_rows * len(self.rule[0]))
         return Model(
             nx=2, nu=2 + self.slacks * len(self.rule[0]), nd=HEAD + self.n + NODES * PARTS * self.n,
-            dynamics=lambda x, u, p, d: [x[0] + (x[1] + u[1]) * u[0] * d[4] * d[3] / 2, u[1]],
+            dynamics=lambda x, u, p, d: [x[0] + (d[5] * x[1] + d[6] * u[1]) * u[0] * d[4] / d[3] / 2, u[1]],
             cost=on_symbols(self.cost), constraints=on_symbols(self.constraints), totals=on_symbols(self.totals),
             key=self.at.key(f"along a path {VERSION}") + str([x.tolist() for x in self.rates]),
             state_names=("speed along the path", "acceleration along the path"),
@@ -96,8 +99,7 @@ class PathModel:
     def moment(self, c: float, x: Any, u: Any, d: Any) -> Moment:
         """The instant at the fraction c of the step."""
         sides, G = d[HEAD : HEAD + self.n], d[HEAD + self.n :].reshape(NODES, PARTS, self.n)
-        k = d[3]
-        return self.step.moment(c, (k * x[0], k * k * x[1], d[4] * u[0], k * k * u[1]), d[0], G, sides, exact=False)
+        return self.step.moment(c, (d[3] * x[0], d[5] * x[1], d[4] * u[0], d[6] * u[1]), d[0], G, sides, exact=False)
 
     def balance(self, k: int, x: Any, u: Any, d: Any) -> Any:
         """The supply's cost and inequalities at the k-th point of the rule."""
@@ -110,9 +112,10 @@ class PathModel:
         return d[4] * u[0] * (d[1] * power + d[2])
 
     def constraints(self, x: Any, u: Any, d: Any) -> list[Any]:
-        """(A1), the limits, and what the supply asks."""
-        h, k, limits = d[4] * u[0], d[3], self.at.limits
-        found = [h * k * (x[0] + h * k * (2 * x[1] + u[1]) / 6) / d[0] - 1.0]
+        """(A1), (A2), the limits, and what the supply asks."""
+        h, limits = d[4] * u[0], self.at.limits
+        s0, a0, a1 = d[3] * x[0], d[5] * x[1], d[6] * u[1]
+        found = [h * (s0 + h * (2 * a0 + a1) / 6) / d[0] - 1.0, x[0] + h * a0 / (2 * d[3])]
         moments = [self.moment(c, x, u, d) for c in LIMITS_AT]
         for moment in moments:
             excesses = self.step.excesses(moment)
@@ -146,7 +149,7 @@ class PathModel:
         lower = [*(b + inside for b in self.kept[1]), *[-most] * rates] * len(LIMITS_AT)
         upper = [*[-inside] * len(self.kept[0]), *[most] * rates] * len(LIMITS_AT)
         supply = self._supply_rows * len(self.rule[0])
-        bounds = [0.0, *lower, *[-np.inf] * supply], [0.0, *upper, *[0.0] * supply]
+        bounds = [0.0, 0.0, *lower, *[-np.inf] * supply], [0.0, np.inf, *upper, *[0.0] * supply]
         span = (0.0, np.inf) if duration is None else (duration, duration)
         means = len(self.step.means)
         totals = np.array([span[0], *[-np.inf] * means]), np.array([span[1], *[-inside * T] * means])
@@ -158,16 +161,24 @@ class PathModel:
     def data(self, steps: Steps, timing: Timing, weight: float, price: float) -> np.ndarray:
         """(N+1, nd); the last row serves no step."""
         same = lambda x: np.full(steps.N, x)
-        head = [steps.lengths, same(weight), same(price), same(1.0 / timing.t[-1]), timing.h]
+        units = self.units(steps, timing)
+        head = [steps.lengths, same(weight), same(price), same(1.0 / timing.t[-1]), timing.h, units[:-1], units[1:]]
         rows = np.column_stack([*head, steps.sides, steps.G.reshape(steps.N, -1)])
         return np.vstack([rows, rows[-1:]])
 
+    def units(self, steps: Steps, timing: Timing) -> np.ndarray:
+        """(N+1,) of p̈ at the knots, 1/s²: 1/T² over the root of what p̈² costs there in heat, against the largest cost on the path."""
+        heat = np.einsum("kci,ij,kcj->kc", steps.G[:, :, 0], self.at.heat, steps.G[:, :, 0])
+        at_knots = np.maximum(np.append(heat[:, 0], heat[-1, 2]), np.append(heat[0, 0], heat[:, 2]))
+        share = np.sqrt(at_knots / max(np.max(at_knots), 1e-300))
+        return 1.0 / (timing.t[-1] ** 2 * np.maximum(share, CHEAPEST))
+
     def guess(self, steps: Steps, timing: Timing) -> Guess:
         """A starting motion, with slacks that fit."""
-        T = timing.t[-1]
+        T, units = timing.t[-1], self.units(steps, timing)
         s, a = np.maximum(timing.s, 1e-3 * np.max(timing.s)), timing.a
         u = np.zeros((steps.N, self.model.nu))
-        u[:, 0], u[:, 1] = 1.0, a[1:] * T**2
+        u[:, 0], u[:, 1] = 1.0, a[1:] / units[1:]
         if self.slacks:
             m, c, e, d1, d2, _ = np.moveaxis(steps.G[:, 1], 1, 0)
             mean_s, mean_a = ((s[1:] + s[:-1]) / 2)[:, None], ((a[1:] + a[:-1]) / 2)[:, None]
@@ -175,12 +186,12 @@ class PathModel:
             powers = stack(flows, "power")
             needed = powers if self.slacks == powers.shape[1] else powers.sum(1, keepdims=True)
             u[:, 2:] = np.tile(np.maximum(needed, 0.0) + 1.0 + 0.1 * np.abs(powers).max(), (1, len(self.rule[0])))
-        return Guess(np.column_stack([s * T, a * T**2]), u)
+        return Guess(np.column_stack([s * T, a / units]), u)
 
     def timing(self, steps: Steps, start: Timing, result: Result) -> Timing:
         """The solver's answer to a problem in units of the motion `start`."""
-        T = start.t[-1]
-        return Timing(steps.p, result.x[:, 0] / T, result.x[:, 1] / T**2, result.u[:, 0] * start.h)
+        units = self.units(steps, start)
+        return Timing(steps.p, result.x[:, 0] / start.t[-1], result.x[:, 1] * units, result.u[:, 0] * start.h)
 
 
 def on_symbols(function: Callable[[Any, Any, Any], Any]) -> Callable:

@@ -149,8 +149,11 @@ class _Search:
         return self.aim.weight * profile.energy + self.aim.price * profile.duration
 
     def slack(self, profile: Profile) -> float:
-        """How much dearer than the programme's an answer may be before others are tried: limits of jerk and torque rate cost something."""
-        return 0.05 * abs(self.value(profile)) if self.aim.duration is None else 0.02 * abs(self.value(profile))
+        """How much dearer than the programme's an answer may be before others are tried: limits of jerk and torque rate cost something.
+        Measured by what becomes heat; the energy of lifting is the same for all."""
+        if self.aim.duration is None:
+            return 0.05 * abs(self.value(profile))
+        return 0.01 * self.aim.weight * abs(ledger(self.robot, timing_of(profile).trajectory(self.curve), self.model.at.supply).losses)
 
     def profile(self, steps: Steps) -> Profile | None:
         """The dynamic programme's answer."""

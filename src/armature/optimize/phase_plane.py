@@ -48,7 +48,9 @@ class Steps:
 class Profile:
     """Speeds along a path, p̈ constant in every step. s: (N+1,) ṗ at the knots, 1/s.  times: (N,) of the steps, s.  energy: J.
 
-    price: λ, W.  bound: L(λ) − λT, the least energy at the duration asked for by duality (no profile of the grid is below it), J.
+    price: λ, W; infinite where no profile of the grid is as quick as asked for.
+    bound: L(λ) − λT, the least energy at the duration asked for by duality (no profile of the grid is below it), J.
+    edge: (N+1,) where the speed is at an end of its grid.
     """
 
     steps: Steps
@@ -58,6 +60,7 @@ class Profile:
     price: float
     bound: float
     excess: float
+    edge: Array
 
     @property
     def duration(self) -> float:
@@ -140,27 +143,32 @@ class Plane:
         return sweep(self.E, self.H, self.X, self.J, weight, price, prices, ALLOWED, self.chosen)
 
     def at_duration(self, duration: float, scale: float, prices: Array | None = None) -> tuple[float, float]:
-        """(λ, L(λ) − λT) for which the best profile takes this time, as nearly as the hull allows. scale: W, of the first prices tried."""
+        """(λ, L(λ) − λT) for which the best profile takes this time, as nearly as the hull allows. scale: W, of the first prices tried.
+
+        Where the hull has a gap there, the two profiles at its sides are equally good at one price: the one nearer in time is taken."""
         low, high = -scale, scale  # time falls as the price rises
-        for _ in range(30):
+        for _ in range(10):
             if self.best(high, 1.0, prices)[2] <= duration:
                 break
             low, high = high, 8 * high
-        for _ in range(30):
+        for _ in range(10):
             if self.best(low, 1.0, prices)[2] >= duration:
                 break
             low, high = 8 * low, low
         for _ in range(48):
             middle = (low + high) / 2
             low, high = (middle, high) if self.best(middle, 1.0, prices)[2] > duration else (low, middle)
-        value = self.best(high, 1.0, prices)[0]
-        return high, value - high * duration
+        price = min((low, high), key=lambda price: abs(np.log(self.best(price, 1.0, prices)[2] / duration)))
+        value = self.best(price, 1.0, prices)[0]
+        return price, value - price * duration
 
     def profile(self, price: float, bound: float) -> Profile:
         """The profile that was chosen last."""
         k, i, j = np.arange(self.steps.N), self.chosen[:-1], self.chosen[1:]
         s = self.S[np.arange(len(self.S)), self.chosen]
-        return Profile(self.steps, s, self.H[k, i, j], float(self.E[k, i, j].sum()), price, bound, float(self.X[k, i, j].max()))
+        edge = (self.chosen == 0) | (self.chosen == self.S.shape[1] - 1)
+        edge = edge | np.roll(edge, 1) | np.roll(edge, -1)
+        return Profile(self.steps, s, self.H[k, i, j], float(self.E[k, i, j].sum()), price, bound, float(self.X[k, i, j].max()), edge)
 
 
 def grid(steps: Steps, top: Any, count: int) -> Array:
@@ -183,41 +191,44 @@ def best_profile(
     price: float = 0.0,
     weight: float = 1.0,
     count: int = 60,
-    passes: int = 16,
+    passes: int = 24,
     prices: Array | None = None,
+    near: Profile | None = None,
 ) -> Profile | None:
     """The best profile: least weight × energy + price × time, or least energy at a given duration; None where the grid has none.
 
     top: (N+1,) highest speed worth looking at, 1/s.  count: speeds at every knot in the first, global pass.  passes: finer ones around it.
+    near: a profile of the same path in other steps to start the finer passes from, instead of a global one.
     """
     if duration is None and weight == 0.0 and price <= 0.0:
         raise ArgumentError("the price of time must be positive where energy does not count; give price > 0")
-    plane = Plane(step, steps, grid(steps, top, count))
-    found = _solved(plane, duration, price, weight, prices)
-    width = np.broadcast_to(top, (steps.N + 1,)) * 2.0 / count
+    top = np.broadcast_to(top, (steps.N + 1,))
+    width = top * 2.0 / count
+    solved = lambda S: _solved(Plane(step, steps, _fixed(steps, S)), duration, price, weight, prices)
+    tube = lambda s: np.maximum(s[:, None] + width[:, None] * AROUND, 0.02 * width[:, None])
+    found = None if near is None else solved(tube(np.interp(steps.p, near.steps.p, near.s)))
+    found = found or solved(grid(steps, top, count))
     if found is None:
         return None
     for _ in range(passes):
-        around = found.s[:, None] + width[:, None] * AROUND
-        plane = Plane(step, steps, _fixed(steps, np.maximum(around, 0.02 * width[:, None])))
-        again = _solved(plane, duration, price, weight, prices)
-        if again is not None:
-            # the tube narrows where the best speed was inside it
-            edge = (plane.chosen == 0) | (plane.chosen == len(AROUND) - 1)
-            edge = edge | np.roll(edge, 1) | np.roll(edge, -1)
-            found = again
-            width = width * np.where(edge, 1.0, 0.6)
-        else:
+        again = solved(tube(found.s))
+        if again is None:
             width = width * 0.6
+            continue
+        # the tube narrows where the best speed was inside it
+        width = width * np.where(again.edge, 1.0, 0.6)
+        found = again
     return found
 
 
 def _solved(plane: Plane, duration: float | None, price: float, weight: float, prices: Array | None) -> Profile | None:
-    value, _, _ = plane.best(1.0, 0.0) if duration is not None else plane.best(price, weight, prices)
+    value, _, quickest = plane.best(1.0, 0.0) if duration is not None else plane.best(price, weight, prices)
     if not np.isfinite(value):
         return None
     bound = value
     if duration is not None:
+        if quickest > duration:  # nothing here is as quick: the quickest
+            return plane.profile(np.inf, -np.inf)
         scale = max(1.0, abs(plane.best(0.0, 1.0, prices)[1]) / duration)
         price, bound = plane.at_duration(duration, scale, prices)
     return plane.profile(price, bound)
