@@ -61,7 +61,7 @@ def inside(name: str, folders: Sequence[Path]) -> Path | None:
     # package://arm/meshes/a.stl may be arm/meshes/a.stl or meshes/a.stl below a folder that was given
     for folder in folders:
         root = folder.resolve()
-        for tail in ((parts, parts[1:]) if packaged else (parts,)):
+        for tail in (parts, parts[1:]) if packaged else (parts,):
             path = root.joinpath(*tail).resolve()
             if tail and path.is_relative_to(root) and path.is_file():
                 return path
@@ -203,6 +203,6 @@ def _capsule(a: np.ndarray, b: np.ndarray, radius: float, colour: Colour) -> Sha
 
     length = float(np.linalg.norm(b - a))
     mesh: Any = trimesh.creation.capsule(length, radius, count=(24, 24))
-    T = trimesh.geometry.align_vectors([0, 0, 1], (b - a) / length)
+    T: Any = trimesh.geometry.align_vectors([0, 0, 1], (b - a) / length)
     vertices = mesh.vertices - [0, 0, mesh.vertices[:, 2].min() + radius]  # from the first centre on
     return Shape(vertices @ T[:3, :3].T + a, np.asarray(mesh.faces), colour)

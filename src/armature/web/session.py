@@ -148,8 +148,9 @@ class Session:
     def guess(self) -> Trajectory | None:
         """The last plan, if it is one of a robot with the same joints: where a new search starts."""
         plan = self.plan
-        fits = plan is not None and plan.ok and plan.trajectory.joint_names == self.robot.joint_names
-        return plan.trajectory if fits else None
+        if plan is None or not plan.ok or plan.trajectory.joint_names != self.robot.joint_names:
+            return None
+        return plan.trajectory
 
     def where(self, which: str) -> Any:
         """The hand's pose at the start or the goal."""

@@ -1,0 +1,36 @@
+"""`armature view`: the app in the browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+LOCAL = ("127.0.0.1", "localhost", "::1")
+
+
+def view(
+    what: str | None = typer.Argument(None, help="robot (name or file), task file, saved plan, or study; by default a six-axis arm"),
+    host: str = typer.Option("127.0.0.1", help="address to serve at; others than this machine's own are open to the network"),
+    port: int = typer.Option(0, help="port; any free one by default", min=0, max=65535),
+    meshes: list[Path] = typer.Option([], help="folder that meshes may be read from, besides the robot's own; may be repeated"),
+    browser: bool = typer.Option(True, help="open the page in the browser"),
+) -> None:
+    """Plan in the browser: drag the start and the goal, see the motion, what it costs and whether it is proved. Works offline."""
+    import webbrowser
+
+    from armature.web.opening import opened
+    from armature.web.server import Server
+
+    if host not in LOCAL:
+        typer.echo(f"warning: served at {host}: whoever learns the address below can use this page; it is not encrypted", err=True)
+    server = Server(opened(what, tuple(meshes)), host, port)
+    typer.echo(f"Open {server.address}\nThe address holds a secret: it is for you alone. End with Ctrl-C.")
+    if browser:
+        webbrowser.open(server.address)
+    try:
+        server.wait()
+    except KeyboardInterrupt:
+        typer.echo("")
+    finally:
+        server.stop()

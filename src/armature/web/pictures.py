@@ -1,0 +1,145 @@
+"""The charts of a plan: currents against velocities (GRAF), power (POW), torques, where the energy went, and energy against time."""
+
+from __future__ import annotations
+
+import html
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from armature.drive import as_supply, stack
+from armature.optimize.curve import Curve
+from armature.plot.ledger import flows_in, flows_out
+from armature.plot.region import current_band, fastest, peak_current, velocity_range
+from armature.simulate.ledger import flow_of, motion_steps
+from armature.web.charts import COLOURS, Chart
+
+REGION, LIMIT, PALE = "#dcebf6", "#8aa4bb", "#9aa3ae"
+STEPS = 160
+NOTHING = '<p style="color:#6b7480;margin:1em 0.5em">{}</p>'
+
+
+def graf(plan: Any) -> str:
+    """Current (A) against joint velocity of every drive, within the region that its limits leave; two charts to a row."""
+    robot = plan.robot
+    if not robot.drives:
+        return NOTHING.format("This robot has no drives, so there are no currents to show.")
+    steps = motion_steps(robot, plan.trajectory, STEPS)
+    train, parts = robot.drivetrain, []
+    for name, drive, flow in zip(train.axis_names, train.drives, flow_of(robot, steps)):
+        v, i = (np.broadcast_to(x, steps.t.shape) for x in (flow.velocity, flow.current))
+        chart = Chart(name, "velocity", "current [A]", 190, 150)
+        most = peak_current(drive)
+        largest = min(most, 1.6 * float(np.abs(i).max()) + 1e-6) if most == inf else most
+        x = velocity_range(drive, largest, max(float(np.abs(v).max()), 0.1))[::8]
+        x = x[np.abs(x) <= fastest(drive, most)]
+        chart.keep(1.6 * max(float(np.abs(i).max()), 0.2 * largest))
+        if x.size:
+            low, high = current_band(drive, x, largest)
+            chart.region(x, low, high, REGION)
+            chart.line(x, low, LIMIT, 0.8)
+            chart.line(x, high, LIMIT, 0.8)
+        chart.line(v, i, COLOURS[1])
+        chart.dot(float(v[0]), float(i[0]), COLOURS[1], 3)
+        parts.append(f'<div style="width:50%">{chart.svg()}</div>')
+    note = _note("Shaded: what voltage, current and heat limits leave. The dot is the start.")
+    return f'<div style="display:flex;flex-wrap:wrap">{"".join(parts)}</div>{note}'
+
+
+def power(plan: Any) -> str:
+    """Electrical power (W) over time: of each drive, and what the supply gives for all of them."""
+    robot = plan.robot
+    if not robot.drives:
+        return NOTHING.format("This robot has no drives, so there is no electrical power to show.")
+    steps = motion_steps(robot, plan.trajectory, STEPS)
+    powers = stack(flow_of(robot, steps), "power")
+    account = as_supply(plan.supply if plan.supply is not None else robot.supply).account(steps.dt, powers)
+    common = Chart("All drives", "time [s]", "power [W]")
+    zero = np.zeros_like(steps.t)
+    common.region(steps.t, zero, account.drawn / steps.dt, "#9ecbea", "drawn")
+    burnt = account.resistor + account.lost
+    for rate, colour, label in ((account.returned, "#8fd0b8", "returned"), (burnt, "#f0b48a", "burnt")):
+        if np.any(rate > 0):
+            common.region(steps.t, -rate / steps.dt, zero, colour, label)
+    common.line(steps.t, powers.sum(-1), "#333a44", 1.3)
+    single = Chart("Each drive", "time [s]", "power [W]")
+    for k in range(powers.shape[1]):
+        single.line(steps.t, powers[:, k], COLOURS[k % len(COLOURS)], 1.4)
+    return common.svg() + single.svg() + _names(robot.drivetrain.axis_names)
+
+
+def torque(plan: Any) -> str:
+    """Joint torques (N·m, N), velocities and the joints' ways over time."""
+    track, names = plan.trajectory, plan.robot.joint_names
+    rows = [("Torque", "N·m or N", track.tau), ("Velocity", "rad/s or m/s", track.v), ("Position", "rad or m", track.q)]
+    charts = []
+    for title, unit, values in rows:
+        if values is None:
+            continue
+        chart = Chart(title, "time [s]", unit)
+        for k in range(values.shape[1]):
+            chart.line(track.t, values[:, k], COLOURS[k % len(COLOURS)], 1.4)
+        charts.append(chart.svg())
+    return "".join(charts) + _names(names)
+
+
+def ledger(plan: Any) -> str:
+    """Where the energy came from and where it went, as bars to one scale; the baseline's beside them, in grey."""
+    book, base = plan.ledger, plan.baseline.ledger if plan.baseline is not None else None
+    sides = (("Came from", flows_in(book), flows_in(base) if base else []), ("Went to", flows_out(book), flows_out(base) if base else []))
+    most = max([x for _, mine, other in sides for _, x in [*mine, *other]], default=1.0)
+    parts = []
+    for title, mine, other in sides:
+        parts.append(f'<div style="font-weight:600;margin:0.7em 0 0.2em">{title}</div>')
+        amounts, others = dict(mine), dict(other)
+        for name in [*amounts, *(n for n in others if n not in amounts)]:
+            parts.append(_bar(name, amounts.get(name, 0.0), others.get(name) if base else None, most))
+    note = _note("Grey: the joint cubic of the same move." if base else "")
+    return f'<div style="padding:0 0.4em;font-size:0.8em;color:#333a44">{"".join(parts)}{note}</div>'
+
+
+def _bar(name: str, mine: float, other: float | None, most: float) -> str:
+    colour = {"drawn": COLOURS[4], "returned": COLOURS[2], "copper": COLOURS[1], "resistor": "#7a4a2a"}.get(name, COLOURS[0])
+    wide = lambda x, c, h: f'<div style="height:{h}px;width:{max(100 * x / most, 0.4):.1f}%;background:{c};border-radius:2px"></div>'
+    grey = wide(other, "#cfd4db", 4) if other is not None else ""
+    number = f"{mine:.3g} J" + (f' <span style="color:#8b94a0">({other:.3g})</span>' if other is not None else "")
+    words = f"<span>{html.escape(name.replace('_', ' '))}</span><span>{number}</span>"
+    line = f'<div style="display:flex;justify-content:space-between">{words}</div>'
+    return f'<div style="margin:4px 0">{line}{wide(mine, colour, 9)}{grey}</div>'
+
+
+def curve(found: Curve | None, least: float | None, plan: Any, wished: float, address: str) -> str:
+    """Least energy (J) against duration (s). A click asks `address` + the duration there; the wished duration is marked."""
+    if found is None:
+        what = "Energy against time appears here when the plan is at rest." if least is None else f"Shortest: {least:.3g} s. Drawing …"
+        return NOTHING.format(what)
+    chart = Chart("Least energy against duration", "duration [s]", "energy [J]", 330, 190)
+    if least is not None:
+        chart.cover([0.9 * least], [])
+    chart.line(found.durations, found.energies, COLOURS[0], 2.0)
+    for T, E in zip(found.durations.tolist(), found.energies.tolist()):
+        if np.isfinite(E):
+            chart.dot(T, E, COLOURS[0], 2.4)
+    if least is not None:
+        chart.upright(least, COLOURS[1])
+    if plan is not None and plan.ok:
+        chart.dot(plan.duration, plan.energy, COLOURS[1], 5)
+    x0, x1, *_ = chart.limits()
+    left, right, *_ = chart.frame()
+    # the place of the click in the chart's own units, then in seconds
+    place = f"((event.clientX-b.left)/b.width*{chart.width}-{left})/{right - left}*{x1 - x0}+{x0}"
+    script = f"const b=this.getBoundingClientRect();fetch('{address}'+Math.max({x0},Math.min({x1},{place})).toFixed(3))"
+    chart.extra = f'class="armature-curve" cursor="pointer" onclick="{html.escape(script)}"'
+    words = f"Click to take that duration. {found.advice}" + (f" Shortest possible: {least:.3g} s." if least is not None else "")
+    return chart.svg() + _note(words)
+
+
+def _names(names: Any) -> str:
+    dot = lambda k: f'<span style="color:{COLOURS[k % len(COLOURS)]}">■</span>'
+    rows = [f"<span style='margin-right:0.9em'>{dot(k)} {html.escape(str(name))}</span>" for k, name in enumerate(names)]
+    return f'<div style="font-size:0.75em;padding:0.2em 0.6em;color:#333a44">{"".join(rows)}</div>'
+
+
+def _note(text: str) -> str:
+    return f'<div style="font-size:0.75em;padding:0.2em 0.6em 0.6em;color:#6b7480">{html.escape(text)}</div>' if text else ""

@@ -1,0 +1,170 @@
+"""What is seen in space: the moving robot, its ghost, the start and the goal with their handles, and the hand's way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from armature.dynamics.compiled import link_poses, pose
+from armature.motion.trajectory import Trajectory
+from armature.robot.model import Robot
+from armature.web.geometry import Shape, reach, shapes
+from armature.web.session import hand
+
+START, GOAL, PLAN, GHOST = (0.13, 0.59, 0.38), (0.90, 0.45, 0.10), (0.0, 0.447, 0.698), (0.45, 0.47, 0.50)
+FRAMES = 120  # points of the hand's way
+
+
+class Figure:
+    """One copy of the robot in a browser's scene. tint: one colour for all links, None for their own.  opacity: 0 … 1."""
+
+    def __init__(
+        self, scene: Any, name: str, robot: Robot, parts: dict[str, list[Shape]], tint: tuple | None = None, opacity: float | None = None
+    ):
+        self._robot, self._shift = robot, np.zeros(3)
+        self._nodes: list[tuple[int, Any]] = []
+        self.visible = True
+        for k, link in enumerate(robot.links):
+            for i, shape in enumerate(parts[link.name]):
+                node = scene.add_mesh_simple(
+                    f"/{name}/{k}_{i}",
+                    shape.vertices.astype(np.float32),
+                    shape.faces.astype(np.uint32),
+                    color=tint or shape.colour,
+                    opacity=opacity,
+                    side="double" if opacity is None else "front",
+                    cast_shadow=opacity is None,
+                    receive_shadow=opacity is None,
+                )
+                self._nodes.append((k, node))
+
+    def place(self, q: np.ndarray) -> None:
+        """Bring it to a configuration (nq,)."""
+        poses = link_poses(self._robot, q)
+        wxyz, p = quaternions(np.asarray(poses.R)), np.asarray(poses.p) + self._shift
+        for k, node in self._nodes:
+            node.wxyz, node.position = wxyz[k], p[k]
+
+    def shift(self, by: np.ndarray) -> None:
+        """Stand so much aside, m."""
+        self._shift = by
+
+    def show(self, visible: bool) -> None:
+        """Be seen or not."""
+        if visible != self.visible:
+            self.visible = visible
+            for _, node in self._nodes:
+                node.visible = visible
+
+
+class Scene:
+    """All that one browser sees in space. dragged(which, R, p, done): told when the start's or the goal's handle is moved."""
+
+    def __init__(self, client: Any, dragged: Callable[[str, np.ndarray, np.ndarray, bool], None]):
+        self._client, self._scene, self._dragged = client, client.scene, dragged
+        self._figures: dict[str, Figure] = {}
+        self._handles: dict[str, Any] = {}
+        self._ways: dict[str, Any] = {}
+        self._held = ""
+
+    def robot(self, robot: Robot, folders: Sequence[Path]) -> list[str]:
+        """Put a robot into the empty scene; returns notes on what could not be drawn."""
+        self._scene.reset()
+        self._robot, self.size = robot, reach(robot)
+        self._ways, self._held = {}, ""
+        parts, notes = shapes(robot, folders)
+        self._scene.configure_default_lights(True, cast_shadow=True)
+        ground = self.size * 3
+        self._scene.add_grid(
+            "/ground", ground, ground, cell_size=self.size / 8, section_size=self.size / 2, plane="xy",
+            cell_color=(225, 229, 235), section_color=(200, 206, 215), shadow_opacity=0.12, position=(0, 0, -0.002 * self.size),
+        )  # fmt: skip
+        self._figures = {
+            "plan": Figure(self._scene, "plan", robot, parts),
+            "ghost": Figure(self._scene, "ghost", robot, parts, GHOST, 0.28),
+            "start": Figure(self._scene, "start", robot, parts, START, 0.22),
+            "goal": Figure(self._scene, "goal", robot, parts, GOAL, 0.22),
+        }
+        self._figures["ghost"].show(False)
+        self._handles = {which: self._handle(which) for which in ("start", "goal")}
+        self._look()
+        return notes
+
+    def _handle(self, which: str) -> Any:
+        """Arrows and rings at the hand; only arrows for an arm that cannot turn its hand at will."""
+        free = self._robot.n >= 6
+        handle = self._scene.add_transform_controls(
+            f"/{which}_handle", scale=0.17 * self.size, line_width=3.5, disable_rotations=not free, depth_test=False, opacity=0.85
+        )
+        self._scene.add_label(f"/{which}_handle/label", which, position=(0, 0, 0.06 * self.size), anchor="bottom-center")
+
+        @handle.on_update
+        async def _(event: Any) -> None:
+            self._held = "" if event.phase == "end" else which
+            self._dragged(which, matrix(np.asarray(handle.wxyz)), np.asarray(handle.position, dtype=float), event.phase == "end")
+
+        return handle
+
+    def _look(self) -> None:
+        """A view from the front right, a little from above."""
+        with self._client.atomic():
+            self._client.camera.up_direction = (0.0, 0.0, 1.0)
+            self._client.camera.position = np.array([1.25, -1.05, 0.75]) * self.size * 0.75
+            self._client.camera.look_at = np.array([0.1, 0.0, 0.18]) * self.size
+
+    def ends(self, start: np.ndarray, goal: np.ndarray) -> None:
+        """Show the start and the goal; a handle that is being held stays where the mouse is."""
+        with self._client.atomic():
+            for which, q in (("start", start), ("goal", goal)):
+                self._figures[which].place(q)
+                if which != self._held:
+                    where = pose(self._robot, q, hand(self._robot))
+                    self._handles[which].position = np.asarray(where.p)
+                    self._handles[which].wxyz = quaternions(np.asarray(where.R)[None])[0]
+
+    def place(self, q: np.ndarray, ghost: np.ndarray | None) -> None:
+        """Show the moving robot, and its ghost if there is one."""
+        with self._client.atomic():
+            self._figures["plan"].place(q)
+            self._figures["ghost"].show(ghost is not None)
+            if ghost is not None:
+                self._figures["ghost"].place(ghost)
+
+    def beside(self, aside: bool) -> None:
+        """Whether the second robot stands beside the first (two plans compared) or within it (the baseline's ghost)."""
+        self._figures["ghost"].shift(np.array([0.0, 1.1 * self.size, 0.0]) * aside)
+        self._aside = aside
+
+    def handles(self, visible: bool) -> None:
+        """Show the start, the goal and their handles, or not."""
+        for which in ("start", "goal"):
+            self._figures[which].show(visible)
+            self._handles[which].visible = visible
+
+    def way(self, name: str, track: Trajectory | None, colour: tuple[float, float, float], aside: bool = False) -> None:
+        """Draw the way of the hand in a motion, or take it away."""
+        if name in self._ways:
+            self._ways.pop(name).remove()
+        if track is None:
+            return
+        t = np.linspace(track.t[0], track.t[-1], FRAMES)
+        p = np.asarray(pose(self._robot, track(t).q, hand(self._robot)).p) + np.array([0.0, 1.1 * self.size, 0.0]) * aside
+        segments = np.stack([p[:-1], p[1:]], axis=1).astype(np.float32)
+        self._ways[name] = self._scene.add_line_segments(f"/way_{name}", segments, colors=colour, thickness=0.007 * self.size)
+
+
+def quaternions(R: np.ndarray) -> np.ndarray:
+    """(k, 4) w x y z of rotations (k, 3, 3)."""
+    from scipy.spatial.transform import Rotation
+
+    return np.roll(Rotation.from_matrix(R).as_quat(), 1, axis=-1)
+
+
+def matrix(wxyz: np.ndarray) -> np.ndarray:
+    """(3, 3) of a quaternion w x y z."""
+    from scipy.spatial.transform import Rotation
+
+    return Rotation.from_quat(np.roll(wxyz, -1)).as_matrix()

@@ -1,0 +1,90 @@
+"""The server: a guarded viser with one desk for every browser."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import threading
+from typing import Any
+
+from armature.errors import ArgumentError, MissingExtraError
+from armature.web.opening import Opening, opened
+
+MOST_BROWSERS = 16
+
+
+class Server:
+    """The app, running. address: what to open in the browser, with this run's secret."""
+
+    def __init__(self, opening: Opening | None = None, host: str = "127.0.0.1", port: int = 0):
+        try:
+            from armature.web.gate import Gate, guarded_viser
+        except ImportError:
+            raise MissingExtraError("the app", "viser", "app") from None
+        self._opening, self._desks = opening or opened(), {}
+        self._lock = threading.Lock()
+        self._gate = Gate(host)
+        self._gate.act = self._clicked
+        self._viser = guarded_viser(self._gate, port)
+        self._viser.on_client_connect(self._came)
+        self._viser.on_client_disconnect(self._went)
+
+    @property
+    def address(self) -> str:
+        """The page, with its secret."""
+        return self._gate.address
+
+    @property
+    def desks(self) -> dict[int, Any]:
+        """The desks of the browsers that are connected, by client number."""
+        with self._lock:
+            return dict(self._desks)
+
+    def stop(self) -> None:
+        """End it: all desks, then the server."""
+        for desk in self.desks.values():
+            desk.close()
+        with contextlib.redirect_stdout(None):
+            self._viser.stop()
+
+    def wait(self) -> None:
+        """Serve until interrupted."""
+        threading.Event().wait()
+
+    def _came(self, client: Any) -> None:
+        from armature.web.desk import LARGEST_UPLOAD, Desk
+        from armature.web.gate import limit_uploads
+
+        if len(self.desks) >= MOST_BROWSERS:
+            client.gui.add_markdown(f"**{MOST_BROWSERS} pages are open already**: close one of them and load this page again.")
+            return
+        limit_uploads(client, LARGEST_UPLOAD)
+        desk = Desk(client, self._opening, f"do/{client.client_id}/duration/")
+        with self._lock:
+            self._desks[client.client_id] = desk
+
+    def _went(self, client: Any) -> None:
+        with self._lock:
+            desk = self._desks.pop(client.client_id, None)
+        if desk is not None:
+            desk.close()
+
+    def _clicked(self, path: str) -> bool:
+        """A click on the curve: <client>/duration/<seconds>."""
+        parts = path.split("/")
+        if len(parts) != 3 or parts[1] != "duration" or not parts[0].isdecimal():
+            return False
+        desk = self.desks.get(int(parts[0]))
+        with contextlib.suppress(ValueError):
+            seconds = float(parts[2])
+            if desk is not None and math.isfinite(seconds) and 0.0 < seconds <= 1000.0:
+                desk.act("duration", seconds)
+                return True
+        return False
+
+
+def view(what: str | None = None, host: str = "127.0.0.1", port: int = 0) -> Server:
+    """Start the app with a robot (name or file), a task file, a saved plan or a study; see `Server`."""
+    if not 0 <= port <= 65535:
+        raise ArgumentError(f"port = {port} must lie between 0 (any free one) and 65535")
+    return Server(opened(what), host, port)

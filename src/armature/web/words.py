@@ -1,0 +1,98 @@
+"""What was found, in plain words: the card at the top of the panel, as HTML. Everything that comes from a file is escaped."""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+GOOD, BAD, PALE = "#0a7d4f", "#c02626", "#6b7480"
+
+
+def card(session: Any, busy: str) -> str:
+    """The card: what the motion costs, what it saves, whether it is proved; or why there is none."""
+    plan = session.plan
+    parts = [_refusal(session.problem)] if session.problem else []
+    if plan is not None:
+        parts.append(_found(plan, session.certified) if plan.ok else _refusal(refusal(plan, session.least)))
+        if session.other is not None:
+            parts.append(_beside(plan, session.other))
+    elif not session.problem:
+        parts.append(f'<div style="color:{PALE}">The first plan is on its way. On a new computer, the first one takes half a minute.</div>')
+    return f'<div class="armature-card" style="padding:0.4em 0.8em 0.2em">{"".join(parts)}{_busy(busy)}</div>'
+
+
+def refusal(plan: Any, least: float | None) -> str:
+    """Why there is no plan and what would make one possible, as one sentence or two."""
+    text = str(plan.diagnosis) if plan.diagnosis is not None else plan.status.value
+    known = plan.diagnosis is not None and plan.diagnosis.shortest_duration is not None
+    if least is not None and not known and least > plan.duration:
+        text += f" It takes at least {least:.3g} s."
+    return text
+
+
+def remedy(plan: Any, least: float | None) -> tuple[str, str, float] | None:
+    """(words of a button, what it sets, value) that makes a refused plan possible; None where nothing is known to help."""
+    if plan is None or plan.ok:
+        return None
+    why = plan.diagnosis
+    shortest = (why.shortest_duration if why is not None else None) or (least if least and least > plan.duration else None)
+    if shortest:
+        T = round(1.02 * shortest + 0.005, 2)
+        return f"Use {T:g} s", "duration", T
+    if why is not None and why.excess_payload:
+        return f"Take {why.excess_payload:.2g} kg off", "lighter", float(why.excess_payload)
+    return None
+
+
+def _found(plan: Any, certified: bool) -> str:
+    what = "of heat" if plan.returns else "drawn"
+    number = plan.losses if plan.returns else plan.energy
+    lines = [
+        f'<div style="font-size:1.9em;font-weight:700;line-height:1.15">{number:.3g} J'
+        f'<span style="font-size:0.5em;font-weight:400;color:{PALE}"> {what} in {plan.duration:.3g} s</span></div>'
+    ]
+    if plan.saving is not None and plan.baseline is not None:
+        lines.append(_saved(plan))
+    return "".join(lines) + _proof(plan, certified)
+
+
+def _saved(plan: Any) -> str:
+    book = plan.baseline.ledger
+    other = book.losses if plan.returns else book.energy
+    percent = 100 * plan.saving
+    words = f"<b>{percent:.0f} % less</b>" if percent >= 0.5 else "<b>as much</b>" if percent > -0.5 else f"<b>{-percent:.0f} % more</b>"
+    than = "as" if -0.5 < percent < 0.5 else "than"
+    note = f" {html.escape(plan.baseline.note)}" if plan.baseline.note else ""
+    return f'<div style="color:{GOOD if percent >= 0.5 else PALE}">{words} {than} the ordinary motion ({other:.3g} J){note}</div>'
+
+
+def _proof(plan: Any, certified: bool) -> str:
+    if not certified:
+        return f'<div style="color:{PALE}">Not yet proved</div>'
+    proof = plan.certificate
+    worst = proof.worst
+    near = ""
+    if worst is not None:
+        near = f" Nearest limit: {html.escape(worst.limit)} of {html.escape(worst.joint)}, {max(0.0, 100 * worst.fraction):.1f} % left."
+    if proof.ok:
+        return f'<div style="color:{GOOD}">✓ <b>Proved</b>: simulated under the planned currents, every limit kept.{near}</div>'
+    why = f"{worst} " if worst is not None and not proof.within_limits else f"the simulation strays by {proof.tracking_error:.1e}, "
+    return f'<div style="color:{BAD}">✗ <b>Not proved</b>: {html.escape(why)}energy off by {proof.energy_error:.1e}.</div>'
+
+
+def _beside(plan: Any, other: Any) -> str:
+    """Two plans compared."""
+    row = lambda name, f, unit: f"<tr><td>{name}</td><td><b>{f(plan):.4g}</b> {unit}</td><td><b>{f(other):.4g}</b> {unit}</td></tr>"
+    rows = row("duration", lambda p: p.duration, "s") + row("energy", lambda p: p.energy, "J") + row("heat", lambda p: p.losses, "J")
+    return f'<table style="width:100%;margin:0.4em 0;font-size:0.9em"><tr><th></th><th>this</th><th>beside it</th></tr>{rows}</table>'
+
+
+def _refusal(text: str) -> str:
+    style = f"color:{BAD};background:#fdf0f0;border-left:3px solid {BAD};padding:0.5em 0.7em;border-radius:3px;margin:0.2em 0"
+    return f'<div class="armature-refusal" style="{style}">{html.escape(text)}</div>'
+
+
+def _busy(text: str) -> str:
+    """One line that is always there, so that nothing below it jumps."""
+    state = "busy" if text else "rest"
+    return f'<div class="armature-{state}" style="color:{PALE};font-size:0.85em;min-height:1.5em">{html.escape(text)}&nbsp;</div>'
