@@ -39,10 +39,18 @@ def load_job(path: str | PathLike[str]) -> Job:
     return job_of(checked(TaskFile, data, path), data, path)
 
 
-def job_of(part: TaskFile, data: Any, path: str | PathLike[str]) -> Job:
-    """The job of a checked task. data: the values that it was made of, for lines.  path: of its file, which others are relative to."""
+def robot_of(part: TaskFile, data: Any, path: str | PathLike[str]) -> Robot:
+    """The robot of a checked task, with all that the task says about it; arguments as for `job_of`."""
+    return _Maker(part, data, Path(path)).robot()
+
+
+def job_of(part: TaskFile, data: Any, path: str | PathLike[str], robot: Robot | None = None) -> Job:
+    """The job of a checked task. data: the values that it was made of, for lines.  path: of its file, which others are relative to.
+
+    robot: where it is known already, as `robot_of` made it.
+    """
     maker = _Maker(part, data, Path(path))
-    robot = maker.robot()
+    robot = robot or maker.robot()
     with maker.at("supply"):
         given = {} if part.supply is None else selected(data, ["supply"]) if isinstance(data, Block) else {"supply": part.supply}
         supply = read_drives(given, path)[1] if given else None

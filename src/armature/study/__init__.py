@@ -1,0 +1,1 @@
+"""Studies: many plans as one table that survives a kill; and lines of stations that share a cycle."""

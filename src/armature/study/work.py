@@ -1,0 +1,140 @@
+"""What a worker does with one case: make the plan, prove it, and report plain values. The same function runs in every kind of pool."""
+
+from __future__ import annotations
+
+import functools
+import pickle
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from armature.errors import ArmatureError
+from armature.optimize.curve import energy_time_curve
+from armature.optimize.job import Job
+from armature.optimize.min_time import minimize_time
+from armature.optimize.provenance import plain
+from armature.optimize.saved import save_plan
+from armature.optimize.solution import Solution
+from armature.optimize.task import Move
+from armature.robot.model import Robot
+
+
+@dataclass(frozen=True)
+class CurveSpec:
+    """Energy against duration instead of one plan. count: durations.  shortest, longest: in multiples of the least time."""
+
+    count: int = 20
+    shortest: float = 1.05
+    longest: float = 4.0
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """A case as it travels to a worker. job: what to plan.  certify: prove the plan.  keep: send the plan itself back.
+    curve: plan over many durations."""
+
+    job: Job
+    certify: bool = True
+    keep: bool = False
+    curve: CurveSpec | None = None
+
+
+class Outcome(NamedTuple):
+    """What came of a case. values: plain, for the table.  plan: the bytes of an .npz file, or None.  error: why there are no values.
+    seconds: that it took, by the wall clock."""
+
+    values: Mapping[str, Any]
+    plan: bytes | None = None
+    error: str = ""
+    seconds: float = 0.0
+
+
+def packed(function: Callable[[Any], Any], argument: Any) -> bytes:
+    """A case as bytes: the function by its name, its argument by value."""
+    return pickle.dumps((function, argument), protocol=pickle.HIGHEST_PROTOCOL)
+
+
+def execute(case: bytes) -> Outcome:
+    """Run a packed case. What goes wrong in it becomes its outcome; only the end of the process can keep one away."""
+    begin = time.perf_counter()
+    try:
+        function, argument = pickle.loads(case)
+        found = function(argument)
+        values, plan = (found.values, found.plan) if isinstance(found, Outcome) else (found, None)
+        outcome = Outcome({str(k): plain(v) for k, v in dict(values).items()}, plan)
+    except ArmatureError as e:
+        outcome = Outcome({}, None, str(e))
+    except Exception as e:  # a case that breaks the program is a row of the table, not the end of the study
+        outcome = Outcome({}, None, f"{type(e).__name__}: {e}")
+    return outcome._replace(seconds=time.perf_counter() - begin)
+
+
+def plan_case(work: Work) -> Outcome:
+    """Values and plan of one job."""
+    job = replace(work.job, robot=_kept(work.job.robot))
+    if work.curve is not None:
+        return Outcome(curve_values(job, work.curve))
+    solution = job.run()
+    plan = _bytes(solution, job) if work.keep else None
+    return Outcome(plan_values(solution, work.certify), plan)
+
+
+@functools.lru_cache(maxsize=256)
+def _kept(robot: Robot) -> Robot:
+    """The first of equal robots: kernels are kept with it, and need not be fetched again for every case."""
+    return robot
+
+
+def plan_values(solution: Solution, certify: bool) -> dict[str, Any]:
+    """The columns of a plan: energies in J, times in s, saving as a fraction; None where a value does not exist."""
+    certified = bool(solution.certificate.ok) if certify else None
+    return {
+        "ok": bool(solution.ok),
+        "certified": certified,
+        "energy": _finite(solution.energy),
+        "losses": _finite(solution.losses),
+        "saving": _finite(solution.saving),
+        "duration": _finite(solution.duration),
+        "iterations": len(solution.iterations),
+        "status": solution.status.name.lower(),
+        "diagnosis": "" if solution.diagnosis is None else str(solution.diagnosis),
+    }
+
+
+def curve_values(job: Job, spec: CurveSpec) -> dict[str, Any]:
+    """The columns of an energy-time curve: its least time, its cheapest point, and the curve itself as lists."""
+    move: Move = replace(job.task, duration=None)  # type: ignore[arg-type]  (the study has checked that it is a Move)
+    fastest = minimize_time(job.robot, move, knots=min(job.knots, 50), starts=1)
+    if not fastest.ok:
+        return {"ok": False, "status": fastest.status.name.lower(), "diagnosis": str(fastest.diagnosis or fastest.status.value)}
+    durations = fastest.duration * np.geomspace(spec.shortest, spec.longest, spec.count)
+    curve = energy_time_curve(job.robot, move, durations.tolist(), job.supply, job.knots)
+    good = bool(np.isfinite(curve.energies).any())
+    T, E = curve.best if good else (None, None)
+    return {
+        "ok": good,
+        "least_time": fastest.duration,
+        "duration": T,
+        "energy": E,
+        "minima": [list(m) for m in curve.minima],
+        "resonance": curve.resonance,
+        "curve_durations": [float(x) for x in curve.durations],
+        "curve_energies": [_finite(x) for x in curve.energies],
+        "curve_losses": [_finite(x) for x in curve.losses],
+        "diagnosis": curve.advice,
+    }
+
+
+def _finite(value: float | None) -> float | None:
+    return None if value is None or not np.isfinite(value) else float(value)
+
+
+def _bytes(solution: Solution, job: Job) -> bytes:
+    """The plan as the bytes of an .npz file."""
+    with tempfile.TemporaryDirectory() as folder:
+        return Path(save_plan(solution, Path(folder) / "plan.npz", task=job.task)).read_bytes()
