@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: help demo test browser bench docs lint clean
+.PHONY: help demo test browser bench pictures docs lint clean
 
 help:             ## list the targets
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/'
@@ -40,6 +40,10 @@ test: lint browser       ## everything that must hold
 
 bench: $(VENV)/.bench    ## ratios against the peers, measured in this run; writes benchmarks/results.md
 	$(BIN)/python -m benchmarks
+
+pictures: $(VENV)/.demo  ## make the pictures of the docs anew, by running the numbered examples
+	@folder=$$(mktemp -d) && here=$$(pwd) && for example in examples/[0-9][0-9]_*.py; do \
+	  (cd $$folder && $$here/$(BIN)/python $$here/$$example) || exit 1; done && cp $$folder/*.png docs/pictures/
 
 docs: $(VENV)/.docs      ## build the documentation into site/
 	$(BIN)/mkdocs build --strict --site-dir site

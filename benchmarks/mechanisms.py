@@ -47,7 +47,7 @@ def operations(robot: arm.Robot) -> tuple[int, int]:
 
 def four_bars() -> str:
     """Accelerations of N four-bar windows (6(2N+1) velocities, 5(3N+1) rows, 3N of them redundant): sparse, linear in N."""
-    build = runpy.run_path(str(Path(__file__).parents[1] / "examples" / "21_four_bars.py"))["build"]
+    build = runpy.run_path(str(Path(__file__).parents[1] / "examples" / "papers" / "four_bars.py"))["build"]
     rows, first = [], None
     for windows in (10, 20, 50, 100, 200, 500):
         m = build(windows)

@@ -15,10 +15,10 @@ def main(figure: str = "05_shared_bus.png") -> float:
     slide = arm.Drive(motor("servo-325v-400w"), gear("ballscrew-20mm"), amplifier)
     robot = arm.library("burgevin").with_payload(5.0).with_drives({"phi": turn, "theta": turn, "r": slide})
 
-    start, goal = np.array([0.0, np.pi / 2, 0.8]), np.array([np.pi, np.pi / 2, 0.8])
+    start, d = np.array([0.0, np.pi / 2, 0.8]), np.array([np.pi, 0.0, 0.0])
     t = np.linspace(0, 1.0, 41)
     s = t[:, None]
-    cubic = arm.Trajectory(t, start + (goal - start) * (3 * s**2 - 2 * s**3), (goal - start) * (6 * s - 6 * s**2), (goal - start) * (6 - 12 * s))
+    cubic = arm.Trajectory(t, start + d * (3 * s**2 - 2 * s**3), d * (6 * s - 6 * s**2), d * (6 - 12 * s))
 
     bus = arm.Bus(capacitance=0.3e-3, voltage=325.0, resistor_voltage=380.0)
     print("One robot on a bus of its own", arm.ledger(robot, cubic, bus), sep="\n")

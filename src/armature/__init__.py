@@ -86,6 +86,10 @@ _SURFACE: dict[str, str | tuple[str, str]] = {
     "Via": "armature.optimize.task",
     "minimize_energy": "armature.optimize.least_energy",
     "certify": "armature.optimize.certify",
+    # studies
+    "Study": "armature.study.spec",
+    "run_study": "armature.study.run",
+    "load_study": "armature.study.file",
     # closed forms, constraints, loads
     "kinematic_derivatives": "armature.dynamics.compiled_closed",
     "coriolis_tensor": "armature.dynamics.compiled_closed",
@@ -243,6 +247,9 @@ if TYPE_CHECKING:
     from armature.simulate.rollout import rollout as rollout
     from armature.simulate.run import simulate as simulate
     from armature.simulate.servo import Servo as Servo
+    from armature.study.file import load_study as load_study
+    from armature.study.run import run_study as run_study
+    from armature.study.spec import Study as Study
 
 
 def __getattr__(name: str):

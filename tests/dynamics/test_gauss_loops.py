@@ -279,7 +279,7 @@ def test_what_cannot_be_is_refused_by_name():
 
 
 def test_palletiser_keeps_its_wrist_level():
-    run = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "25_palletiser.py"))
+    run = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "papers" / "palletiser.py"))
     robot = run["build"]()
     motion = run["main"]()
     assert np.allclose(compiled.pose(robot, motion.q, "wrist").R, np.eye(3), atol=1e-9)

@@ -12,11 +12,11 @@ REFERENCE = json.loads((ROOT / "tests" / "data" / "multibody.json").read_text())
 
 
 def example(name: str) -> dict:
-    return runpy.run_path(str(ROOT / "examples" / f"{name}.py"))
+    return runpy.run_path(str(ROOT / "examples" / "papers" / f"{name}.py"))
 
 
 def test_a01_pendulum():
-    motion = example("20_pendulum")["main"]()
+    motion = example("pendulum")["main"]()
     expected = REFERENCE["A01"]["reference"]
     assert np.allclose(motion.point("bob", (0, 0, 0))[-1, :2], [expected["x"], expected["y"]], atol=1e-9)
 
@@ -24,13 +24,13 @@ def test_a01_pendulum():
 @pytest.mark.parametrize("case, rtol, tolerance", [(0, 1e-8, 1e-7), (1, 1e-5, 1e-4)])
 def test_a02_four_bars_pass_their_singular_positions(case, rtol, tolerance):
     expected = REFERENCE["A02"]["reference"][case]
-    motion = example("21_four_bars")["main"](expected["N"], float(expected["t"]), rtol)
+    motion = example("four_bars")["main"](expected["N"], float(expected["t"]), rtol)
     assert np.allclose(motion.point("upright 0", (0.5, 0, 0))[-1, :2], expected["B0"], atol=tolerance)
     assert motion.ok and motion.loop_drift < 1e-5
 
 
 def test_a03_squeezing_mechanism_to_ten_digits():
-    e = example("22_squeezing_mechanism")
+    e = example("squeezing_mechanism")
     motion = e["main"]()
     expected = REFERENCE["A03"]["reference"]["own_converged"]
     angles = [e["START"][name] + motion.coordinate(name)[0][-1] for name in REFERENCE["A03"]["angle_names"]]
@@ -43,7 +43,7 @@ def test_a03_squeezing_mechanism_to_ten_digits():
 def test_a03_starts_with_the_published_accelerations():
     from armature import mechanisms as mech
 
-    m = example("22_squeezing_mechanism")["build"]()
+    m = example("squeezing_mechanism")["build"]()
     q, v = mech.assemble(m)
     a = mech.accelerations(m, q, v, torques={"beta": 0.033}).a[-7:]
     expected = REFERENCE["A03"]["initial_state"]["initial_angular_accelerations"]
@@ -51,7 +51,7 @@ def test_a03_starts_with_the_published_accelerations():
 
 
 def test_a04_bricard_moves_though_counting_forbids_it():
-    motion = example("23_bricard")["main"]()
+    motion = example("bricard")["main"]()
     expected = REFERENCE["A04"]["reference"]["xyz"]
     assert np.allclose(motion.point("rod 2", (0, -0.5, 0))[1:], expected, atol=1e-8)
     assert motion.energy_drift < 1e-4
@@ -59,7 +59,7 @@ def test_a04_bricard_moves_though_counting_forbids_it():
 
 
 def test_a05_flyball_governor_is_stiff():
-    motion = example("24_flyball_governor")["main"]()
+    motion = example("flyball_governor")["main"]()
     expected = REFERENCE["A05"]["reference"]
     assert np.allclose(motion.t[1:], expected["t"])
     assert np.allclose(motion.q[1:, 1], expected["s"], atol=1e-7)
@@ -71,7 +71,7 @@ def test_a05_as_a_mechanism_of_bodies_agrees_with_the_tree():
     from armature import mechanisms as mech
     from armature.dynamics import compiled
 
-    e = example("24_flyball_governor")
+    e = example("flyball_governor")
     robot, springs = e["build"](), e["springs"]()
     q, v = np.array([0.3, 0.52, 0.45, 0.5]), np.array([5.0, 0.2, -0.3, 0.1])
     total = sum(s.joint_forces(robot.tree, 0.0, q, v) for s in springs)

@@ -1,6 +1,6 @@
 """Bending moment along the forearm during a fast move: where and when is it largest, and how much of it is dynamic?
 
-Run: python examples/32_bending_moment.py [figure.png]
+Run: python examples/papers/bending_moment.py [figure.png]
 """
 
 import sys

@@ -3,7 +3,7 @@
 The task is three equations for six joints, f(q, t) = hand − circle(t) = 0; the control makes the error obey f̈ + Γ₁ḟ + Γ₀f = 0, which has
 an exact solution to compare with. What is left of the arm's freedom comes to rest.
 
-Run: python examples/30_hand_on_a_circle.py [figure.png]
+Run: python examples/papers/hand_on_a_circle.py [figure.png]
 """
 
 import sys

@@ -1,6 +1,6 @@
 """IFToMM A02: N square four-bar windows in a row, one degree of freedom, through positions where all rods lie in one line.
 
-Spatial hinges make three couplings of every window redundant; at the singular positions more become so. Usage: 21_four_bars.py [N].
+Spatial hinges make three couplings of every window redundant; at the singular positions more become so. Usage: four_bars.py [N].
 """
 
 import sys

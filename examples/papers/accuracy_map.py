@@ -1,6 +1,6 @@
 """Accuracy map: how well does the hand find its place over the workspace, with encoders, play in the gears, servo errors and elasticity?
 
-Run: python examples/33_accuracy_map.py [figure.png]
+Run: python examples/papers/accuracy_map.py [figure.png]
 """
 
 import sys

@@ -2,7 +2,7 @@
 
 Every configuration is one state of a batch; `linearize` gives the state matrices (4.1) of all of them in one call.
 
-Run: python examples/31_modes_over_the_workspace.py [figure.png]
+Run: python examples/papers/modes_over_the_workspace.py [figure.png]
 """
 
 import sys
