@@ -1,92 +1,174 @@
-"""Random least-energy moves over the built-in arms: how many are certified, how long they take, and what the others were told."""
+"""Random least-energy moves over many arms: how many are certified, how long they take, and what the others were told.
+
+`python -m benchmarks moves --count 1000`, or ARMATURE_MOVES=1000; 200 by default. Every move is drawn from its own number, so that
+`trial(number)` repeats a single one.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
+from armature.optimize.holding import at_rest, holding
 from armature.optimize.least_energy import minimize_energy
 from armature.optimize.min_time import shortest
 from armature.optimize.move import MoveProblem
 from armature.optimize.solution import Solution
-from armature.optimize.task import Move
-from armature.robot.library import library
+from armature.optimize.task import Move, Via
 from armature.robot.model import Robot
+from benchmarks.arms import Arm, arms, configuration
 
-ARMS = {"burgevin": 3.0, "six_axis": 3.0, "seven_axis": 4.0, "scara": 2.0, "planar2": 1.0}  # greatest payload, kg
-PAYLOADS = 4  # different ones for each arm; every one is another mechanism, compiled once
+PAYLOADS = 2  # different ones for each arm; every one is another mechanism, compiled once
+KINDS = ("plain", "plain", "plain", "near", "via", "timed via", "moving", "rates")
+SUPPLIES = ("regenerative", "non-regenerative")
+
+
+class Draw(NamedTuple):
+    """One move to be planned: the arm's name, what is special about it, its duration as a multiple of the least time."""
+
+    number: int
+    arm: str
+    kind: str
+    supply: str
+    factor: float
+    robot: Robot
+    move: Move
 
 
 class Trial(NamedTuple):
-    """One move: the arm, its duration as a multiple of the least time, the plan, whether it is certified, and seconds."""
+    """One planned move: whether it is certified, and CPU seconds of planning."""
 
-    arm: str
-    factor: float
+    draw: Draw
     plan: Solution
     certified: bool
     seconds: float
 
+    @property
+    def told(self) -> str:
+        """Why it is not certified."""
+        d = self.draw
+        why = str(self.plan.diagnosis) if self.plan.diagnosis else str(self.plan.certificate)
+        return f"{d.number}: {d.arm}, {d.kind}, {d.supply}, {d.factor:.2f} times the least time: {why}"
 
-def random_configuration(robot: Robot, rng: np.random.Generator) -> np.ndarray:
-    """Inside the joints' ranges, at most ±2.5 rad for turning joints."""
-    limits = [robot.joint(name).limits for name in robot.joint_names]
-    low = np.array([max(x.lower, -2.5) for x in limits])
-    high = np.array([min(x.upper, 2.5) for x in limits])
-    return rng.uniform(low, high)
 
-
-def held(robot: Robot, q: np.ndarray) -> bool:
+def held(robot: Robot, q: np.ndarray, part: float = 0.9) -> bool:
     """Whether the drives hold the arm there with something to spare."""
-    from armature.optimize.diagnose import at_rest, holding
-
-    return all(load.value <= 0.9 * load.bound for load in holding(robot, at_rest(robot, q)))
+    return all(load.value <= part * load.bound for load in holding(robot, at_rest(robot, q)))
 
 
-def trials(count: int, seed: int = 0, payloads: int = PAYLOADS) -> Iterator[Trial]:
-    """Random moves, one arm after the other. payloads: different ones for each arm."""
-    rng = np.random.default_rng(seed)
-    names = list(ARMS)
-    loaded = {name: [library(name).with_payload(float(m)) for m in rng.uniform(0.0, most, payloads)] for name, most in ARMS.items()}
-    warm: set[Robot] = set()
-    for k in range(count):
-        name = names[k % len(names)]
-        robot = loaded[name][int(rng.integers(payloads))]
-        while True:
-            start, goal = random_configuration(robot, rng), random_configuration(robot, rng)
-            if held(robot, start) and held(robot, goal):
-                break
-        factor = float(rng.uniform(1.0, 5.0))
-        fastest = shortest(MoveProblem(robot, Move(start, goal), None, 50), 5.0)
-        least = fastest.motion.duration if fastest.ok else 2.0
-        if robot not in warm:
-            minimize_energy(robot, Move(start, goal, factor * least))  # compiles; not counted
-            warm.add(robot)
-        begin = time.perf_counter()
-        plan = minimize_energy(robot, Move(start, goal, factor * least))
-        seconds = time.perf_counter() - begin
-        yield Trial(name, factor, plan, plan.ok and plan.certificate.ok, seconds)
+def standing(robot: Robot, rng: np.random.Generator, near: bool = False) -> np.ndarray:
+    """A configuration that can be held; near: some joints at the ends of their ranges."""
+    for _ in range(1000):
+        q = configuration(robot, rng)
+        if near:
+            limits = [robot.joint(name).limits for name in robot.joint_names]
+            ends = np.array([(x.lower, x.upper)[int(rng.integers(2))] for x in limits])
+            q = np.where((rng.random(robot.n) < 0.4) & np.isfinite(ends), ends, q)
+        if held(robot, q):
+            return q
+    raise RuntimeError(f"{robot.name} holds itself nowhere")
 
 
-def run(count: int = 100) -> str:
+def draw(number: int, names: tuple[str, ...] = (), payloads: int = PAYLOADS) -> Draw:
+    """The move of this number. names: of the arms to take in turn, all if empty.  payloads: different ones for each arm."""
+    shelf = arms()
+    rng = np.random.default_rng(number)
+    names = names or tuple(shelf)
+    name = names[number % len(names)]
+    kind, supply = KINDS[int(rng.integers(len(KINDS)))], SUPPLIES[int(rng.integers(2))]
+    robot = loaded(
+        shelf[name], 0 if kind.endswith("via") or kind == "rates" else int(rng.integers(payloads))
+    )  # fewer mechanisms to compile
+    start, goal = standing(robot, rng, kind == "near"), standing(robot, rng, kind == "near")
+    move = Move(start, goal)
+    if kind.endswith("via"):
+        move = replace(move, via=(0.5 * (start + goal) + 0.2 * (standing(robot, rng) - start),))
+    if kind == "rates":
+        robot = robot.with_limits({name: rates(robot, name) for name in robot.joint_names})
+    fastest = shortest(MoveProblem(robot, move, None, 50), 10.0)
+    least = fastest.motion.duration if fastest.ok else 2.0
+    factor = float(rng.uniform(1.0, 5.0))
+    move = replace(move, duration=factor * least)
+    if kind == "timed via":
+        at = float(np.clip(rng.uniform(0.4, 0.6), 0.2, 0.8)) * factor * least
+        move = replace(move, via=(Via(move.via[0].configuration, at),))
+    if kind == "moving":
+        speeds = 0.3 * (goal - start) / (factor * least)
+        move = replace(move, start_velocity=speeds * rng.uniform(0, 1, robot.n), goal_velocity=speeds * rng.uniform(0, 1, robot.n))
+    return Draw(number, name, kind, supply, factor, robot, move)
+
+
+_loaded: dict[tuple[str, int], Robot] = {}
+
+
+def loaded(shelf: Arm, k: int) -> Robot:
+    """The arm with the k-th of its payloads, always the same object: kernels are kept with the robot."""
+    key = shelf.robot.name, k
+    if key not in _loaded:
+        _loaded[key] = shelf.loaded(shelf.payload * float(np.random.default_rng([k, 1]).uniform(0.0, 1.0)))
+    return _loaded[key]
+
+
+def rates(robot: Robot, name: str) -> dict[str, float]:
+    """A limit of jerk or of torque rate that a motion of about half a second meets."""
+    limits = robot.joint(name).limits
+    sliding = robot.joint(name).kind == "prismatic"
+    if len(name) % 2:
+        return {"jerk": min(limits.jerk, 20.0 if sliding else 150.0)}
+    k = robot.joint_names.index(name)
+    size = float(np.asarray(at_rest(robot, np.full(robot.n, 0.3)))[k])
+    return {"torque_rate": 20.0 * abs(size) + (2000.0 if sliding else 200.0)}
+
+
+def trial(number: int, names: tuple[str, ...] = (), payloads: int = PAYLOADS) -> Trial:
+    """Plan and certify the move of this number."""
+    d = draw(number, names, payloads)
+    begin = time.process_time()
+    plan = minimize_energy(d.robot, d.move, d.supply)
+    seconds = time.process_time() - begin
+    return Trial(d, plan, plan.ok and plan.certificate.ok, seconds)
+
+
+def trials(count: int, first: int = 0, names: tuple[str, ...] = (), payloads: int = PAYLOADS) -> Iterator[Trial]:
+    """Random moves, one arm after the other; the first plan of every mechanism compiles and is made twice."""
+    warm: set[tuple[Robot, str, int]] = set()
+    for number in range(first, first + count):
+        found = trial(number, names, payloads)
+        key = found.draw.robot, found.draw.supply, len(found.draw.move.via)
+        if key not in warm:
+            warm.add(key)
+            begin = time.process_time()
+            minimize_energy(found.draw.robot, found.draw.move, found.draw.supply)
+            found = found._replace(seconds=time.process_time() - begin)
+        yield found
+
+
+def count_asked() -> int:
+    """How many moves: `--count N` on the command line, or the environment's ARMATURE_MOVES."""
+    if "--count" in sys.argv[:-1]:
+        return int(sys.argv[sys.argv.index("--count") + 1])
+    return int(os.environ.get("ARMATURE_MOVES", "200"))
+
+
+def run(count: int | None = None) -> str:
     """Markdown: success rate, median and 95 % time for each arm, and the failures in words."""
-    found = list(trials(count))
-    lines = ["## Random least-energy moves, 1 to 5 times the least time", ""]
+    found = list(trials(count or count_asked()))
+    lines = ["## Random least-energy moves, 1 to 5 times the least time (CPU time of the plan, without the certificate)", ""]
     lines += ["| arm | moves | certified | median | 95 % |", "|---|---|---|---|---|"]
-    for name in (*ARMS, "all"):
-        mine = [t for t in found if name in (t.arm, "all")]
-        times = [1e3 * t.seconds for t in mine]
-        rate = 100 * sum(t.certified for t in mine) / max(1, len(mine))
-        lines.append(f"| {name} | {len(mine)} | {rate:.1f} % | {np.median(times):.0f} ms | {np.percentile(times, 95):.0f} ms |")
-    for t in found:
-        if not t.certified:
-            why = str(t.plan.diagnosis) if t.plan.diagnosis else str(t.plan.certificate)
-            lines.append(f"\n{t.arm} at {t.factor:.2f} times the least time: {why}")
-    return "\n".join(lines)
+    for name in (*arms(), "all"):
+        mine = [t for t in found if name in (t.draw.arm, "all")]
+        if mine:
+            times = [1e3 * t.seconds for t in mine]
+            rate = 100 * sum(t.certified for t in mine) / len(mine)
+            lines.append(f"| {name} | {len(mine)} | {rate:.1f} % | {np.median(times):.0f} ms | {np.percentile(times, 95):.0f} ms |")
+    return "\n".join([*lines, *(f"\n{t.told}" for t in found if not t.certified)])
 
 
 if __name__ == "__main__":
-    print(run(int(sys.argv[1]) if len(sys.argv) > 1 else 60))
+    print(run())

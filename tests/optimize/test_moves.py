@@ -1,7 +1,5 @@
 """Moves: via points, rates, end velocities, cycles, certificates and diagnoses."""
 
-import time
-
 import numpy as np
 import pytest
 
@@ -94,33 +92,6 @@ def test_no_motion_is_found_below_the_least_time():
 def test_a_heavier_payload_takes_longer():
     times = [minimize_time(library("burgevin").with_payload(m), Move(START, GOAL), starts=1).duration for m in (0.0, 2.0, 5.0)]
     assert times[0] < times[1] < times[2]
-
-
-@pytest.mark.parametrize(
-    ("robot", "move", "words"),
-    [
-        (ARM, Move(START, GOAL, 0.1), "too short"),
-        (ARM, Move(START, GOAL + [0, 4.0, 0], 1.0), "goal is out of range: joint 'theta'"),
-        (ARM, Move(START - [0, 0, 0.5], GOAL, 1.0), "start is out of range: joint 'r'"),
-        (library("burgevin").with_payload(30.0), Move([0, 1.5, 0.8], [1.0, 1.5, 0.8], 2.0), "start cannot be held"),
-    ],
-)
-def test_what_is_impossible_is_told_in_time_with_the_number_that_helps(robot, move, words):
-    minimize_energy(robot, Move(START, GOAL, 1.0))  # compiling does not count
-    minimize_time(robot, Move(START, GOAL), starts=1)
-    begin = time.perf_counter()
-    plan = minimize_energy(robot, move)
-    seconds = time.perf_counter() - begin
-    assert not plan.ok and words in str(plan.diagnosis) and seconds < 4.0  # two seconds when nothing else runs
-
-
-def test_the_payload_that_can_be_held_can_be_held():
-    heavy = Move([0, 1.5, 0.8], [1.0, 1.5, 0.8], 3.0)
-    excess = minimize_energy(library("burgevin").with_payload(30.0), heavy).diagnosis.excess_payload
-    assert excess is not None
-    assert minimize_energy(library("burgevin").with_payload(30.0 - 1.01 * excess), heavy).diagnosis is None or excess > 29.0
-    told = minimize_energy(library("burgevin").with_payload(30.0 - 0.98 * excess), heavy).diagnosis
-    assert told is not None and told.excess_payload == pytest.approx(0.02 * excess, rel=0.05)
 
 
 def test_curve_and_single_plans_agree():

@@ -140,8 +140,7 @@ class Drive(Component):
     ) -> Number:
         """Forwards: torque (N·m, N) that a current gives to the rigid bodies and rotors at a joint velocity.
 
-        The inverse of `flow(...).current` while the joint moves, with the same `smooth` (efficiency tables are read at the motor's torque,
-        the thesis's rule is smoothed by itself).
+        The inverse of `flow(...).current` while the joint moves, with the same `smooth` (the thesis's rule is smoothed by itself).
         """
         motor, gear, friction = self.motor, self.gear, self.friction
         iron = motor.drag(gear.ratio * velocity, smooth, gear.ratio)

@@ -15,6 +15,7 @@ from armature.errors import RobotError
 from armature.spatial.numbers import Number
 
 Rule = Literal["mechanical", "thesis"]
+TABLE_PASSES = 5  # of a fixed point: the efficiency changes little with the torque, each pass gains a digit or more
 
 
 @dataclass(frozen=True)
@@ -130,10 +131,17 @@ class Gear(Component):
     def delivered(
         self, effort: Number, velocity: Number, smooth: Smooth = EXACT, resistance: Number = 0.0, constant: float = 1.0
     ) -> Number:
-        """[20]: torque that reaches the joint from a motor torque seen at the joint; an efficiency table is read at that effort."""
+        """[20]: torque that reaches the joint from a motor torque seen at the joint; efficiency tables are read at what arrives."""
         if self.lossless:
             return effort
-        forward, backward = self.factors(effort, velocity, smooth)
+        carried = effort
+        for _ in range(TABLE_PASSES if isinstance(self.efficiency, EfficiencyTable) else 1):
+            carried = self._carried(effort, carried, velocity, smooth, resistance, constant)
+        return carried
+
+    def _carried(self, effort: Number, estimate: Number, velocity: Number, smooth: Smooth, resistance: Number, constant: float) -> Number:
+        """One pass of `delivered`, with the efficiency at an estimate of the torque carried."""
+        forward, backward = self.factors(estimate, velocity, smooth)
         if isinstance(backward, float) and backward == 0.0:
             raise RobotError(
                 f"{self.label}: self-locking (efficiency_back = 0) leaves the driven torque open; give a small efficiency_back"

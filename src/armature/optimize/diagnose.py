@@ -1,144 +1,122 @@
-"""Why there is no plan, and what would make one possible (X5): a sentence with the number that helps."""
+"""Why a search found no plan, and what would make one possible (X5): a sentence with the number that helps."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
-
 import numpy as np
 
-from armature.dynamics.compiled import inverse_dynamics
-from armature.errors import ArgumentError
+from armature.motion.trajectory import Trajectory
+from armature.optimize.certify import ALLOWED, Margin, margins
+from armature.optimize.forbidden import heavy
+from armature.optimize.guess import stretched
+from armature.optimize.holding import at_rest, too_heavy
 from armature.optimize.plan import Attempt
 from armature.optimize.solution import Diagnosis
-from armature.optimize.task import Ends
-from armature.robot.model import Limits, Robot
+from armature.optimize.time_scaling import time_scaling
+from armature.robot.model import Robot
 
-
-def forbidden(robot: Robot, ends: Ends) -> Diagnosis | None:
-    """What is wrong with the ends of a move by themselves: outside a range, too fast, or too heavy to hold."""
-    checks = ((what, q, v) for what, q, v in (("start", ends.q0, ends.v0), ("goal", ends.q1, ends.v1)))
-    for what, q, v in checks:
-        found = outside(robot, what, q, v) or (unheld(robot, what, q) if not np.any(v) else None)
-        if found is not None:
-            return found
-    return None
-
-
-def outside(robot: Robot, what: str, q: np.ndarray, v: np.ndarray) -> Diagnosis | None:
-    """An end beyond a joint's range or velocity limit."""
-    for j, name in enumerate(robot.joint_names):
-        limits = joint_limits(robot, name)
-        if not limits.lower <= q[j] <= limits.upper:
-            near = limits.lower if q[j] < limits.lower else limits.upper
-            sentence = (
-                f"The {what} is out of range: joint {name!r} at {q[j]:.6g} may move from {limits.lower:.6g} to {limits.upper:.6g} rad or m."
-            )
-            remedy = f"Its nearest value in range is {near:.6g}."
-            return Diagnosis(sentence, f"range of {name}", name, amount=float(abs(q[j] - near)), remedy=remedy)
-        if abs(v[j]) > limits.velocity:
-            sentence = f"The {what} is too fast: joint {name!r} at {v[j]:.6g}, its velocity limit is {limits.velocity:.6g} rad/s or m/s."
-            excess = float(abs(v[j]) - limits.velocity)
-            return Diagnosis(sentence, f"velocity of {name}", name, amount=excess, remedy=f"Take at most {limits.velocity:.6g}.")
-    return None
-
-
-def joint_limits(robot: Robot, name: str) -> Limits:
-    """The limits of a joint; none for one coordinate of a joint with several."""
-    try:
-        return robot.joint(name).limits
-    except ArgumentError:
-        return Limits()
-
-
-class Load(NamedTuple):
-    """What holding asks of a limit: its name, the joint or axis, value and bound, and the unit."""
-
-    limit: str
-    joint: str
-    value: float
-    bound: float
-    unit: str
-
-
-def at_rest(robot: Robot, q: np.ndarray) -> np.ndarray:
-    """(n,) torques that gravity asks for at rest."""
-    zero = np.zeros(robot.n)
-    return np.asarray(inverse_dynamics(robot, q, zero, zero))
-
-
-def holding(robot: Robot, tau: np.ndarray) -> Iterator[Load]:
-    """What holding still against the torques tau (n,) asks of every limit of torque, current and heat; friction and gears help."""
-    train = robot.drivetrain
-    for j, name in enumerate(robot.joint_names):
-        helped = max(0.0, abs(tau[j]) - train.frictions[j].holding(tau[j]))
-        yield Load("torque", name, helped, joint_limits(robot, name).torque, "N·m or N")
-    needed = np.sign(tau) * [max(0.0, abs(t) - f.holding(t)) for t, f in zip(tau, train.frictions)]
-    for drive, name, torque in zip(train.drives, train.axis_names, train.axis_torque(needed)):
-        current = abs(drive.holding_current(float(torque)))
-        yield Load("peak current", name, current, min(drive.motor.peak_current, drive.amplifier.peak_current), "A")
-        yield Load("peak heat", name, drive.motor.resistance * current**2, drive.motor.peak_heat, "W")
-        yield Load("gear torque", name, abs(float(torque)), drive.gear.maximum_torque, "N·m or N")
-
-
-def unheld(robot: Robot, what: str, q: np.ndarray) -> Diagnosis | None:
-    """A rest position that the drives cannot hold, with the mass that must come off the tip."""
-    over = [load for load in holding(robot, at_rest(robot, q)) if load.value > load.bound * (1 + 1e-9)]
-    if not over:
-        return None
-    worst = max(over, key=lambda load: load.value / load.bound if load.bound else np.inf)
-    sentence = (
-        f"The {what} cannot be held: {worst.limit} of {worst.joint} would be {worst.value:.4g} {worst.unit}, "
-        f"its limit is {worst.bound:.4g} {worst.unit}."
-    )
-    excess = excess_mass(robot, q)
-    if excess is None:
-        remedy = "No lighter payload would do: choose another position or stronger drives."
-    else:
-        tip = robot.tips[0]
-        remedy = f"With {excess:.4g} kg less at {tip!r} (now {robot.link(tip).mass:.4g} kg with its payload) it could."
-    return Diagnosis(sentence, worst.limit, worst.joint, amount=worst.value - worst.bound, remedy=remedy, excess_payload=excess)
-
-
-def excess_mass(robot: Robot, q: np.ndarray) -> float | None:
-    """The least mass, kg, taken off at the tip's origin with which q can be held; None where no mass of the tip's link suffices."""
-    if len(robot.tips) != 1:
-        return None
-    carrier = robot.tips[0]
-    tau = at_rest(robot, q)
-    slope = at_rest(robot.with_payload(1.0), q) - tau  # torque per kilogram
-
-    def held(less: float) -> bool:
-        return all(load.value <= load.bound * (1 + 1e-9) for load in holding(robot, tau - less * slope))
-
-    most = max(robot.link(carrier).mass, 100.0)
-    tries = np.linspace(0.0, most, 401)
-    good = next((m for m in tries if held(m)), None)
-    if good is None:
-        return None
-    low, high = max(0.0, good - tries[1]), float(good)
-    for _ in range(40):
-        middle = (low + high) / 2
-        low, high = (low, middle) if held(middle) else (middle, high)
-    return high
+MEANS = ("average heat", "continuous current")
 
 
 def diagnose(best: Attempt, fastest: Attempt | None) -> Diagnosis:
     """Which limit stands in the way of a search that failed, by how much, and what would help. fastest: the shortest motion known."""
-    problem, result = best.problem, best.result
-    worst = result.violations[0] if result.violations else None
-    joint = worst.name.rpartition(" of ")[2] if worst else ""
-    at = None if worst is None or worst.knot is None else float(best.motion.t[min(worst.knot, problem.N)])
-    if fastest is not None and fastest.ok and fastest.motion.duration > problem.duration:
-        T = fastest.motion.duration
-        sentence = f"{problem.duration:.4g} s is too short: the shortest motion found takes {T:.4g} s."
-        limit = f"{worst.name} is in the way" + ("" if at is None else f" at t = {at:.3g} s") + "." if worst else ""
-        return Diagnosis(
-            sentence, worst.name if worst else "", joint, at, worst.amount if worst else 0.0,
-            f"Allow at least {T:.4g} s. {limit}".strip(), shortest_duration=T,
-        )  # fmt: skip
+    problem, known = best.problem, fastest.motion if fastest is not None and fastest.ok else None
+    if (hot := too_hot(best, known)) is not None:
+        return hot
+    if known is not None and not problem.free and known.duration > problem.duration:
+        return too_short(problem.robot, problem.duration, known)
+    return (unheld_on_the_way(best) if known is None else None) or relaxed(best, known)
+
+
+def too_short(robot: Robot, duration: float, fastest: Trajectory) -> Diagnosis:
+    """The shortest motion known run in the duration asked for: what it would ask of the limits."""
+    T = fastest.duration
+    sentence = f"{duration:.4g} s is too short: the shortest motion found takes {T:.4g} s."
+    remedy = f"Allow at least {T:.4g} s."
+    worst = worst_excess(robot, stretched(fastest, duration))
     if worst is None:
-        return Diagnosis(result.status.value, remedy="Try another starting motion (guess=…), more knots or more time.")
+        return Diagnosis(sentence, remedy=remedy, shortest_duration=T)
+    return Diagnosis(
+        sentence, worst.limit, worst.joint, worst.time, worst.value - worst.bound,
+        f"{remedy} Run in {duration:.4g} s, {needed(worst)}.", shortest_duration=T,
+    )  # fmt: skip
+
+
+def needed(worst: Margin) -> str:
+    """What a limit would be asked for."""
+    when = f"at t = {worst.time:.3g} s" if worst.limit not in MEANS else "over the cycle"
+    return f"{worst.limit} of {worst.joint} would be {worst.value:.4g} {worst.unit} {when}, the limit is {worst.bound:.4g} {worst.unit}"
+
+
+def worst_excess(robot: Robot, motion: Trajectory) -> Margin | None:
+    """The limit that a motion exceeds most, as a fraction of itself; None where it keeps all."""
+    return min(excesses(robot, motion), key=lambda m: m.fraction, default=None)
+
+
+def excesses(robot: Robot, motion: Trajectory) -> list[Margin]:
+    """All limits that a motion exceeds."""
+    return [m for row in margins(robot, motion, 4).values() for m in row.values() if m.fraction < -ALLOWED]
+
+
+def too_hot(best: Attempt, fastest: Trajectory | None) -> Diagnosis | None:
+    """A cycle that is too hot in the mean and else possible: the pause without current that cools it, or the shortest cool motion."""
+    problem = best.problem
+    if problem.free or not problem.driven.means:
+        return None
+    ends = np.abs(best.motion.q[[0, -1]] - [problem.ends.q0, problem.ends.q1]).max()
+    t = np.concatenate([[0.0], np.cumsum(problem.steps(problem.duration))])
+    cubic = Trajectory(t, *problem.cubic(t), problem.robot.joint_names)
+    for motion in [best.motion, cubic] if ends < 1e-6 else [cubic]:
+        over = excesses(problem.robot, motion)
+        if over and all(m.limit in MEANS for m in over):
+            worst = min(over, key=lambda m: m.fraction)
+            break
+    else:
+        return None
+    pause = motion.duration * (worst.value / worst.bound - 1.0)
+    remedy = f"A pause of {pause:.4g} s on the brake after every cycle would do"
+    remedy += f", or a motion of {fastest.duration:.4g} s." if fastest is not None else "."
+    longer = fastest.duration if fastest is not None and fastest.duration > motion.duration else None
+    return Diagnosis(
+        f"The cycle is too hot: {needed(worst)}.", worst.limit, worst.joint, None, worst.value - worst.bound, remedy,
+        shortest_duration=longer, pause=pause,
+    )  # fmt: skip
+
+
+def unheld_on_the_way(best: Attempt) -> Diagnosis | None:
+    """A payload that cannot be held somewhere on the joint cubic."""
+    problem = best.problem
+    t = np.linspace(0.0, problem.duration, 41)
+    q = np.asarray(problem.cubic(t)[0])
+    found = [(load, k) for k, tau in enumerate(at_rest(problem.robot, q)) if (load := too_heavy(problem.robot, tau)) is not None]
+    if not found:
+        return None
+    worst, k = max(found, key=lambda pair: pair[0].ratio)
+    what = f"No motion was found, and on the joint cubic the arm cannot be held at t = {t[k]:.3g} s"
+    return heavy(problem.robot, what, worst, q, float(t[k]))
+
+
+def relaxed(best: Attempt, fastest: Trajectory | None) -> Diagnosis:
+    """What the motion of least violation exceeds. fastest: a motion that keeps all limits in a shorter time, if there is one."""
+    robot, motion = best.problem.robot, best.motion
+    worst = worst_excess(robot, motion) if np.all(np.isfinite(motion.q)) else None
+    remedy = durations_of(robot, fastest) if fastest is not None else "Relax this limit, or choose other end points."
+    if worst is not None:
+        return Diagnosis(
+            f"No motion was found: at best, {needed(worst)}.", worst.limit, worst.joint, worst.time, worst.value - worst.bound, remedy
+        )
+    left = best.result.violations[0] if best.result.violations else None
+    if left is None:
+        return Diagnosis(best.result.status.value, remedy="Try another starting motion (guess=…), more knots or more time.")
+    at = None if left.knot is None else float(motion.t[min(left.knot, best.problem.N)])
     when = "" if at is None else f" at t = {at:.4g} s"
-    sentence = f"No motion was found: {worst.name} is exceeded by {worst.amount:.3g}{when} at best."
-    return Diagnosis(sentence, worst.name, joint, at, worst.amount, "Relax this limit, or choose other end points.")
+    sentence = f"No motion was found: {left.name} is off by {left.amount:.3g}{when} at best."
+    return Diagnosis(sentence, left.name, left.name.rpartition(" of ")[2], at, left.amount, remedy)
+
+
+def durations_of(robot: Robot, fastest: Trajectory) -> str:
+    """In which durations the shortest motion known can be run."""
+    found = time_scaling(robot, fastest)
+    if not found.ok:
+        return f"The shortest motion found takes {fastest.duration:.4g} s: try it as a guess."
+    shown = ", ".join(f"{a:.4g} to {b:.4g} s" if np.isfinite(b) else f"{a:.4g} s and more" for a, b in found.intervals)
+    return f"The shortest motion found can be run in {shown}."

@@ -44,5 +44,5 @@ class Job:
         """Make the plan. guess: a motion to start from.  callback, deadline: as in `minimize_energy`."""
         common: dict[str, Any] = {"knots": self.knots, "guess": guess, "callback": callback, "deadline": deadline}
         if self.objective == "time":
-            return minimize_time(self.robot, self.task, **common)
+            return minimize_time(self.robot, self.task, supply=self.supply, **common)
         return minimize_energy(self.robot, self.task, self.supply, **common)

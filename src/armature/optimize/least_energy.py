@@ -10,19 +10,23 @@ from typing import Any
 
 from armature.motion.trajectory import Trajectory
 from armature.optimize.answer import check_task, solution
-from armature.optimize.diagnose import diagnose, forbidden
+from armature.optimize.diagnose import diagnose
 from armature.optimize.driven import Weights
 from armature.optimize.follow_path import FollowPath
+from armature.optimize.forbidden import forbidden
 from armature.optimize.interior import Options
 from armature.optimize.least_along import least_energy_along
-from armature.optimize.min_time import shortest
+from armature.optimize.min_time import shortest, unsearched
 from armature.optimize.move import MoveProblem
-from armature.optimize.plan import Planner
+from armature.optimize.plan import Attempt, Planner
+from armature.optimize.result import Iteration
 from armature.optimize.solution import Solution
 from armature.optimize.task import Move
 from armature.robot.model import Robot
 
-AFTER_ALL = 1.0  # seconds that are spent on what will not succeed, to tell what would
+AFTER_ALL = 0.5  # seconds that are spent on what will not succeed, to have something to look at
+LOOK = 1.0  # seconds at most to find the shortest motion
+CLEARLY = 0.97  # of the shortest motion found: below this the search is given up
 
 
 def minimize_energy(
@@ -47,15 +51,38 @@ def minimize_energy(
     check_task(robot, task)
     begin = time.perf_counter()
     problem = MoveProblem(robot, task, supply, knots)
-    planner = Planner(Weights(energy=1.0), options or Options(iterations=200), callback, None if deadline is None else begin + deadline)
-    diagnosis = forbidden(robot, problem.ends)
+    diagnosis = forbidden(robot, task)
     if diagnosis is not None:
-        planner = replace(planner, deadline=min(planner.deadline or math.inf, begin + AFTER_ALL))
+        return solution(unsearched(problem), diagnosis, [], time.perf_counter() - begin)
+    watch = Watch(problem, callback)
+    planner = Planner(Weights(energy=1.0), options or Options(iterations=200), watch, None if deadline is None else begin + deadline)
     best, notes = planner.plan(problem, guess)
-    if not best.ok and diagnosis is None and not planner.late:
-        fastest = shortest(replace(problem, N=min(knots, 50)), AFTER_ALL)
-        if fastest.ok and fastest.motion.duration <= problem.duration:
-            best, notes = planner.plan(problem, fastest.motion)
-        diagnosis = None if best.ok else diagnose(best, fastest)
+    if not best.ok and not planner.late and not watch.stopped:
+        if watch.look().ok and watch.look().motion.duration <= problem.duration:
+            best, notes = planner.plan(problem, watch.look().motion)
+        diagnosis = None if best.ok else diagnose(best, watch.look())
     return solution(best, diagnosis, notes, time.perf_counter() - begin)
 
+
+class Watch:
+    """Follows a search: when its rows begin to stretch, it looks for the shortest motion, and where that takes clearly longer ends it."""
+
+    def __init__(self, problem: MoveProblem, callback: Callable | None) -> None:
+        self.problem, self.callback, self.stopped = problem, callback, False
+        self.fastest: Attempt | None = None
+        self.until = math.inf
+
+    def look(self) -> Attempt:
+        """The shortest motion, found when first asked for."""
+        if self.fastest is None:
+            self.fastest = shortest(replace(self.problem, N=min(self.problem.N, 50)), LOOK)
+            if self.fastest.ok and self.problem.duration < CLEARLY * self.fastest.motion.duration:
+                self.until = time.perf_counter() + AFTER_ALL
+        return self.fastest
+
+    def __call__(self, line: Iteration) -> bool:
+        """True ends the search."""
+        self.stopped = self.stopped or bool(self.callback and self.callback(line))
+        if line.elastic and not self.stopped:
+            self.look()
+        return self.stopped or time.perf_counter() > self.until

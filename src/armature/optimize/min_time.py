@@ -13,17 +13,19 @@ from typing import Any
 
 import numpy as np
 
-from armature.drive import stack
+from armature.drive import as_supply, stack
 from armature.motion.trajectory import Trajectory
 from armature.optimize.answer import check_task, solution
 from armature.optimize.certify import ALLOWED
-from armature.optimize.diagnose import diagnose, forbidden
+from armature.optimize.diagnose import diagnose
 from armature.optimize.driven import Weights
 from armature.optimize.follow_path import FollowPath
+from armature.optimize.forbidden import forbidden
 from armature.optimize.interior import Options, stages
 from armature.optimize.least_along import least_time_along
 from armature.optimize.move import MoveProblem, guess_duration
 from armature.optimize.plan import Attempt, Planner, choose, finer_problem, worst_margin
+from armature.optimize.result import Multipliers, Result, Status
 from armature.optimize.solution import Solution
 from armature.optimize.task import Move
 from armature.robot.model import Robot
@@ -33,6 +35,7 @@ COARSE = 50  # knots for the search of branches
 PRICES = (10.0, 3.0, 1.0)  # of jerk, in units that make about 1 % of the duration
 LAST = 0.01  # the last price
 SMALL = 1.5e-3  # violation between knots up to which a limit is drawn in instead of doubling the knots
+COUNTED_LATER = "regenerative"  # the supply does not matter for the time: the simplest one is solved with
 HEAT = 5e-4  # price of heat, as a part of duration/heat
 
 
@@ -45,30 +48,45 @@ def minimize_time(
     deadline: float | None = None,
     callback: Callable | None = None,
     options: Options | None = None,
+    supply: Any = None,
 ) -> Solution:
     """The shortest motion of the task, within all limits of joints and drives; a duration in the task is only a first guess.
 
     knots: steps in time.  guess: a motion to start from, besides the others.  starts: how many starting motions are tried (by default
     the joint cubic and a detour of every joint to both sides).  deadline: seconds after which the best so far is returned.
+    supply: what energy, ledger, baseline and saving of the motion are counted with, as in `minimize_energy`.
     callback: called with every iteration; a true answer stops. Limits are checked between knots, and the plan refined where they break.
     """
     if isinstance(task, FollowPath):
-        return least_time_along(robot, task, knots=knots, deadline=deadline, callback=callback, options=options)
+        return least_time_along(robot, task, supply, knots=knots, deadline=deadline, callback=callback, options=options)
     check_task(robot, task, timed=False)
     begin = time.perf_counter()
-    problem = free_problem(MoveProblem(robot, task, None, knots, free=True))
+    counted = as_supply(supply if supply is not None else robot.supply)
+    diagnosis = forbidden(robot, task)
+    if diagnosis is not None:
+        return solution(unsearched(MoveProblem(robot, task, counted, knots)), diagnosis, [], time.perf_counter() - begin)
+    problem = free_problem(MoveProblem(robot, task, COUNTED_LATER, knots, free=True))
     planner = Planner(Weights(time=1.0), options or Options(iterations=100), callback, None if deadline is None else begin + deadline)
-    diagnosis = forbidden(robot, problem.ends)
-    best = branches(planner, replace(problem, N=min(knots, COARSE)), guess, 1 if diagnosis else starts)
+    best = branches(planner, replace(problem, N=min(knots, COARSE)), guess, starts)
     best, notes = polished(planner, problem, best)
-    if not best.ok and diagnosis is None:
-        diagnosis = diagnose(best, None)
+    diagnosis = None if best.ok else diagnose(best, None)
+    best = replace(best, problem=replace(best.problem, supply=counted))
     return solution(best, diagnosis, notes, time.perf_counter() - begin)
+
+
+def unsearched(problem: MoveProblem) -> Attempt:
+    """The joint cubic of a task that is wrong by itself: something to look at, without a search."""
+    t = np.concatenate([[0.0], np.cumsum(problem.steps(problem.duration))])
+    q, v, a = problem.cubic(t)
+    none = np.zeros(0)
+    nothing = Multipliers(none, none, none, none, none, none, none, none, 0.0)
+    result = Result(Status.INFEASIBLE, np.hstack([q, v, a]), np.zeros((problem.N, 0)), none, np.nan, none, (), (), nothing, 0.0)
+    return Attempt(problem, result, Trajectory(t, q, v, a, problem.robot.joint_names), np.nan)
 
 
 def shortest(problem: MoveProblem, seconds: float) -> Attempt:
     """The shortest motion from the joint cubic, roughly and quickly."""
-    problem = free_problem(replace(problem, free=True))
+    problem = free_problem(replace(problem, supply=COUNTED_LATER, free=True))
     stages(problem.driven.model)  # compiling does not count
     planner = Planner(Weights(time=1.0), Options(iterations=80), None, time.perf_counter() + seconds)
     return branches(planner, problem, None, 1)
@@ -214,4 +232,3 @@ def copper(problem: MoveProblem, motion: Trajectory) -> float:
     """Copper heat of a motion, J."""
     steps = motion_steps(problem.robot, motion, 200)
     return float(steps.dt @ stack(flow_of(problem.robot, steps), "copper").sum(1))
-

@@ -112,7 +112,7 @@ class Solution:
     @property
     def saving(self) -> float | None:
         """Fraction saved against the baseline: of the losses with a supply that takes energy back, else of the energy drawn."""
-        if self.baseline is None:
+        if self.baseline is None or self.diagnosis is not None:
             return None
         mine, other = (self.losses, self.baseline.ledger.losses) if self.returns else (self.energy, self.baseline.ledger.energy)
         return 1.0 - mine / other if other > 0 else None

@@ -18,8 +18,8 @@ from armature.dynamics.inverse_kinematics import inverse_kinematics
 from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
 from armature.optimize.answer import check_task, solution
-from armature.optimize.diagnose import forbidden
 from armature.optimize.driven import Weights
+from armature.optimize.forbidden import forbidden
 from armature.optimize.interior import Options
 from armature.optimize.min_time import detours
 from armature.optimize.move import MoveProblem
@@ -60,7 +60,7 @@ def ways_round(
     found: list[tuple[Attempt, str]] = []
     for goal, turned in goals(robot, task, link):
         problem = MoveProblem(robot, replace(task, goal=goal), supply, min(knots, COARSE))
-        if forbidden(robot, problem.ends) is not None:
+        if forbidden(robot, problem.move) is not None:
             continue
         for guess, detour in starts(problem):
             attempt = planner.best(problem, guess)

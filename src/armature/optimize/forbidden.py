@@ -1,0 +1,113 @@
+"""What is wrong with a task by itself, before any search: places out of range, ends too fast, positions that cannot be held."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from armature.optimize.holding import Load, at_rest, carrier, excess_mass, joint_limits, too_heavy
+from armature.optimize.solution import Diagnosis
+from armature.optimize.task import Move, configuration, velocity
+from armature.robot.model import Robot
+
+ROUNDING = 1e-9
+
+
+def forbidden(robot: Robot, move: Move) -> Diagnosis | None:
+    """Why a move cannot be made whatever its duration: an end or a via point out of range or too fast, or an end too heavy to hold."""
+    ends = move.vectors(robot)
+    places = [("start", ends.q0, ends.v0), *vias(robot, move), ("goal", ends.q1, ends.v1)]
+    for what, q, v in places:
+        found = out_of_range(robot, what, q) or too_fast(robot, what, v) or running_out(robot, what, q, v)
+        if found is not None:
+            return found
+    held = [(what, q) for what, q, v in (places[0], places[-1]) if not np.any(v)]
+    return next((found for what, q in held if (found := unheld(robot, what, q)) is not None), None)
+
+
+def vias(robot: Robot, move: Move) -> list[tuple[str, np.ndarray, np.ndarray]]:
+    """Via points by name, with their velocities (zero where free)."""
+    found = []
+    for k, via in enumerate(move.via, start=1):
+        q = configuration(robot, via.configuration, f"via configuration {k}")
+        v = np.zeros(robot.n) if via.velocity is None else velocity(robot, via.velocity, f"velocity of via {k}")
+        found.append(("via point" if len(move.via) == 1 else f"via point {k}", q, v))
+    return found
+
+
+def out_of_range(robot: Robot, what: str, q: np.ndarray) -> Diagnosis | None:
+    """A place beyond a joint's range."""
+    for j, name in enumerate(robot.joint_names):
+        limits = joint_limits(robot, name)
+        if not limits.lower - ROUNDING <= q[j] <= limits.upper + ROUNDING:
+            near = limits.lower if q[j] < limits.lower else limits.upper
+            sentence = (
+                f"The {what} is out of range: joint {name!r} at {q[j]:.6g} may move from {limits.lower:.6g} to {limits.upper:.6g} rad or m."
+            )
+            remedy = f"Its nearest value in range is {near:.6g}."
+            return Diagnosis(sentence, f"range of {name}", name, amount=float(abs(q[j] - near)), remedy=remedy)
+    return None
+
+
+def too_fast(robot: Robot, what: str, v: np.ndarray) -> Diagnosis | None:
+    """A velocity above what a joint, its motor or its voltage allows."""
+    for j, name in enumerate(robot.joint_names):
+        most, why = fastest(robot, j)
+        if abs(v[j]) > most * (1 + ROUNDING):
+            sentence = f"The {what} is too fast: joint {name!r} at {v[j]:.6g}, {why} {most:.6g} rad/s or m/s."
+            return Diagnosis(sentence, f"velocity of {name}", name, amount=float(abs(v[j]) - most), remedy=f"Take at most {most:.6g}.")
+    return None
+
+
+def fastest(robot: Robot, j: int) -> tuple[float, str]:
+    """The greatest velocity of joint j, rad/s or m/s, and what sets it; of drives only those that move this joint alone."""
+    found = [(joint_limits(robot, robot.joint_names[j]).velocity, "its velocity limit is")]
+    train = robot.drivetrain
+    for row, drive in zip(train.matrix, train.drives):
+        if row[j] and sum(x != 0.0 for x in row) == 1:
+            motor, ratio = drive.motor, abs(drive.gear.ratio * row[j])
+            current = min(motor.peak_current, drive.amplifier.peak_current, math.sqrt(motor.peak_heat / motor.resistance))
+            found.append((min(motor.maximum_speed, drive.gear.maximum_speed) / ratio, "its motor or gear allows"))
+            found.append(((drive.amplifier.voltage + motor.resistance * current) / (motor.k_e * ratio), "its voltage allows"))
+    return min(found, key=lambda pair: pair[0])
+
+
+def running_out(robot: Robot, what: str, q: np.ndarray, v: np.ndarray) -> Diagnosis | None:
+    """An end whose velocity leads out of the range, or comes from outside, faster than the acceleration limit can stop."""
+    for j, name in enumerate(robot.joint_names):
+        limits = joint_limits(robot, name)
+        ahead = v[j] if what == "start" else -v[j]
+        edge = limits.upper if ahead > 0 else limits.lower
+        room = max(0.0, edge - q[j] if ahead > 0 else q[j] - edge)
+        most = math.sqrt(2 * limits.acceleration * room) if room and limits.acceleration else 0.0 if not room else math.inf
+        if abs(ahead) > most * (1 + 1e-6):
+            fast = f"joint {name!r} at {q[j]:.6g} with {v[j]:.6g} rad/s or m/s"
+            sentence = f"The {what} leads out of range: {fast} cannot stop within {room:.4g} of {edge:.6g}."
+            return Diagnosis(sentence, f"range of {name}", name, amount=float(abs(ahead) - most), remedy=f"Take at most {most:.4g} there.")
+    return None
+
+
+def unheld(robot: Robot, what: str, q: np.ndarray) -> Diagnosis | None:
+    """A rest position that the drives cannot hold, with the greatest payload that they could."""
+    worst = too_heavy(robot, at_rest(robot, q))
+    return None if worst is None else heavy(robot, f"The {what} cannot be held", worst, q)
+
+
+def heavy(robot: Robot, what: str, worst: Load, q: np.ndarray, time: float | None = None) -> Diagnosis:
+    """What cannot be held, and the payload with which q (n,) or (K, n) could be. what: the beginning of the sentence."""
+    needs = f"{worst.limit} of {worst.joint} would be {worst.value:.4g} {worst.unit}, its limit is {worst.bound:.4g} {worst.unit}"
+    excess, load = excess_mass(robot, q), carrier(robot)
+    greatest = None
+    if excess is None or load is None:
+        remedy = "No lighter payload would do: choose another position or stronger drives."
+    elif load.mass > 0.0:
+        greatest = max(0.0, load.mass - excess)
+        remedy = f"The greatest payload that can be held there is {greatest:.4g} kg at {load.link!r} (now {load.mass:.4g} kg)."
+    else:
+        mass = robot.link(load.link).mass
+        remedy = f"With {excess:.4g} kg less at {load.link!r} (a link of {mass:.4g} kg) it could."
+    return Diagnosis(
+        f"{what}: {needs}.", worst.limit, worst.joint, time, worst.value - worst.bound, remedy,
+        excess_payload=excess, greatest_payload=greatest,
+    )  # fmt: skip

@@ -1,0 +1,108 @@
+"""What standing still asks of the drives, and how much payload they can hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from armature.dynamics.compiled import inverse_dynamics
+from armature.dynamics.recursive import inverse_dynamics as plain_inverse_dynamics
+from armature.errors import ArgumentError
+from armature.robot.model import Limits, Robot
+
+ROUNDING = 1e-9
+
+
+class Load(NamedTuple):
+    """What holding asks of a limit: its name, the joint or axis, value and bound, and the unit."""
+
+    limit: str
+    joint: str
+    value: float
+    bound: float
+    unit: str
+
+    @property
+    def ratio(self) -> float:
+        """value/bound; infinite where the bound is zero."""
+        return self.value / self.bound if self.bound else np.inf if self.value else 0.0
+
+
+class Carrier(NamedTuple):
+    """Who carries the payload: the link, the payload in kg (0 where none was added) and its point in the link's frame."""
+
+    link: str
+    mass: float
+    point: tuple[float, float, float]
+
+
+def at_rest(robot: Robot, q: np.ndarray) -> np.ndarray:
+    """(..., n) torques that gravity asks for at rest in q (..., n)."""
+    zero = np.zeros_like(q)
+    return np.asarray(inverse_dynamics(robot, q, zero, zero))
+
+
+def joint_limits(robot: Robot, name: str) -> Limits:
+    """The limits of a joint; none for one coordinate of a joint with several."""
+    try:
+        return robot.joint(name).limits
+    except ArgumentError:
+        return Limits()
+
+
+def holding(robot: Robot, tau: np.ndarray) -> Iterator[Load]:
+    """What holding still against the torques tau (n,) asks of every limit of torque, current and heat; friction and gears help."""
+    train = robot.drivetrain
+    for j, name in enumerate(robot.joint_names):
+        helped = max(0.0, abs(tau[j]) - train.frictions[j].holding(tau[j]))
+        yield Load("torque", name, helped, joint_limits(robot, name).torque, "N·m or N")
+    needed = np.sign(tau) * [max(0.0, abs(t) - f.holding(t)) for t, f in zip(tau, train.frictions)]
+    for drive, name, torque in zip(train.drives, train.axis_names, train.axis_torque(needed)):
+        current = abs(drive.holding_current(float(torque)))
+        yield Load("peak current", name, current, min(drive.motor.peak_current, drive.amplifier.peak_current), "A")
+        yield Load("peak heat", name, drive.motor.resistance * current**2, drive.motor.peak_heat, "W")
+        yield Load("gear torque", name, abs(float(torque)), drive.gear.maximum_torque, "N·m or N")
+
+
+def too_heavy(robot: Robot, tau: np.ndarray) -> Load | None:
+    """The limit that holding against tau (n,) exceeds most, None where all are kept."""
+    over = [load for load in holding(robot, tau) if load.value > load.bound * (1 + ROUNDING)]
+    return max(over, key=lambda load: load.ratio, default=None)
+
+
+def carrier(robot: Robot) -> Carrier | None:
+    """The link with the heaviest payload; where none was added, the one moving tip; None where there are several."""
+    loaded = max(robot.links, key=lambda link: link.payload[0])
+    if loaded.payload[0] > 0.0:
+        return Carrier(loaded.name, *loaded.payload)
+    moving = {name: frame.body for name, frame in robot.tree.frames.items() if name in robot.tips and frame.body >= 0}
+    if len(set(moving.values())) != 1:
+        return None
+    return Carrier(next(iter(moving)), 0.0, (0.0, 0.0, 0.0))
+
+
+def excess_mass(robot: Robot, q: np.ndarray) -> float | None:
+    """The least mass, kg, taken off where the payload is, with which q (n,) or all of q (K, n) can be held; None where none suffices."""
+    load = carrier(robot)
+    if load is None:
+        return None
+    q = np.atleast_2d(q)
+    tau = at_rest(robot, q)
+    heavier, zero = robot.with_payload(1.0, at=load.point, link=load.link).tree, np.zeros(robot.n)
+    slope = np.array([plain_inverse_dynamics(heavier, row, zero, zero) for row in q], dtype=float) - tau  # torque per kilogram
+
+    def held(less: float) -> bool:
+        return all(too_heavy(robot, row) is None for row in tau - less * slope)
+
+    most = load.mass or max(robot.link(load.link).mass, 100.0)
+    tries = np.linspace(0.0, most, 101)
+    good = next((m for m in tries if held(m)), None)
+    if good is None:
+        return None
+    low, high = max(0.0, good - tries[1]), float(good)
+    for _ in range(30):
+        middle = (low + high) / 2
+        low, high = (low, middle) if held(middle) else (middle, high)
+    return float(high)

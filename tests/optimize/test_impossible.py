@@ -1,0 +1,143 @@
+"""Tasks that cannot be done are told in one sentence, in time, with the number that would make them possible."""
+
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from armature.errors import ArgumentError
+from armature.optimize.forbidden import fastest, forbidden
+from armature.optimize.least_energy import minimize_energy
+from armature.optimize.min_time import minimize_time
+from armature.optimize.task import Move, Via
+from armature.optimize.ways import ways_round
+from armature.robot.library import library
+
+ARM = library("burgevin").with_payload(2.0)
+START, GOAL = np.array([0.0, 1.2, 0.4]), np.array([1.2, 1.8, 0.7])
+DRIVEN = [name for name in library() if library(name).drives]
+SECONDS = 3.0  # of CPU time; 2 on a quiet machine
+SIX = library("six_axis").with_payload(2.0)
+SIX_START, SIX_GOAL = np.radians([-40, -80, 140, -60, -90, 0]), np.radians([60, -10, 20, -10, -90, 90])
+
+
+def told(robot, move, supply="regenerative"):
+    """The diagnosis of a task that must fail, in time."""
+    begin = time.process_time()
+    plan = minimize_energy(robot, move, supply)
+    seconds = time.process_time() - begin
+    assert not plan.ok and plan.diagnosis is not None and seconds < SECONDS, (seconds, str(plan))
+    assert np.all(np.isfinite(plan.trajectory.q)) and plan.saving is None
+    return plan.diagnosis
+
+
+@pytest.fixture(scope="module", params=["burgevin", "six_axis"])
+def warm(request):
+    """A robot, the ends of a move and its least time, everything compiled."""
+    robot, start, goal = (ARM, START, GOAL) if request.param == "burgevin" else (SIX, SIX_START, SIX_GOAL)
+    least = minimize_time(robot, Move(start, goal), starts=1).duration
+    for supply in ("regenerative", "non-regenerative"):
+        minimize_energy(robot, Move(start, goal, 2 * least), supply)
+    return robot, start, goal, least
+
+
+@pytest.mark.parametrize("supply", ["regenerative", "non-regenerative"])
+@pytest.mark.parametrize("part", [0.95, 0.5, 0.02])
+def test_too_short_a_duration_is_told_with_the_shortest_and_what_is_in_the_way(warm, part, supply):
+    robot, start, goal, least = warm
+    found = told(robot, Move(start, goal, part * least), supply)
+    assert "is too short" in found.sentence and found.shortest_duration == pytest.approx(least, rel=0.03)
+    assert found.limit and found.joint in robot.joint_names and 0 <= found.time <= part * least * 1.001 and found.amount > 0
+    assert minimize_energy(robot, Move(start, goal, 1.01 * found.shortest_duration), supply).ok
+
+
+@pytest.mark.parametrize("name", DRIVEN)
+def test_the_greatest_payload_can_be_held_and_no_more(name):
+    bare = library(name)
+    q = np.array([0.5 * (max(x.lower, -1.0) + min(x.upper, 1.5)) for x in (bare.joint(j).limits for j in bare.joint_names)]) + 0.05
+    move = Move(q, q + 0.01, 2.0)
+    found = told(bare.with_payload(500.0), move)
+    assert found.sentence.startswith("The start cannot be held") and found.greatest_payload is not None
+    greatest = found.greatest_payload
+    assert greatest == pytest.approx(500.0 - found.excess_payload) and f"{greatest:.4g} kg" in str(found)
+    assert forbidden(bare.with_payload(0.999 * greatest), move.__class__(q, q, 2.0)) is None
+    assert forbidden(bare.with_payload(1.001 * greatest + 1e-6), Move(q, q, 2.0)) is not None
+
+
+def test_a_payload_off_the_links_origin_is_reckoned_where_it_is():
+    at, q = (0.0, 0.1, 0.2), [0.2, -0.6, 0.9, 0.3, 0.4, 0.0]
+    greatest = told(library("six_axis").with_payload(60.0, at=at), Move(q, q, 1.0)).greatest_payload
+    assert forbidden(library("six_axis").with_payload(0.999 * greatest, at=at), Move(q, q, 1.0)) is None
+    assert forbidden(library("six_axis").with_payload(1.001 * greatest, at=at), Move(q, q, 1.0)) is not None
+
+
+def test_a_payload_that_cannot_be_lifted_past_the_horizontal_is_told_with_the_one_that_can():
+    # it stands nearly upright and shall hang: between them it is stretched out
+    heavy = library("planar2").with_payload(12.0)
+    found = told(heavy, Move([0.05, 0.0], [3.1, 0.0], 4.0))
+    assert "cannot be held at t =" in found.sentence and 0 < found.greatest_payload < 12.0
+    lighter = minimize_energy(library("planar2").with_payload(0.9 * found.greatest_payload), Move([0.05, 0.0], [3.1, 0.0], 4.0))
+    assert lighter.diagnosis is None or "too hot" in lighter.diagnosis.sentence
+
+
+@pytest.mark.parametrize("what", ["start", "goal", "via point"])
+@pytest.mark.parametrize("name", DRIVEN)
+def test_places_out_of_range_are_told_with_the_nearest_value(name, what):
+    robot = library(name)
+    ranges = [(j, robot.joint(x).limits) for j, x in enumerate(robot.joint_names) if np.isfinite(robot.joint(x).limits.upper)]
+    if not ranges:
+        assert name == "valasek"
+        return
+    j, limits = ranges[-1]
+    inside = np.array([np.clip(0.1, robot.joint(x).limits.lower, robot.joint(x).limits.upper) for x in robot.joint_names])
+    outside = inside.copy()
+    outside[j] = limits.upper + 0.25
+    move = {
+        "start": Move(outside, inside, 2.0),
+        "goal": Move(inside, outside, 2.0),
+        "via point": Move(inside, inside + 0.01, 2.0, via=[Via(outside)]),
+    }[what]
+    found = told(robot, move)
+    assert f"The {what} is out of range: joint {robot.joint_names[j]!r}" in found.sentence
+    assert f"{limits.upper:.6g}" in found.remedy and found.amount == pytest.approx(0.25)
+
+
+def test_ends_faster_than_limits_motors_or_voltage_are_told_with_the_fastest():
+    assert "Take at most 3." in str(told(SIX, Move(SIX_START, SIX_GOAL, 2.0, goal_velocity=[4.0, 0, 0, 0, 0, 0])))
+    most, why = fastest(ARM, 0)
+    # Burgevin's [33] and [34]: |V| ≤ 100 V and R i² ≤ 80 W with K = 1.7/0.15: (100 + √80)/K
+    assert most == pytest.approx((100.0 + 80.0**0.5) / (1.7 / 0.15)) and "voltage" in why
+    assert f"{most:.6g}" in str(told(ARM, Move(START, GOAL, 1.0, start_velocity=[12.0, 0.0, 0.0])))
+
+
+def test_a_start_that_runs_out_of_its_range_is_told():
+    robot = library("planar2")
+    top = robot.joint("shoulder").limits.upper
+    found = told(robot, Move([top - 0.01, 0.0], [0.0, 0.0], 2.0, start_velocity=[3.0, 0.0]))
+    assert "cannot stop within 0.01" in found.sentence and found.remedy == f"Take at most {(2 * 40.0 * 0.01) ** 0.5:.4g} there."
+
+
+def test_a_cycle_that_is_too_hot_is_told_with_the_pause_that_cools_it():
+    cool = lambda drive: replace(drive, motor=replace(drive.motor, average_heat=0.3))
+    robot = ARM.with_drives({c.joints[0]: cool(c.drives[0]) for c in ARM.drives})
+    cycle = Move(START, START, 1.4, via=[Via(GOAL, at=0.7, velocity=0.0)])
+    minimize_energy(robot, replace(cycle, duration=2.0))
+    plan = minimize_energy(robot, cycle)
+    found = plan.diagnosis
+    assert "too hot" in found.sentence and found.limit == "average heat" and found.pause > 0
+    # what the sentence says is the mean over the motion alone; with the pause it is the limit
+    assert (0.3 + found.amount) * 1.4 / (1.4 + found.pause) == pytest.approx(0.3)
+    assert minimize_energy(robot, replace(cycle, duration=1.02 * found.shortest_duration, via=[Via(GOAL, velocity=0.0)])).ok
+
+
+def test_a_goal_that_no_posture_reaches_is_told_with_how_far_the_arm_comes():
+    with pytest.raises(ArgumentError, match=r"the goal cannot be reached by 'tool'.*(reach|short|far|off)"):
+        ways_round(SIX, Move(SIX_START, np.array([5.0, 0.0, 0.5]), 2.0), link="tool")
+
+
+def test_the_relaxed_motion_can_be_looked_at():
+    plan = minimize_energy(ARM, Move(START, GOAL, 0.2))
+    assert not plan.ok and len(plan.trajectory) == 101 and plan.trajectory.duration == pytest.approx(0.2)
+    assert np.abs(plan.trajectory.q[0] - START).max() < 0.05 and np.isfinite(plan.energy)
+    assert not plan.certificate.ok or np.abs(plan.trajectory.q[-1] - GOAL).max() > 1e-3
