@@ -290,7 +290,8 @@ class Driven:
         numbers = [*(getattr(weights, f.name) for f in fields(weights)), *(row[3] for row in self.means), *widths]
         data[:, 1 + self.durations : 1 + self.durations + len(numbers)] = numbers
         if directions is not None:
-            data[:N, 1 + self.durations + len(numbers) :] = directions[:, self.dry]
+            first = 1 + self.durations + len(numbers)
+            data[:N, first : first + len(self.dry)] = directions[:, self.dry]
         return Problem(
             self.model,
             N,

@@ -89,7 +89,7 @@ def functions(model: Model) -> dict[str, ca.Function]:
     """The model's functions f, l, c, t of (x, u, p, d), and those of the last knot of (x, p, d)."""
     x, u, p, d = ca.SX.sym("x", model.nx), ca.SX.sym("u", model.nu), ca.SX.sym("p", model.np), ca.SX.sym("d", model.nd)
     inner = model.inner
-    w = ([column(inner.function(column(xi))) for xi in inner.arguments(x, u, p, d)],) if inner else ()
+    w = (inner.unrolled(lambda xi: column(inner.function(column(xi))), x, u, p, d)[1],) if inner else ()
     steps = {"f": model.dynamics, "l": model.cost, "c": model.constraints, "t": model.totals}
     made = {key: ca.Function(key, [x, u, p, d], [column(part(x, u, p, d, *w)) if part else ca.SX(0, 1)]) for key, part in steps.items()}
     ends = {"l_end": model.end_cost, "c_end": model.end_constraints, "t_end": model.end_totals}

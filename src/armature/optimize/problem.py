@@ -31,6 +31,8 @@ class Inner:
     arguments: (x, u, p, d) -> list of ξ.  function: ξ (column of `size` symbols) -> w. The model's step functions then take a fifth
     argument, the list of w. Its derivatives are traced once in ξ and carried on by the chain rule, which shortens the kernels.
     slope: ξ -> ∂w/∂ξ and curvature: (ξ, m) -> ∂²(m·w)/∂ξ², SX matrices, where closed forms are known; else they are differentiated.
+    points: how many arguments there are, where each may depend on the values before it, as in Runge and Kutta's steps; `arguments` is then
+    (x, u, p, d, list of w); 0 where they do not.
     """
 
     arguments: StepFunction
@@ -38,6 +40,18 @@ class Inner:
     size: int
     slope: Callable[[Any], Any] | None = None
     curvature: Callable[[Any, Any], Any] | None = None
+    points: int = 0
+
+    def unrolled(self, evaluate: Callable[[Any], Any], x: Any, u: Any, p: Any, d: Any) -> tuple[list[Any], list[Any]]:
+        """All ξ and w, one after the other; evaluate: ξ -> w."""
+        if not self.points:
+            found = list(self.arguments(x, u, p, d))
+            return found, [evaluate(xi) for xi in found]
+        w: list[Any] = []
+        while len(w) < self.points:
+            found = list(self.arguments(x, u, p, d, w))
+            w.append(evaluate(found[len(w)]))
+        return found, w
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from armature.kernel.trace import trace
 from armature.optimize.problem import Inner, Model
 from armature.optimize.shared import NotShared, Shared
 
-VERSION = "stage 3"  # part of every key: change it with the trace below
+VERSION = "stage 5"  # part of every key: change it with the trace below
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def trace_stage(model: Model, functions: Callable, inner: Inner | None) -> dict[
     nx, nz = model.nx, model.nx + model.nu
     z, p, d = ca.SX.sym("z", nz), ca.SX.sym("p", model.np), ca.SX.sym("d", model.nd)
     x, u, zp = z[:nx], z[nx:], ca.vertcat(z, p)
-    shared = Shared(inner, inner.arguments(x, u, p, d), zp) if inner else NotShared()
+    shared = Shared(inner, x, u, p, d) if inner else NotShared()
     f, l, c, t = functions(x, u, p, d, *shared.values)
     lam, y, eta = ca.SX.sym("lam", f.numel()), ca.SX.sym("y", c.numel()), ca.SX.sym("eta", t.numel())
     w_l, w_c, w_t = ca.SX.sym("w_l"), ca.SX.sym("w_c", c.numel()), ca.SX.sym("w_t", t.numel())

@@ -8,7 +8,12 @@ only inverse dynamics is nonlinear:
 Costs and limits are taken at the points c_i of a quadrature rule. All rules here give the work τ·v of a constant inertia exactly
 (for the midpoint: power with the mean velocity), so that no step makes energy, as explicit Euler does.
 
-*By forward dynamics* (B4): torques or currents are the control; explicit Euler as in [15] of the thesis, or Runge–Kutta of order 4.
+*By forward dynamics* (B4): torques or currents are the control; explicit Euler as in [15] of the thesis, or Runge–Kutta of order 4:
+
+    (T2)  a_i = A(q_i, v_i, τ_i),   q_i = q + c_i h v_{i−1},   v_i = v + c_i h a_{i−1},   i = 1 … s
+    (T3)  q₊ = q + h Σ b_i v_i,   v₊ = v + h Σ b_i a_i,   cost h Σ b_i l_i
+
+A is the inner function that all points share, each built on the one before.
 
 The length of a step is a sum: h = d₀ + Σ_j p_j d_{1+j}, with the free durations p and data d: for a given duration d₀ = T/N, for a
 free one d₁ = 1/N, for a via point with free passing time two durations, each with its own steps.
@@ -33,6 +38,12 @@ RULES: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
     "trapezoid": ((0.0, 1.0), (0.5, 0.5)),
     "gauss": ((0.5 - 3**-0.5 / 2, 0.5 + 3**-0.5 / 2), (0.5, 0.5)),
     "simpson": ((0.0, 0.5, 1.0), (1 / 6, 2 / 3, 1 / 6)),
+}
+
+# c and b of explicit methods in which each point follows from the one before
+METHODS: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
+    "euler": ((0.0,), (1.0,)),
+    "rk4": ((0.0, 0.5, 0.5, 1.0), (1 / 6, 1 / 3, 1 / 3, 1 / 6)),
 }
 
 
@@ -239,60 +250,104 @@ class Accelerations:
 
 @dataclass(frozen=True)
 class ForwardDynamics:
-    """Transcription by forward dynamics. acceleration: (q, v, tau, p, d) -> a; tau are the `controls` first controls, of any kind
-    (torques, currents, a part of the joints).  method: "euler", the thesis's [15], or "rk4".  Constraints hold at the step's start."""
+    """Transcription by forward dynamics. acceleration: (q, v, tau, p, d) -> a.  method: "euler", the thesis's [15], or "rk4".
+
+    The `controls` first controls are of any kind (torques, currents, those of a part of the joints), constant in a step;
+    torques: (q, v, controls, p, d) -> tau makes joint torques of them, by default they are these.
+    ramp: the controls run straight instead, and continuously: they become states, and their rates the controls.
+    Constraints hold at the step's start.
+    """
 
     shape: Shape
     controls: int
     acceleration: Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray], Any]
     instant: Callable[[At], Instant]
     method: str = "rk4"
+    torques: Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray], Any] | None = None
+    ramp: bool = False
+    control_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.method not in ("euler", "rk4"):
-            raise ArgumentError(f"there is no method {self.method!r}; choose euler or rk4")
+        if self.method not in METHODS:
+            raise ArgumentError(f"there is no method {self.method!r}; choose {' or '.join(METHODS)}")
 
     def model(self, key: str = "") -> Model:
-        """The functions of a step. key: says all that `acceleration` and `instant` depend on (for the disk cache)."""
+        """The functions of a step. key: says all that `acceleration`, `torques` and `instant` depend on (for the disk cache)."""
         s = self.shape
+        names = self.control_names or tuple(f"control {i}" for i in range(self.controls))
+        parameters = s.durations + s.parameters
+        size = 2 * s.n + self.torque_count + parameters + s.nd
         return Model(
-            nx=2 * s.n + s.stores, nu=self.controls + s.slacks, np=s.durations + s.parameters, nd=1 + s.durations + s.nd,
-            dynamics=lambda *z: list(self.advance(*z)[0]), cost=lambda *z: self.advance(*z)[1], totals=lambda *z: list(self.advance(*z)[2]),
-            constraints=self.constraints,
-            key=f"by forward dynamics {self.method} {self.controls} {s} {key}" if key else "",
-            state_names=[*s.named("position"), *s.named("velocity"), *s.store_names],
-            control_names=[*(f"control {i}" for i in range(self.controls)), *s.slack_names],
+            nx=2 * s.n + self.ramped + s.stores, nu=self.controls + s.slacks, np=parameters, nd=1 + s.durations + s.nd,
+            dynamics=self.dynamics, cost=self.cost, constraints=self.constraints, totals=self.totals,
+            inner=Inner(self.arguments, self.acceleration_of, size, points=len(METHODS[self.method][0])),
+            key=f"by forward dynamics {self.method} {self.controls} {self.ramp} {s} {key}" if key else "",
+            state_names=[*s.named("position"), *s.named("velocity"), *(names if self.ramp else ()), *s.store_names],
+            control_names=[*(f"rate of {name}" if self.ramp else name for name in names), *s.slack_names],
             constraint_names=s.constraint_names, total_names=s.total_names,
         )  # fmt: skip
 
-    def constraints(self, x: Any, u: Any, p: Any, d: Any) -> list[Any]:
+    @property
+    def ramped(self) -> int:
+        """Controls that are states."""
+        return self.controls if self.ramp else 0
+
+    @property
+    def torque_count(self) -> int:
+        """Numbers that `acceleration` takes for τ."""
+        return self.shape.n if self.torques else self.controls
+
+    def points(self, x: Any, u: Any, p: Any, d: Any, w: Sequence[Any]) -> list[At]:
+        """(T2): the points of the step that follow from the accelerations w; without an acceleration where it is not known yet."""
+        s, n, h = self.shape, self.shape.n, self.shape.step(p, d)
+        q, v, stores = vector(x, 0, n), vector(x, n, n), vector(x, 2 * n + self.ramped, s.stores)
+        slacks, parameters, data = vector(u, self.controls, s.slacks), vector(p, 0, s.durations + s.parameters), s.caller_data(d)
+        found: list[At] = []
+        for i, c in enumerate(METHODS[self.method][0][: len(w) + 1]):
+            at, speed = (q + times(c * h, found[-1].v), v + times(c * h, found[-1].a)) if i else (q, v)
+            given = vector(u, 0, self.controls)
+            given = vector(x, 2 * n, self.controls) + times(c * h, given) if self.ramp else given
+            tau = given if self.torques is None else np.array(list(self.torques(at, speed, given, parameters, data)), dtype=object)
+            a = vector(w[i], 0, n) if i < len(w) else np.zeros(n)
+            found.append(At(at, speed, a, tau, np.zeros(n), slacks, stores, parameters, data))
+        return found
+
+    def arguments(self, x: Any, u: Any, p: Any, d: Any, w: Sequence[Any]) -> list[list[Any]]:
+        """ξ = (q, v, τ, p, d) at every point that is known."""
+        return [[*at.q, *at.v, *at.tau, *at.p, *at.d] for at in self.points(x, u, p, d, w)]
+
+    def acceleration_of(self, xi: Any) -> Any:
+        """ω(ξ) = a."""
+        s, n, m = self.shape, self.shape.n, self.torque_count
+        sizes = (n, n, m, s.durations + s.parameters, s.nd)
+        starts = np.cumsum([0, *sizes])
+        return self.acceleration(*(vector(xi, int(start), size) for start, size in zip(starts, sizes)))
+
+    def integrate(self, part: str, *z: Any) -> np.ndarray:
+        """h Σ b_i × part of the instant."""
+        found = [listed(getattr(self.instant(at), part)) for at in self.points(*z)]
+        h, b = self.shape.step(z[2], z[3]), METHODS[self.method][1]
+        return np.array([h * sum(bi * value for bi, value in zip(b, values)) for values in zip(*found)], dtype=object)
+
+    def dynamics(self, x: Any, u: Any, p: Any, d: Any, w: Any) -> list[Any]:
+        """(T3): x after the step."""
+        s, n, h, b = self.shape, self.shape.n, self.shape.step(p, d), METHODS[self.method][1]
+        points = self.points(x, u, p, d, w)
+        q = sum((times(bi * h, at.v) for bi, at in zip(b, points)), start=vector(x, 0, n))
+        v = sum((times(bi * h, at.a) for bi, at in zip(b, points)), start=vector(x, n, n))
+        ramp = vector(x, 2 * n, self.ramped) + times(h, vector(u, 0, self.ramped))
+        stores = vector(x, 2 * n + self.ramped, s.stores) + self.integrate("rates", x, u, p, d, w) if s.stores else []
+        return [*q, *v, *ramp, *stores]
+
+    def cost(self, *z: Any) -> Any:
+        """Of the step."""
+        return self.integrate("cost", *z)[0]
+
+    def totals(self, *z: Any) -> list[Any]:
+        """What the step adds to the totals."""
+        return list(self.integrate("totals", *z))
+
+    def constraints(self, *z: Any) -> list[Any]:
         """Limits and conditions at the step's start."""
-        asked = self.instant(self.at(vector(x, 0, x.numel()), u, p, d))
+        asked = self.instant(self.points(*z)[0])
         return [*asked.constraints, *asked.conditions]
-
-    def at(self, x: np.ndarray, u: Any, p: Any, d: Any) -> At:
-        """The instant with state x (an array of scalars)."""
-        s = self.shape
-        q, v, stores = x[: s.n], x[s.n : 2 * s.n], x[2 * s.n :]
-        tau, slacks = vector(u, 0, self.controls), vector(u, self.controls, s.slacks)
-        parameters, data = vector(p, 0, s.durations + s.parameters), s.caller_data(d)
-        a = np.array(list(self.acceleration(q, v, tau, parameters, data)), dtype=object)
-        return At(q, v, a, tau, np.zeros(s.n), slacks, stores, parameters, data)
-
-    def rates(self, x: np.ndarray, u: Any, p: Any, d: Any) -> tuple[np.ndarray, Any, np.ndarray]:
-        """Time derivatives of state, cost and totals."""
-        at = self.at(x, u, p, d)
-        asked = self.instant(at)
-        return np.array([*at.v, *at.a, *asked.rates], dtype=object), asked.cost, np.array(list(asked.totals), dtype=object)
-
-    def advance(self, x: Any, u: Any, p: Any, d: Any) -> tuple[np.ndarray, Any, np.ndarray]:
-        """State after the step, cost and totals of the step."""
-        h, x = self.shape.step(p, d), vector(x, 0, x.numel())
-        moved = lambda slope, t: (x + times(t, slope[0]), t * slope[1], times(t, slope[2]))
-        k1 = self.rates(x, u, p, d)
-        if self.method == "euler":
-            return moved(k1, h)
-        k2 = self.rates(moved(k1, h / 2)[0], u, p, d)
-        k3 = self.rates(moved(k2, h / 2)[0], u, p, d)
-        k4 = self.rates(moved(k3, h)[0], u, p, d)
-        return moved([(a + 2 * b + 2 * c + e) / 6 for a, b, c, e in zip(k1, k2, k3, k4)], h)
