@@ -31,7 +31,7 @@ def planned(robot, start, goal, duration=1.0, N=40, **options):
 @pytest.mark.parametrize(("robot", "goal", "duration"), [(double_pendulum("shoulder"), [np.pi, 0], 2.0), (cart_pole(), [0, np.pi], 2.0)])
 def test_swing_up_with_one_motor_equals_ipopt(robot, goal, duration):
     """The same discrete problem, a passive joint, from hanging to standing."""
-    problem, guess, result = planned(robot, np.zeros(2), np.array(goal, dtype=float), duration, 40)
+    problem, guess, result = planned(robot, np.zeros(2), np.array(goal, dtype=float), duration, 60)
     peer = as_nlp(problem).solve(guess)
     assert peer.converged
     assert result.cost == pytest.approx(peer.cost, rel=1e-6)
