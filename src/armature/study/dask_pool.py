@@ -7,9 +7,9 @@ from typing import Any
 
 import armature
 from armature.errors import ArgumentError, MissingExtraError
+from armature.study.outcome import Outcome, execute
 from armature.study.pool import Event
 from armature.study.store import StudyError
-from armature.study.work import Outcome, execute
 from armature.study.worker import timed
 
 AHEAD = 2  # cases a thread of the cluster

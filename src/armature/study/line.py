@@ -29,6 +29,7 @@ from armature.study.rest import Rest, coil_power, rest
 GRID = 240  # steps into which the time to spare is cut
 POINTS = 16  # durations at which a move's energy is computed
 NEAREST = 1.01  # the first of them, in multiples of the least time
+ROUNDING = 1e-9  # s
 SAME = 1e-6  # rad or m between the end of one move and the start of the next
 
 
@@ -315,7 +316,7 @@ def _planned(station: Station, choice: _Choice, duration: float, wait: float, kn
         if found.ok and found.certificate.ok:
             plan = found
             break
-    rest_time = max(0.0, end - plan.duration)
+    rest_time = end - plan.duration if end - plan.duration > ROUNDING else 0.0
     after = choice.before if plan is choice.least else plan.energy + coil * plan.duration
     name = choice.move.name
     waiting = choice.place.energy(rest_time)

@@ -20,8 +20,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 from armature.study import worker as worker_program
+from armature.study.outcome import Outcome
 from armature.study.store import StudyError
-from armature.study.work import Outcome
 from armature.study.worker import THREADS, receive, send
 
 AHEAD = 2  # cases that a worker has at a time: one at work, one waiting

@@ -18,7 +18,8 @@ from armature.optimize.task import Move
 from armature.robot.model import Robot
 from armature.study import vary as varying
 from armature.study.base import JobBase, TaskBase
-from armature.study.work import CurveSpec, Work, packed, plan_case
+from armature.study.outcome import packed
+from armature.study.work import CurveSpec, Work, plan_case
 
 
 class Case(NamedTuple):

@@ -1,27 +1,23 @@
-"""What a worker does with one case: make the plan, prove it, and report plain values. The same function runs in every kind of pool."""
+"""What a worker does with the case of a plan: make it, prove it, and report plain values."""
 
 from __future__ import annotations
 
 import functools
-import pickle
 import tempfile
-import time
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from armature.errors import ArmatureError
 from armature.optimize.curve import energy_time_curve
 from armature.optimize.job import Job
 from armature.optimize.min_time import minimize_time
-from armature.optimize.provenance import plain
 from armature.optimize.saved import save_plan
 from armature.optimize.solution import Solution
 from armature.optimize.task import Move
 from armature.robot.model import Robot
+from armature.study.outcome import Outcome
 
 
 @dataclass(frozen=True)
@@ -42,36 +38,6 @@ class Work:
     certify: bool = True
     keep: bool = False
     curve: CurveSpec | None = None
-
-
-class Outcome(NamedTuple):
-    """What came of a case. values: plain, for the table.  plan: the bytes of an .npz file, or None.  error: why there are no values.
-    seconds: that it took, by the wall clock."""
-
-    values: Mapping[str, Any]
-    plan: bytes | None = None
-    error: str = ""
-    seconds: float = 0.0
-
-
-def packed(function: Callable[[Any], Any], argument: Any) -> bytes:
-    """A case as bytes: the function by its name, its argument by value."""
-    return pickle.dumps((function, argument), protocol=pickle.HIGHEST_PROTOCOL)
-
-
-def execute(case: bytes) -> Outcome:
-    """Run a packed case. What goes wrong in it becomes its outcome; only the end of the process can keep one away."""
-    begin = time.perf_counter()
-    try:
-        function, argument = pickle.loads(case)
-        found = function(argument)
-        values, plan = (found.values, found.plan) if isinstance(found, Outcome) else (found, None)
-        outcome = Outcome({str(k): plain(v) for k, v in dict(values).items()}, plan)
-    except ArmatureError as e:
-        outcome = Outcome({}, None, str(e))
-    except Exception as e:  # a case that breaks the program is a row of the table, not the end of the study
-        outcome = Outcome({}, None, f"{type(e).__name__}: {e}")
-    return outcome._replace(seconds=time.perf_counter() - begin)
 
 
 def plan_case(work: Work) -> Outcome:

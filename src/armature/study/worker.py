@@ -80,7 +80,7 @@ def main() -> None:
     faulthandler.enable()
     sys.path[:] = receive(box.requests)
     threading.Thread(target=box.read_ahead, daemon=True).start()
-    from armature.study.work import execute
+    from armature.study.outcome import execute
 
     box.answer("ready", None)
     while True:
