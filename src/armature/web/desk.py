@@ -19,10 +19,12 @@ from armature.web.opening import MOST_PLAN, Opening, uploaded
 from armature.web.panel import NOBODY, OBJECTIVES, SUPPLIES, Panel
 from armature.web.planner import Planner
 from armature.web.scene import GHOST, PLAN, Scene
+from armature.web.session import Wish
 from armature.web.study import Cases
 from armature.web.words import card, remedy
 
 PAUSE = 0.7  # seconds between two rounds of the motion
+ROUNDS = 5  # after which a motion that nobody touches comes to rest, and the browser too
 
 
 class Desk:
@@ -31,7 +33,8 @@ class Desk:
     def __init__(self, client: Any, opening: Opening, address: str):
         self._client, self._address = client, address
         self.session = opening.session()
-        self._busy, self._t, self._since, self._show_ghost, self._rows = "", 0.0, 0.0, True, ("", NOBODY)
+        self._busy, self._show_ghost, self._rows = "", True, ("", NOBODY)
+        self._t, self._since, self._round = 0.0, 0.0, 0
         self._cases = Cases(opening.study) if opening.study else None
         self._mail = Mailbox(self._tick, self._failed)
         self._panel = Panel(client, self.act, self._cases is not None)
@@ -43,6 +46,16 @@ class Desk:
         """The browser is gone: stop planning for it."""
         self._planner.close()
         self._mail.close()
+
+    @property
+    def alive(self) -> bool:
+        """Whether its planner still runs."""
+        return self._planner.alive
+
+    def join(self, seconds: float) -> None:
+        """Wait until its threads have ended."""
+        self._planner.join(seconds)
+        self._mail.join(seconds)
 
     # what the user does ---------------------------------------------------------------------------------------------------
 
@@ -123,12 +136,11 @@ class Desk:
 
     # what is found --------------------------------------------------------------------------------------------------------
 
-    def _told(self, what: str, value: Any) -> None:
-        """The planner has news; called from its thread."""
-        wish = self.session.wish
+    def _told(self, what: str, value: Any, wish: Wish) -> None:
+        """The planner has news; called from its thread. wish: what it was asked for."""
         self._mail.post(f"told {what}", lambda: self._news(what, value, wish))
 
-    def _news(self, what: str, value: Any, wish: Any) -> None:
+    def _news(self, what: str, value: Any, wish: Wish) -> None:
         if what == "busy":
             self._busy = value
             return self._show_card()
@@ -176,7 +188,7 @@ class Desk:
 
     def _plan_anew(self) -> None:
         session = self.session
-        session.problem = ""
+        session.problem, self._round = "", 0
         self._scene.handles(True)
         self._scene.ends(session.wish.start, session.wish.goal)
         self._panel.wish(session.wish)
@@ -239,7 +251,7 @@ class Desk:
     def _toggle(self) -> None:
         """Play or pause; from the beginning where the end was reached."""
         self._mail.ticking = not self._mail.ticking
-        self._since = time.monotonic()
+        self._since, self._round = time.monotonic(), 0
         self._panel.playing(self._mail.ticking)
 
     def _scrub(self, t: float) -> None:
@@ -255,9 +267,11 @@ class Desk:
         if plan is None or not plan.ok:
             return
         if self._t > max(plan.duration, getattr(self._second(), "duration", 0.0)) + PAUSE:
-            self._t = 0.0
+            self._t, self._round = 0.0, self._round + 1
         self._place()
         self._panel.time(min(self._t, plan.duration))
+        if self._round >= ROUNDS:
+            self._toggle()
 
     def _place(self) -> None:
         plan = self.session.plan

@@ -38,6 +38,10 @@ class Mailbox:
             self._letters.clear()
             self._changed.notify()
 
+    def join(self, seconds: float) -> None:
+        """Wait until it has ended."""
+        self._thread.join(seconds)
+
     def _next(self) -> Callable[[], None] | None:
         """The oldest letter, a tick when time has come, None when closed."""
         with self._changed:

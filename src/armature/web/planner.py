@@ -20,7 +20,7 @@ log = logging.getLogger("armature.web")
 DRAFT, FINE, CURVE = 40, 100, 40  # knots: while something is being dragged, at rest, and for the curve
 REST = 0.35  # seconds without a change until the exact plan is made
 POINTS = 16  # of the energy-time curve
-Tell = Callable[[str, Any], None]
+Tell = Callable[[str, Any, Wish], None]
 
 
 class GivenUp(Exception):
@@ -28,7 +28,7 @@ class GivenUp(Exception):
 
 
 class Planner:
-    """Plans for one browser. `tell(what, value)` is called from its thread with
+    """Plans for one browser. `tell(what, value, wish)` is called from its thread with
 
     "busy" (a sentence, "" when all is done), "plan" (a Solution), "certified" (the Solution, its certificate computed),
     "least" (s), "curve" (a Curve), "problem" (a sentence).
@@ -51,11 +51,20 @@ class Planner:
             self._changed.notify()
 
     def close(self) -> None:
-        """Give up and end."""
+        """Give up and end, at the next step of the search."""
         with self._changed:
             self._open = False
             self._number += 1
             self._changed.notify()
+
+    @property
+    def alive(self) -> bool:
+        """Whether its thread still runs."""
+        return self._thread.is_alive()
+
+    def join(self, seconds: float) -> None:
+        """Wait until it has ended: a process must not end while its threads compile."""
+        self._thread.join(seconds)
 
     def _run(self) -> None:
         while True:
@@ -66,7 +75,7 @@ class Planner:
                     return
                 assert self._wanted is not None
                 (wish, guess, curve), number = self._wanted, self._number
-                self._wanted = None
+                self._wanted, self._current = None, wish
             try:
                 self._serve(wish, guess, curve, number)
             except GivenUp:
@@ -83,7 +92,7 @@ class Planner:
 
     def _say(self, number: int, what: str, value: Any) -> None:
         if not self._stale(number):
-            self._tell(what, value)
+            self._tell(what, value, self._current)
 
     def _at_rest(self, number: int) -> bool:
         """Wait a moment; False as soon as a newer wish comes."""

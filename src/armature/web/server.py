@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import math
 import threading
+import warnings
 from typing import Any
 
 from armature.errors import ArgumentError, MissingExtraError
 from armature.web.opening import Opening, opened
 
 MOST_BROWSERS = 16
+PATIENCE = 20.0  # seconds that a compilation may still take when the server ends
 
 
 class Server:
@@ -21,7 +24,10 @@ class Server:
             from armature.web.gate import Gate, guarded_viser
         except ImportError:
             raise MissingExtraError("the app", "viser", "app") from None
+        # a tab that is closed while something is drawn for it is nothing to warn about
+        warnings.filterwarnings("ignore", message="Queued a .* on a closed connection", category=UserWarning)
         self._opening, self._desks = opening or opened(), {}
+        self._leaving: list[Any] = []  # desks whose threads are still giving up
         self._lock = threading.Lock()
         self._gate = Gate(host)
         self._gate.act = self._clicked
@@ -42,10 +48,15 @@ class Server:
 
     def stop(self) -> None:
         """End it: all desks, then the server."""
-        for desk in self.desks.values():
+        with self._lock:
+            gone = [*self._desks.values(), *self._leaving]
+            self._desks.clear()
+        for desk in gone:
             desk.close()
-        with contextlib.redirect_stdout(None):
+        with contextlib.redirect_stdout(io.StringIO()):
             self._viser.stop()
+        for desk in gone:
+            desk.join(PATIENCE)
 
     def wait(self) -> None:
         """Serve until interrupted."""
@@ -66,6 +77,7 @@ class Server:
     def _went(self, client: Any) -> None:
         with self._lock:
             desk = self._desks.pop(client.client_id, None)
+            self._leaving = [d for d in (*self._leaving, desk) if d is not None and d.alive]
         if desk is not None:
             desk.close()
 

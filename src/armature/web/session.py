@@ -25,6 +25,7 @@ FIRST: dict[str, tuple[list[float], list[float], float, float, str]] = {
     "six_axis": ([-40, -80, 140, -60, -90, 0], [60, -10, 20, -10, -90, 90], 1.6, 3.0, "non-regenerative"),
     "seven_axis": ([-50, 40, 0, -60, 0, 60, 0], [50, 55, 20, -30, 0, 50, 40], 1.8, 2.0, "non-regenerative"),
 }
+FAR = 1.2  # rad or m: a joint that must move farther for a drag is on another branch
 FEW_STARTS = 8  # of the inverse kinematics: the nearest branch is wanted, not all of them
 
 
@@ -161,5 +162,8 @@ class Session:
         target = (R, p) if self.robot.n >= 6 else p
         seed = getattr(self.wish, which)
         found = inverse_kinematics(self.robot, target, hand(self.robot), seed=seed, starts=FEW_STARTS)
-        self.change(**{which: found.nearest if not found.ok else found.best})
+        q = found.best if found.ok else found.nearest
+        if np.max(np.abs(q - seed)) > FAR:
+            return "The hand cannot get there the way the arm is bent now. To bend it another way, use the sliders."
+        self.change(**{which: q})
         return "" if found.ok else "The hand cannot get there: this is the nearest it comes."

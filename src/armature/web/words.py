@@ -73,7 +73,8 @@ def _proof(plan: Any, certified: bool) -> str:
     worst = proof.worst
     near = ""
     if worst is not None:
-        near = f" Nearest limit: {html.escape(worst.limit)} of {html.escape(worst.joint)}, {max(0.0, 100 * worst.fraction):.1f} % left."
+        left = f"{100 * worst.fraction:.1f} % left" if worst.fraction > 5e-4 else "used in full"
+        near = f" Nearest: {html.escape(worst.limit)} of {html.escape(worst.joint)}, {left}."
     if proof.ok:
         return f'<div style="color:{GOOD}">✓ <b>Proved</b>: simulated under the planned currents, every limit kept.{near}</div>'
     why = f"{worst} " if worst is not None and not proof.within_limits else f"the simulation strays by {proof.tracking_error:.1e}, "
