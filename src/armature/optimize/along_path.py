@@ -21,6 +21,7 @@ from armature.optimize.suboptimal import Array, Iterate, end_correction
 from armature.robot.bounds import bounds
 from armature.robot.model import Robot
 
+MERGED = 0.05  # of a mean step: turning points of joints nearer than this to each other are one
 MANY = 8.0  # e-foldings of the cost of p̈ that are worth a third of the knots
 SUBSTEPS = 4  # knots of the joints' motion in every step along the path
 
@@ -63,7 +64,7 @@ def knots_along(curve: Curve, count: int, density: Array | None = None) -> Array
     if density is None:
         density = default_density(curve, fine)
     share = np.concatenate([[0.0], np.cumsum(density / np.sum(density))])
-    fixed = np.unique(np.concatenate([[0.0, 1.0], curve.corners, turning_points(curve, fine)]))
+    fixed = apart(np.array([0.0, 1.0, *curve.corners]), turning_points(curve, fine), MERGED / count)
     level = np.interp(fixed, np.linspace(0.0, 1.0, len(share)), share)
     knots = [np.array([0.0])]
     for a, b in itertools.pairwise(level):
@@ -73,6 +74,15 @@ def knots_along(curve: Curve, count: int, density: Array | None = None) -> Array
     for value in fixed:
         p[np.argmin(np.abs(p - value))] = value
     return p
+
+
+def apart(first: Array, others: Array, least: float) -> Array:
+    """The first values, and those of the others that are at least so far from every one taken before; sorted."""
+    taken = list(np.unique(first))
+    for value in np.sort(others):
+        if np.min(np.abs(np.array(taken) - value)) >= least:
+            taken.append(value)
+    return np.sort(taken)
 
 
 def default_density(curve: Curve, fine: Array) -> Array:
