@@ -15,7 +15,10 @@ SECTIONS = ["dynamics", "closed_forms", "rollouts", "links", "compile_time", "me
 
 
 def main(chosen: list[str]) -> int:
-    """Run the sections and print them; keep the results when none was left out."""
+    """Run the sections and print them; keep the results when none was left out. `--count N`: how many random moves."""
+    if "--count" in chosen[:-1]:
+        k = chosen.index("--count")
+        chosen = [*chosen[:k], *chosen[k + 2 :]]
     unknown = [name for name in chosen if name not in SECTIONS]
     if unknown:
         print(f"no section {', '.join(unknown)}; there are: {', '.join(SECTIONS)}")

@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -75,13 +75,13 @@ def standing(robot: Robot, rng: np.random.Generator, near: bool = False) -> np.n
     raise RuntimeError(f"{robot.name} holds itself nowhere")
 
 
-def draw(number: int, names: tuple[str, ...] = (), payloads: int = PAYLOADS) -> Draw:
+def draw(number: int, names: tuple[str, ...] = (), payloads: int = PAYLOADS, kinds: tuple[str, ...] = KINDS) -> Draw:
     """The move of this number. names: of the arms to take in turn, all if empty.  payloads: different ones for each arm."""
     shelf = arms()
     rng = np.random.default_rng(number)
     names = names or tuple(shelf)
     name = names[number % len(names)]
-    kind, supply = KINDS[int(rng.integers(len(KINDS)))], SUPPLIES[int(rng.integers(2))]
+    kind, supply = kinds[int(rng.integers(len(kinds)))], SUPPLIES[int(rng.integers(2))]
     robot = loaded(
         shelf[name], 0 if kind.endswith("via") or kind == "rates" else int(rng.integers(payloads))
     )  # fewer mechanisms to compile
@@ -126,20 +126,20 @@ def rates(robot: Robot, name: str) -> dict[str, float]:
     return {"torque_rate": 20.0 * abs(size) + (2000.0 if sliding else 200.0)}
 
 
-def trial(number: int, names: tuple[str, ...] = (), payloads: int = PAYLOADS) -> Trial:
-    """Plan and certify the move of this number."""
-    d = draw(number, names, payloads)
+def trial(number: int, *how: Any) -> Trial:
+    """Plan and certify the move of this number. how: as in `draw`."""
+    d = draw(number, *how)
     begin = time.process_time()
     plan = minimize_energy(d.robot, d.move, d.supply)
     seconds = time.process_time() - begin
     return Trial(d, plan, plan.ok and plan.certificate.ok, seconds)
 
 
-def trials(count: int, first: int = 0, names: tuple[str, ...] = (), payloads: int = PAYLOADS) -> Iterator[Trial]:
-    """Random moves, one arm after the other; the first plan of every mechanism compiles and is made twice."""
+def trials(count: int, first: int = 0, *how: Any) -> Iterator[Trial]:
+    """Random moves, one arm after the other; the first plan of every mechanism compiles and is made twice. how: as in `draw`."""
     warm: set[tuple[Robot, str, int]] = set()
     for number in range(first, first + count):
-        found = trial(number, names, payloads)
+        found = trial(number, *how)
         key = found.draw.robot, found.draw.supply, len(found.draw.move.via)
         if key not in warm:
             warm.add(key)

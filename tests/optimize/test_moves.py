@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 
 from armature.errors import ArgumentError
+from armature.motion.trajectory import Trajectory
+from armature.optimize.certify import certify, margins
 from armature.optimize.curve import energy_time_curve
+from armature.optimize.guess import stretched
 from armature.optimize.least_energy import minimize_energy
 from armature.optimize.min_time import minimize_time
 from armature.optimize.task import Move, Via
@@ -53,11 +56,50 @@ def test_rates_are_limited(limit):
     rate = lambda plan: np.abs(np.diff(plan.trajectory.tau if limit == "torque_rate" else plan.trajectory.a, axis=0)).max(0) / 0.008
     bound = 0.7 * rate(free)
     slower = ARM.with_limits({name: {limit: float(b)} for name, b in zip(ARM.joint_names, bound)})
-    # a jerk limit takes the arm from rest to rest with no acceleration at its ends, which needs more time
-    plan = certified(minimize_energy(slower, Move(START, GOAL, 0.8 if limit == "torque_rate" else 1.3)))
-    step = plan.trajectory.t[1]
-    values = plan.trajectory.tau if limit == "torque_rate" else plan.trajectory.a
-    assert np.all(np.abs(np.diff(values, axis=0)).max(0) / step <= bound * 1.01)
+    # such a limit takes the arm from rest to rest with no acceleration at its ends, which needs more time
+    plan = certified(minimize_energy(slower, Move(START, GOAL, 1.3)))
+    step, motion = plan.trajectory.t[1], plan.trajectory
+    values = motion.tau if limit == "torque_rate" else motion.a
+    assert np.all(np.abs(np.diff(values, axis=0)).max(0) / step <= bound * 1.01) and np.allclose(motion.a[[0, -1]], 0.0, atol=1e-7)
+    found = [plan.certificate.margins[name][limit.replace("_", " ")] for name in ARM.joint_names]
+    assert min(m.fraction for m in found) >= -1e-3 and min(m.fraction for m in found) < 0.05  # it binds
+    assert plan.baseline.name in ("joint cubic", "joint quintic") and plan.baseline.note
+
+
+@pytest.mark.parametrize("limit", ["torque_rate", "jerk"])
+def test_the_certificate_finds_a_rate_that_is_exceeded_where_it_is(limit):
+    plan = minimize_energy(ARM, Move(START, GOAL, 0.8))
+    motion, inner = plan.trajectory, slice(1, -1)
+    values = motion.tau if limit == "torque_rate" else motion.a
+    rate = np.abs(np.diff(values[inner], axis=0)) / motion.t[1]
+    k = np.unravel_index(np.argmax(rate[:, 0]), rate[:, 0].shape)[0]
+    name = limit.replace("_", " ")
+    slower = ARM.with_limits({"phi": {limit: float(0.5 * rate[k, 0])}})
+    found = margins(slower, Trajectory(motion.t, motion.q, motion.v, motion.a, motion.joint_names, interpolation="linear"))["phi"][name]
+    # at rest before its start the arm has no acceleration: the jump counts, spread over a step
+    jump = np.abs(motion.a[0, 0]) / motion.t[1] if limit == "jerk" else np.abs(motion.tau[0, 0]) / motion.t[1]
+    assert found.fraction < -0.5 and found.value >= 0.99 * max(rate[k, 0], jump)
+    assert not certify(slower, motion).ok
+
+
+def test_a_cubic_against_jerk_limits_is_said_to_jump_and_gives_way_to_a_quintic():
+    gentle = ARM.with_limits({"theta": {"jerk": 60.0}})
+    slow, fast = (minimize_energy(gentle, Move(START, GOAL, T)).baseline for T in (1.6, 0.8))
+    assert not slow.feasible and slow.name == "joint cubic" and "jumps into its acceleration" in slow.note
+    assert slow.trajectory.duration == pytest.approx(1.6)
+    tight = minimize_energy(gentle.with_limits({"r": {"velocity": 0.35}}), Move(START, GOAL, 1.2)).baseline
+    assert tight.feasible and tight.name == "joint quintic" and "at 1.2 s the cubic breaks limits" in tight.note
+    worst = min(m.fraction for row in margins(gentle, tight.trajectory).values() for m in row.values())
+    assert worst >= -1e-3 and np.allclose(tight.trajectory.a[[0, -1]], 0.0, atol=1e-9)
+    assert fast.note
+
+
+def test_the_slowed_baseline_is_the_shortest_that_keeps_the_limits():
+    base = minimize_energy(ARM, Move(START, GOAL, 0.3)).baseline
+    assert base.feasible and base.trajectory.duration > 0.3
+    shorter = stretched(base.trajectory, 0.995 * base.trajectory.duration)
+    worst = lambda motion: min(m.fraction for row in margins(ARM, motion).values() for m in row.values())
+    assert worst(base.trajectory) >= -1e-3 > worst(shorter)
 
 
 def test_end_velocities_are_met():

@@ -1,36 +1,56 @@
-"""The ordinary motion that a plan is compared with: the joint cubic of the same duration, or the shortest one that keeps the limits."""
+"""The ordinary motion that a plan is compared with: the joint cubic of the same duration, or the shortest one that keeps the limits.
+
+A cubic jumps into its acceleration, which no limit on jerk or torque rate allows at any duration. Where it keeps all other limits it stays
+the comparison (it costs less than any smoother one) and the note says so; else the joint quintic stands for it, which starts gently.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+from scipy.interpolate import BPoly, make_interp_spline
 
 from armature.motion.trajectory import Trajectory
-from armature.optimize.certify import ALLOWED
+from armature.optimize.certify import ALLOWED, Margin, margins
 from armature.optimize.move import MoveProblem
-from armature.optimize.plan import worst_margin
 from armature.optimize.solution import Baseline
-from armature.optimize.task import Move
+from armature.optimize.task import Move, configuration
+from armature.optimize.time_scaling import time_scaling
+from armature.robot.bounds import bounds
 from armature.robot.model import Robot
 from armature.simulate.ledger import drive_signals, ledger
 
-LONGEST = 20.0  # times the plan's duration up to which a feasible cubic is looked for
+Shape = Callable[[MoveProblem, float], Trajectory]
+LONGEST = 20.0  # times the plan's duration up to which a feasible motion is looked for
+RATES = ("jerk", "torque rate")
+JUMPS = "which jumps into its acceleration, against the limits of jerk or torque rate"
 
 
 def baseline(problem: MoveProblem, duration: float) -> Baseline:
-    """The joint cubic of the same duration, or, where that breaks limits, slowed down until it keeps them."""
-    robot = problem.robot
+    """The joint cubic of the same duration, or, where that breaks limits, the shortest joint cubic or quintic that keeps them."""
     cubic = _cubic(problem, duration)
-    feasible, note = not _breaks(robot, cubic), ""
-    if not feasible:
-        slower = _slowed(problem, duration)
-        if slower is not None:
-            cubic, feasible = slower, True
-            note = f"of {slower.duration:.4g} s: at {duration:.4g} s the cubic breaks limits"
-        else:
-            note = "which breaks limits at any duration up to twenty times this one"
-    return Baseline(drive_signals(robot, cubic), ledger(robot, cubic, problem.driven.supply), feasible, note)
+    broken = {m.limit for m in _broken(problem.robot, cubic)}
+    gentle = _gentle(problem.robot)
+    if broken <= (set(RATES) if gentle else set()):
+        return _counted(problem, cubic, not gentle, JUMPS if gentle else "", "joint cubic")
+    shape, name = (_quintic, "joint quintic") if gentle else (_cubic, "joint cubic")
+    slower, why = _slowed(problem, duration, shape)
+    if slower is None:
+        return _counted(problem, cubic, False, why, "joint cubic")
+    return _counted(problem, slower, True, f"of {slower.duration:.4g} s: at {duration:.4g} s the cubic breaks limits", name)
+
+
+def _counted(problem: MoveProblem, motion: Trajectory, feasible: bool, note: str, name: str) -> Baseline:
+    robot = problem.robot
+    return Baseline(drive_signals(robot, motion), ledger(robot, motion, problem.driven.supply), feasible, note, name)
+
+
+def _gentle(robot: Robot) -> bool:
+    """Whether accelerations must start from nothing."""
+    limits = bounds(robot)
+    return bool(np.isfinite([limits.jerk, limits.torque_rate]).any())
 
 
 def _cubic(problem: MoveProblem, duration: float) -> Trajectory:
@@ -39,25 +59,47 @@ def _cubic(problem: MoveProblem, duration: float) -> Trajectory:
     return Trajectory(t, *scaled.cubic(t), problem.robot.joint_names)
 
 
+def _quintic(problem: MoveProblem, duration: float) -> Trajectory:
+    """The polynomial of fifth degree without acceleration at its ends; a spline of that degree through via points."""
+    scaled = replace(problem, move=stretched(problem.move, duration, problem.duration))
+    e, t = scaled.ends, np.concatenate([[0.0], np.cumsum(scaled.steps(duration))])
+    rest = np.zeros_like(e.v0)
+    if not scaled.move.via:
+        curve = BPoly.from_derivatives([0.0, duration], [[e.q0, e.v0, rest], [e.q1, e.v1, rest]])
+    else:
+        points = [e.q0, *(configuration(problem.robot, via.configuration, "via configuration") for via in scaled.move.via), e.q1]
+        conditions = ([(1, e.v0), (2, rest)], [(1, e.v1), (2, rest)])
+        curve = make_interp_spline(t[[0, *scaled.knots]], np.array(points), k=5, bc_type=conditions)
+    q, v, a = (curve(t, k) for k in range(3))
+    return Trajectory(t, q, v, a, problem.robot.joint_names)
+
+
 def stretched(move: Move, duration: float, old: float) -> Move:
     """The same move in another duration, passing times in proportion."""
     via = tuple(replace(v, at=None if v.at is None else v.at * duration / old) for v in move.via)
     return replace(move, duration=duration, via=via)
 
 
-def _slowed(problem: MoveProblem, duration: float) -> Trajectory | None:
-    """The shortest of a range of durations, to 1 %, at which the cubic keeps all limits."""
-    durations = duration * np.geomspace(1.05, LONGEST, 24)
-    good = next((T for T in durations if not _breaks(problem.robot, _cubic(problem, T))), None)
-    if good is None:
-        return None
-    low, high = max(duration, good / 1.2), float(good)
-    while high / low > 1.01:
-        middle = (low * high) ** 0.5
-        low, high = (low, middle) if not _breaks(problem.robot, _cubic(problem, middle)) else (middle, high)
-    return _cubic(problem, high)
+def _slowed(problem: MoveProblem, duration: float, shape: Shape) -> tuple[Trajectory | None, str]:
+    """The shortest motion of a shape from this duration on that keeps all limits, or None and why."""
+    if np.any(problem.ends.v0) or np.any(problem.ends.v1):
+        return _searched(problem, duration, shape)  # another duration is another shape then
+    found = time_scaling(problem.robot, shape(problem, duration), samples=200)
+    longer = [max(duration, low) for low, high in found.intervals if high >= duration]
+    if not longer:
+        return None, "which breaks limits at any duration from this one on" if found.ok else f"which breaks limits: {found.message}"
+    return shape(problem, longer[0] * (1 + 1e-6)), ""
 
 
-def _breaks(robot: Robot, motion: Trajectory) -> bool:
-    worst = worst_margin(robot, motion, finer=2)
-    return worst is not None and worst.fraction < -ALLOWED
+def _searched(problem: MoveProblem, duration: float, shape: Shape) -> tuple[Trajectory | None, str]:
+    """The shortest of a range of durations, to 5 %."""
+    for T in duration * np.geomspace(1.0, LONGEST, 60):
+        motion = shape(problem, float(T))
+        if not _broken(problem.robot, motion):
+            return motion, ""
+    return None, "which breaks limits at any duration up to twenty times this one"
+
+
+def _broken(robot: Robot, motion: Trajectory) -> list[Margin]:
+    """The limits that a motion breaks."""
+    return [m for row in margins(robot, motion, 4).values() for m in row.values() if m.fraction < -ALLOWED]

@@ -7,7 +7,7 @@ It shares nothing with the planner but the robot: forward dynamics instead of in
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from armature.drive import as_supply, stack
 from armature.dynamics.compiled import inverse_dynamics
 from armature.motion.trajectory import Trajectory
 from armature.optimize.replay import Run, replay
+from armature.robot.bounds import bounds
 from armature.robot.model import Robot
 from armature.simulate.ledger import ledger
 
@@ -114,13 +115,14 @@ def fine_times(trajectory: Trajectory, finer: int = FINER) -> np.ndarray:
 
 
 def margins(robot: Robot, trajectory: Trajectory, finer: int = FINER) -> dict[str, dict[str, Margin]]:
-    """The margin of every finite limit of joints and drives, by joint and limit."""
+    """The margin of every finite limit of joints and drives, by joint and limit; a motion at rest at an end has stood there before."""
     t = fine_times(trajectory, finer)
     q, v, a = trajectory(t)
     tau = np.asarray(inverse_dynamics(robot, q, v, a))
     friction = np.stack(np.broadcast_arrays(*robot.drivetrain.joint_friction(tau, v)), axis=-1) if robot.nv else tau
     found: dict[str, dict[str, Margin]] = {}
-    for margin in (*_joint_margins(robot, t, q, v, a, tau + friction), *_drive_margins(robot, t, tau, v, a)):
+    rates = _rate_margins(robot, trajectory, finer, a, tau)
+    for margin in (*_joint_margins(robot, t, q, v, a, tau + friction), *rates, *_drive_margins(robot, t, tau, v, a)):
         row = found.setdefault(margin.joint, {})
         if margin.limit not in row or margin.fraction < row[margin.limit].fraction:
             row[margin.limit] = margin
@@ -146,6 +148,35 @@ def _joint_margins(robot: Robot, t: np.ndarray, q: np.ndarray, v: np.ndarray, a:
                 i = int(np.argmax(np.abs(values[:, k])))
                 value = float(abs(values[i, k]))
                 yield Margin(name, what, (bound - value) / bound if bound else -value, float(t[i]), value, bound, unit)
+
+
+def _rate_margins(robot: Robot, trajectory: Trajectory, finer: int, a: np.ndarray, tau: np.ndarray) -> Iterator[Margin]:
+    """Jerks, and rates of the torques of rigid bodies and rotors: slopes on the fine grid, and jumps, spread over the step before them."""
+    limits = bounds(robot)
+    chosen = (("jerk", limits.jerk, a, "rad/s³ or m/s³"), ("torque rate", limits.torque_rate, tau, "N·m/s or N/s"))
+    for what, bound, values, unit in chosen:
+        if not np.isfinite(bound).any():
+            continue
+        at_rest = 0.0 * trajectory.q[[0, -1]]
+        still = at_rest if what == "jerk" else np.asarray(inverse_dynamics(robot, trajectory.q[[0, -1]], at_rest, at_rest))
+        t, rate = _rates(trajectory, finer, values, still)
+        for k in np.flatnonzero(np.isfinite(bound)):
+            i = int(np.argmax(rate[:, k]))
+            value, most = float(rate[i, k]), float(bound[k])
+            yield Margin(robot.joint_names[k], what, (most - value) / most if most else -value, float(t[i]), value, most, unit)
+
+
+def _rates(trajectory: Trajectory, finer: int, values: np.ndarray, still: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(K,) times and (K, n) magnitudes of the rates of what has these values on the fine grid. still: (2, n) before and after, at rest."""
+    h = np.diff(trajectory.t)
+    grid = values.reshape(len(h), finer + 1, -1)
+    inside = np.diff(grid, axis=1) * (finer / h)[:, None, None]
+    jumps = np.abs(grid[1:, 0] - grid[:-1, -1]) / h[:-1, None]
+    rest = (np.abs(trajectory.v[[0, -1]]) <= 1e-6 * np.abs(trajectory.v).max()).all(1)[:, None]
+    ends = np.abs(grid[[0, -1], [0, -1]] - still) / h[[0, -1], None] * rest
+    t = trajectory.t[:-1, None] + h[:, None] * (np.arange(finer) + 0.5) / finer
+    rate = np.concatenate([np.abs(inside).reshape(-1, grid.shape[2]), jumps, ends])
+    return np.concatenate([t.ravel(), trajectory.t[1:-1], trajectory.t[[0, -1]]]), rate
 
 
 def _drive_margins(robot: Robot, t: np.ndarray, tau: np.ndarray, v: np.ndarray, a: np.ndarray):
