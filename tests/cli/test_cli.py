@@ -1,84 +1,276 @@
-"""The command line as a user meets it: answers, one-line errors, exit codes; never a traceback."""
+"""The command line as a user meets it: every verb through the real program; answers, one-line errors, exit codes, never a traceback."""
 
+import json
+import os
+import signal
 import subprocess
 import sys
+from pathlib import Path
 
+import numpy as np
 import pytest
 
+import armature as arm
+from armature.cli.main import run
+
 PLAN = ["plan", "burgevin", "--from", "0,90deg,0.9", "--to", "90deg,90deg,0.9", "-T", "0.8", "--payload", "2", "--knots", "40"]
+VERBS = ("init", "check", "plan", "curve", "simulate", "linearize", "loads", "figure", "export", "library", "schema", "bench")
 
 
-def armature(*arguments: str) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, "-m", "armature", *arguments], capture_output=True, text=True)
+def armature(*arguments: str, cwd: Path | None = None, **env: str) -> subprocess.CompletedProcess:
+    command = [sys.executable, "-m", "armature", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env={**os.environ, **env}, encoding="utf-8", errors="replace")
 
 
-def test_help_names_the_verbs():
-    run = armature("--help")
-    assert run.returncode == 0
-    assert all(verb in run.stdout for verb in ("info", "library", "plan"))
+def answered(*arguments: str, cwd: Path | None = None, code: int = 0) -> dict:
+    """The JSON object that a verb answers with --json: the only thing on stdout."""
+    done = armature(*arguments, "--json", cwd=cwd)
+    assert done.returncode == code, done.stderr
+    assert done.stdout.count("\n") == 1
+    return json.loads(done.stdout)
 
 
-def test_library_lists_the_papers_robots():
-    run = armature("library")
-    assert run.returncode == 0
-    assert "burgevin" in run.stdout and "valasek" in run.stdout
+@pytest.fixture(scope="module")
+def motion(tmp_path_factory):
+    """A motion of Burgevin's arm, planned on the command line."""
+    folder = tmp_path_factory.mktemp("motion")
+    done = armature(*PLAN, "--save", "plan.csv", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "saved 45" in done.stdout  # reduction_pct of rot90_R90_T0.8_m2 in burgevin.json: 45.46
+    assert "certificate: passed" in done.stdout
+    return folder / "plan.csv"
 
 
-def test_plan_saves_energy_and_proves_it(tmp_path):
-    page = tmp_path / "plan.html"
-    run = armature(*PLAN, "--report", str(page))
-    assert run.returncode == 0, run.stderr
-    assert "saved 45" in run.stdout  # reduction_pct of rot90_R90_T0.8_m2 in burgevin.json: 45.46
-    assert "certificate: passed" in run.stdout
-    text = page.read_text()
-    assert "<svg" in text and "certificate: passed" in text
-    assert "http" not in text.replace("http://www.w3.org", "").replace("http://purl.org", "").replace(
-        "http://creativecommons.org", ""
-    ).replace("https://matplotlib.org", "")
+# --- help, version, completion ---------------------------------------------------------------------------------------------
+
+
+def test_help_names_the_verbs_and_is_quick():
+    before = os.times()
+    done = armature("--help")
+    after = os.times()
+    assert done.returncode == 0 and all(verb in done.stdout for verb in VERBS)
+    assert after.children_user + after.children_system - before.children_user - before.children_system < 1.0  # 0.2 s here
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_help_with_the_common_options(verb, capsys):
+    assert run([verb, "--help"]) == 0
+    text = capsys.readouterr().out
+    assert "--json" in text and "--quiet" in text and "--debug" in text
+
+
+def test_version():
+    assert armature("--version").stdout == f"armature {arm.__version__}\n"
+
+
+def test_the_shell_completes_robot_names():
+    done = armature(_ARMATURE_COMPLETE="complete_bash", COMP_WORDS="armature check si", COMP_CWORD="2")
+    assert done.stdout.split() == ["six_axis"]
+
+
+# --- the verbs -------------------------------------------------------------------------------------------------------------
+
+
+def test_check_tells_links_lines_and_physics(tmp_path):
+    (tmp_path / "arm.urdf").write_text(
+        '<robot name="a">\n<link name="base"/>\n<link name="l"><inertial><mass value="2"/><origin xyz="0.5 0 0"/>\n'
+        '<inertia ixx="1" iyy="1" izz="9" ixy="0" ixz="0" iyz="0"/></inertial></link>\n'
+        '<joint name="j" type="revolute"><parent link="base"/><child link="l"/><axis xyz="0 1 0"/>'
+        '<limit lower="-1" upper="1" velocity="2" effort="30"/></joint>\n</robot>\n'
+    )
+    done = armature("check", "arm.urdf", cwd=tmp_path)
+    assert done.returncode == 0 and "no drives" in done.stdout
+    assert "arm.urdf:" in done.stderr and "no body has this inertia" in done.stderr
+    row = answered("check", "arm.urdf", cwd=tmp_path)["joints"][0]
+    assert row["holds"] == pytest.approx(-2 * 9.81 * 0.5) and row["inertia"] == pytest.approx(1 + 2 * 0.25)
+
+
+def test_library_lists_shows_and_saves(tmp_path):
+    assert {"burgevin", "valasek", "six_axis"} <= {r["name"] for r in answered("library")["robots"]}
+    done = armature("library", "planar2", "--save", "p.yaml", cwd=tmp_path)
+    assert "shoulder" in done.stdout and arm.load(tmp_path / "p.yaml") == arm.library("planar2")
+
+
+def test_plan_writes_a_folder_that_can_be_read_back(tmp_path):
+    data = answered(*PLAN, "--save", "kept", cwd=tmp_path)
+    assert data["ok"] and data["certificate"]["ok"] and data["saving"] == pytest.approx(0.4546, abs=2e-3)
+    assert (tmp_path / "kept" / "plan.json").exists() and (tmp_path / "kept" / "report.html").exists()
+    exported = answered("export", "kept", "motion.yaml", cwd=tmp_path)
+    assert exported["joints"] == ["phi", "theta", "r"] and "joint_names" in (tmp_path / "motion.yaml").read_text()
+
+
+def test_plan_of_least_time_needs_no_duration():
+    data = answered("plan", "planar2", "--from", "0,0", "--to", "elbow=60deg", "--objective", "time", "--knots", "20")
+    assert data["ok"] and 0.1 < data["duration"] < 2.0
+
+
+def test_plan_tells_what_a_recorded_motion_costs(tmp_path):
+    t = np.linspace(0.0, 0.8, 41)
+    s = t / 0.8
+    rows = zip(t, 90 * (3 * s**2 - 2 * s**3), np.full(41, 90.0), np.full(41, 900.0))
+    text = "time,phi [deg],theta [deg],r [mm]\n" + "".join(",".join(f"{x:.9f}" for x in row) + "\n" for row in rows)
+    (tmp_path / "recorded.csv").write_text(text)
+    data = answered("plan", "burgevin", "--from", "recorded.csv", "--payload", "2 kg", "--knots", "40", cwd=tmp_path)
+    assert data["recorded"]["losses"] == pytest.approx(7.45, rel=5e-3)  # the joint cubic of the thesis's table
+    assert data["losses"] == pytest.approx(4.063, rel=5e-3) and data["saving"] == pytest.approx(0.4546, abs=5e-3)
+
+
+def test_goal_outside_its_range_is_told_with_the_range():
+    done = armature("plan", "burgevin", "--from", "0,90deg,0.9", "--to", "0,90deg,1.9", "-T", "1", "--knots", "20")
+    assert done.returncode == 1
+    assert "joint 'r' at 1.9" in done.stdout and "0.16 to 0.91" in done.stdout
+
+
+def test_curve_writes_its_table_and_its_picture(tmp_path):
+    move = ["burgevin", "--from", "0,90deg,0.9", "--to", "90deg,90deg,0.9", "--payload", "2"]
+    data = answered("curve", *move, "--durations", "0.7:1.2:3", "--knots", "20", "--save", "c.csv", "--picture", "c.png", cwd=tmp_path)
+    assert data["energies"][0] > data["energies"][1] > data["energies"][2] > 0
+    assert (tmp_path / "c.csv").read_text().startswith("duration [s],energy [J],losses [J]\n0.7")
+    assert (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_simulate_falls_holds_and_follows(motion, tmp_path):
+    fall = answered("simulate", "burgevin", "--from", "0,30deg,0.5", "-T", "200ms", "--save", str(tmp_path / "fall.csv"))["energy"]
+    assert fall["kinetic, at the end"] == pytest.approx(-fall["potential, gained"], rel=1e-6) and fall["kinetic, at the end"] > 1
+    assert arm.load_trajectory(tmp_path / "fall.csv").duration == pytest.approx(0.2)
+    held = answered("simulate", "burgevin", "--from", "0,30deg,0.5", "-T", "200ms", "--stay")
+    assert np.allclose(held["end"], [0.0, np.radians(30), 0.5], atol=1e-6)
+    follows = answered("simulate", "burgevin", "--payload", "2", "--motion", str(motion))
+    assert follows["error"] < 1e-4
+
+
+def test_linearize_gives_the_pendulum_s_frequency(tmp_path):
+    (tmp_path / "rod.yaml").write_text("links:\n  - {joint: j, kind: revolute, axis: y, mass: 2, com: [0, 0, -0.5], name: rod}\n")
+    data = answered("linearize", "rod.yaml", "--save", "l.csv", cwd=tmp_path)
+    assert data["frequencies"] == pytest.approx([np.sqrt(9.81 / 0.5) / (2 * np.pi)] * 2, rel=1e-9)
+    assert (tmp_path / "l.csv").read_text().startswith("state,A Δq j,A Δv j,B Δτ j")
+
+
+def test_loads_of_a_level_beam_are_its_weight(tmp_path):
+    robot = "links:\n  - {joint: j, kind: revolute, axis: y, mass: 2, com: [0.5, 0, 0], name: beam, inertia: [0, 0.167, 0.167]}\n"
+    (tmp_path / "beam.yaml").write_text(robot)
+    rows = {row["load"]: row["worst"] for row in answered("loads", "beam.yaml", cwd=tmp_path)["loads"]}
+    assert abs(rows["shear"]) == pytest.approx(2 * 9.81) and abs(rows["bending"]) == pytest.approx(2 * 9.81 * 0.5)
+    done = armature("loads", "beam.yaml", "--save", "l.csv", cwd=tmp_path)
+    assert done.returncode == 0 and (tmp_path / "l.csv").read_text().count("\n") == 5
+
+
+@pytest.mark.parametrize("ending", ["csv", "npz", "json", "yaml", "parquet", "h5", "mcap"])
+def test_export_to_every_format_gives_the_motion_back(motion, tmp_path, ending, capsys):
+    target = tmp_path / f"out.{ending}"
+    assert run(["export", str(motion), str(target), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["points"] == 41
+    again, before = arm.load_trajectory(target), arm.load_trajectory(motion)
+    assert np.allclose(again.q, before.q) and again.joint_names == before.joint_names
+
+
+def test_export_through_the_program_with_even_times(motion, tmp_path):
+    data = answered("export", str(motion), str(tmp_path / "out.csv"), "--step", "10ms")
+    assert data["points"] == 81
+
+
+@pytest.mark.parametrize("name", ["motion", "graf", "power", "torque-speed", "ledger"])
+def test_figures_of_a_saved_motion_are_written(name, motion, tmp_path):
+    picture = tmp_path / "picture.png"
+    if name == "graf":
+        done = armature("figure", name, "burgevin", str(motion), "--save", str(picture))
+        assert done.returncode == 0, done.stderr
+    else:
+        assert run(["figure", name, "burgevin", str(motion), "--save", str(picture)]) == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_bench_times_the_dynamics_and_a_plan():
+    data = answered("bench", "planar2", "--knots", "20", "--seconds", "0.01")
+    assert len(data["functions"]) == 4 and all(f["state"] > 0 for f in data["functions"]) and data["plan"]["again"] > 0
+
+
+# --- how it behaves --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["info", "no_such_file.urdf"], "no such file"),
+        (["check", "no_such_file.urdf"], "no such file"),
+        (["check", "six_axes"], "did you mean 'six_axis'"),
         (["plan", "burgevin", "--from", "0,x,1", "--to", "0,0,0.5", "-T", "1"], "'x' is not a number"),
-        (["plan", "burgevin", "--from", "0,0", "--to", "0,0,0.5", "-T", "1"], "expected (3,)"),
+        (["plan", "burgevin", "--from", "0,0", "--to", "0,0,0.5", "-T", "1"], "2 values for 3 joints"),
+        (["plan", "burgevin", "--from", "phy=0", "--to", "0,0,0.5", "-T", "1"], "did you mean 'phi'"),
         (["plan", "burgevin", "--from", "0,0,0.5", "--to", "0,0,0.6", "-T", "-1"], "positive"),
+        (["plan", "burgevin", "--from", "0,0,0.5", "--to", "0,0,0.6"], "needs its duration"),
+        (["plan", "burgevin", "--from", "0,0,0.5"], "give both --from and --to"),
+        (["plan", "burgevin", "--from", "none.csv"], "no such file"),
+        (["plan", "nothing.yaml"], "no such file"),
+        (["plan", "x.yaml", "--knots", "many"], "--knots"),
+        (["plan"], "Missing argument"),
+        (["simulate", "planar2", "--method", "euler"], "euler"),
+        (["simulate", "planar2", "--motion", "none.csv"], "no such file"),
+        (["curve", "planar2", "--from", "0,0", "--to", "1,1", "--durations", "1:2"], "least:most:count"),
+        (["linearize", "planar2", "--save", "x.txt"], ".json or .csv"),
+        (["loads", "planar2", "--link", "nothing"], "there is no link"),
+        (["export", "none.csv", "x.npz"], "no such file"),
+        (["figure", "nothing", "burgevin", "none.csv", "--save", "x.png"], "torque-speed"),
+        (["library", "nothing"], "there is no built-in robot"),
+        (["schema", "nothing"], "choose one of"),
+        (["bench", "nothing"], "neither a robot file nor a built-in robot"),
+        (["nothing"], "No such command"),
     ],
 )
-def test_bad_input_is_one_line_and_exit_2(arguments, words):
-    run = armature(*arguments)
-    assert run.returncode == 2
-    assert words in run.stderr
-    assert "Traceback" not in run.stderr
-    assert run.stderr.startswith("error: ") and run.stderr.count("\n") == 1
+def test_bad_input_is_one_line_and_exit_2(arguments, words, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run(arguments) == 2
+    errors = capsys.readouterr().err
+    assert words in errors and "Traceback" not in errors
+    assert errors.startswith("error: ") and errors.count("\n") == 1
 
 
-def test_goal_outside_its_range_is_told_with_the_range():
-    run = armature("plan", "burgevin", "--from", "0,90deg,0.9", "--to", "0,90deg,1.9", "-T", "1", "--knots", "20")
-    assert run.returncode == 1
-    assert "joint 'r' at 1.9" in run.stdout and "0.16 to 0.91" in run.stdout
+def test_bad_input_through_the_program_and_as_json():
+    done = armature("check", "no_such_file.urdf")
+    assert done.returncode == 2 and done.stderr == "error: no_such_file.urdf: there is no such file; check the path\n" and not done.stdout
+    data = answered("check", "no_such_file.urdf", code=2)
+    assert data["ok"] is False and data["exit_code"] == 2 and "no such file" in data["error"]
 
 
-@pytest.mark.parametrize("name", ["motion", "graf", "power", "torque-speed", "ledger"])
-def test_figures_of_a_saved_motion_are_written(name, tmp_path):
-    import numpy as np
-
-    import armature as arm
-
-    robot = arm.library("burgevin")
-    q0, q1, T = np.array([0.0, 1.5, 0.5]), np.array([1.0, 1.2, 0.7]), 1.0
-    t = np.linspace(0.0, T, 21)
-    s = t[:, None] / T
-    track = arm.Trajectory(
-        t, q0 + (3 * s**2 - 2 * s**3) * (q1 - q0), 6 * s * (1 - s) * (q1 - q0), (6 - 12 * s) * (q1 - q0), robot.joint_names
-    )
-    track.save(tmp_path / "track.csv")
-    run = armature("figure", name, "burgevin", str(tmp_path / "track.csv"), "--save", str(tmp_path / "picture.png"))
-    assert run.returncode == 0, run.stderr
-    assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
+def test_quiet_says_nothing():
+    done = armature("check", "planar2", "--quiet")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_unknown_figure_is_refused_with_the_names():
-    run = armature("figure", "nothing", "burgevin", "none.csv", "--save", "x.png")
-    assert run.returncode == 2 and "torque-speed" in run.stderr and run.stderr.count("\n") == 1
+def test_a_fault_of_the_program_is_one_line_and_exit_3(monkeypatch, capsys):
+    import armature.cli.check as verb
+
+    def broken(robot):
+        raise ZeroDivisionError("a fault")
+
+    monkeypatch.setattr(verb, "physics", broken)
+    assert run(["check", "planar2"]) == 3
+    errors = capsys.readouterr().err
+    assert errors == "internal error: ZeroDivisionError: a fault; run it again with --debug and report what it prints\n"
+    assert run(["check", "planar2", "--debug"]) == 3
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_a_closed_pipe_is_no_error():
+    command = f'"{sys.executable}" -m armature library six_axis --json | head -c 1'
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert done.stderr == ""
+
+
+def test_a_terminal_that_knows_only_ascii_gets_question_marks():
+    done = armature("check", "planar2", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    assert done.returncode == 0 and "kg?m?" in done.stdout
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_ctrl_c_ends_a_plan_with_the_best_so_far_and_a_second_one_at_once(times):
+    command = [sys.executable, "-m", "armature", *PLAN[:-1], "8000"]
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert child.stderr is not None
+    assert "iteration" in child.stderr.readline()  # after two seconds a line tells how it goes
+    child.send_signal(signal.SIGINT)
+    assert "stopping with the best motion so far" in child.stderr.readline()
+    if times == 2:
+        child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=120)
+    assert child.returncode == 130 and "Traceback" not in err and "interrupted" in err
+    assert times == 2 or "The search was interrupted; the best motion met so far is given." in out

@@ -6,26 +6,32 @@ from pathlib import Path
 
 import typer
 
+from armature.cli.inputs import DRIVES, HOLD, LIMITS, PAYLOAD, ROBOT, SUPPLY, find_motion, find_robot
+from armature.cli.output import answer, say
 from armature.errors import ArgumentError
 
 NAMES = ("motion", "graf", "power", "torque-speed", "ledger", "temperature")
 
 
 def figure(
-    name: str = typer.Argument(help=f"one of: {', '.join(NAMES)}"),
-    robot: str = typer.Argument(help="robot file, or the name of a built-in robot"),
-    trajectory: Path = typer.Argument(help="the motion, as written by plan --save"),
+    name: str = typer.Argument(help=f"one of: {', '.join(NAMES)}", autocompletion=lambda: NAMES),
+    robot: str = ROBOT,
+    trajectory: Path = typer.Argument(help="the motion, as written by plan --save, or a saved plan"),
     save: Path = typer.Option(..., "--save", help="picture to write: .png, .svg or .pdf"),
-    supply: str | None = typer.Option(None, help="regenerative or non-regenerative"),
+    supply: str | None = SUPPLY,
+    drives: Path | None = DRIVES,
+    payload: str = PAYLOAD,
+    limits: Path | None = LIMITS,
+    hold: str | None = HOLD,
 ) -> None:
     """Draw a motion, its currents against velocity (graf), its power, its torques, where its energy went, or how the windings warm up."""
     import armature as arm
     from armature import plot
-    from armature.cli.info import find_robot
 
     if name not in NAMES:
         raise ArgumentError(f"there is no figure {name!r}; choose one of {', '.join(NAMES)}")
-    machine, track = find_robot(robot), arm.load_trajectory(trajectory)
+    machine = find_robot(robot, drives, payload, limits, hold)
+    track = find_motion(trajectory, machine)
     draw = {
         "motion": lambda: plot.motion(machine, track, save=save),
         "graf": lambda: plot.graf(machine, track, save=save),
@@ -35,4 +41,5 @@ def figure(
         "temperature": lambda: plot.temperature(arm.ledger(machine, track, supply), save=save),
     }
     draw[name]()
-    typer.echo(f"written: {save}")
+    say(f"written: {save}")
+    answer({"written": save})

@@ -1,27 +1,59 @@
-"""`armature`: the verbs put together, and errors turned into one line."""
+"""`armature`: the verbs put together; every error becomes one readable line and an exit code."""
 
 from __future__ import annotations
 
+import os
 import sys
-import warnings
+import traceback
+from collections.abc import Sequence
 
 import typer
 
 from armature import __version__
-from armature.cli import figure, info, plan
-from armature.errors import ArmatureError, ArmatureWarning
+from armature.cli import (
+    bench,
+    check,
+    curve,
+    export,
+    figure,
+    init,
+    library,
+    line,
+    linearize,
+    loads,
+    output,
+    plan,
+    schema,
+    simulate,
+    study,
+    view,
+)
+from armature.cli.verb import add
+from armature.errors import ArmatureError
 
 app = typer.Typer(
     name="armature",
     help="Least-energy and least-time robot motions that the drives can really do, with the proof.",
+    epilog="Exit codes: 0 done; 1 there is no such motion, or it is not certified; 2 bad input; 3 a fault of the program; 130 interrupted.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.command("info")(info.info)
-app.command("library")(info.list_library)
-app.command("plan")(plan.plan)
-app.command("figure")(figure.figure)
+add(app, "init", init.init)
+add(app, "check", check.check)
+add(app, "plan", plan.plan)
+add(app, "curve", curve.curve)
+add(app, "simulate", simulate.simulate)
+add(app, "linearize", linearize.linearize)
+add(app, "loads", loads.loads)
+add(app, "figure", figure.figure)
+add(app, "export", export.export)
+add(app, "library", library.library)
+add(app, "schema", schema.schema)
+add(app, "bench", bench.bench)
+add(app, "view", view.view)
+app.add_typer(study.app, name="study")
+add(app, "line", line.line)
+add(app, "info", check.check, hidden=True)  # its old name
 
 
 def _version(asked: bool) -> None:
@@ -31,25 +63,41 @@ def _version(asked: bool) -> None:
 
 
 @app.callback()
-def common(version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version and stop.")) -> None:
+def options(version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version and stop.")) -> None:
     """Armature's command line."""
 
 
-def main() -> None:
-    """Run the command line; an `ArmatureError` becomes one readable line and exit code 2."""
-
-    def show(
-        message: Warning | str, category: type[Warning], filename: str, lineno: int, file: object = None, line: str | None = None
-    ) -> None:
-        if issubclass(category, ArmatureWarning):
-            print(f"warning: {message}", file=sys.stderr)
-
-    warnings.showwarning = show  # type: ignore[assignment]
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line; returns its exit code. Nothing but this function turns errors into words."""
+    output.start(json="--json" in arguments, debug="--debug" in arguments)  # known before anything can go wrong
     try:
-        app()
+        code = app(list(arguments), prog_name="armature", standalone_mode=False)
+        sys.stdout.flush()
+        if code == output.INTERRUPTED:
+            output.note("interrupted")
+        return code if isinstance(code, int) else output.OK
     except ArmatureError as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(2)
+        return _fail(str(error), output.BAD_INPUT)
     except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        sys.exit(130)
+        return _fail("interrupted", output.INTERRUPTED)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still buffered goes nowhere
+        return output.CLOSED_PIPE
+    except Exception as error:
+        if hasattr(error, "format_message"):  # a mistake on the command line itself, found by typer
+            return _fail(f"{error.format_message()} (armature --help tells more)", output.BAD_INPUT)  # type: ignore[attr-defined]
+        if isinstance(error, typer.Abort):
+            return _fail("interrupted", output.INTERRUPTED)
+        if isinstance(error, MemoryError):
+            return _fail("there is not enough memory for this; ask for less (fewer knots, a smaller file)", output.INTERNAL)
+        name = f"{type(error).__name__}: {error}".splitlines()[0][:300]
+        return _fail(f"internal error: {name}; run it again with --debug and report what it prints", output.INTERNAL)
+
+
+def _fail(message: str, code: int) -> int:
+    """Tell an error: one line on stderr, and with --json an object on stdout."""
+    if output.settings.debug:
+        traceback.print_exc()
+    print(message if message.startswith(("interrupted", "internal error")) else f"error: {message}", file=sys.stderr)
+    output.answer({"ok": False, "error": message, "exit_code": code})
+    return code

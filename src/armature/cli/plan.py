@@ -1,55 +1,177 @@
-"""`armature plan`: the motion of least energy between two configurations, with its certificate and, if asked for, its page."""
+"""`armature plan`: the motion of least energy or least time, with its certificate and its page; or what a recorded motion costs."""
 
 from __future__ import annotations
 
+import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from armature.errors import ArgumentError
+from armature.cli.inputs import DRIVES, HOLD, LIMITS, MOTION_FILES, PAYLOAD, SUPPLY, complete_robot, coordinates, find_robot, state
+from armature.cli.output import FAILED, INTERRUPTED, OK, Progress, answer, say
+from armature.errors import ArgumentError, FileError
+
+if TYPE_CHECKING:
+    from armature.optimize.job import Job
+
+TASK = typer.Argument(help="a task file (task.yaml); or with --from a robot's file or name", autocompletion=complete_robot)
+START = typer.Option(
+    None, "--from", help="joint coordinates: '0, 90deg, 250mm' or 'elbow=90deg' (others 0); or a recorded motion (.csv)", show_default=False
+)
+GOAL = typer.Option(None, "--to", help="joint coordinates; joints that are not named stay", show_default=False)
+DURATION = typer.Option(None, "--duration", "-T", help="seconds, e.g. 1.2 or 800ms", show_default=False)
 
 
 def plan(
-    robot: str = typer.Argument(help="robot file, or the name of a built-in robot"),
-    start: str = typer.Option(..., "--from", help="joint coordinates, comma separated: rad or m, or with 'deg' (90deg)"),
-    goal: str = typer.Option(..., "--to", help="joint coordinates, comma separated"),
-    duration: float = typer.Option(..., "--duration", "-T", help="seconds"),
-    drives: Path | None = typer.Option(None, help="YAML file with the drives, if the robot's file has none"),
-    payload: float = typer.Option(0.0, help="kg at the last link"),
-    supply: str | None = typer.Option(None, help="regenerative or non-regenerative"),
-    knots: int = typer.Option(100, help="steps in time"),
-    save: Path | None = typer.Option(None, help="write the motion: .csv, .json, .npz or .yaml (ROS 2)"),
-    report: Path | None = typer.Option(None, help="write a page (.html) with figures and the moving robot"),
-) -> None:
-    """Plan the motion of least energy and prove that the drives can do it. Exit code 1 when there is no such motion."""
-    import armature as arm
-    from armature.cli.info import find_robot
+    task: str = TASK,
+    start: str | None = START,
+    goal: str | None = GOAL,
+    duration: str | None = DURATION,
+    objective: str | None = typer.Option(None, "--objective", help="energy (default) or time", show_default=False),
+    drives: Path | None = DRIVES,
+    payload: str = PAYLOAD,
+    limits: Path | None = LIMITS,
+    hold: str | None = HOLD,
+    supply: str | None = SUPPLY,
+    knots: int | None = typer.Option(None, help="steps in time, 100 by default", show_default=False, min=4, max=20000),
+    deadline: float | None = typer.Option(None, help="seconds after which the best so far is taken", show_default=False, min=0.01),
+    save: Path | None = typer.Option(
+        None, help="write the plan: a folder, or the motion alone: .csv, .npz, .json, .yaml (ROS 2), …", show_default=False
+    ),
+    report: Path | None = typer.Option(None, help="write a page (.html) with figures and the moving robot", show_default=False),
+) -> int:
+    """Plan the motion of least energy (or time) and prove that the drives can do it. Exit code 1 when there is no such motion."""
+    given = {"drives": drives, "payload": payload, "limits": limits, "hold": hold}
+    if start is not None and goal is None and Path(start).suffix.lower() in MOTION_FILES:
+        return _recorded(find_robot(task, **given), Path(start), supply, knots, save, report)
+    job = find_job(task, start, goal, duration, supply, objective, knots, given)
+    with Progress(f"planning {job.name or job.robot.name}") as progress:
+        solution = job.run(callback=progress, deadline=deadline)
+    say(solution)
+    if progress.stopped:
+        answer({"ok": False, **numbers(solution), "certificate": None})
+        return INTERRUPTED
+    say(solution.certificate)
+    written = _write(solution, job, save, report)
+    answer({**numbers(solution), "certificate": certificate(solution), "written": written})
+    return OK if solution.ok and solution.certificate.ok else FAILED
 
-    machine = find_robot(robot)
-    machine = machine.with_drives(str(drives)) if drives else machine
-    machine = machine.with_payload(payload) if payload else machine
-    task = arm.Move(coordinates(start, "--from"), coordinates(goal, "--to"), duration)
-    solution = arm.minimize_energy(machine, task, supply=supply, knots=knots)
-    typer.echo(str(solution))
-    typer.echo(str(solution.certificate))
-    if save:
+
+def find_job(
+    task: str, start: str | None, goal: str | None, duration: str | None, supply: str | None,
+    objective: str | None, knots: int | None, given: dict[str, Any],
+) -> Job:  # fmt: skip
+    """The job of a task file with what the options change, or that of a robot and two configurations."""
+    from armature.optimize.job_file import load_job
+
+    if start is None and goal is None:
+        if any(value not in (None, "0 kg") for value in given.values()):
+            raise ArgumentError("with a task file, drives, payload, limits and hold stand in the file; or give --from and --to")
+        job = load_job(task)
+        change = {"objective": objective, "supply": supply, "knots": knots}
+        job = replace(job, **{key: value for key, value in change.items() if value is not None})
+        return job if duration is None else replace(job, task=replace(job.task, duration=_seconds(duration)))
+    if start is None or goal is None:
+        raise ArgumentError("give both --from and --to, or a task file (armature init writes an example), or --from recorded.csv alone")
+    return _job(task, start, goal, duration, supply, objective, knots, given)
+
+
+def _job(robot: str, start: str, goal: str, duration: Any, supply: Any, objective: Any, knots: Any, given: dict[str, Any]) -> Job:
+    from armature.optimize.job import Job
+    from armature.optimize.task import Move
+
+    machine = find_robot(robot, **given)
+    q0 = state(machine, start, "--from")
+    q1 = state(machine, goal, "--to", start=q0)
+    T = None if duration is None else _seconds(duration)
+    if T is None and objective != "time":
+        raise ArgumentError("a least-energy move needs its duration: -T 1.5; or ask for --objective time")
+    return Job(machine, Move(q0, q1, T), objective or "energy", supply, knots or 100, machine.name)
+
+
+def _seconds(text: str) -> float:
+    return coordinates(text, "--duration", ("s",))[0]
+
+
+def _write(solution: Any, job: Job, save: Path | None, report: Path | None) -> list[str]:
+    """Files that the task or the options ask for; returns their names."""
+    from armature.optimize.saved import save_plan
+
+    written = []
+    if save is not None and save.suffix:
         solution.trajectory.save(save)
-        typer.echo(f"written: {save}")
-    if report:
-        typer.echo(f"written: {solution.report(report)}")
-    if not (solution.ok and solution.certificate.ok):
-        raise typer.Exit(1)
+        written.append(str(save))
+    folder = save if save is not None and not save.suffix else job.output
+    if folder is not None:
+        save_plan(solution, folder, command=["armature", *sys.argv[1:]], task=job.task, report=True)
+        written.append(str(folder))
+    if report is not None:
+        written.append(str(_report(solution, report)))
+    for name in written:
+        say(f"written: {name}")
+    return written
 
 
-def coordinates(text: str, what: str) -> list[float]:
-    """Numbers from '0, 90deg, 0.9'."""
-    from math import radians
+def _report(solution: Any, report: Path) -> Any:
+    try:
+        return solution.report(report)
+    except OSError as error:
+        raise FileError(f"the page cannot be written ({error.strerror}); choose another place", report) from None
 
-    values = []
-    for part in text.split(","):
-        number = part.strip().lower()
-        try:
-            values.append(radians(float(number.removesuffix("deg").strip())) if number.endswith("deg") else float(number))
-        except ValueError:
-            raise ArgumentError(f"{what}: {part.strip()!r} is not a number; write e.g. 0.5 or 90deg, separated by commas") from None
-    return values
+
+def _recorded(robot: Any, path: Path, supply: str | None, knots: int | None, save: Path | None, report: Path | None) -> int:
+    """What a recorded motion costs, and what the least would be."""
+    from armature.motion.recorded import load_recorded
+    from armature.optimize.job import Job
+    from armature.optimize.recorded import recorded_cost
+    from armature.optimize.task import Move
+
+    motion = load_recorded(path, robot) if path.suffix.lower() == ".csv" else _motion(path, robot)
+    with Progress(f"planning {robot.name}") as progress:
+        found = recorded_cost(robot, motion, supply, knots or 100, callback=progress)
+    say(found)
+    job = Job(robot, Move(motion.q[0], motion.q[-1], motion.duration), supply=supply, knots=knots or 100)
+    written = _write(found.plan, job, save, report)
+    book = {"energy": found.ledger.energy, "losses": found.ledger.losses, "duration": motion.duration, "broken": found.broken}
+    answer({**numbers(found.plan), "recorded": book, "certificate": certificate(found.plan), "written": written})
+    if progress.stopped:
+        return INTERRUPTED
+    return OK if found.plan.ok and found.plan.certificate.ok else FAILED
+
+
+def _motion(path: Path, robot: Any) -> Any:
+    from armature.cli.inputs import find_motion
+
+    return find_motion(path, robot)
+
+
+def numbers(solution: Any) -> dict[str, Any]:
+    """A plan's numbers, SI."""
+    base = solution.baseline
+    return {
+        "ok": solution.ok,
+        "status": solution.status.value,
+        "diagnosis": None if solution.diagnosis is None else str(solution.diagnosis),
+        "robot": solution.robot.name,
+        "duration": solution.duration,
+        "energy": solution.energy,
+        "losses": solution.losses,
+        "saving": solution.saving,
+        "baseline": None if base is None else {"energy": base.ledger.energy, "losses": base.ledger.losses, "feasible": base.feasible},
+        "iterations": len(solution.iterations),
+        "seconds": solution.seconds,
+        "notes": list(solution.notes),
+    }
+
+
+def certificate(solution: Any) -> dict[str, Any]:
+    """The certificate's numbers."""
+    c = solution.certificate
+    return {
+        "ok": c.ok,
+        "worst": None if c.worst is None else str(c.worst),
+        "tracking_error": c.tracking_error,
+        "energy_error": c.energy_error,
+    }

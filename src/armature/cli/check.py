@@ -1,0 +1,66 @@
+"""`armature check`: what was read from a robot's file, what is doubtful about it, and its physics as a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from armature.cli.inputs import DRIVES, HOLD, LIMITS, PAYLOAD, ROBOT, find_robot
+from armature.cli.output import answer, say, settings, table
+
+if TYPE_CHECKING:
+    from armature.robot.model import Robot
+
+
+def check(
+    robot: str = ROBOT,
+    drives: Path | None = DRIVES,
+    payload: str = PAYLOAD,
+    limits: Path | None = LIMITS,
+    hold: str | None = HOLD,
+) -> None:
+    """What is in a robot's file: links, joints, limits, drives; what is doubtful, with its line; torques that gravity asks for."""
+    machine = find_robot(robot, drives, payload, limits, hold)
+    rows = physics(machine)
+    head = ("joint", "holds [N·m or N]", "inertia [kg·m² or kg]", "drive gives [N·m or N]", "gear")
+    say(machine.summary(), "", "at rest, all joints at 0 (or the end of their range nearest to it):")
+    say(table(head, [list(row.values()) for row in rows]), "", *advice(machine), f"warnings: {len(settings.warned)}")
+    answer({"ok": True, "name": machine.name, "joints": rows, "links": machine.link_names, "mass": machine.mass, "advice": advice(machine)})
+
+
+def physics(robot: Robot) -> list[dict[str, Any]]:
+    """For each joint: the torque that holds it against gravity, the inertia it feels, what its drive can give for a moment, its gear."""
+    import numpy as np
+
+    from armature.dynamics.compiled import bias_forces, mass_matrix
+    from armature.simulate.rollout import neutral
+
+    if robot.nq != robot.nv or not robot.n:
+        return []
+    q = np.clip(neutral(robot), *(np.array(x) for x in zip(*_ranges(robot))))
+    holding, inertia = bias_forces(robot, q, np.zeros(robot.n)), np.diag(mass_matrix(robot, q))
+    drives = {c.joints[0]: c.drives[0] for c in robot.drives if len(c.joints) == len(c.drives) == 1}
+    rows = []
+    for k, name in enumerate(robot.joint_names):
+        drive = drives.get(name)
+        current = float("inf") if drive is None else min(drive.motor.peak_current, drive.amplifier.peak_current)
+        strength = abs(drive.constant) * current if drive is not None and current < float("inf") else ""
+        ratio = "none" if drive is None else float(drive.gear.ratio)
+        rows.append({"joint": name, "holds": float(holding[k]), "inertia": float(inertia[k]), "gives": strength, "gear": ratio})
+    return rows
+
+
+def _ranges(robot: Robot) -> list[tuple[float, float]]:
+    joints = {j.name: j.limits for j in robot.joints}
+    return [(joints[n].lower, joints[n].upper) if n in joints else (-float("inf"), float("inf")) for n in robot.joint_names]
+
+
+def advice(robot: Robot) -> list[str]:
+    """What is missing before a motion can be planned."""
+    driven = {name for c in robot.drives for name in c.joints}
+    bare = [name for name in robot.joint_names if name not in driven]
+    if robot.n and not driven:
+        return ["no drives: give them by --drives drives.yaml (armature init writes an example) to plan motions"]
+    if bare:
+        return [f"no drive on {', '.join(bare)}: they move without losses, within their torque limits; add drives, or --hold them"]
+    return []

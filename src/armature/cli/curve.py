@@ -1,0 +1,81 @@
+"""`armature curve`: what a move costs at every duration, where it is cheapest, and whether to hurry and wait on the brake."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from armature.cli.inputs import DRIVES, HOLD, LIMITS, PAYLOAD, SUPPLY, coordinates
+from armature.cli.output import FAILED, OK, answer, note, say, table
+from armature.cli.plan import GOAL, START, TASK, find_job
+from armature.errors import ArgumentError, FileError
+
+
+def curve(
+    task: str = TASK,
+    start: str | None = START,
+    goal: str | None = GOAL,
+    durations: str | None = typer.Option(None, help="seconds: '0.8, 1, 1.5', or 'least … most : count' as 0.8:3:20", show_default=False),
+    drives: Path | None = DRIVES,
+    payload: str = PAYLOAD,
+    limits: Path | None = LIMITS,
+    hold: str | None = HOLD,
+    supply: str | None = SUPPLY,
+    knots: int = typer.Option(50, help="steps in time", min=4, max=20000),
+    save: Path | None = typer.Option(None, help="write the table (.csv) or the picture (.png, .svg, .pdf)", show_default=False),
+    picture: Path | None = typer.Option(None, help="write the picture too: .png, .svg or .pdf", show_default=False),
+) -> int:
+    """Energy against duration: a table, its minima, and advice. Exit code 1 where no duration is feasible."""
+    from armature.optimize.curve import energy_time_curve
+    from armature.optimize.task import Move
+
+    given = {"drives": drives, "payload": payload, "limits": limits, "hold": hold}
+    job = find_job(task, start, goal, "1", supply, "energy", knots, given)
+    if not isinstance(job.task, Move):
+        raise ArgumentError("energy against time is for moves; this task follows a path, whose best duration `armature plan` finds")
+    times = None if durations is None else _durations(durations)
+    note(f"planning {job.robot.name} at {'50' if times is None else len(times)} durations …")
+    found = energy_time_curve(job.robot, job.task, times, job.supply, knots)
+    rows = list(zip(found.durations.tolist(), found.energies.tolist(), found.losses.tolist()))
+    say(
+        table(("duration [s]", "energy [J]", "losses [J]"), rows),
+        *(f"minimum at {T:.4g} s: {E:.4g} J" for T, E in found.minima),
+        found.advice,
+    )
+    written = _write(found, rows, save, picture)
+    answer({"durations": found.durations, "energies": found.energies, "losses": found.losses, "minima": found.minima,
+            "resonance": found.resonance, "advice": found.advice, "written": written})  # fmt: skip
+    return OK if any(E == E for _, E, _ in rows) else FAILED
+
+
+def _durations(text: str) -> list[float]:
+    """'0.8, 1, 1.5' or '0.8:3:20'."""
+    import numpy as np
+
+    parts = text.split(":")
+    if len(parts) == 1:
+        return coordinates(text, "--durations", ("s",))
+    ends = [coordinates(part, "--durations", ("s",))[0] for part in parts[:2]]
+    count = parts[2].strip() if len(parts) == 3 else ""
+    if not count.isdigit() or not 2 <= int(count) <= 1000 or not 0 < ends[0] < ends[1]:
+        raise ArgumentError(f"--durations {text!r} is not least:most:count, such as 0.8:3:20")
+    return np.geomspace(ends[0], ends[1], int(count)).tolist()
+
+
+def _write(found, rows: list, save: Path | None, picture: Path | None) -> list[str]:
+    from armature.plot.energy_time import energy_time
+
+    written = []
+    for path in (p for p in (save, picture) if p is not None):
+        if path.suffix.lower() == ".csv":
+            lines = ["duration [s],energy [J],losses [J]", *(",".join(repr(x) for x in row) for row in rows)]
+            try:
+                path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+            except OSError as error:
+                raise FileError(f"it cannot be written ({error.strerror}); choose another place", path) from None
+        else:
+            energy_time(found, save=path)
+        say(f"written: {path}")
+        written.append(str(path))
+    return written

@@ -1,0 +1,50 @@
+"""`armature init`: a folder with a commented example of every file, ready to run."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+
+import typer
+
+from armature.cli.output import answer, say
+from armature.errors import FileError
+
+TEMPLATES = ("robot.yaml", "drives.yaml", "task.yaml", "path_task.yaml", "study.yaml", "line.yaml")
+
+
+def template(name: str) -> str:
+    """The text of an example file."""
+    return (files("armature.cli") / "templates" / name).read_text(encoding="utf-8")
+
+
+def init(
+    folder: Path = typer.Argument(Path("."), help="where to write them; made if it is not there"),
+    robot: str | None = typer.Option(None, "--robot", help="your own robot's file: task.yaml and drives.yaml are written for it"),
+    force: bool = typer.Option(False, "--force", help="write over files that are there already"),
+) -> None:
+    """Write commented examples of all files: a robot, drives, a move, a path, a study, a line. Then: armature plan task.yaml."""
+    texts = {name: template(name) for name in TEMPLATES} if robot is None else _for_robot(robot, folder)
+    taken = [name for name in texts if (folder / name).exists()]
+    if taken and not force:
+        raise FileError(f"there are {', '.join(taken)} already; choose another folder, or --force to write over them", folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in texts.items():
+            (folder / name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise FileError(f"it cannot be written ({error.strerror}); choose another folder", error.filename or folder) from None
+    say(f"written to {folder}: {', '.join(texts)}", f"next: armature plan {folder / 'task.yaml'}")
+    answer({"folder": folder, "written": list(texts)})
+
+
+def _for_robot(name: str, folder: Path) -> dict[str, str]:
+    """drives.yaml and task.yaml with the robot's own joints."""
+    from armature.cli.starter import drives_text, task_text
+    from armature.optimize.job_file import find_robot
+    from armature.robot.library import library
+
+    robot = find_robot(name)
+    named = name if name in library() and not Path(name).exists() else str(Path(name).resolve())
+    own = {} if robot.drives else {"drives.yaml": drives_text(robot)}
+    return {**own, "task.yaml": task_text(robot, named)}

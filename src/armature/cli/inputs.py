@@ -1,0 +1,123 @@
+"""What verbs are given: robots, coordinates, motions; and their completion in the shell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from armature.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from armature.motion.trajectory import Trajectory
+    from armature.robot.model import Robot
+
+ROBOT_FILES = (".urdf", ".yaml", ".yml", ".xml", ".xacro")
+MOTION_FILES = (".csv", ".npz", ".json", ".yaml", ".yml", ".parquet", ".h5", ".hdf5", ".mcap")
+
+
+def complete_robot(incomplete: str) -> list[str]:
+    """Built-in robots, and robot files and folders that begin with what was typed."""
+    from armature.robot.library import library
+
+    place = Path(incomplete)
+    folder = place if incomplete.endswith("/") else place.parent
+    found = sorted(folder.iterdir()) if folder.is_dir() else []
+    files = [f"{p}/" if p.is_dir() else str(p) for p in found if p.is_dir() or p.suffix in ROBOT_FILES]
+    return [name for name in (*library(), *files) if name.startswith(incomplete)]
+
+
+ROBOT = typer.Argument(help="a robot file (.urdf, .yaml, .xml, .xacro), or the name of a built-in robot", autocompletion=complete_robot)
+DRIVES = typer.Option(None, "--drives", help="YAML file with the drives, if the robot's file has none", show_default=False)
+PAYLOAD = typer.Option("0 kg", "--payload", help="mass at the tip, e.g. 3kg")
+LIMITS = typer.Option(None, "--limits", help="MoveIt's joint_limits.yaml", show_default=False)
+HOLD = typer.Option(None, "--hold", help="joints that stay still, by name or pattern, comma separated: 'gripper_*'", show_default=False)
+SUPPLY = typer.Option(None, "--supply", help="regenerative or non-regenerative", show_default=False)
+
+
+def find_robot(name: str, drives: Path | None = None, payload: str = "0 kg", limits: Path | None = None, hold: str | None = None) -> Robot:
+    """A robot by its file or its name in the library, with what the options add."""
+    from armature.drive.units import parse
+    from armature.optimize.job_file import find_robot as find
+
+    robot = find(name)
+    robot = robot.with_limits(limits) if limits is not None else robot
+    robot = robot.with_drives(drives) if drives is not None else robot
+    mass = parse(payload, "kg")
+    robot = robot.with_payload(mass) if mass else robot
+    return robot.with_held([part.strip() for part in hold.split(",")]) if hold else robot
+
+
+def coordinates(text: str, what: str, unit: tuple[str, ...] = ("rad", "m")) -> list[float]:
+    """Numbers from '0, 90deg, 250 mm'."""
+    return [_number(part.strip(), what, unit) for part in text.split(",")]
+
+
+def _number(text: str, what: str, units: tuple[str, ...]) -> float:
+    from math import isfinite
+
+    from armature.drive.units import parse
+
+    for unit in units:
+        try:
+            value = parse(text, unit)
+        except (ArgumentError, ArithmeticError):
+            continue
+        if isfinite(value):
+            return value
+    raise ArgumentError(f"{what}: {text!r} is not a number; write e.g. 0.5, 90deg or 250mm, separated by commas")
+
+
+def state(robot: Robot, text: str | None, what: str, units: tuple[str, ...] = ("rad", "m"), start: Any = None) -> Any:
+    """(n,) numbers from 'a, b, c' or 'joint=a, joint=b'; joints that are not named keep those of `start`, by default 0 or the end of their
+    range nearest to it."""
+    from armature.optimize.job_file import configuration
+
+    parts = [part.partition("=") for part in (text or "").split(",") if part.strip()]
+    if robot.nq != robot.nv and parts:
+        raise ArgumentError(f"{what}: robot {robot.name!r} has a floating base; this verb takes robots on a fixed base")
+    try:
+        if parts and not any(equals for _, equals, _ in parts):
+            return configuration(robot, coordinates(text or "", what, units), start)
+        return configuration(robot, {name.strip(): _number(value.strip(), what, units) for name, _, value in parts}, start)
+    except ArgumentError as error:
+        raise ArgumentError(str(error) if str(error).startswith(what) else f"{what}: {error}") from None
+
+
+def find_motion(path: Path, robot: Robot | None = None) -> Trajectory:
+    """A motion from a file of one, or from a saved plan (a folder, .npz or .json); for `robot`, its joints in the robot's order."""
+    from armature.errors import FileError
+    from armature.motion.formats import load_trajectory
+    from armature.optimize.saved import load_plan
+
+    if path.is_dir():
+        motion = load_plan(path).trajectory
+    else:
+        try:
+            motion = load_trajectory(path)
+        except FileError as error:
+            if path.suffix.lower() not in (".npz", ".json"):
+                raise
+            try:
+                motion = load_plan(path).trajectory
+            except FileError:
+                raise error from None
+    return motion if robot is None else _for_robot(motion, robot, path)
+
+
+def _for_robot(motion: Trajectory, robot: Robot, path: Path) -> Trajectory:
+    """The motion with the robot's joints in the robot's order, found by their names, or as they are where no name is known."""
+    from dataclasses import replace
+
+    from armature.errors import FileError
+
+    names = list(motion.joint_names)
+    if set(robot.joint_names) <= set(names) and tuple(names) != robot.joint_names:
+        order = [names.index(name) for name in robot.joint_names]
+        return replace(motion, q=motion.q[:, order], v=motion.v[:, order], a=motion.a[:, order], joint_names=robot.joint_names,
+                       tau=None if motion.tau is None else motion.tau[:, order], current=None, voltage=None, power=None)  # fmt: skip
+    if motion.n != robot.n or set(names) & set(robot.joint_names) not in (set(), set(names)):
+        wanted = f"robot {robot.name!r} has {robot.n}: {', '.join(robot.joint_names)}"
+        raise FileError(f"the motion has the joints {', '.join(names)}; {wanted}", path)
+    return motion

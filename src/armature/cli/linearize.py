@@ -1,0 +1,72 @@
+"""`armature linearize`: the motion near a state as ẋ = A x + B u, with eigenvalues."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from armature.cli.inputs import DRIVES, HOLD, LIMITS, PAYLOAD, ROBOT, find_robot, state
+from armature.cli.output import answer, plain, say, table
+from armature.errors import FileError
+
+
+def linearize(
+    robot: str = ROBOT,
+    at: str | None = typer.Option(
+        None, "--at", help="joint coordinates: '0, 90deg, 0.9' or 'elbow=90deg'; 0 by default", show_default=False
+    ),
+    velocity: str | None = typer.Option(None, help="joint velocities, rad/s or m/s; 0 by default", show_default=False),
+    torque: str | None = typer.Option(None, help="joint torques, N·m or N; by default those that hold the state", show_default=False),
+    friction: bool = typer.Option(False, "--friction", help="with the joints' friction"),
+    drives: Path | None = DRIVES,
+    payload: str = PAYLOAD,
+    limits: Path | None = LIMITS,
+    hold: str | None = HOLD,
+    save: Path | None = typer.Option(
+        None, help="write A, B and the eigenvalues: .json, or .csv (A and B side by side)", show_default=False
+    ),
+) -> None:
+    """Linearise a robot near a state: A, B, eigenvalues and natural frequencies; x = (Δq, Δv), u = Δτ."""
+    import numpy as np
+
+    import armature as arm
+
+    machine = find_robot(robot, drives, payload, limits, hold)
+    q, v = state(machine, at, "--at"), state(machine, velocity or "", "--velocity", ("rad/s", "m/s"), start=np.zeros(machine.n))
+    holding = arm.inverse_dynamics(machine, q, v, np.zeros(machine.n))
+    tau = holding if torque is None else state(machine, torque, "--torque", ("N*m", "N"), start=holding)
+    found = arm.linearize(machine, q, v, tau, friction=friction)
+    names = [f"{kind} {name}" for kind in ("Δq", "Δv") for name in machine.joint_names]
+    inputs = [f"Δτ {name}" for name in machine.joint_names]
+    say(f"{machine.name} near q = {np.round(q, 6).tolist()}; torques {np.round(tau, 4).tolist()}", "", "A:", _matrix(names, names, found.A))
+    rows = [(f"{x.real:+.5g} {x.imag:+.5g}i", abs(x) / (2 * np.pi)) for x in found.eigenvalues]
+    say("", "B:", _matrix(names, inputs, found.B), "", table(("eigenvalue [1/s]", "frequency [Hz]"), rows))
+    data = {"robot": machine.name, "states": names, "inputs": inputs, "q": q, "v": v, "tau": tau, "A": found.A, "B": found.B,
+            "eigenvalues": found.eigenvalues, "frequencies": found.frequencies}  # fmt: skip
+    if save is not None:
+        _write(save, data, names, inputs)
+        say(f"written: {save}")
+    answer({**data, "written": save})
+
+
+def _matrix(rows: list[str], columns: list[str], values: Any) -> str:
+    return table(("", *columns), [(name, *row) for name, row in zip(rows, values.tolist())])
+
+
+def _write(path: Path, data: dict[str, Any], names: list[str], inputs: list[str]) -> None:
+    """JSON, or a CSV table whose rows are states and whose columns are A and B."""
+    if path.suffix.lower() == ".csv":
+        head = ",".join(["state", *(f"A {n}" for n in names), *(f"B {n}" for n in inputs)])
+        rows = [",".join([n, *(repr(x) for x in (*a, *b))]) for n, a, b in zip(names, data["A"].tolist(), data["B"].tolist())]
+        text = "\n".join([head, *rows]) + "\n"
+    elif path.suffix.lower() == ".json":
+        text = json.dumps(plain(data), ensure_ascii=False) + "\n"
+    else:
+        raise FileError("the ending must be .json or .csv", path)
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise FileError(f"it cannot be written ({error.strerror}); choose another place", path) from None

@@ -1,0 +1,150 @@
+"""What a verb says: a table for people or one JSON object for programs; progress and warnings on stderr; no broken pipes."""
+
+from __future__ import annotations
+
+import json
+import math
+import signal
+import sys
+import time
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any
+
+from armature.errors import ArmatureWarning
+
+PATIENCE = 2.0  # seconds before a line is printed where there is no terminal
+OK, FAILED, BAD_INPUT, INTERNAL, INTERRUPTED, CLOSED_PIPE = 0, 1, 2, 3, 130, 141
+
+
+@dataclass
+class Settings:
+    """How this run speaks. json: one object on stdout.  quiet: errors only.  debug: tracebacks.  warned: what was warned of, once each."""
+
+    json: bool = False
+    quiet: bool = False
+    debug: bool = False
+    warned: list[str] = field(default_factory=list)
+
+
+settings = Settings()
+
+
+def start(quiet: bool = False, json: bool = False, debug: bool = False) -> None:
+    """Forget the last run's settings; errors of encoding become question marks."""
+    settings.quiet, settings.json, settings.debug, settings.warned = quiet, json, debug, []
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="replace")
+    warnings.showwarning = _warn  # type: ignore[assignment]
+
+
+def _warn(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+    text = str(message)
+    if text in settings.warned or not (issubclass(category, ArmatureWarning) or settings.debug):
+        return
+    settings.warned.append(text)
+    if not settings.quiet:
+        print(f"warning: {text}", file=sys.stderr)
+
+
+def say(*texts: object) -> None:
+    """Lines for people; nothing with --quiet or --json."""
+    if not (settings.quiet or settings.json):
+        for text in texts:
+            print(text)
+
+
+def answer(data: Mapping[str, Any]) -> None:
+    """The answer for programs: one JSON object on stdout, with --json only. Numbers that are not finite become null."""
+    if settings.json:
+        print(json.dumps(plain({**data, "warnings": settings.warned}), ensure_ascii=False))
+
+
+def plain(value: Any) -> Any:
+    """Mappings, lists, words and finite numbers of anything that can be said in JSON; complex numbers as [re, im]."""
+    if isinstance(value, Mapping):
+        return {str(k): plain(v) for k, v in value.items()}
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    if isinstance(value, complex):
+        return [plain(value.real), plain(value.imag)]
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(v) for v in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, bool | int | str) else str(value)
+
+
+def note(text: str) -> None:
+    """A line on stderr that does not disturb the answer; nothing with --quiet."""
+    if not settings.quiet:
+        print(text, file=sys.stderr)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Columns as wide as their cells; numbers to the right."""
+    cells = [[_cell(x) for x in row] for row in rows]
+    right = [all(isinstance(row[k], int | float) for row in rows) for k in range(len(head))] if (rows := list(rows)) else []
+    widths = [max(len(h), *(len(row[k]) for row in cells)) if cells else len(h) for k, h in enumerate(head)]
+    side = lambda text, k: text.rjust(widths[k]) if k < len(right) and right[k] else text.ljust(widths[k])
+    return "\n".join("  ".join(side(x, k) for k, x in enumerate(row)).rstrip() for row in [list(head), *cells])
+
+
+def _cell(value: object) -> str:
+    return f"{value:.5g}" if isinstance(value, float) else str(value)
+
+
+class Progress:
+    """Shows how a search goes: a live line on terminals; elsewhere, after two seconds, a line every ten. Used as a context.
+
+    Call it with every iteration of the solver. The first Ctrl-C makes it answer True, which ends the search with the best motion so far;
+    the second one ends the program.
+    """
+
+    def __init__(self, title: str):
+        self.title = title
+        self.live = sys.stderr.isatty() and not (settings.quiet or settings.json)
+        self.stopped = False
+        self.begin = self.told = time.monotonic()
+        self.wait = PATIENCE
+        self._status: Any = None
+
+    def __enter__(self) -> Progress:
+        if self.live:
+            from rich.console import Console
+            from rich.status import Status
+
+            self._status = Status(f"{self.title} …", console=Console(stderr=True))
+            self._status.start()
+        try:
+            self._before = signal.signal(signal.SIGINT, self._interrupt)
+        except ValueError:  # not in the main thread
+            self._before = None
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+        if self._status is not None:
+            self._status.stop()
+
+    def _interrupt(self, *_: Any) -> None:
+        if self.stopped:
+            raise KeyboardInterrupt
+        self.stopped = True
+        note("stopping with the best motion so far; Ctrl-C again leaves at once")
+
+    def __call__(self, iteration: Any) -> bool:
+        """Tell of an iteration (number, cost, violation); True asks to stop."""
+        words = f"{self.title}: iteration {iteration.number}, cost {iteration.cost:.6g}, violation {iteration.violation:.1e}"
+        seconds = time.monotonic() - self.begin
+        if self._status is not None:
+            self._status.update(f"{words}, {seconds:.1f} s")
+        elif time.monotonic() - self.told > self.wait:
+            self.told, self.wait = time.monotonic(), 10.0
+            note(f"{words}, {seconds:.0f} s")
+        return self.stopped

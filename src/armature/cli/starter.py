@@ -1,0 +1,113 @@
+"""First files for a robot of one's own: its joints' names, motors of about the right size, a move inside its ranges."""
+
+from __future__ import annotations
+
+import re
+from math import degrees, inf, isfinite
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from armature.robot.model import Joint, Robot
+
+# (up to this torque or force at the joint, N·m or N; motor; gear ratio); the catalogue's motors, gears as plain ratios
+ROTARY = (
+    (15.0, "torque-48v-joint-s", 50),
+    (60.0, "torque-48v-joint-s", 100),
+    (250.0, "torque-48v-joint-m", 100),
+    (inf, "torque-48v-joint-l", 120),
+)
+LINEAR = ((300.0, "linear-48v-100n", 1), (inf, "linear-325v-500n", 1))
+
+DRIVES = """\
+# Drives of {robot}. The motors and gears below are stand-ins of about the right size from Armature's catalogue:
+# replace them by your own data sheet, typed in as printed, for example
+#   motor: {{terminal resistance: 0.299 ohm, torque constant: 54.6 mN*m/A, rotor inertia: 102 g*cm^2, peak current: 20 A}}
+#   gear: {{ratio: 100, efficiency: 85 %}}
+#   amplifier: {{voltage: 48 V, peak current: 20 A}}
+drives:
+{rows}
+# regenerative (braking energy is taken back), non-regenerative (each amplifier burns it), or {{kind: bus, …}}
+supply: non-regenerative
+"""
+
+TASK = """\
+# A move of {robot}: armature plan task.yaml
+name: {name}
+robot: {file}
+{drives}{hold}payload: 0 kg                # at the tip; or {{mass: 2 kg, at: [0, 0, 50 mm], link: {tip}}}
+objective: energy            # or time: the shortest motion
+move:
+  # joints by name, a list, or a pose of the hand: {{position: [x, y, z], rpy: [r, p, y], link: {tip}}}
+  start: {start}
+  goal: {goal}
+  duration: 2 s
+knots: 80
+output: plan                 # folder for the plan and its report
+"""
+
+
+def drives_text(robot: Robot) -> str:
+    """drives.yaml with one drive for each joint, sized by its torque limit."""
+    return DRIVES.format(robot=robot.name, rows="\n".join(_drive(robot.joint(name)) for name in movable(robot)))
+
+
+def _drive(joint: Joint) -> str:
+    sizes = LINEAR if joint.kind == "prismatic" else ROTARY
+    limit = joint.limits.torque if isfinite(joint.limits.torque) and joint.limits.torque > 0 else 100.0
+    motor, ratio = next((motor, ratio) for most, motor, ratio in sizes if limit <= most)
+    gear = "" if joint.kind == "prismatic" else f", gear: {{ratio: {ratio}, efficiency: 80 %}}"
+    volts = "325 V" if "325v" in motor else "48 V"
+    return f"  {_word(joint.name)}: {{motor: {motor}{gear}, amplifier: {{voltage: {volts}}}}}"
+
+
+def task_text(robot: Robot, file: str) -> str:
+    """task.yaml with a move of all joints that are not a gripper's."""
+    idle = [name for name in robot.joint_names if name not in movable(robot)]
+    names = [name for name in robot.joint_names if name in movable(robot)]
+    start, goal = ends(robot)
+    by_name = dict(zip(robot.joint_names, zip(start, goal)))
+    show = lambda k: "{" + ", ".join(f"{_word(n)}: {_value(robot.joint(n), by_name[n][k])}" for n in names) + "}"
+    hold = f"hold: [{', '.join(_word(n) for n in idle)}]     # these stay still and need no drive\n" if idle else ""
+    drives = "" if robot.drives else "drives: drives.yaml\n"
+    tip = robot.tips[0] if robot.tips else robot.base
+    words = {"robot": robot.name, "name": f"{_word(robot.name)}", "file": _word(file), "tip": tip}
+    return TASK.format(**words, drives=drives, hold=hold, start=show(0), goal=show(1))
+
+
+def movable(robot: Robot) -> list[str]:
+    """Joints that a first plan moves: turning and sliding ones, without fingers (what slides less than 0.1 m at the end of a branch)."""
+    joints = {j.name: j for j in robot.joints}
+    parents = {j.parent for j in robot.joints if j.kind != "fixed"}
+    found = []
+    for name in robot.joint_names:
+        joint = joints.get(name)
+        if joint is None or joint.passive:
+            continue
+        finger = joint.kind == "prismatic" and joint.limits.upper - joint.limits.lower < 0.1 and joint.child not in parents
+        if not finger:
+            found.append(name)
+    return found
+
+
+def ends(robot: Robot) -> tuple[list[float], list[float]]:
+    """Two configurations inside the ranges: near the middle, an eighth of the range (at most 0.4 rad or m) to either side."""
+    joints = {j.name: j for j in robot.joints}
+    start, goal = [], []
+    for name in robot.joint_names:
+        limits = joints[name].limits if name in joints else None
+        low, high = (limits.lower, limits.upper) if limits is not None else (-inf, inf)
+        low, high = max(low, -3.2), min(high, 3.2)
+        middle = min(max(0.0, low + 0.2 * (high - low)), high - 0.2 * (high - low))
+        reach = min(0.4, (high - low) / 8)
+        start.append(middle - reach)
+        goal.append(middle + reach)
+    return start, goal
+
+
+def _value(joint: Joint, x: float) -> str:
+    return f"{round(x, 4)} m" if joint.kind == "prismatic" else f"{round(degrees(x), 1)} deg"
+
+
+def _word(text: str) -> str:
+    """A YAML word, quoted where it must be."""
+    return text if re.fullmatch(r"[A-Za-z_/][\w/.-]*", text) else "'" + text.replace("'", "''") + "'"
