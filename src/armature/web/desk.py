@@ -144,7 +144,7 @@ class Desk:
         if what == "busy":
             self._busy = value
             return self._show_card()
-        if not self.session.planning:
+        if not self.session.planning or wish.robot is not self.session.robot:
             return None
         if what in ("plan", "certified"):
             self.session.plan, self.session.certified, self.session.problem = value, what == "certified", ""

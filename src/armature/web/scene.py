@@ -30,7 +30,7 @@ class Figure:
         for k, link in enumerate(robot.links):
             for i, shape in enumerate(parts[link.name]):
                 node = scene.add_mesh_simple(
-                    f"/{name}/{k}_{i}",
+                    f"{name}/{k}_{i}",
                     shape.vertices.astype(np.float32),
                     shape.faces.astype(np.uint32),
                     color=tint or shape.colour,
@@ -67,26 +67,30 @@ class Scene:
         self._client, self._scene, self._dragged = client, client.scene, dragged
         self._figures: dict[str, Figure] = {}
         self._handles: dict[str, Any] = {}
+        self._labels: dict[str, Any] = {}
         self._ways: dict[str, Any] = {}
-        self._held = ""
+        self._held, self._root, self._count = "", "/robot0", 0
 
     def robot(self, robot: Robot, folders: Sequence[Path]) -> list[str]:
         """Put a robot into the empty scene; returns notes on what could not be drawn."""
-        self._scene.reset()
+        self._scene.remove_by_name(self._root)
+        self._count += 1  # names are not used twice: what the browser still does with the old ones must not touch the new
+        self._root = f"/robot{self._count}"
+        self._scene.add_frame(self._root, show_axes=False)
         self._robot, self.size = robot, reach(robot)
         self._ways, self._held = {}, ""
         parts, notes = shapes(robot, folders)
         self._scene.configure_default_lights(True, cast_shadow=True)
         ground = self.size * 3
         self._scene.add_grid(
-            "/ground", ground, ground, cell_size=self.size / 8, section_size=self.size / 2, plane="xy",
+            f"{self._root}/ground", ground, ground, cell_size=self.size / 8, section_size=self.size / 2, plane="xy",
             cell_color=(225, 229, 235), section_color=(200, 206, 215), shadow_opacity=0.12, position=(0, 0, -0.002 * self.size),
         )  # fmt: skip
         self._figures = {
-            "plan": Figure(self._scene, "plan", robot, parts),
-            "ghost": Figure(self._scene, "ghost", robot, parts, GHOST, 0.28),
-            "start": Figure(self._scene, "start", robot, parts, START, 0.22),
-            "goal": Figure(self._scene, "goal", robot, parts, GOAL, 0.22),
+            "plan": Figure(self._scene, f"{self._root}/plan", robot, parts),
+            "ghost": Figure(self._scene, f"{self._root}/ghost", robot, parts, GHOST, 0.28),
+            "start": Figure(self._scene, f"{self._root}/start", robot, parts, START, 0.22),
+            "goal": Figure(self._scene, f"{self._root}/goal", robot, parts, GOAL, 0.22),
         }
         self._figures["ghost"].show(False)
         self._handles = {which: self._handle(which) for which in ("start", "goal")}
@@ -96,10 +100,9 @@ class Scene:
     def _handle(self, which: str) -> Any:
         """Arrows and rings at the hand; only arrows for an arm that cannot turn its hand at will."""
         free = self._robot.n >= 6
-        handle = self._scene.add_transform_controls(
-            f"/{which}_handle", scale=0.17 * self.size, line_width=3.5, disable_rotations=not free, depth_test=False, opacity=0.85
-        )
-        self._scene.add_label(f"/{which}_handle/label", which, position=(0, 0, 0.06 * self.size), anchor="bottom-center")
+        look = {"scale": 0.17 * self.size, "line_width": 3.5, "depth_test": False, "opacity": 0.85}
+        handle = self._scene.add_transform_controls(f"{self._root}/{which}_handle", disable_rotations=not free, **look)
+        self._labels[which] = self._scene.add_label(f"{self._root}/{which}_label", which, anchor="bottom-center")
 
         @handle.on_update
         async def _(event: Any) -> None:
@@ -120,8 +123,9 @@ class Scene:
         with self._client.atomic():
             for which, q in (("start", start), ("goal", goal)):
                 self._figures[which].place(q)
+                where = pose(self._robot, q, hand(self._robot))
+                self._labels[which].position = np.asarray(where.p) + [0.0, 0.0, 0.06 * self.size]
                 if which != self._held:
-                    where = pose(self._robot, q, hand(self._robot))
                     self._handles[which].position = np.asarray(where.p)
                     self._handles[which].wxyz = quaternions(np.asarray(where.R)[None])[0]
 
@@ -142,7 +146,7 @@ class Scene:
         """Show the start, the goal and their handles, or not."""
         for which in ("start", "goal"):
             self._figures[which].show(visible)
-            self._handles[which].visible = visible
+            self._handles[which].visible = self._labels[which].visible = visible
 
     def way(self, name: str, track: Trajectory | None, colour: tuple[float, float, float], aside: bool = False) -> None:
         """Draw the way of the hand in a motion, or take it away."""
@@ -153,7 +157,7 @@ class Scene:
         t = np.linspace(track.t[0], track.t[-1], FRAMES)
         p = np.asarray(pose(self._robot, track(t).q, hand(self._robot)).p) + np.array([0.0, 1.1 * self.size, 0.0]) * aside
         segments = np.stack([p[:-1], p[1:]], axis=1).astype(np.float32)
-        self._ways[name] = self._scene.add_line_segments(f"/way_{name}", segments, colors=colour, thickness=0.007 * self.size)
+        self._ways[name] = self._scene.add_line_segments(f"{self._root}/way_{name}", segments, colors=colour, thickness=0.007 * self.size)
 
 
 def quaternions(R: np.ndarray) -> np.ndarray:

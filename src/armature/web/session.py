@@ -20,10 +20,11 @@ from armature.optimize.task import Move
 from armature.robot.bounds import bounds
 from armature.robot.model import Robot
 
-# where the built-in arms begin: start and goal in degrees (or m), seconds, kg, supply
-FIRST: dict[str, tuple[list[float], list[float], float, float, str]] = {
-    "six_axis": ([-40, -80, 140, -60, -90, 0], [60, -10, 20, -10, -90, 90], 1.6, 3.0, "non-regenerative"),
-    "seven_axis": ([-50, 40, 0, -60, 0, 60, 0], [50, 55, 20, -30, 0, 50, 40], 1.8, 2.0, "non-regenerative"),
+# where the built-in arms begin: start and goal, rad or m; seconds, kg, supply
+FIRST: dict[str, tuple[Any, Any, float, float, str]] = {
+    "six_axis": (np.radians([-40, -80, 140, -60, -90, 0]), np.radians([60, -10, 20, -10, -90, 90]), 1.6, 3.0, "non-regenerative"),
+    "seven_axis": (np.radians([-50, 40, 0, -60, 0, 60, 0]), np.radians([50, 55, 20, -30, 0, 50, 40]), 1.8, 2.0, "non-regenerative"),
+    "valasek": (np.array([0.0, 0.2, 0.5]), np.array([1.2, 0.7, 0.9]), 1.5, 0.0, "non-regenerative"),
 }
 FAR = 1.2  # rad or m: a joint that must move farther for a drag is on another branch
 FEW_STARTS = 8  # of the inverse kinematics: the nearest branch is wanted, not all of them
@@ -80,7 +81,7 @@ def first_wish(robot: Robot) -> Wish:
     """A move worth looking at, for a robot of which nothing is known but its ranges."""
     if robot.name in FIRST and robot.n == len(FIRST[robot.name][0]):
         start, goal, duration, payload, supply = FIRST[robot.name]
-        return Wish(robot, np.radians(start), np.radians(goal), duration, payload, supply)
+        return Wish(robot, start, goal, duration, payload, supply)
     low, high = ranges(robot)
     centre, swing = middle(robot), np.minimum(0.25 * (high - low), 0.6)
     signs = np.array([s for s, _ in zip(itertools.cycle((1, -1)), range(robot.n))])
