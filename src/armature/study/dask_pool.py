@@ -13,22 +13,26 @@ from armature.study.store import StudyError
 from armature.study.worker import timed
 
 AHEAD = 2  # cases a thread of the cluster
-GIVEN_UP = "was given up by the cluster"
+# for a cluster of our own: every death of a worker is told, and only the case that it worked on is blamed
+SETTINGS = {
+    "distributed.scheduler.allowed-failures": 0,
+    "distributed.scheduler.worker-saturation": 1.0,
+    "distributed.logging.distributed": "critical",
+}
 PATIENCE = 30.0  # s to wait for a cluster to answer
 
 
 class DaskPool:
     """Workers of a Dask cluster. address: tcp://… of a scheduler, or local:N for N processes of this machine.
-    timeout: s that one case may take.  attempts: workers that a case may cost."""
+    timeout: s that one case may take."""
 
-    def __init__(self, address: str, timeout: float | None = None, attempts: int = 3):
+    def __init__(self, address: str, timeout: float | None = None):
         distributed = _distributed()
-        self.timeout, self.attempts = timeout, attempts
+        self.timeout = timeout
         self._futures: dict[str, Any] = {}
+        self._submitted = 0
         self._done: queue.SimpleQueue[str] = queue.SimpleQueue()
-        # a case that ends so many workers is given up by the scheduler
-        settings = {"distributed.scheduler.allowed-failures": attempts - 1, "distributed.logging.distributed": "critical"}
-        with _config(settings):
+        with _config(SETTINGS):
             self._cluster = _local(distributed, address)
             try:
                 self._client = distributed.Client(self._cluster or address, timeout=PATIENCE)
@@ -50,7 +54,8 @@ class DaskPool:
 
     def submit(self, id: str, case: bytes) -> None:
         """Hand a case to the scheduler."""
-        future = self._client.submit(run_case, case, self.timeout, key=f"armature-{id}", pure=False)
+        self._submitted += 1
+        future = self._client.submit(run_case, case, self.timeout, key=f"armature-{id}-{self._submitted}", pure=False)
         self._futures[id] = future
         future.add_done_callback(lambda _: self._done.put(id))
 
@@ -74,7 +79,7 @@ class DaskPool:
             return Event(id)
         error = future.exception()
         if type(error).__name__ == "KilledWorker":
-            return Event(id, died=f"{GIVEN_UP}: {self.attempts} workers died while they worked on it")
+            return Event(id, died="of the cluster died while it worked on it")
         return Event(id, Outcome({}, None, f"{type(error).__name__}: {error}"))
 
     def recall(self) -> None:
@@ -112,14 +117,14 @@ def run_case(case: bytes, allowed: float | None) -> Outcome:
 def _local(distributed: Any, address: str) -> Any:
     """A cluster of N processes for local:N; None for an address."""
     kind, _, rest = address.partition(":")
-    if kind != "local":
+    if kind != "local" or rest.startswith("//"):
         if "://" not in address:
             raise ArgumentError(f"cluster = {address!r}; give the address of a Dask scheduler (tcp://host:8786), or local:N")
         return None
     if not rest.isdigit() or int(rest) < 1:
         raise ArgumentError(f"cluster = {address!r}; give local:N with N ≥ 1 processes, e.g. local:4")
     return distributed.LocalCluster(
-        n_workers=int(rest), threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1", silence_logs=50
+        n_workers=int(rest), threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0", host="127.0.0.1", silence_logs=50
     )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from armature.errors import ArmatureError
+from armature.optimize.provenance import plain
 
 
 class Outcome(NamedTuple):
@@ -29,8 +30,6 @@ def execute(case: bytes) -> Outcome:
     """Run a packed case. What goes wrong in it becomes its outcome; only the end of the process can keep one away."""
     begin = time.perf_counter()
     try:
-        from armature.optimize.provenance import plain
-
         function, argument = pickle.loads(case)
         found = function(argument)
         values, plan = (found.values, found.plan) if isinstance(found, Outcome) else (found, None)

@@ -15,7 +15,7 @@ from typing import Any
 
 import armature
 from armature.errors import ArgumentError
-from armature.study.dask_pool import GIVEN_UP, DaskPool
+from armature.study.dask_pool import DaskPool
 from armature.study.pool import Event, LocalPool, Pool
 from armature.study.spec import Case, Study
 from armature.study.store import Store, open_store
@@ -78,7 +78,7 @@ def _about(study: Study) -> dict[str, str]:
 
 @contextmanager
 def _pool(study: Study, workers: int, cluster: str | None) -> Iterator[Pool]:
-    pool = DaskPool(cluster, study.timeout, study.attempts) if cluster else LocalPool(workers, study.timeout)
+    pool = DaskPool(cluster, study.timeout) if cluster else LocalPool(workers, study.timeout)
     try:
         yield pool
     finally:
@@ -151,7 +151,7 @@ class Driver:
     def lost(self, id: str, reason: str) -> None:
         """A case cost a worker."""
         attempts = self.store.count_attempt(id, f"its worker {reason}")
-        if reason.startswith(GIVEN_UP) or attempts >= self.study.attempts:
+        if attempts >= self.study.attempts:
             words = f"{attempts} workers" if attempts > 1 else "a worker"
             self.store.finish([(id, "poisoned", {}, f"it cost {words}; the last one {reason}", 0.0, None)])
             self.waiting.drop(id)
