@@ -53,7 +53,7 @@ def _supply() -> dict[str, Any]:
     detailed = []
     for name, kind in _SUPPLIES.items():
         own = {f.name: _field(f) for f in fields(kind)}
-        detailed.append({"properties": {"kind": {"const": name}, **own}, "required": ["kind"], "additionalProperties": False})
+        detailed.append({"type": "object", "properties": {"kind": {"const": name}, **own}, "required": ["kind"], "additionalProperties": False})
     return {"anyOf": [{"enum": list(_SUPPLIES)}, *detailed]}
 
 

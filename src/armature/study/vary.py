@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from armature.drive.units import unit
 from armature.errors import ArgumentError
@@ -44,7 +44,7 @@ def si(value: Any) -> Any:
         return value
 
 
-Amount = Annotated[float, BeforeValidator(_amount)]
+Amount = Annotated[float, BeforeValidator(_amount), WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string"}]})]
 
 
 class RangePart(Part):

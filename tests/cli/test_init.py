@@ -1,0 +1,92 @@
+"""`armature init` and `armature schema`: examples that run as they are, and schemas that editors can check them with."""
+
+import json
+
+import jsonschema
+import pytest
+
+import armature as arm
+from armature.cli.init import TEMPLATES, template
+from armature.cli.main import run
+from armature.cli.schema import KINDS, schema_of
+from armature.document import values
+from armature.optimize.job_file import load_job
+
+
+def test_the_examples_run_as_they_are(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run(["init"]) == 0
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted(TEMPLATES)
+    assert run(["check", "robot.yaml", "--drives", "drives.yaml"]) == 0
+    capsys.readouterr()
+    for name, folder in (("task.yaml", "plan"), ("path_task.yaml", "seam")):
+        assert run(["plan", name, "--json"]) == 0
+        data = json.loads(capsys.readouterr().out)
+        assert data["ok"] and data["certificate"]["ok"] and 0.0 < data["saving"] < 1.0
+        assert (tmp_path / folder / "report.html").stat().st_size > 10_000 and (tmp_path / folder / "plan.csv").exists()
+
+
+def test_init_does_not_write_over_files(tmp_path, capsys):
+    (tmp_path / "task.yaml").write_text("mine")
+    assert run(["init", str(tmp_path)]) == 2
+    assert "task.yaml already" in capsys.readouterr().err and (tmp_path / "task.yaml").read_text() == "mine"
+    assert run(["init", str(tmp_path), "--force"]) == 0
+    assert (tmp_path / "task.yaml").read_text() == template("task.yaml")
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_every_line_of_an_example_that_is_not_plain_is_explained(name):
+    text = template(name)
+    assert text.startswith("#") and text.count("#") >= 3
+
+
+@pytest.mark.parametrize("name", [*TEMPLATES])
+def test_the_examples_fit_their_schema(name):
+    kind = "task" if "task" in name else name.removesuffix(".yaml")
+    schema = schema_of(kind)
+    json.dumps(schema, allow_nan=False)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(values(template(name), name), schema, jsonschema.Draft202012Validator)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("robot", "lnks: []"),
+        ("robot", "links: [{kind: revolut}]"),
+        ("drives", "drives: {a: {motr: dc-24v-10w}}"),
+        ("drives", "supply: burnt"),
+        ("task", "robot: x\nmove: {start: [1], goal: 3}"),
+        ("task", "robot: x\nknots: 2.5"),
+        ("study", "task: task.yaml\nvari: {}"),
+        ("line", "stations: 3"),
+    ],
+)
+def test_schemas_refuse_what_the_program_refuses(kind, text):
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(values(text, "x"), schema_of(kind), jsonschema.Draft202012Validator)
+
+
+def test_built_in_robots_fit_the_schema():
+    for name in arm.library():
+        jsonschema.validate(values(arm.library(name).to_yaml(), name), schema_of("robot"), jsonschema.Draft202012Validator)
+
+
+def test_the_schema_is_printed_and_written(tmp_path, capsys):
+    for kind in KINDS:
+        assert run(["schema", kind]) == 0
+        assert json.loads(capsys.readouterr().out)["title"] == f"Armature {kind}"
+    assert run(["schema", "task", "--save", str(tmp_path / "task.json")]) == 0
+    assert json.loads((tmp_path / "task.json").read_text()) == schema_of("task")
+
+
+def test_init_for_a_robot_of_one_s_own_names_its_joints(tmp_path, capsys):
+    arm.library("planar2").save(tmp_path / "bare.yaml")
+    text = (tmp_path / "bare.yaml").read_text()
+    (tmp_path / "bare.yaml").write_text(text[: text.index("drives:")])
+    assert run(["init", str(tmp_path / "new"), "--robot", str(tmp_path / "bare.yaml")]) == 0
+    job = load_job(tmp_path / "new" / "task.yaml")
+    assert job.robot.joint_names == ("shoulder", "elbow") and len(job.robot.drives) == 2
+    capsys.readouterr()
+    assert run(["plan", str(tmp_path / "new" / "task.yaml"), "--knots", "30", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["certificate"]["ok"]
