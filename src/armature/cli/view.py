@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from pathlib import Path
 
 import typer
+
+from armature.cli.inputs import DRIVES
+from armature.cli.output import answer, say
+from armature.errors import ArmatureWarning
 
 LOCAL = ("127.0.0.1", "localhost", "::1")
 
@@ -14,6 +20,7 @@ def view(
     host: str = typer.Option("127.0.0.1", help="address to serve at; others than this machine's own are open to the network"),
     port: int = typer.Option(0, help="port; any free one by default", min=0, max=65535),
     meshes: list[Path] = typer.Option([], help="folder that meshes may be read from, besides the robot's own; may be repeated"),
+    drives: Path | None = DRIVES,
     browser: bool = typer.Option(True, help="open the page in the browser"),
 ) -> None:
     """Plan in the browser: drag the start and the goal, see the motion, what it costs and whether it is proved. Works offline."""
@@ -23,14 +30,17 @@ def view(
     from armature.web.server import Server
 
     if host not in LOCAL:
-        typer.echo(f"warning: served at {host}: whoever learns the address below can use this page; it is not encrypted", err=True)
-    server = Server(opened(what, tuple(meshes)), host, port)
-    typer.echo(f"Open {server.address}\nThe address holds a secret: it is for you alone. End with Ctrl-C.")
-    if browser:
-        webbrowser.open(server.address)
+        text = f"served at {host}: whoever learns the address can use this page, and what goes over the network is not encrypted"
+        warnings.warn(text, ArmatureWarning, stacklevel=2)
+    server = Server(opened(what, tuple(meshes), drives), host, port)
     try:
+        say(f"Open {server.address}", "The address holds a secret: it is for you alone. End with Ctrl-C.")
+        answer({"address": server.address})
+        sys.stdout.flush()  # whoever started this in a pipe waits for the address
+        if browser:
+            webbrowser.open(server.address)
         server.wait()
     except KeyboardInterrupt:
-        typer.echo("")
+        say("")
     finally:
         server.stop()

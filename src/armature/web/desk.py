@@ -21,6 +21,7 @@ from armature.web.planner import Planner
 from armature.web.scene import GHOST, PLAN, Scene
 from armature.web.session import Wish
 from armature.web.study import Cases
+from armature.web.typical import NOTE, is_typical
 from armature.web.words import card, remedy
 
 PAUSE = 0.7  # seconds between two rounds of the motion
@@ -111,7 +112,7 @@ class Desk:
             self._open()
 
     def _upload(self, name: str, content: bytes) -> None:
-        found = uploaded(name, content)
+        found = uploaded(name, content, self.session.robot)
         if isinstance(found, Robot):
             self._take(found, ())
         else:
@@ -183,6 +184,7 @@ class Desk:
 
     def _about(self, robot: Robot, notes: list[str]) -> str:
         lines = [f"**{robot.name}**: {robot.n} joints, {robot.mass:.3g} kg, {len(robot.drives)} drives."]
+        lines += [NOTE] if is_typical(robot) else []
         lines += [f"Drawn from its joints: {len(notes)} meshes were not read ({notes[0]})."] if notes else []
         return "\n\n".join(html.escape(line, quote=False) for line in lines)
 

@@ -13,6 +13,7 @@ from armature.robot.library import library
 from armature.robot.load import load
 from armature.robot.model import Robot
 from armature.web.session import Session, Wish, first_wish
+from armature.web.typical import with_typical_drives
 
 FIRST = "six_axis"
 ROBOTS, PLANS, STUDIES = (".urdf", ".yaml", ".yml"), (".npz", ".json"), (".db", ".sqlite", ".sqlite3")
@@ -39,8 +40,11 @@ class Opening:
         return session
 
 
-def opened(what: str | None = None, meshes: tuple[Path, ...] = ()) -> Opening:
-    """What `armature view` was given: a robot's name or file, a task file, a saved plan, or a study; by default a six-axis arm."""
+def opened(what: str | None = None, meshes: tuple[Path, ...] = (), drives: Path | None = None) -> Opening:
+    """What `armature view` was given: a robot's name or file, a task file, a saved plan, or a study; by default a six-axis arm.
+
+    meshes: more folders that meshes may be read from.  drives: a YAML file with a robot's drives.
+    """
     if what is None or (what in library() and not Path(what).exists()):
         return Opening(first_wish(library(what or FIRST)), mesh_folders=meshes)
     path = Path(what)
@@ -51,13 +55,17 @@ def opened(what: str | None = None, meshes: tuple[Path, ...] = ()) -> Opening:
         return Opening(_wish_of(plan), plan, mesh_folders=meshes)
     if suffix in STUDIES:
         return Opening(first_wish(library(FIRST)), study=path, mesh_folders=meshes)
-    if suffix in (".yaml", ".yml") and path.is_file() and not _is_robot(path):
+    if suffix in (".yaml", ".yml") and path.is_file() and not _has(path, "links"):
         return Opening(_task(path), mesh_folders=folders)
-    return Opening(first_wish(_fixed(load(path))), mesh_folders=folders)
+    robot = load(path)
+    return Opening(first_wish(_fixed(robot.with_drives(drives) if drives is not None else robot)), mesh_folders=folders)
 
 
-def uploaded(name: str, content: bytes) -> Robot | Any:
-    """The robot or saved plan in an uploaded file. Only kinds that cause no other file to be read; of its name, only the suffix is used."""
+def uploaded(name: str, content: bytes, robot: Robot) -> Robot | Any:
+    """The robot or saved plan in an uploaded file, or `robot` with the drives in it.
+
+    Only kinds that cause no other file to be read are taken; of the name, only the suffix is used.
+    """
     suffix = Path(name).suffix.lower()
     if suffix not in (*ROBOTS, *PLANS):
         raise FileError(f"a file of the kind {suffix!r} is not taken; choose one of {', '.join((*ROBOTS, *PLANS))}", name)
@@ -67,14 +75,18 @@ def uploaded(name: str, content: bytes) -> Robot | Any:
     with tempfile.TemporaryDirectory(prefix="armature") as folder:
         path = Path(folder) / f"uploaded{suffix}"
         path.write_bytes(content)
-        return _plan(path) if suffix in PLANS else _fixed(load(path))
+        if suffix in PLANS:
+            return _plan(path)
+        if suffix != ".urdf" and not _has(path, "links") and _has(path, "drives|couplings"):
+            return robot.with_drives(path)
+        return _fixed(load(path))
 
 
 def _fixed(robot: Robot) -> Robot:
     if robot.nq != robot.nv or robot.n == 0:
         what = "has a floating base" if robot.n else "has no moving joint"
         raise ArgumentError(f"robot {robot.name!r} {what}; moves are planned for arms on a fixed base")
-    return robot
+    return with_typical_drives(robot)
 
 
 def _plan(path: Path) -> Any:
@@ -88,9 +100,9 @@ def _wish_of(plan: Any) -> Wish:
     return Wish(plan.robot, track.q[0], track.q[-1], round(plan.duration, 4), 0.0, plan.supply)
 
 
-def _is_robot(path: Path) -> bool:
-    """A YAML file with links is a robot; others are tasks."""
-    return re.search(r"^links\s*:", path.read_text(encoding="utf-8", errors="replace"), re.MULTILINE) is not None
+def _has(path: Path, keys: str) -> bool:
+    """Whether a YAML file has one of these keys at its top: a robot has links, a file of drives has drives, others are tasks."""
+    return re.search(rf"^({keys})\s*:", path.read_text(encoding="utf-8", errors="replace"), re.MULTILINE) is not None
 
 
 def _task(path: Path) -> Wish:

@@ -71,7 +71,7 @@ class Panel:
         self._scales: list[float] = []
         with tabs.add_tab("Robot"):
             self._robot = self._watched("robot", gui.add_dropdown("Robot", (*library(),)))
-            upload = gui.add_upload_button("Open a robot or a saved plan", icon="upload", mime_type=".urdf,.yaml,.yml,.json,.npz")
+            upload = gui.add_upload_button("Open a robot, its drives, or a plan", icon="upload", mime_type=".urdf,.yaml,.yml,.json,.npz")
             upload.on_upload(lambda event: self._act("upload", event.target.value))
             self.about = gui.add_markdown("")
         with tabs.add_tab("Save"):

@@ -1,0 +1,207 @@
+"""The state of one browser, without a browser."""
+
+import numpy as np
+import pytest
+
+import armature as arm
+from armature.errors import ArmatureError, FileError
+from armature.web import charts, pictures, words
+from armature.web.exports import EXPORTS, export
+from armature.web.opening import MOST_ROBOT, opened, uploaded
+from armature.web.session import Session, first_wish, hand, ranges, with_payload
+from armature.web.typical import is_typical, with_typical_drives
+
+ROBOT = arm.library("planar2")
+
+
+@pytest.fixture(scope="module")
+def plan():
+    return first_wish(arm.library("planar2")).job(30).run()
+
+
+@pytest.mark.parametrize("name", arm.library())
+def test_every_built_in_robot_opens_with_a_plan(name):
+    wish = first_wish(arm.library(name))
+    low, high = ranges(wish.robot)
+    assert np.all(low <= wish.start) and np.all(wish.start <= high) and np.all(low <= wish.goal) and np.all(wish.goal <= high)
+    assert not np.allclose(wish.start, wish.goal)
+    assert wish.job(30).run().ok
+
+
+def test_drag_brings_the_hand_there_on_the_same_branch():
+    session = Session(first_wish(arm.library("six_axis")))
+    before = session.wish.goal
+    where = session.where("goal")
+    for step in np.linspace(0.01, 0.08, 5):  # as a mouse does, bit by bit
+        assert session.reach("goal", where.R, where.p + [0.0, 0.0, step]) == ""
+    now = arm.pose(session.robot, session.wish.goal, hand(session.robot))
+    np.testing.assert_allclose(now.p, where.p + [0.0, 0.0, 0.08], atol=1e-8)
+    np.testing.assert_allclose(now.R, where.R, atol=1e-8)
+    assert np.abs(session.wish.goal - before).max() < 0.6
+
+
+def test_drag_out_of_reach_says_so_and_does_not_jump():
+    session = Session(first_wish(arm.library("six_axis")))
+    before = session.wish.goal
+    where = session.where("goal")
+    assert "cannot get there" in session.reach("goal", where.R, where.p * 5.0)
+    assert np.abs(session.wish.goal - before).max() <= 1.2
+
+
+def test_hand_of_a_simple_arm_is_dragged_by_its_place_alone():
+    session = Session(first_wish(arm.library("burgevin")))
+    where = session.where("start")
+    assert session.reach("start", np.eye(3), where.p + [0.02, 0.01, 0.0]) == ""
+    np.testing.assert_allclose(session.where("start").p, where.p + [0.02, 0.01, 0.0], atol=1e-8)
+
+
+def test_curve_of_another_move_is_forgotten_and_that_of_another_duration_kept():
+    session = Session(first_wish(arm.library("planar2")))
+    session.curve = session.least = 1.0  # type: ignore[assignment]
+    assert session.change(duration=2.0) and session.curve == 1.0
+    assert not session.change(duration=2.0)
+    assert session.change(payload=1.0) and session.curve is None and session.least is None
+
+
+def test_payload_is_at_the_hand_and_its_robot_is_made_once():
+    robot = arm.library("six_axis")
+    heavy = with_payload(robot, 2.0)
+    assert heavy is with_payload(robot, 2.0) and heavy.mass == pytest.approx(robot.mass + 2.0)
+    assert with_payload(robot, 0.0) is robot
+
+
+# files -------------------------------------------------------------------------------------------------------------------
+
+
+def test_a_name_a_robot_file_a_plan_and_a_folder_are_opened(tmp_path, plan):
+    assert opened().wish.robot.name == "six_axis"
+    assert opened("scara").wish.robot.name == "scara"
+    arm.library("scara").save(tmp_path / "mine.yaml")
+    assert opened(str(tmp_path / "mine.yaml")).mesh_folders == (tmp_path,)
+    for name in ("plan.npz", "plan.json", "folder"):
+        plan.save(tmp_path / name)
+        session = opened(str(tmp_path / name)).session()
+        assert not session.planning and session.plan.energy == plan.energy
+        np.testing.assert_array_equal(session.wish.goal, plan.trajectory.q[-1])
+
+
+def test_uploads_are_robots_and_plans_of_moderate_size(tmp_path, plan):
+    text = arm.library("scara").to_yaml().encode()
+    assert uploaded("my robot.yaml", text, ROBOT).name == "scara"
+    plan.save(tmp_path / "p.npz")
+    assert uploaded("x.npz", (tmp_path / "p.npz").read_bytes(), ROBOT).energy == plan.energy
+    with pytest.raises(FileError, match="at most 2 MB"):
+        uploaded("big.yaml", text + b"#" * MOST_ROBOT, ROBOT)
+    # kinds that make other files be read (MJCF includes, xacro) or run code are not taken
+    for name in ("a.xml", "a.xacro", "a.py", "a.pkl", "a", "../../a.exe", "a.urdf.zip"):
+        with pytest.raises(FileError, match="is not taken"):
+            uploaded(name, text, ROBOT)
+
+
+def test_uploaded_name_is_no_path(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert uploaded("../../../../etc/robot.yaml", arm.library("scara").to_yaml().encode(), ROBOT).name == "scara"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("content", [b"", b"\x00\xff" * 50, b"links: [", b"<robot", b"{}", b"armature: 1\nlinks: 3"])
+@pytest.mark.parametrize("suffix", ["urdf", "yaml", "json", "npz"])
+def test_broken_uploads_are_refused_with_words(content, suffix):
+    with pytest.raises(ArmatureError):
+        uploaded(f"a.{suffix}", content, ROBOT)
+
+
+@pytest.mark.parametrize("kind", EXPORTS)
+def test_everything_that_the_command_line_writes_can_be_downloaded(plan, kind):
+    if "temperature" in kind and not plan.ledger.heating:
+        pytest.fail("the motors of the test robot have no thermal data")
+    name, content = export(plan, kind)
+    assert name.endswith(kind[kind.rindex("(") + 1 : -1]) and len(content) > 300
+
+
+def test_downloads_of_the_motion_read_back(plan, tmp_path):
+    for kind in EXPORTS:
+        name, content = export(plan, kind) if kind.startswith("Motion") else ("", b"")
+        if name:
+            (tmp_path / name).write_bytes(content)
+            np.testing.assert_allclose(arm.load_trajectory(tmp_path / name).q, plan.trajectory.q, atol=1e-9)
+
+
+# words and pictures ------------------------------------------------------------------------------------------------------
+
+
+def test_card_says_what_it_costs_what_it_saves_and_whether_it_is_proved(plan):
+    session = Session(first_wish(arm.library("planar2")), plan=plan)
+    assert f"{plan.losses:.3g} J" in words.card(session, "") and "Not yet proved" in words.card(session, "")
+    session.certified = True
+    text = words.card(session, "drawing …")
+    assert "Proved" in text and "drawing …" in text and ("% less" in text or "as much" in text)
+
+
+def test_too_short_a_time_is_refused_with_the_button_that_helps():
+    wish = first_wish(arm.library("planar2"))
+    refused = arm.minimize_energy(wish.robot, arm.Move(wish.start, wish.goal, 0.05), knots=30)
+    label, what, value = words.remedy(refused, None if refused.diagnosis.shortest_duration else 0.3)
+    assert what == "duration" and label == f"Use {value:g} s"
+    session = Session(wish, plan=refused, least=0.3)
+    assert "armature-refusal" in words.card(session, "")
+    assert arm.minimize_energy(wish.robot, arm.Move(wish.start, wish.goal, value), knots=30).ok
+
+
+def test_words_from_files_cannot_become_markup(plan):
+    session = Session(first_wish(arm.library("planar2")), plan=plan)
+    session.problem = "<script>alert(1)</script>"
+    assert "<script" not in words.card(session, "<img src=x>") and "<img" not in words.card(session, "<img src=x>")
+    chart = charts.Chart("<b>", "<i>", "<u>")
+    chart.line(np.arange(3.0), np.arange(3.0), "#000", label="<s>")
+    assert not any(f"<{tag}>" in chart.svg() for tag in "bius")
+
+
+def test_charts_put_values_where_they_belong():
+    chart = charts.Chart("", "", "")
+    chart.line(np.array([0.0, 10.0]), np.array([0.0, 1.0]), "#123456")
+    left, right, top, bottom = chart.frame()
+    x0, x1, y0, y1 = chart.limits()
+    assert (x0, x1) == (0.0, 10.0) and y0 < 0.0 and y1 > 1.0
+    y = lambda v: bottom - (v - y0) / (y1 - y0) * (bottom - top)
+    assert f'd="M{left:.1f},{y(0):.1f} {right:.1f},{y(1):.1f}"' in chart.svg()
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 1), (-3, 7), (0.961, 3.84), (-1e-6, 1e-6), (1e4, 5e5), (-2, -1)])
+def test_ticks_are_few_round_numbers_within_the_range(low, high):
+    ticks = charts.nice(low, high, 5)
+    assert 2 <= len(ticks) <= 7 and low - 1e-12 <= min(ticks) and max(ticks) <= high + 1e-12
+    steps = np.diff(ticks)
+    np.testing.assert_allclose(steps, steps[0], rtol=1e-6)
+
+
+def test_lines_break_where_values_are_missing():
+    x, y = np.arange(6.0), np.array([1, 2, np.nan, 3, 4, np.nan])
+    assert [len(a) for a, _ in charts.runs(x, y)] == [2, 2]
+
+
+def test_pictures_of_a_plan_are_drawn_from_its_numbers(plan):
+    assert pictures.graf(plan).count("<svg") == len(plan.robot.drives)
+    assert pictures.power(plan).count("<svg") == 2 and pictures.torque(plan).count("<svg") == 3
+    assert f"{plan.ledger.copper:.3g} J" in pictures.ledger(plan)
+
+
+URDF = """<robot name="mine"><link name="base"/><link name="limb"><inertial><origin xyz="0.3 0 0"/><mass value="2"/>
+<inertia ixx="0.02" iyy="0.06" izz="0.06" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="turn" type="revolute"><parent link="base"/><child link="limb"/><axis xyz="0 1 0"/>
+<limit lower="-1.5" upper="1.5" velocity="2" effort="60"/></joint></robot>"""
+
+
+def test_uploaded_robot_without_drives_gets_typical_ones_and_then_its_own():
+    robot = uploaded("mine.urdf", URDF.encode(), ROBOT)
+    assert is_typical(robot) and first_wish(robot).job(20).run().ok
+    motor = robot.drivetrain.drives[0].motor
+    assert motor.peak_current * motor.torque_constant * 100 >= 60.0
+    mine = b"drives:\n  turn: {motor: {like: torque-48v-joint-l}, gear: {ratio: 50}, amplifier: {voltage: 48 V}}\n"
+    own = uploaded("drives.yaml", mine, robot)
+    assert own.name == "mine" and not is_typical(own) and own.drivetrain.drives[0].gear.ratio == 50.0
+
+
+def test_built_in_robots_keep_their_drives():
+    for name in arm.library():
+        assert with_typical_drives(arm.library(name)) is arm.library(name) and not is_typical(arm.library(name))
