@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import inf
 from os import PathLike
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -15,8 +16,12 @@ from armature.robot.model import Robot
 from armature.simulate.ledger import flow_of, motion_steps
 
 
-def graf(robot: Robot, trajectory: Trajectory, save: str | PathLike[str] | None = None) -> Figure:
-    """Current (A) against joint velocity (rad/s, m/s), one panel for each drive; the feasible region is shaded, the start is a dot."""
+def graf(robot: Robot | Any, trajectory: Trajectory | None = None, save: str | PathLike[str] | None = None) -> Figure:
+    """Current (A) against joint velocity (rad/s, m/s), one panel for each drive; the feasible region is shaded, the start is a dot.
+
+    robot: with its drives, or a plan in place of robot and trajectory.
+    """
+    robot, trajectory = style.subject(robot, trajectory)
     steps = motion_steps(robot, trajectory)
     flows, train = flow_of(robot, steps), robot.drivetrain
     figure, axes = style.panels(len(flows), "Current against velocity")

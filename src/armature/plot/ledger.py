@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from os import PathLike
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from armature.drive.drive import LOSSES
 from armature.plot import style
+from armature.plot.flows import flows_in, flows_out
 from armature.simulate.ledger import Ledger
 
 COLOUR = {"drawn": 4, "returned": 2, "kinetic": 5, "potential": 5, "capacitor": 5, "copper": 1, "resistor": 6}
 GAP = 0.04  # between bands, of the whole height
 
 
-def ledger_flow(ledger: Ledger, save: str | PathLike[str] | None = None) -> Figure:
-    """Energies (J) in and out of a motion as bands; stored energy that fell stands on the left, that grew on the right."""
+def ledger_flow(ledger: Ledger | Any, save: str | PathLike[str] | None = None) -> Figure:
+    """Energies (J) in and out of a motion as bands; stored energy that fell stands on the left, that grew on the right.
+
+    ledger: of a motion, or a plan.
+    """
+    ledger = getattr(ledger, "ledger", ledger)
     sources, sinks = flows_in(ledger), flows_out(ledger)
     figure, (a,) = style.panels(1, f"Energy of the motion: {ledger.energy:.4g} J net", width=8.0, height=4.5)
     total = max(sum(x for _, x in sources), sum(x for _, x in sinks), 1e-12)
@@ -28,18 +33,6 @@ def ledger_flow(ledger: Ledger, save: str | PathLike[str] | None = None) -> Figu
     a.set(xlim=(-0.28, 1.28), ylim=(-0.75, 0.75))
     a.axis("off")
     return style.finish(figure, save)
-
-
-def flows_in(ledger: Ledger) -> list[tuple[str, float]]:
-    """What the motion was fed with, J, > 0: drawn energy and stored energy that fell."""
-    falls = [(name, -getattr(ledger, name)) for name in ("kinetic", "potential", "capacitor")]
-    return [(name, x) for name, x in [("drawn", ledger.drawn), *falls] if x > 0]
-
-
-def flows_out(ledger: Ledger) -> list[tuple[str, float]]:
-    """Where it went, J, > 0: losses, returned energy and stored energy that grew."""
-    names = (*LOSSES, "resistor", "supply_loss", "returned", "kinetic", "potential", "capacitor")
-    return [(name, x) for name in names if (x := getattr(ledger, name)) > 0]
 
 
 def _side(a: Axes, bands: list[tuple[str, float]], total: float, outer: float, inner: float) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from os import PathLike
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -10,13 +11,17 @@ from matplotlib.figure import Figure
 from armature.dynamics.compiled import skeleton
 from armature.motion.trajectory import Trajectory
 from armature.plot import style
+from armature.plot.limbs import bones
 from armature.robot.model import Robot
 
 VIEWS = (("from the side", 0, 2, "x", "z"), ("from the front", 1, 2, "y", "z"), ("from above", 0, 1, "x", "y"))
 
 
-def motion(robot: Robot, trajectory: Trajectory, poses: int = 13, save: str | PathLike[str] | None = None) -> Figure:
+def motion(
+    robot: Robot | Any, trajectory: Trajectory | None = None, poses: int = 13, save: str | PathLike[str] | None = None
+) -> Figure:
     """Stick figures at equal times, pale at the start and dark at the end, and the path of the last link; three views, m."""
+    robot, trajectory = style.subject(robot, trajectory)
     t = np.linspace(trajectory.t[0], trajectory.t[-1], 200)
     points = np.asarray(skeleton(robot, trajectory(t).q))
     edges = bones(robot)
@@ -29,9 +34,3 @@ def motion(robot: Robot, trajectory: Trajectory, poses: int = 13, save: str | Pa
         a.plot(points[:, -1, i], points[:, -1, j], color=style.COLOURS[1], linewidth=1.6)
         a.set(title=title, xlabel=f"{x} [m]", ylabel=f"{y} [m]", aspect="equal")
     return style.finish(figure, save)
-
-
-def bones(robot: Robot) -> list[tuple[int, int]]:
-    """Pairs of links (indices in robot.links) that a joint connects."""
-    index = {link.name: k for k, link in enumerate(robot.links)}
-    return [(index[j.parent], index[j.child]) for j in robot.joints]

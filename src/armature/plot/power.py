@@ -15,11 +15,15 @@ from armature.robot.model import Robot
 from armature.simulate.ledger import flow_of, motion_steps
 
 
-def power(robot: Robot, trajectory: Trajectory, supply: Any = None, save: str | PathLike[str] | None = None) -> Figure:
+def power(
+    robot: Robot | Any, trajectory: Trajectory | None = None, supply: Any = None, save: str | PathLike[str] | None = None
+) -> Figure:
     """Power (W) that each drive takes (above zero) and gives back (below), and what the supply gives and takes for all of them.
 
-    supply: as for `ledger`; the robot's own, else regenerative.
+    supply: as for `ledger`; the plan's or the robot's own, else regenerative.
     """
+    supply = supply if supply is not None or trajectory is not None else getattr(robot, "supply", None)
+    robot, trajectory = style.subject(robot, trajectory)
     steps = motion_steps(robot, trajectory)
     flows, train = flow_of(robot, steps), robot.drivetrain
     figure, (single, common) = style.panels(2 if flows else 0, "Power", width=7.0, height=3.2, columns=1)

@@ -1,92 +1,83 @@
-"""One page (HTML, no network) for a plan: what it saves, the proof, the moving robot, and the figures."""
+"""The report of a plan: one page (HTML, no network) with the moving robot, or the figures as PDF or PNG."""
 
 from __future__ import annotations
 
 import html
-import io
 import json
+from os import PathLike, fspath
 from pathlib import Path
 from string import Template
 from typing import Any
 
-import numpy as np
-from matplotlib.figure import Figure
-
-from armature.dynamics.compiled import skeleton
 from armature.errors import FileError
-from armature.motion.trajectory import Trajectory
-from armature.plot.graf import graf
-from armature.plot.ledger import ledger_flow
-from armature.plot.motion import bones, motion
-from armature.plot.power import power
+from armature.motion.write import write_whole
+from armature.plot import words
+from armature.plot.page_data import page_data
 
-FRAMES = 120
+PARTS = Path(__file__).parent / "page"
+SCRIPTS = ("scene.js", "charts.js", "report.js")
 
 
-def write_report(solution: Any, path: Any) -> Path:
-    """Write the page of a `Solution` to `path`; returns the path."""
-    path = Path(path)
-    robot, plan = solution.robot, solution.trajectory
-    figures = {
-        "The motion": motion(robot, plan),
-        "Current against velocity: the shaded region is what the drives can do": graf(robot, plan),
-        "Power": power(robot, plan, solution.supply),
-        "Where the energy went": ledger_flow(solution.ledger),
-    }
-    page = Template((Path(__file__).parent / "report.html").read_text(encoding="utf-8"))
-    text = page.safe_substitute(
-        title=html.escape(f"{robot.name}: {plan.duration:.4g} s"),
-        headline=html.escape(_headline(solution)),
-        proof=html.escape(str(solution.certificate)),
-        verdict="passed" if solution.certificate.ok else "failed",
-        summary=html.escape(str(solution)),
-        books=html.escape(str(solution.ledger)),
-        margins=_margins(solution.certificate),
-        figures="".join(f"<figure><figcaption>{html.escape(k)}</figcaption>{_svg(v)}</figure>" for k, v in figures.items()),
-        data=json.dumps(_moving(solution)).replace("</", "<\\/"),
+def write_report(plan: Any, path: str | PathLike[str]) -> Path:
+    """Write the report of a `Solution` or a `SavedPlan`: .html, .pdf, or .png by the path's ending. Returns the path."""
+    place = Path(fspath(path))
+    suffix = place.suffix.lower()
+    if suffix in (".html", ".htm"):
+        return write_whole(place, html_page(plan))
+    if suffix in (".pdf", ".png"):
+        from armature.plot.pages import write_pages  # matplotlib is needed for these only
+
+        return write_pages(plan, place)
+    raise FileError(f"a report ends in .html, .pdf or .png, not {suffix!r}; choose one of them", place)
+
+
+def html_page(plan: Any) -> str:
+    """The page as text: style, data and scripts are inside."""
+    text = lambda name: (PARTS / name).read_text(encoding="utf-8")
+    lead, *rest = words.summary(plan)
+    return Template(text("report.html")).substitute(
+        title=html.escape(f"{plan.robot.name}: {plan.duration:.4g} s"),
+        robot=html.escape(plan.robot.name),
+        headline=html.escape(words.headline(plan)),
+        verdict="good" if plan.ok and plan.certificate.ok else "bad",
+        summary="".join(f"<p>{html.escape(line)}</p>" for line in ([lead, *rest] if plan.ok else rest)),
+        failure="" if plan.ok else f'<p class="failure" role="alert">{html.escape(lead)}</p>',
+        tiles=_tiles(plan),
+        notes="".join(f"<li>{html.escape(note)}</li>" for note in (plan.status.value, *plan.notes)),
+        certificate=html.escape(str(plan.certificate)),
+        books=html.escape(str(plan.ledger)),
+        provenance=_provenance(plan),
+        style=text("report.css"),
+        script="\n".join(text(name) for name in SCRIPTS),
+        data=json.dumps(page_data(plan), separators=(",", ":"), allow_nan=False).replace("</", "<\\/"),
     )
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise FileError(f"the report cannot be written: {error.strerror}; choose a folder that exists and may be written", path) from None
-    return path
 
 
-def _headline(solution: Any) -> str:
-    if solution.saving is None:
-        return f"{solution.energy:.4g} J drawn, {solution.losses:.4g} J lost"
-    what = "losses" if solution.returns else "energy drawn"
-    return f"{100 * solution.saving:.0f} % less {what} than the joint cubic"
+def _tiles(plan: Any) -> str:
+    """The numbers that matter, each with its name and a remark."""
+    base, proof, near = plan.baseline, plan.certificate, plan.certificate.worst
+    follows = f"follows to {proof.tracking_error:.0e}, energy to {proof.energy_error:.0e}"
+    other = lambda name: "" if base is None else f"{words.the(base.name)}: {getattr(base.ledger, name):.4g} J"
+    tiles = [
+        ("energy drawn", f"{plan.energy:.4g} J", other("energy")),
+        ("heat", f"{plan.losses:.4g} J", other("losses")),
+        ("duration", f"{plan.duration:.4g} s", f"{len(plan.trajectory)} knots, {len(plan.iterations)} iterations"),
+        ("certificate", "passed" if proof.ok else "not passed", follows),
+    ]
+    if plan.ok and plan.saving is not None and not words.hurried(plan):
+        tiles.insert(0, ("saved", f"{100 * plan.saving:.1f} %", f"of the {'losses' if plan.returns else 'energy drawn'}"))
+    if near is not None:
+        tiles.append(("nearest limit", words.left(near), f"{near.joint}: {near.limit} at {near.time:.3g} s"))
+    cells = [tuple(html.escape(text) for text in tile) for tile in tiles]
+    return "".join(f"<div><dt>{name}</dt><dd>{value}</dd><small>{remark}</small></div>" for name, value, remark in cells)
 
 
-def _moving(solution: Any) -> dict[str, Any]:
-    """What the animation needs: bones, and the links' places over time for the plan and the cubic."""
-    robot = solution.robot
-    tracks = {"plan": solution.trajectory}
-    if solution.baseline is not None:
-        tracks["cubic"] = solution.baseline.trajectory
-    return {
-        "bones": bones(robot),
-        "duration": solution.trajectory.duration,
-        "tracks": {name: np.round(_places(robot, track), 4).tolist() for name, track in tracks.items()},
-        "durations": {name: track.duration for name, track in tracks.items()},
-    }
+def _provenance(plan: Any) -> str:
+    """Where the plan comes from, as rows of a table."""
+    from armature.optimize.provenance import provenance
 
-
-def _places(robot: Any, track: Trajectory) -> np.ndarray:
-    return np.asarray(skeleton(robot, track(np.linspace(track.t[0], track.t[-1], FRAMES)).q))
-
-
-def _margins(certificate: Any) -> str:
-    rows = sorted((m for row in certificate.margins.values() for m in row.values()), key=lambda m: m.fraction)
-    row = lambda m: (m.joint, m.limit, f"{m.value:.4g}", f"{m.bound:.4g} {m.unit}", f"{100 * m.fraction:.1f} %", f"{m.time:.3f} s")
-    cells = ["<tr>" + "".join(f"<td>{html.escape(x)}</td>" for x in row(m)) + "</tr>" for m in rows]
-    return "".join(cells)
-
-
-def _svg(figure: Figure) -> str:
-    """The figure as inline SVG."""
-    buffer = io.StringIO()
-    figure.savefig(buffer, format="svg", bbox_inches="tight")
-    text = buffer.getvalue()
-    return text[text.index("<svg") :]
+    origin = dict(getattr(plan, "provenance", None) or provenance({"robot": plan.robot, "supply": plan.supply}))
+    packages = ", ".join(f"{name} {version}" for name, version in origin.pop("packages", {}).items())
+    inputs = [(f"input: {name}", value) for name, value in origin.pop("inputs", {}).items()]
+    rows = [*origin.items(), ("packages", packages), *inputs]
+    return "".join(f"<tr><th>{html.escape(str(k))}</th><td>{html.escape(str(v))}</td></tr>" for k, v in rows if v)

@@ -10,6 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from armature.errors import ArgumentError, FileError
+from armature.motion.trajectory import Trajectory
+from armature.robot.model import Robot
 
 # Okabe and Ito's colours, dark ones first
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#999933")
@@ -17,6 +19,15 @@ LINES = ("-", "--", "-.", ":")
 REGION = "#BBD7EA"
 REGION_2 = "#E8F1F7"
 LIMIT = "#444444"
+
+
+def subject(robot: Any, trajectory: Trajectory | None = None) -> tuple[Robot, Trajectory]:
+    """The robot and the motion to draw: both as given, or those of a plan in place of the robot."""
+    if trajectory is not None:
+        return robot, trajectory
+    if not hasattr(robot, "trajectory"):
+        raise ArgumentError("there is no motion to draw; give a robot and a trajectory, or a plan")
+    return robot.robot, robot.trajectory
 
 
 def line(k: int) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import ceil
 from os import PathLike
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -13,11 +14,12 @@ from armature.plot import style
 from armature.simulate.ledger import Ledger
 
 
-def temperature(ledger: Ledger, cycles: int | None = None, save: str | PathLike[str] | None = None) -> Figure:
+def temperature(ledger: Ledger | Any, cycles: int | None = None, save: str | PathLike[str] | None = None) -> Figure:
     """Highest winding temperature (°C) in each repetition of the ledger's cycle, begun cold, with the steady state and the maximum.
 
     cycles: how many repetitions to draw; by default five thermal time constants of the slowest motor.
     """
+    ledger = getattr(ledger, "ledger", ledger)
     warm = [(h, h.drive.motor.thermal) for h in ledger.heating if h.drive.motor.thermal is not None]
     if not warm:
         raise ArgumentError("no motor has thermal data; give its `thermal` (resistances and time constants) to see temperatures")

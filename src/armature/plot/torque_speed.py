@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import inf
 from os import PathLike
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -17,11 +18,13 @@ from armature.robot.model import Robot
 from armature.simulate.ledger import flow_of, motion_steps
 
 
-def torque_speed(robot: Robot, trajectory: Trajectory | None = None, save: str | PathLike[str] | None = None) -> Figure:
+def torque_speed(robot: Robot | Any, trajectory: Trajectory | None = None, save: str | PathLike[str] | None = None) -> Figure:
     """Torque (N·m, N) that each drive gives to its joint against joint velocity: peak region light, continuous region dark.
 
     Gear losses and friction are counted in: a drive brakes more than it drives.
     """
+    if hasattr(robot, "trajectory"):
+        robot, trajectory = style.subject(robot)
     train = robot.drivetrain
     figure, axes = style.panels(len(train.drives), "Torque against speed")
     steps = None if trajectory is None else motion_steps(robot, trajectory)

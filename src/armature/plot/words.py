@@ -1,0 +1,59 @@
+"""A plan in words: what it saves, whether it may be run, and why there is none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def headline(plan: Any) -> str:
+    """The one line that matters."""
+    if not plan.ok:
+        return "No plan was found"
+    if plan.saving is None:
+        return f"{plan.energy:.4g} J drawn, {plan.losses:.4g} J lost"
+    if hurried(plan):
+        faster = 1 - plan.duration / plan.baseline.trajectory.duration
+        return f"{100 * faster:.0f} % less time than {the(plan.baseline.name)}"
+    what = "losses" if plan.returns else "energy drawn"
+    if plan.saving < 0:
+        return f"{-100 * plan.saving:.0f} % more {what} than {the(plan.baseline.name)}"
+    return f"{100 * plan.saving:.0f} % less {what} than {the(plan.baseline.name)}"
+
+
+def hurried(plan: Any) -> bool:
+    """Whether the plan is shorter than the motion it is compared with, which then says nothing about energy."""
+    return plan.baseline is not None and plan.duration < 0.99 * plan.baseline.trajectory.duration
+
+
+def summary(plan: Any) -> list[str]:
+    """A few sentences for someone who did not make the plan."""
+    lines = [f"{plan.robot.name} moves for {plan.duration:.4g} s."] if plan.ok else [str(plan.diagnosis or plan.status.value)]
+    if not plan.ok:
+        return [*lines, "The motion shown is the one of least violation that was met. It breaks limits and must not be run."]
+    lines.append(f"The plan draws {plan.energy:.4g} J from the supply and turns {plan.losses:.4g} J into heat.")
+    if plan.baseline is not None:
+        book, note = plan.baseline.ledger, f" ({plan.baseline.note})" if plan.baseline.note else ""
+        lines.append(f"{the(plan.baseline.name).capitalize()}{note} draws {book.energy:.4g} J and turns {book.losses:.4g} J into heat.")
+    return [*lines, proof(plan.certificate)]
+
+
+def proof(certificate: Any) -> str:
+    """What the certificate says, as a sentence."""
+    c = certificate
+    if not c.within_limits:
+        return f"The certificate did not pass: {c.worst}."
+    follows = f"the simulated arm follows to {c.tracking_error:.0e} of the motion and its energy agrees to {100 * c.energy_error:.1g} %"
+    near = f" (nearest: {c.worst.joint}'s {c.worst.limit}, {left(c.worst)})" if c.worst else ""
+    if not c.ok:
+        return f"The certificate did not pass: all limits hold, but {follows}."
+    return f"The certificate passed: every limit holds between the knots too{near}; under the planned currents {follows}."
+
+
+def left(margin: Any) -> str:
+    """How much of a limit is left."""
+    return "exceeded" if margin.fraction < -1e-3 else "reached" if margin.fraction < 1e-3 else f"{100 * margin.fraction:.2g} % left"
+
+
+def the(name: str) -> str:
+    """A name with its article."""
+    return name if name.startswith("the ") else f"the {name}"
