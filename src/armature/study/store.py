@@ -196,9 +196,13 @@ def open_store(path: str | os.PathLike[str], write: bool = False) -> Store:
 
 def _prepare(db: sqlite3.Connection, path: Path, write: bool) -> None:
     """Check that the file is ours and of this format; make it where it is empty."""
-    application, version = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
+    db.execute("BEGIN")  # all of it as it is at one moment
     empty = not db.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
-    if write and empty and application == 0:
+    application, version = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
+    db.execute("COMMIT")
+    if empty and application == 0 and not write:
+        raise FileError("the store is empty: the study has only just begun; look again in a moment", path)
+    if empty and application == 0:
         db.execute("PRAGMA journal_mode = WAL")
         db.executescript(f"BEGIN; {SCHEMA} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {FORMAT}; COMMIT;")
     elif application != APPLICATION:
