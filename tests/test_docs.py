@@ -1,23 +1,37 @@
-"""Every Python block of the documentation runs, page by page, in an empty folder with the files that a reader would have."""
+"""Every Python block of the documentation runs, and every armature command of its `sh` blocks, page by page, in an empty folder with the
+files that a reader would have."""
 
 import re
+import shlex
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+
 from oracles.robot_files import ROOT as ROBOTS
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(python|sh)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"^```(?:yaml|csv|xml)\n(?:# |<!-- )(\S+\.\w+).*?\n(.*?)^```", re.MULTILINE | re.DOTALL)  # its first line names it
 FILES = {"ur5.urdf": "ur_description/urdf/ur5_robot.urdf", "panda.urdf": "panda_description/urdf/panda.urdf"}
 
 
-def blocks(page: Path) -> list[str]:
-    """The page's blocks, each moved down to its line so that a traceback shows the line of the page."""
+def blocks(page: Path) -> list[tuple[str, str]]:
+    """The page's blocks and their languages; code is moved down to its line, so that a traceback shows the line of the page."""
     text = page.read_text(encoding="utf-8")
-    return ["\n" * text[: found.start(1)].count("\n") + found.group(1) for found in BLOCK.finditer(text)]
+    return [(found.group(1), "\n" * text[: found.start(2)].count("\n") + found.group(2)) for found in BLOCK.finditer(text)]
+
+
+def run_commands(text: str) -> None:
+    """The lines that call armature; they must succeed."""
+    for line in text.splitlines():
+        words = shlex.split(line, comments=True)
+        if words[:1] == ["armature"]:
+            done = subprocess.run([sys.executable, "-m", *words], capture_output=True, text=True, timeout=300)
+            assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
 
 
 WITH_CODE = [page for page in PAGES if blocks(page)]
@@ -32,9 +46,11 @@ def test_code_of_a_page_runs(page, tmp_path, monkeypatch):
     for found in FILE.finditer(page.read_text(encoding="utf-8")):
         (tmp_path / found.group(1)).write_text(found.group(2), encoding="utf-8")
     names: dict = {"__name__": "docs"}
-    for text in blocks(page):
-        exec(compile(text, str(page), "exec"), names)
-    assert len(names) > 2, "the page's code defines nothing"
+    for language, text in blocks(page):
+        if language == "sh":
+            run_commands(text)
+        else:
+            exec(compile(text, str(page), "exec"), names)
 
 
 def test_most_pages_have_code():
