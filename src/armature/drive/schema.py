@@ -52,8 +52,8 @@ def _supply() -> dict[str, Any]:
     """A name, or a mapping with `kind:`."""
     detailed = []
     for name, kind in _SUPPLIES.items():
-        own = {f.name: _field(f) for f in fields(kind)}
-        detailed.append({"type": "object", "properties": {"kind": {"const": name}, **own}, "required": ["kind"], "additionalProperties": False})
+        keys = {"kind": {"const": name}, **{f.name: _field(f) for f in fields(kind)}}
+        detailed.append({"type": "object", "properties": keys, "required": ["kind"], "additionalProperties": False})
     return {"anyOf": [{"enum": list(_SUPPLIES)}, *detailed]}
 
 

@@ -117,7 +117,8 @@ class Sheet:
             missing = [f.name for f in fields(kind) if f.name not in values and f.default is f.default_factory]
             self.note(f"{where}: missing {', '.join(missing)}; add it", data)
         except ArmatureError as error:
-            self.note(f"{where}: {error}", data)
+            key = _blamed(kind, data, str(error))
+            self.note(f"{where}: {error}" if key is None else f"{where}: {key}: {error}", data, key)
         return None
 
     def _named(self, kind: type, name: str) -> Any:
@@ -202,6 +203,12 @@ class Sheet:
             reason = error if isinstance(error, ArmatureError) else "needs the lists speeds, loads and values (one row for each speed)"
             self.note(f"{where}: {raw}: {reason}", data, raw)
         return None
+
+
+def _blamed(kind: type, data: Mapping, message: str) -> Any:
+    """The key of `data` that gave the quantity which a message is about, None where there is none."""
+    targets = {raw: _WORDS[kind, _word(raw)][0] if (kind, _word(raw)) in _WORDS else _word(raw) for raw in data}
+    return next((raw for raw, target in targets.items() if f" {target} = " in message), None)
 
 
 _NESTED: dict[str, type] = {

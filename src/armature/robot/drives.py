@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from armature.drive.catalogue import read_drives
 from armature.drive.drive import Drive
 from armature.drive.friction import Friction
 from armature.drive.train import Coupling, Drivetrain, drivetrain
-from armature.errors import ArmatureError, ArmatureWarning, RobotError
+from armature.errors import ArmatureError, ArmatureWarning, FileError, RobotError
 from armature.robot.model import Joint, Robot, Rotor
 from armature.text import read_text
 
@@ -29,6 +29,8 @@ def with_drives(robot: Robot, drives: Any, path: Any = None) -> Robot:
         drives, path = values(read_text(drives), drives), drives
     elif isinstance(drives, Iterable) and not hasattr(drives, "keys"):
         drives = {"couplings": list(drives)}
+    if path is not None and not isinstance(drives, Mapping):
+        raise FileError("the file is not a mapping; it names joints with their drives, under drives:", path, 1)
     found, supply = read_drives(drives, path)
     new = _all_fitted(robot, found, drives, path)
     named = {name for coupling in new for name in coupling.joints}

@@ -12,13 +12,20 @@ from armature.errors import ArgumentError
 
 
 class Quantity:
-    """How a number is read: in SI units, or from text with a unit of the same kind as one of `units`; finite unless told otherwise."""
+    """How a number is read: in SI units, or from text with a unit of the same kind as one of `units`; finite unless told otherwise;
+    a magnitude is not negative."""
 
-    def __init__(self, *units: str, infinite: bool = False):
-        self.units, self.infinite = units, infinite
+    def __init__(self, *units: str, infinite: bool = False, magnitude: bool = False):
+        self.units, self.infinite, self.magnitude = units, infinite, magnitude
 
     def read(self, value: Any) -> float:
         """The number, or a ValueError with what to write instead."""
+        number = self._number(value)
+        if self.magnitude and number < 0.0:
+            raise ValueError(f"{value} is negative, but this is a magnitude: give a number ≥ 0")
+        return number
+
+    def _number(self, value: Any) -> float:
         if isinstance(value, int | float) and not isinstance(value, bool):
             return _float(value, self.infinite)
         if isinstance(value, str) and len(value) < 100:
@@ -61,10 +68,10 @@ Speed = Annotated[float, Quantity("rad/s", "m/s")]
 Duration = Annotated[float, Quantity("s")]
 Power = Annotated[float, Quantity("W")]
 PerSecond = Annotated[float, Quantity("1/s")]
-# limits, which may be infinite
+# limits, which may be infinite; all but the ends of the range are magnitudes
 Bound = Annotated[float, Quantity("rad", "m", infinite=True)]
-Rate = Annotated[float, Quantity("rad/s", "m/s", infinite=True)]
-Acceleration = Annotated[float, Quantity("rad/s^2", "m/s^2", infinite=True)]
-Jerk = Annotated[float, Quantity("rad/s^3", "m/s^3", infinite=True)]
-Torque = Annotated[float, Quantity("N*m", "N", infinite=True)]
-TorqueRate = Annotated[float, Quantity("N*m/s", "N/s", infinite=True)]
+Rate = Annotated[float, Quantity("rad/s", "m/s", infinite=True, magnitude=True)]
+Acceleration = Annotated[float, Quantity("rad/s^2", "m/s^2", infinite=True, magnitude=True)]
+Jerk = Annotated[float, Quantity("rad/s^3", "m/s^3", infinite=True, magnitude=True)]
+Torque = Annotated[float, Quantity("N*m", "N", infinite=True, magnitude=True)]
+TorqueRate = Annotated[float, Quantity("N*m/s", "N/s", infinite=True, magnitude=True)]
