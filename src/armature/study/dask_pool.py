@@ -1,8 +1,13 @@
-"""Cases on a Dask cluster: the same work, the same values. Dask may run a case twice; the store keeps one row of each."""
+"""Cases on a Dask cluster: the same work, the same values. Dask may run a case twice; the store keeps one row of each.
+
+A scheduler needs milliseconds for a task, so that quick cases travel in bundles of about a second of work. Where a bundle loses its
+worker, its cases are sent again one by one: only the one that is to blame is counted.
+"""
 
 from __future__ import annotations
 
 import queue
+import time
 from typing import Any
 
 import armature
@@ -12,7 +17,10 @@ from armature.study.pool import Event
 from armature.study.store import StudyError
 from armature.study.worker import timed
 
-AHEAD = 2  # cases a thread of the cluster
+AHEAD = 3  # bundles for each thread of the cluster; those that are not at work wait at the scheduler
+BUNDLE = 1.0  # s of work that travel together
+MOST = 64  # cases in a bundle
+FRESH = 1.0  # s for which the number of threads is believed
 # for a cluster of our own: every death of a worker is told, and only the case that it worked on is blamed
 SETTINGS = {
     "distributed.scheduler.allowed-failures": 0,
@@ -29,9 +37,12 @@ class DaskPool:
     def __init__(self, address: str, timeout: float | None = None):
         distributed = _distributed()
         self.timeout = timeout
-        self._futures: dict[str, Any] = {}
-        self._submitted = 0
+        self._futures: dict[str, tuple[Any, list[tuple[str, bytes]]]] = {}
+        self._loose: list[tuple[str, bytes]] = []
         self._done: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._seconds = BUNDLE  # of a case, a running mean
+        self._submitted = self._size = 0
+        self._asked = -FRESH
         with _config(SETTINGS):
             self._cluster = _local(distributed, address)
             try:
@@ -44,50 +55,75 @@ class DaskPool:
 
     @property
     def size(self) -> int:
-        """Threads of the cluster."""
-        return max(1, sum(self._client.nthreads().values()))
+        """Threads of the cluster; workers may come and go, and asking takes time."""
+        if time.monotonic() - self._asked > FRESH:
+            self._size, self._asked = max(1, sum(self._client.nthreads().values())), time.monotonic()
+        return self._size
 
     @property
     def free(self) -> int:
         """How many more cases it takes."""
-        return AHEAD * self.size - len(self._futures)
+        return AHEAD * self.size * self._bundle - len(self._loose) - sum(len(cases) for _, cases in self._futures.values())
+
+    @property
+    def _bundle(self) -> int:
+        """How many cases make a second of work."""
+        return max(1, min(MOST, int(BUNDLE / max(self._seconds, 1e-6))))
 
     def submit(self, id: str, case: bytes) -> None:
-        """Hand a case to the scheduler."""
+        """Hand a case to the scheduler, in a bundle where cases are quick."""
+        self._loose.append((id, case))
+        if len(self._loose) >= self._bundle:
+            self._send(self._loose)
+            self._loose = []
+
+    def _send(self, cases: list[tuple[str, bytes]]) -> None:
         self._submitted += 1
-        future = self._client.submit(run_case, case, self.timeout, key=f"armature-{id}-{self._submitted}", pure=False)
-        self._futures[id] = future
-        future.add_done_callback(lambda _: self._done.put(id))
+        key = f"armature-{self._submitted}-{cases[0][0]}"
+        future = self._client.submit(run_cases, [case for _, case in cases], self.timeout, key=key, pure=False)
+        self._futures[key] = future, cases
+        future.add_done_callback(lambda _: self._done.put(key))
 
     def wait(self, seconds: float) -> list[Event]:
         """Outcomes that arrived; their futures are released, so that the cluster forgets them."""
+        if self._loose:
+            self._send(self._loose)
+            self._loose = []
         events: list[Event] = []
         try:
             while True:
-                id = self._done.get(timeout=seconds)
+                key = self._done.get(timeout=seconds)
                 seconds = 0.0
-                if (future := self._futures.pop(id, None)) is not None:
-                    events.append(self._event(id, future))
+                if key in self._futures:
+                    future, cases = self._futures.pop(key)
+                    events += self._events(future, cases)
                     future.release()
         except queue.Empty:
             return events
 
-    def _event(self, id: str, future: Any) -> Event:
+    def _events(self, future: Any, cases: list[tuple[str, bytes]]) -> list[Event]:
+        """What came of a bundle."""
         if future.status == "finished":
-            return Event(id, future.result())
+            outcomes = future.result()
+            self._seconds += 0.2 * (sum(o.seconds for o in outcomes) / len(outcomes) - self._seconds)
+            return [Event(id, outcome) for (id, _), outcome in zip(cases, outcomes)]
         if future.cancelled():
-            return Event(id)
+            return [Event(id) for id, _ in cases]
         error = future.exception()
-        if type(error).__name__ == "KilledWorker":
-            return Event(id, died="of the cluster died while it worked on it")
-        return Event(id, Outcome({}, None, f"{type(error).__name__}: {error}"))
+        if type(error).__name__ != "KilledWorker":
+            return [Event(id, Outcome({}, None, f"{type(error).__name__}: {error}")) for id, _ in cases]
+        if len(cases) == 1:
+            return [Event(cases[0][0], died="of the cluster died while it worked on it")]
+        for case in cases:
+            self._send([case])
+        return []
 
     def recall(self) -> None:
         """Nothing: at most one case a thread waits at the cluster."""
 
     def close(self) -> None:
         """Let go of the cluster; a local one ends."""
-        for future in self._futures.values():
+        for future, _ in self._futures.values():
             future.release()
         self._futures = {}
         for part in (getattr(self, "_client", None), self._cluster):
@@ -108,10 +144,10 @@ def version() -> str:
     return armature.__version__
 
 
-def run_case(case: bytes, allowed: float | None) -> Outcome:
-    """What a worker of the cluster does: one case in one thread, within the time allowed."""
+def run_cases(cases: list[bytes], allowed: float | None) -> list[Outcome]:
+    """What a worker of the cluster does: one case after the other in one thread, each within the time allowed."""
     armature.set_threads(1)
-    return timed(execute, case, allowed)
+    return [timed(execute, case, allowed) for case in cases]
 
 
 def _local(distributed: Any, address: str) -> Any:
@@ -123,9 +159,13 @@ def _local(distributed: Any, address: str) -> Any:
         return None
     if not rest.isdigit() or int(rest) < 1:
         raise ArgumentError(f"cluster = {address!r}; give local:N with N ≥ 1 processes, e.g. local:4")
-    return distributed.LocalCluster(
-        n_workers=int(rest), threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0", host="127.0.0.1", silence_logs=50
-    )
+    try:
+        return distributed.LocalCluster(
+            n_workers=int(rest), threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0", host="127.0.0.1", silence_logs=50
+        )
+    except RuntimeError as e:  # its processes import the program that started them
+        words = f"the processes of {address} do not start ({e})"
+        raise StudyError(f"{words}; in a script, call run_study under: if __name__ == '__main__':") from None
 
 
 def _config(settings: dict[str, Any]) -> Any:

@@ -12,7 +12,7 @@ from armature.optimize.provenance import plain
 
 
 class Outcome(NamedTuple):
-    """What came of a case. values: plain, for the table.  plan: the bytes of an .npz file, or None.  error: why there are no values.
+    """What came of a case. values: plain, for the table.  plan: an .npz file, compressed by zlib, or None.  error: why there are no values.
     seconds: that it took, by the wall clock."""
 
     values: Mapping[str, Any]

@@ -10,6 +10,7 @@ import json
 import os
 import sqlite3
 import time
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -84,7 +85,7 @@ class Store:
         return repeated
 
     def finish(self, results: Iterable[tuple[str, str, Mapping[str, Any], str, float, bytes | None]]) -> None:
-        """Store finished cases: (id, state, outcome, reason, seconds, plan)."""
+        """Store finished cases: (id, state, outcome, reason, seconds, plan, compressed by zlib)."""
         with self._changing() as db:
             for id, state, outcome, reason, seconds, plan in results:
                 values = (state, json.dumps(outcome, ensure_ascii=False), reason, seconds, time.time(), id)
@@ -149,7 +150,7 @@ class Store:
     def plan(self, id: str) -> bytes | None:
         """The plan of a case as the bytes of an .npz file; None where it was not kept."""
         found = self._all("SELECT plan FROM plans WHERE id = ?", (id,))
-        return bytes(found[0][0]) if found else None
+        return zlib.decompress(found[0][0]) if found else None
 
     def _all(self, query: str, values: tuple = ()) -> list[tuple]:
         with _plainly(self.path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import tempfile
+import zlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -101,6 +102,6 @@ def _finite(value: float | None) -> float | None:
 
 
 def _bytes(solution: Solution, job: Job) -> bytes:
-    """The plan as the bytes of an .npz file."""
+    """The plan as the bytes of an .npz file, compressed here: the driver has enough to do."""
     with tempfile.TemporaryDirectory() as folder:
-        return Path(save_plan(solution, Path(folder) / "plan.npz", task=job.task)).read_bytes()
+        return zlib.compress(Path(save_plan(solution, Path(folder) / "plan.npz", task=job.task)).read_bytes())
