@@ -2,4 +2,5 @@
 
 from armature.cli import main
 
-main()
+if __name__ == "__main__":  # processes of a cluster import this file
+    main()

@@ -19,7 +19,8 @@ CASES = [(f"id{k}", {"x": k}) for k in range(1, 6)]
 def test_rows_come_back_as_they_were_stored(tmp_path: Path) -> None:
     with open_store(tmp_path / "a.db", write=True) as store:
         assert store.sync(CASES, {"name": "a"}) == 0
-        store.finish([("id2", "done", {"energy": 1.5, "words": "µ"}, "", 0.25, zlib.compress(b"plan")), ("id3", "failed", {}, "why", 0.1, None)])
+        found = {"energy": 1.5, "words": "µ"}
+        store.finish([("id2", "done", found, "", 0.25, zlib.compress(b"plan")), ("id3", "failed", {}, "why", 0.1, None)])
         assert store.count_attempt("id4", "died") == 1 and store.count_attempt("id4", "died again") == 2
     with open_store(tmp_path / "a.db") as store:
         assert store.counts() == {"waiting": 3, "done": 1, "failed": 1, "poisoned": 0}
