@@ -27,6 +27,17 @@ def diagnose(best: Attempt, fastest: Attempt | None) -> Diagnosis:
     return (unheld_on_the_way(best) if known is None else None) or relaxed(best, known)
 
 
+def between_knots(best: Attempt) -> Diagnosis | None:
+    """A limit that an optimal motion exceeds between its knots; None where it keeps all."""
+    found = [m for row in margins(best.problem.robot, best.motion).values() for m in row.values() if m.fraction < -ALLOWED]
+    worst = min(found, key=lambda m: m.fraction, default=None)
+    if worst is None:
+        return None
+    sentence = f"A limit is exceeded between the knots and refining did not help: {needed(worst)}."
+    remedy = f"Ask for more knots than {best.problem.N}, a little more time, or draw the limit in by {-100 * worst.fraction:.2g} %."
+    return Diagnosis(sentence, worst.limit, worst.joint, worst.time, worst.value - worst.bound, remedy)
+
+
 def too_short(robot: Robot, duration: float, fastest: Trajectory) -> Diagnosis:
     """The shortest motion known run in the duration asked for: what it would ask of the limits."""
     T = fastest.duration

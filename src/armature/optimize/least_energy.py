@@ -10,7 +10,8 @@ from typing import Any
 
 from armature.motion.trajectory import Trajectory
 from armature.optimize.answer import check_task, solution
-from armature.optimize.diagnose import diagnose
+from armature.optimize.certify import ALLOWED
+from armature.optimize.diagnose import between_knots, diagnose
 from armature.optimize.driven import Weights
 from armature.optimize.follow_path import FollowPath
 from armature.optimize.forbidden import forbidden
@@ -18,7 +19,7 @@ from armature.optimize.interior import Options
 from armature.optimize.least_along import least_energy_along
 from armature.optimize.min_time import shortest, unsearched
 from armature.optimize.move import MoveProblem
-from armature.optimize.plan import Attempt, Planner
+from armature.optimize.plan import Attempt, Planner, finer_problem, worst_margin
 from armature.optimize.result import Iteration
 from armature.optimize.solution import Solution
 from armature.optimize.task import Move
@@ -26,6 +27,7 @@ from armature.robot.model import Robot
 
 AFTER_ALL = 0.5  # seconds that are spent on what will not succeed, to have something to look at
 LOOK = 1.0  # seconds at most to find the shortest motion
+DRAWS = 8  # times that a limit is drawn in at most
 CLEARLY = 0.97  # of the shortest motion found: below this the search is given up
 
 
@@ -61,7 +63,25 @@ def minimize_energy(
         if watch.look().ok and watch.look().motion.duration <= problem.duration:
             best, notes = planner.plan(problem, watch.look().motion)
         diagnosis = None if best.ok else diagnose(best, watch.look())
+    if best.ok:
+        best, notes = repaired(planner, best, notes)
+        diagnosis = between_knots(best)
     return solution(best, diagnosis, notes, time.perf_counter() - begin)
+
+
+def repaired(planner: Planner, best: Attempt, notes: list[str]) -> tuple[Attempt, list[str]]:
+    """A plan whose refinement ended too early: limits that it exceeds between knots are drawn in, as often as need be."""
+    for _ in range(DRAWS):
+        worst = worst_margin(best.problem.robot, best.motion)
+        if worst is None or worst.fraction >= -ALLOWED or planner.late:
+            break
+        finer, note = finer_problem(best.problem, worst, math.inf)
+        tried = (planner.best(finer, motion) for motion in (best.motion, None)) if note else ()
+        better = next((attempt for attempt in tried if attempt.ok), None)
+        if better is None:
+            break
+        best, notes = better, [*notes, note]
+    return best, notes
 
 
 class Watch:
