@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from armature.errors import ArgumentError
 from armature.optimize.baseline import baseline
+from armature.optimize.loop_move import mastered
 from armature.optimize.plan import Attempt
 from armature.optimize.solution import Diagnosis, Solution
 from armature.optimize.task import Move
-from armature.robot.loop import refuse_loops
 from armature.robot.model import Robot
 from armature.simulate.ledger import drive_signals
 
@@ -24,10 +24,11 @@ def solution(best: Attempt, diagnosis: Diagnosis | None, notes: list[str], secon
 
 def check_task(robot: Robot, task: Move, timed: bool = True) -> None:
     """Refuse what cannot be planned, with words. timed: a duration is needed."""
-    refuse_loops(robot, "planning")
     if not isinstance(task, Move):
         raise ArgumentError(f"the task must be an arm.Move, got {type(task).__name__}")
     if timed and task.duration is None:
         raise ArgumentError("a least-energy motion needs a duration: arm.Move(start, goal, duration=…); minimize_time finds the shortest")
     if not robot.drives:
         raise ArgumentError(f"robot {robot.name!r} has no drives, so no energy can be counted; add them with robot.with_drives(...)")
+    if robot.loops:
+        mastered(robot, task)

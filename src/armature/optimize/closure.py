@@ -16,6 +16,7 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+from scipy.interpolate import CubicSpline
 from scipy.linalg import qr
 
 from armature.dynamics import loops, recursive
@@ -27,6 +28,7 @@ from armature.robot.model import Robot
 from armature.spatial.vectors import Array, pack
 
 RANK = 1e-8  # singular values below this part of the largest are zero
+WAY, POLISH = 6, 3  # steps of Newton's method on the way from a known configuration, and at its end
 OPEN = 1e-6  # m or rad that a loop may be open at an end of a move
 SINGULAR = 1e-4  # least singular value of Γ_d, against the largest of Γ, at which the loops still tie the coordinates
 
@@ -58,26 +60,39 @@ class Closure:
         """(L1): the motion (K, n) with its free coordinates kept and the others put where the loops want them, knot after knot."""
         if not self.rows:
             return q, v, a
-        q, v, a = np.array(q), np.array(v), np.array(a)
+        a = np.array(a)
         free, tied = list(self.independent), list(self.dependent)
-        q[:] = self.closed(q)
-        G = self._rates(q, v)[1]
-        v[:, tied] = -np.linalg.solve(G[:, :, tied], G[:, :, free] @ v[:, free, None])[..., 0]
-        D = self._rates(q, v)[0]
+        q = self.closed(q)
+        v = (self.followers(q) @ v[:, free, None])[..., 0]
+        D, G = self._rates(q, v)
         a[:, tied] = np.linalg.solve(G[:, :, tied], D[..., None] - G[:, :, free] @ a[:, free, None])[..., 0]
         return q, v, a
 
+    def followers(self, q: np.ndarray) -> np.ndarray:
+        """(K, n, free): ∂v/∂v_i at configurations (K, n)."""
+        G, free, tied = self._rates(q, 0.0 * q)[1], list(self.independent), list(self.dependent)
+        B = np.zeros((len(q), self.robot.nv, len(free)))
+        B[:, free] = np.eye(len(free))
+        B[:, tied] = -np.linalg.solve(G[:, :, tied], G[:, :, free])
+        return B
+
     def closed(self, q: np.ndarray) -> np.ndarray:
-        """The path (K, n) with its loops closed: each point starts from the one before, moved on along (L1)."""
-        q = np.array(q)
-        names = [self.robot.joint_names[j] for j in self.independent]
+        """The path (K, n) with its loops closed, beginning from its first point; the dependent coordinates of the others do not count."""
+        if not self.rows:
+            return q
+        q, names = np.array(q), [self.robot.joint_names[j] for j in self.independent]
         free, tied = list(self.independent), list(self.dependent)
-        for k in range(len(q)):
+        # some points one after the other, each moved on along (L1); the rest from a curve through these, all at once
+        some = np.unique(np.linspace(0, len(q) - 1, min(len(q), 33)).round().astype(int))
+        for before, k in zip([0, *some[:-1]], some):
             if k:
-                G = self._rates(q[k - 1 : k], 0.0 * q[:1])[1][0]
-                q[k, tied] = q[k - 1, tied] - np.linalg.solve(G[:, tied], G[:, free] @ (q[k, free] - q[k - 1, free]))
+                G = self._rates(q[before][None], 0.0 * q[:1])[1][0]
+                q[k, tied] = q[before, tied] - np.linalg.solve(G[:, tied], G[:, free] @ (q[k, free] - q[before, free]))
             q[k] = close_loops(self.robot, q[k], names)
-        return q
+        if len(some) == len(q):
+            return q
+        q[:, tied] = CubicSpline(some, q[some][:, tied])(np.arange(len(q)))
+        return close_loops(self.robot, q, names)
 
     def _rates(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """D (K, rows) and Γ (K, rows, n) of the rows kept."""
@@ -105,14 +120,37 @@ class Closure:
         whole = lambda i, d: pack([*i, *d])[self.order]
         qs = whole(parts[0], from_casadi_column(dependent, (len(tied),)))
         G = matrix(steps(to_casadi(qs), ca.SX.zeros(n))[1])
-        F = Elimination(G[:, tied])
-        B = -1.0 * F.solve(G[:, free])
+        A = to_casadi(G[:, tied])
+        B = matrix(-divided(A, to_casadi(G[:, free])))
         vs = whole(parts[1], B @ parts[1])
-        D = from_casadi_column(steps(to_casadi(qs), to_casadi(vs))[0], (len(tied),))
-        a = whole(parts[2], F.solve(D) + B @ parts[2])
+        D = divided(A, steps(to_casadi(qs), to_casadi(vs))[0])
+        a = whole(parts[2], from_casadi_column(D, (len(tied),)) + B @ parts[2])
         tau = recursive.inverse_dynamics(self.robot.tree, qs, vs, a)
         shared = tau[free] + B.T @ tau[tied]
         return ca.Function("torque", [*x, dependent], [to_casadi(whole(shared, np.zeros(len(tied)))), to_casadi(vs), to_casadi(a)])
+
+    @cached_property
+    def dependence(self) -> ca.Function:
+        """(free coordinates, dependent ones) -> f, ∂f/∂(free), ∂f/∂(dependent)."""
+        free, tied = ca.SX.sym("q", len(self.independent)), ca.SX.sym("d", len(self.dependent))
+        f = self.residual(ca.vertcat(free, tied)[self.order])
+        return ca.Function("dependence", [free, tied], [f, ca.jacobian(f, free), ca.jacobian(f, tied)])
+
+    @cached_property
+    def opening(self) -> ca.Function:
+        """q -> det ∂f/∂(dependent): zero where the free coordinates no longer hold the others."""
+        q = ca.SX.sym("q", self.robot.nv)
+        return ca.Function("opening", [q], [ca.det(self.dependence(q[list(self.independent)], q[list(self.dependent)])[2])])
+
+    @cached_property
+    def solved(self) -> ca.Function:
+        """(free coordinates, a closed configuration q to begin from) -> dependent coordinates: Newton's method along the straight way."""
+        free, q = ca.SX.sym("q", len(self.independent)), ca.SX.sym("c", self.robot.nv)
+        first, tied = q[list(self.independent)], q[list(self.dependent)]
+        for k in range(1, WAY + POLISH + 1):
+            f, _, J = self.dependence(first + min(1.0, k / WAY) * (free - first), tied)
+            tied = tied - divided(J, f)
+        return ca.Function("solved", [free, q], [tied])
 
     @cached_property
     def acceleration(self) -> ca.Function:
@@ -140,17 +178,9 @@ def matrix(values: ca.SX) -> Array:
     return from_casadi_column(ca.vec(ca.densify(values).T), values.shape)
 
 
-class Elimination:
-    """A square matrix of symbols, to be divided by: CasADi's own factors, which know its zeros."""
-
-    def __init__(self, A: Array):
-        self.A = to_casadi(A)
-        self.inverse = ca.inv(ca.sparsify(self.A)) if A.size else self.A
-
-    def solve(self, b: Array) -> Array:
-        """A⁻¹b."""
-        found = ca.densify(self.inverse @ to_casadi(b))
-        return matrix(found) if np.ndim(b) == 2 else from_casadi_column(found, (found.numel(),))
+def divided(A: ca.SX, b: ca.SX) -> ca.SX:
+    """A⁻¹b of small symbolic matrices."""
+    return ca.inv(ca.sparsify(A)) @ b if A.numel() else b
 
 
 def closure(robot: Robot, q: Any) -> Closure:

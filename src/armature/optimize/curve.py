@@ -21,6 +21,7 @@ from armature.optimize.answer import check_task
 from armature.optimize.baseline import stretched
 from armature.optimize.driven import Weights
 from armature.optimize.interior import Options
+from armature.optimize.loop_move import move_problem
 from armature.optimize.min_time import shortest
 from armature.optimize.move import MoveProblem
 from armature.optimize.plan import Attempt, Planner, directions
@@ -89,7 +90,7 @@ def energy_time_curve(
     T = np.unique(np.asarray(default_durations(robot, task, supply) if durations is None else durations, dtype=float))
     if T.size == 0 or not np.all(np.isfinite(T)) or T[0] <= 0:
         raise ArgumentError(f"durations {durations} must be positive, finite numbers")
-    sweep = Sweep(MoveProblem(robot, task, supply, knots), callback)
+    sweep = Sweep(move_problem(robot, task, supply, knots), callback)
     best = sweep.both_ways(T)
     minima = sweep.minima(T, best) if refine else []
     energies = np.array([a.value if a else np.nan for a in best])
@@ -102,7 +103,7 @@ def energy_time_curve(
 
 def default_durations(robot: Robot, task: Move, supply: Any) -> np.ndarray:
     """50 durations, denser at the short end: from 1.05 to 5 times the least time (at least from 0.2 s for a move that stays)."""
-    fastest = shortest(MoveProblem(robot, task, supply, 50), 2.0)
+    fastest = shortest(move_problem(robot, task, supply, 50), 2.0)
     least = max(fastest.motion.duration, 0.2) if fastest.ok else 0.5
     return np.geomspace(1.05 * least, 5.0 * least, POINTS)
 

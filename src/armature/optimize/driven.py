@@ -78,6 +78,16 @@ class Driven:
         if self.robot.nq != self.robot.n:
             raise ArgumentError(f"{self.robot.name} has a floating base; planning needs a robot that stands on the ground")
 
+    @property
+    def coordinates(self) -> tuple[int, ...]:
+        """Joints whose motion is the solver's: all of them, but for closed loops."""
+        return tuple(range(self.robot.n))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of these joints."""
+        return tuple(self.robot.joint_names[j] for j in self.coordinates)
+
     # what is limited ------------------------------------------------------------------------------------------------------
 
     @functools.cached_property
@@ -129,7 +139,7 @@ class Driven:
         rows += [f"torque rate of {name}" for j, name in enumerate(names) if np.isfinite(self.torque_rates[j])]
         stores = ("energy stored in the bus",) if isinstance(self.supply, Bus) else ()
         return Shape(
-            self.robot.n, slacks, len(stores), self.durations, 0, WEIGHTS + len(self.means) + len(CORNERS) + len(self.dry), names,
+            len(self.names), slacks, len(stores), self.durations, 0, WEIGHTS + len(self.means) + len(CORNERS) + len(self.dry), self.names,
             tuple(f"supply power {k}" for k in range(slacks)), stores, tuple(rows), self.total_names,
         )  # fmt: skip
 
@@ -239,7 +249,7 @@ class Driven:
 
     def state_bounds(self) -> tuple[np.ndarray, np.ndarray]:
         """Bounds of the state at a knot inside the motion."""
-        limit = lambda what: np.array([self.joint_limit(name, what) for name in self.robot.joint_names])
+        limit = lambda what: np.array([self.joint_limit(name, what) for name in self.names])
         speed, acceleration = limit("velocity"), limit("acceleration")
         low, high = [limit("lower"), -speed], [limit("upper"), speed]
         if self.linear:
@@ -250,7 +260,7 @@ class Driven:
 
     def control_bounds(self) -> tuple[np.ndarray, np.ndarray]:
         """Bounds of the controls: accelerations or jerks; slacks are bounded by the supply's inequalities."""
-        top = np.array([self.joint_limit(name, "jerk" if self.linear else "acceleration") for name in self.robot.joint_names])
+        top = np.array([self.joint_limit(name, "jerk" if self.linear else "acceleration") for name in self.names])
         top = np.concatenate([top, np.full(self.model.nu - top.size, np.inf)])
         return -top, top
 
@@ -275,7 +285,7 @@ class Driven:
         """
         low, high = (np.tile(side, (N + 1, 1)) for side in self.state_bounds())
         for knot, q in ((0, start), (N, goal)):
-            rest = np.concatenate([filled(q, (self.robot.n,), "q"), np.zeros(self.robot.n * (2 if self.linear else 1))])
+            rest = np.concatenate([filled(q, (len(self.names),), "q"), np.zeros(len(self.names) * (2 if self.linear else 1))])
             low[knot, : rest.size] = high[knot, : rest.size] = rest
         if isinstance(self.supply, Bus):
             high[0, -1] = 0.0

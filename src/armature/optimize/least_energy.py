@@ -17,6 +17,7 @@ from armature.optimize.follow_path import FollowPath
 from armature.optimize.forbidden import forbidden
 from armature.optimize.interior import Options
 from armature.optimize.least_along import least_energy_along
+from armature.optimize.loop_move import move_problem
 from armature.optimize.min_time import shortest, unsearched
 from armature.optimize.move import MoveProblem
 from armature.optimize.plan import Attempt, Planner, finer_problem, worst_margin
@@ -52,7 +53,7 @@ def minimize_energy(
         return least_energy_along(robot, task, supply, knots=knots, deadline=deadline, callback=callback, options=options)
     check_task(robot, task)
     begin = time.perf_counter()
-    problem = MoveProblem(robot, task, supply, knots)
+    problem = move_problem(robot, task, supply, knots)
     diagnosis = forbidden(robot, task)
     if diagnosis is not None:
         return solution(unsearched(problem), diagnosis, [], time.perf_counter() - begin)

@@ -23,6 +23,7 @@ from armature.optimize.follow_path import FollowPath
 from armature.optimize.forbidden import forbidden
 from armature.optimize.interior import Options, stages
 from armature.optimize.least_along import least_time_along
+from armature.optimize.loop_move import move_problem
 from armature.optimize.move import MoveProblem, guess_duration
 from armature.optimize.plan import Attempt, Planner, choose, finer_problem, worst_margin
 from armature.optimize.result import Multipliers, Result, Status
@@ -64,8 +65,8 @@ def minimize_time(
     counted = as_supply(supply if supply is not None else robot.supply)
     diagnosis = forbidden(robot, task)
     if diagnosis is not None:
-        return solution(unsearched(MoveProblem(robot, task, counted, knots)), diagnosis, [], time.perf_counter() - begin)
-    problem = free_problem(MoveProblem(robot, task, COUNTED_LATER, knots, free=True))
+        return solution(unsearched(move_problem(robot, task, counted, knots)), diagnosis, [], time.perf_counter() - begin)
+    problem = free_problem(move_problem(robot, task, COUNTED_LATER, knots, free=True))
     planner = Planner(Weights(time=1.0), options or Options(iterations=100), callback, None if deadline is None else begin + deadline)
     best = branches(planner, replace(problem, N=min(knots, COARSE)), guess, starts)
     best, notes = polished(planner, problem, best)

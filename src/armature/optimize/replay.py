@@ -15,14 +15,17 @@ from scipy.integrate import solve_ivp
 
 from armature import drive as drive_package
 from armature.drive import Smooth, stack
-from armature.dynamics import compiled, recursive
+from armature.dynamics import compiled, loops, recursive
+from armature.dynamics.mass import back_substitute
 from armature.kernel import Kernel
 from armature.motion.trajectory import Trajectory
+from armature.optimize.closure import closure
 from armature.robot.model import Robot
 from armature.spatial.vectors import pack
 
 FINER = 40  # rows of the table between two knots
 ROUNDED = 1e-4  # velocity over which dry friction is rounded in the simulation, rad/s or m/s
+CLOSING = 20.0  # 1/s, rate at which open loops close in the simulation
 POWER = 1e-3  # W over which a gear changes its direction
 LAW = Smooth(velocity=ROUNDED, power=POWER, table=1e-3)  # one law for the plan's currents and for the mechanism: at rest both agree
 
@@ -42,7 +45,7 @@ def replay(robot: Robot, plan: Trajectory, rate: float) -> Run:
     """Run the plan's currents with a linear servo of the given rate (1/s; 0: none) on top."""
     n, T = robot.n, plan.duration
     table, step = tabulated(robot, plan)
-    gains = compiled.mass_matrix(robot, plan.q).diagonal(axis1=-2, axis2=-1).mean(0)
+    gains = inertias(robot, plan.q).mean(0)
     kp, kd = np.ascontiguousarray(gains * rate**2), np.ascontiguousarray(2 * gains * rate)
     plant, last = mechanism(robot), len(table) - 2
 
@@ -61,6 +64,19 @@ def replay(robot: Robot, plan: Trajectory, rate: float) -> Run:
     rows = np.column_stack([np.interp(run.t, step * np.arange(len(table)), column) for column in table.T])
     a, tau = plant(q, v, rows, kp, kd)
     return Run(run.t, q, v, a, tau, bool(run.success and len(run.t) == len(times) and np.all(np.isfinite(run.y))))
+
+
+def inertias(robot: Robot, q: np.ndarray) -> np.ndarray:
+    """(K, n): what each joint has to accelerate when it moves alone, with the joints that follow from the loops; kg·m² or kg."""
+    M = compiled.mass_matrix(robot, q)
+    if not robot.loops:
+        return M.diagonal(axis1=-2, axis2=-1)
+    found = closure(robot, q[[0, -1]])
+    B = found.followers(q)
+    free = np.einsum("kji,kjl,kli->ki", B, M, B)
+    whole = M.diagonal(axis1=-2, axis2=-1).copy()
+    whole[:, list(found.independent)] = free
+    return whole
 
 
 def tabulated(robot: Robot, plan: Trajectory) -> tuple[np.ndarray, float]:
@@ -84,7 +100,7 @@ def mechanism(robot: Robot) -> Kernel:
     """(q, v, row of the table, kp, kd) → accelerations and torques, compiled and kept with the robot."""
     n, m = robot.n, len(robot.drivetrain.drives)
     train = robot.drivetrain
-    details = (train.drives, train.matrix, train.share, train.frictions, _sources())
+    details = (train.drives, train.matrix, train.share, train.frictions, robot.loops, robot.passive, _sources())
     inputs = {"q": n, "v": n, "row": 4 * n + m, "kp": n, "kd": n}
     return compiled.kernel(robot, "replay", functools.partial(_accelerations, robot), inputs, repr(details))
 
@@ -95,14 +111,21 @@ def _accelerations(robot: Robot, q: Any, v: Any, row: Any, kp: Any, kd: Any) -> 
     qp, vp, ap, taup, current = (row[k * n : (k + 1) * n] for k in range(5))
     correction = [kp[j] * (qp[j] - q[j]) + kd[j] * (vp[j] - v[j]) for j in range(n)]
     share, speeds, rates = train.axis_torque(correction), train.axis_velocity(list(v)), train.axis_velocity(list(ap))
-    motors = [
-        drive.torque(current[k] + share[k] / drive.constant, speeds[k], rates[k], smooth=LAW) for k, drive in enumerate(train.drives)
-    ]
-    tau: list[Any] = [taup[j] + correction[j] if not train.driven[j] else 0.0 for j in range(n)]
+    motors = [drive.torque(current[k] + share[k] / drive.constant, speeds[k], rates[k], smooth=LAW) for k, drive in enumerate(train.drives)]
+    ideal = [not driven and j not in robot.passive for j, driven in enumerate(train.driven)]
+    tau: list[Any] = [taup[j] + correction[j] if ideal[j] else 0.0 for j in range(n)]
     for k, weights in enumerate(train.matrix):
         for j in range(n):
             if weights[j]:
                 tau[j] = tau[j] + weights[j] * motors[k]
     friction = train.joint_friction(tau, list(v), LAW)
     bodies = pack([t - f for t, f in zip(tau, friction)])
-    return {"a": recursive.forward_dynamics(robot.tree, q, v, bodies), "tau": bodies}
+    return {"a": _under_loops(robot, q, v, bodies) if robot.loops else recursive.forward_dynamics(robot.tree, q, v, bodies), "tau": bodies}
+
+
+def _under_loops(robot: Robot, q: Any, v: Any, tau: Any) -> Any:
+    """Accelerations that keep the loops closed; what integration leaves open dies out (Baumgarte)."""
+    rows = loops.rows(robot.tree, robot.loops, q, v)
+    c = loops.prepare(robot.tree, q, rows.G)
+    free = back_substitute(c.M, tau - recursive.bias_forces(robot.tree, q, v))
+    return free + c.Y @ loops.reaction(c, rows.D - 2 * CLOSING * rows.fd - CLOSING**2 * rows.f - rows.G @ free)

@@ -26,6 +26,7 @@ from armature.optimize.move import MoveProblem
 from armature.optimize.plan import Attempt, Planner
 from armature.optimize.solution import Solution
 from armature.optimize.task import Move, configuration
+from armature.robot.loop import refuse_loops
 from armature.robot.model import Robot
 
 SAME = 1e-2  # of the motion's extent: two optima nearer than this are one
@@ -54,6 +55,7 @@ def ways_round(
     task: with a duration.  link: the goal is a pose of this link, in any form that `inverse_kinematics` takes, reached in every posture.
     supply, knots: as in `minimize_energy`.  most: ways that are worked out fully.  deadline: seconds for the search.
     """
+    refuse_loops(robot, "ways_round")
     check_task(robot, task)
     begin = time.perf_counter()
     planner = Planner(Weights(energy=1.0), Options(iterations=100), None, None if deadline is None else begin + deadline)
