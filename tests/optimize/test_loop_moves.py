@@ -5,7 +5,7 @@ from dataclasses import replace
 import casadi as ca
 import numpy as np
 import pytest
-from linkages import drive, ends, five_bar, four_bar, parallelogram, same_as_parallelogram
+from linkages import double_pendulum, drive, ends, five_bar, four_bar, parallelogram, same_as_parallelogram
 
 import armature as arm
 from armature.dynamics.closed_loops import close_loops, loop_rows
@@ -131,3 +131,8 @@ def test_what_cannot_be_planned_is_refused_with_words():
         arm.minimize_energy(two, arm.Move(start, goal, duration=1.0))
     with pytest.raises(ArgumentError, match="passive and has friction"):
         arm.minimize_energy(robot.with_friction({"rocker": {"viscous": 1.0}}), arm.Move(start, goal, duration=1.0))
+
+
+def test_a_joint_that_nothing_holds_is_refused_with_what_to_do():
+    with pytest.raises(ArgumentError, match="'shoulder' has no drive"):
+        arm.minimize_energy(double_pendulum("elbow"), arm.Move([0, 0], [0.3, 0], duration=1.0))

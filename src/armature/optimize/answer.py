@@ -32,3 +32,9 @@ def check_task(robot: Robot, task: Move, timed: bool = True) -> None:
         raise ArgumentError(f"robot {robot.name!r} has no drives, so no energy can be counted; add them with robot.with_drives(...)")
     if robot.loops:
         mastered(robot, task)
+    elif not all(robot.drivetrain.driven):
+        name = robot.joint_names[robot.drivetrain.driven.index(False)]
+        raise ArgumentError(
+            f"joint {name!r} has no drive and nothing holds it, so that few motions can be planned in advance; give it a drive, hold it "
+            f"(robot.with_held({{{name!r}: 0.0}})), or optimise torques by forward dynamics: armature.optimize.forward (docs/solver.md)"
+        )
