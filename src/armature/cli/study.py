@@ -39,9 +39,10 @@ def run(
     what, where = load_study(study), store or store_of(study)
     with Bar(what.name) as bar:
         results = run_study(what, where, workers, cluster, bar)
-    output.say(results, f"table: {where}")
+    stopped = results.interrupted and not results.complete
+    output.say(results, f"table: {where}", *(["stopped; the same command goes on where it was"] if stopped else []))
     output.answer(facts(results))
-    return output.INTERRUPTED if results.interrupted and not results.complete else code(results)
+    return output.INTERRUPTED if stopped else code(results)
 
 
 def retry(

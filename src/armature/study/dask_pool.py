@@ -6,6 +6,7 @@ worker, its cases are sent again one by one: only the one that is to blame is co
 
 from __future__ import annotations
 
+import logging
 import queue
 import time
 from typing import Any
@@ -36,13 +37,16 @@ class DaskPool:
 
     def __init__(self, address: str, timeout: float | None = None):
         distributed = _distributed()
-        self.timeout = timeout
+        self.address, self.timeout = address, timeout
         self._futures: dict[str, tuple[Any, list[tuple[str, bytes]]]] = {}
         self._loose: list[tuple[str, bytes]] = []
         self._done: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._seconds = BUNDLE  # of a case, a running mean
         self._submitted = self._size = 0
         self._asked = -FRESH
+        self._log = logging.getLogger("distributed.client")  # what it would tell by tracebacks is told in words
+        self._level = self._log.level
+        self._log.setLevel(logging.CRITICAL + 1)
         with _config(SETTINGS):
             self._cluster = _local(distributed, address)
             try:
@@ -86,6 +90,8 @@ class DaskPool:
 
     def wait(self, seconds: float) -> list[Event]:
         """Outcomes that arrived; their futures are released, so that the cluster forgets them."""
+        if self._client.status != "running":
+            raise StudyError(f"the cluster {self.address} is gone; what is stored is safe: start it, and run the study again")
         if self._loose:
             self._send(self._loose)
             self._loose = []
@@ -129,6 +135,7 @@ class DaskPool:
         for part in (getattr(self, "_client", None), self._cluster):
             if part is not None:
                 part.close()
+        self._log.setLevel(self._level)
 
     def _check_versions(self, address: str) -> None:
         """The cluster must run this Armature, else rows would not be comparable."""
