@@ -90,3 +90,21 @@ def test_init_for_a_robot_of_one_s_own_names_its_joints(tmp_path, capsys):
     capsys.readouterr()
     assert run(["plan", str(tmp_path / "new" / "task.yaml"), "--knots", "30", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["certificate"]["ok"]
+
+
+def test_init_leaves_fingers_still_and_finds_one_arm_of_many(tmp_path):
+    from armature.cli.starter import movable
+
+    text = "links:\n  - {joint: waist, kind: revolute, mass: 1, name: torso}\n"
+    for side in ("left", "right"):
+        for k in range(5):
+            parent = "torso" if k == 0 else f"{side}{k - 1}"
+            text += f"  - {{joint: {side}_{k}, kind: revolute, axis: y, mass: 1, com: [0.1, 0, 0], name: {side}{k}, parent: {parent}}}\n"
+    text += "  - {joint: gripper_left, kind: revolute, mass: 0.1, com: [0.1, 0, 0], name: jaw, parent: left4}\n"
+    (tmp_path / "two_arms.yaml").write_text(text)
+    robot = arm.load(tmp_path / "two_arms.yaml")
+    assert movable(robot) == ["waist", "left_0", "left_1", "left_2", "left_3", "left_4"]
+    assert run(["init", str(tmp_path / "new"), "--robot", str(tmp_path / "two_arms.yaml")]) == 0
+    job = load_job(tmp_path / "new" / "task.yaml")
+    assert list(job.robot.joint_names) == movable(robot) and len(job.robot.drives) == 6
+    assert job.robot.joint("left_0").limits.acceleration == 10.0

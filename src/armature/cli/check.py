@@ -59,8 +59,14 @@ def advice(robot: Robot) -> list[str]:
     """What is missing before a motion can be planned."""
     driven = {name for c in robot.drives for name in c.joints}
     bare = [name for name in robot.joint_names if name not in driven]
+    words = []
     if robot.n and not driven:
-        return ["no drives: give them by --drives drives.yaml (armature init writes an example) to plan motions"]
-    if bare:
-        return [f"no drive on {', '.join(bare)}: they move without losses, within their torque limits; add drives, or --hold them"]
-    return []
+        words.append("no drives: give them by --drives drives.yaml (armature init --robot writes one) to plan motions")
+    elif bare:
+        words.append(f"no drive on {', '.join(bare)}: they move without losses, within their torque limits; add drives, or --hold them")
+    free = [j.name for j in robot.joints if j.name in robot.joint_names and j.limits.acceleration == float("inf")]
+    if free:
+        words.append(
+            f"no limit of acceleration on {', '.join(free)}: motions may jerk; add limits in the task file, or MoveIt's by --limits"
+        )
+    return words

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from importlib.resources import files
 from pathlib import Path
 
 import typer
 
 from armature.cli.output import answer, say
-from armature.errors import FileError
+from armature.errors import ArgumentError, FileError
 
 TEMPLATES = ("robot.yaml", "drives.yaml", "task.yaml", "path_task.yaml", "study.yaml", "line.yaml")
 
@@ -40,11 +41,19 @@ def init(
 
 def _for_robot(name: str, folder: Path) -> dict[str, str]:
     """drives.yaml and task.yaml with the robot's own joints."""
-    from armature.cli.starter import drives_text, task_text
+    from armature.cli.starter import drives_text, movable, task_text
     from armature.optimize.job_file import find_robot
     from armature.robot.library import library
 
     robot = find_robot(name)
-    named = name if name in library() and not Path(name).exists() else str(Path(name).resolve())
+    if not movable(robot):
+        raise ArgumentError(f"robot {robot.name!r} has no joint that a motor could move; there is nothing to plan")
+    named = name if name in library() and not Path(name).exists() else _seen_from(folder, Path(name))
     own = {} if robot.drives else {"drives.yaml": drives_text(robot)}
     return {**own, "task.yaml": task_text(robot, named)}
+
+
+def _seen_from(folder: Path, file: Path) -> str:
+    """The file's name as the files in `folder` give it: relative where it is near, else in full."""
+    near = os.path.relpath(file, folder)
+    return near if near.count("..") <= 2 else str(file.resolve())

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from armature.motion.trajectory import Trajectory
     from armature.robot.model import Robot
 
+EXAMPLES = {"rad": "90deg or 250mm, separated by commas", "kg": "3kg", "s": "800ms", "rad/s": "90deg/s", "N*m": "20N*m"}
 ROBOT_FILES = (".urdf", ".yaml", ".yml", ".xml", ".xacro")
 MOTION_FILES = (".csv", ".npz", ".json", ".yaml", ".yml", ".parquet", ".h5", ".hdf5", ".mcap")
 
@@ -38,15 +39,14 @@ SUPPLY = typer.Option(None, "--supply", help="regenerative or non-regenerative",
 
 def find_robot(name: str, drives: Path | None = None, payload: str = "0 kg", limits: Path | None = None, hold: str | None = None) -> Robot:
     """A robot by its file or its name in the library, with what the options add."""
-    from armature.drive.units import parse
     from armature.optimize.job_file import find_robot as find
 
     robot = find(name)
     robot = robot.with_limits(limits) if limits is not None else robot
     robot = robot.with_drives(drives) if drives is not None else robot
-    mass = parse(payload, "kg")
-    robot = robot.with_payload(mass) if mass else robot
-    return robot.with_held([part.strip() for part in hold.split(",")]) if hold else robot
+    robot = robot.with_held([part.strip() for part in hold.split(",")]) if hold else robot
+    mass = _number(payload, "--payload", ("kg",))
+    return robot.with_payload(mass) if mass else robot
 
 
 def coordinates(text: str, what: str, unit: tuple[str, ...] = ("rad", "m")) -> list[float]:
@@ -66,7 +66,9 @@ def _number(text: str, what: str, units: tuple[str, ...]) -> float:
             continue
         if isfinite(value):
             return value
-    raise ArgumentError(f"{what}: {text!r} is not a number; write e.g. 0.5, 90deg or 250mm, separated by commas")
+    raise ArgumentError(
+        f"{what}: {text!r} is not a number; give one in {units[0]}, or with a unit, such as {EXAMPLES.get(units[0], units[0])}"
+    )
 
 
 def state(robot: Robot, text: str | None, what: str, units: tuple[str, ...] = ("rad", "m"), start: Any = None) -> Any:

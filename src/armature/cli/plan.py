@@ -56,7 +56,19 @@ def plan(
     say(solution.certificate)
     written = _write(solution, job, save, report)
     answer({**numbers(solution), "certificate": certificate(solution), "written": written})
-    return OK if solution.ok and solution.certificate.ok else FAILED
+    if solution.ok and solution.certificate.ok:
+        return OK
+    _hint(job)
+    return FAILED
+
+
+def _hint(job: Job) -> None:
+    """What often helps where a plan fails."""
+    free = [j.name for j in job.robot.joints if j.name in job.robot.joint_names and j.limits.acceleration == float("inf")]
+    if free:
+        say(
+            f"hint: {', '.join(free)} have no limit of acceleration, so that motions jump; give limits in the task, or MoveIt's by --limits"
+        )
 
 
 def find_job(

@@ -18,6 +18,9 @@ ROTARY = (
 )
 LINEAR = ((300.0, "linear-48v-100n", 1), (inf, "linear-325v-500n", 1))
 
+FINGERS = re.compile("finger|thumb|gripper|knuckle|jaw|wheel")
+MANY = 9  # joints; robots with more are taken for several arms
+
 DRIVES = """\
 # Drives of {robot}. The motors and gears below are stand-ins of about the right size from Armature's catalogue:
 # replace them by your own data sheet, typed in as printed, for example
@@ -34,7 +37,7 @@ TASK = """\
 # A move of {robot}: armature plan task.yaml
 name: {name}
 robot: {file}
-{drives}{hold}payload: 0 kg                # at the tip; or {{mass: 2 kg, at: [0, 0, 50 mm], link: {tip}}}
+{drives}{limits}{hold}payload: 0 kg                # at the tip; or {{mass: 2 kg, at: [0, 0, 50 mm], link: {tip}}}
 objective: energy            # or time: the shortest motion
 move:
   # joints by name, a list, or a pose of the hand: {{position: [x, y, z], rpy: [r, p, y], link: {tip}}}
@@ -69,24 +72,53 @@ def task_text(robot: Robot, file: str) -> str:
     show = lambda k: "{" + ", ".join(f"{_word(n)}: {_value(robot.joint(n), by_name[n][k])}" for n in names) + "}"
     hold = f"hold: [{', '.join(_word(n) for n in idle)}]     # these stay still and need no drive\n" if idle else ""
     drives = "" if robot.drives else "drives: drives.yaml\n"
+    limits = _limits(robot, names)
     tip = robot.tips[0] if robot.tips else robot.base
     words = {"robot": robot.name, "name": f"{_word(robot.name)}", "file": _word(file), "tip": tip}
-    return TASK.format(**words, drives=drives, hold=hold, start=show(0), goal=show(1))
+    return TASK.format(**words, drives=drives, limits=limits, hold=hold, start=show(0), goal=show(1))
+
+
+def _limits(robot: Robot, names: list[str]) -> str:
+    """Limits of acceleration and jerk where the robot's file has none: URDF cannot say them."""
+    bare = [name for name in names if not isfinite(robot.joint(name).limits.acceleration)]
+    rows = []
+    for name in bare:
+        unit = "m" if robot.joint(name).kind == "prismatic" else "rad"
+        rows.append(f"  {_word(name)}: {{acceleration: 10 {unit}/s^2, jerk: 150 {unit}/s^3}}\n")
+    return (
+        "limits:                      # the robot's file has none of these; or MoveIt's: joint_limits.yaml\n" + "".join(rows)
+        if rows
+        else ""
+    )
 
 
 def movable(robot: Robot) -> list[str]:
-    """Joints that a first plan moves: turning and sliding ones, without fingers (what slides less than 0.1 m at the end of a branch)."""
+    """Joints that a first plan moves: without fingers and wheels; of a robot with many branches, those of the longest branch."""
     joints = {j.name: j for j in robot.joints}
-    parents = {j.parent for j in robot.joints if j.kind != "fixed"}
-    found = []
-    for name in robot.joint_names:
-        joint = joints.get(name)
-        if joint is None or joint.passive:
-            continue
-        finger = joint.kind == "prismatic" and joint.limits.upper - joint.limits.lower < 0.1 and joint.child not in parents
-        if not finger:
-            found.append(name)
-    return found
+    own = [name for name in robot.joint_names if name in joints and not joints[name].passive]
+    able = [name for name in own if not _finger(robot, joints[name])] or own
+    if len(able) <= MANY:
+        return able
+    above = {j.child: j for j in robot.joints}
+    branches = [[name for name in _branch(above, tip) if name in able] for tip in robot.tips]
+    longest = max(branches, key=len)
+    return [name for name in able if name in longest]
+
+
+def _branch(above: dict[str, Joint], tip: str) -> list[str]:
+    """Joints from a tip down to the base."""
+    names = []
+    while tip in above:
+        names.append(above[tip].name)
+        tip = above[tip].parent
+    return names
+
+
+def _finger(robot: Robot, joint: Joint) -> bool:
+    """A joint of a gripper: by its name, or what slides less than 0.1 m at the end of a branch."""
+    carries = any(j.parent == joint.child and j.kind != "fixed" for j in robot.joints)
+    slides = joint.kind == "prismatic" and joint.limits.upper - joint.limits.lower < 0.1 and not carries
+    return slides or FINGERS.search(joint.name.lower()) is not None
 
 
 def ends(robot: Robot) -> tuple[list[float], list[float]]:
@@ -110,4 +142,4 @@ def _value(joint: Joint, x: float) -> str:
 
 def _word(text: str) -> str:
     """A YAML word, quoted where it must be."""
-    return text if re.fullmatch(r"[A-Za-z_/][\w/.-]*", text) else "'" + text.replace("'", "''") + "'"
+    return text if re.fullmatch(r"[A-Za-z_/.][\w/.-]*", text) else "'" + text.replace("'", "''") + "'"

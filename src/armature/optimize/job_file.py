@@ -98,7 +98,7 @@ class _Maker:
     # --- the robot ------------------------------------------------------------------------------------------------------
 
     def robot(self) -> Robot:
-        """The robot with limits, friction, drives, payload, and held joints."""
+        """The robot with limits, friction, drives, held joints (which may leave a chain, with one tip) and payload."""
         part = self.part
         with self.at("robot"):
             if Path(part.robot).suffix and part.robot not in library():
@@ -111,10 +111,10 @@ class _Maker:
         if part.drives is not None:
             with self.at("drives"):
                 robot = self._driven(robot, part.drives)
-        with self.at("payload"):
-            robot = self._loaded(robot, part.payload)
         with self.at("hold"):
-            return with_held(robot, part.hold) if part.hold else robot
+            robot = with_held(robot, part.hold) if part.hold else robot
+        with self.at("payload"):
+            return self._loaded(robot, part.payload)
 
     def _limited(self, robot: Robot, limits: str | Mapping[str, Any]) -> Robot:
         if isinstance(limits, str):
@@ -133,7 +133,7 @@ class _Maker:
         if payload is None:
             return robot
         given = payload if isinstance(payload, PayloadPart) else PayloadPart(mass=payload)
-        return robot.with_payload(given.mass, given.at, given.link)
+        return robot.with_payload(given.mass, given.at, given.link) if given.mass or given.link else robot
 
     # --- the task -------------------------------------------------------------------------------------------------------
 
