@@ -9,6 +9,9 @@ from __future__ import annotations
 import logging
 import queue
 import time
+from collections.abc import Iterator
+from concurrent.futures import CancelledError
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import armature
@@ -61,7 +64,8 @@ class DaskPool:
     def size(self) -> int:
         """Threads of the cluster; workers may come and go, and asking takes time."""
         if time.monotonic() - self._asked > FRESH:
-            self._size, self._asked = max(1, sum(self._client.nthreads().values())), time.monotonic()
+            with self._reached():
+                self._size, self._asked = max(1, sum(self._client.nthreads().values())), time.monotonic()
         return self._size
 
     @property
@@ -84,19 +88,18 @@ class DaskPool:
     def _send(self, cases: list[tuple[str, bytes]]) -> None:
         self._submitted += 1
         key = f"armature-{self._submitted}-{cases[0][0]}"
-        future = self._client.submit(run_cases, [case for _, case in cases], self.timeout, key=key, pure=False)
+        with self._reached():
+            future = self._client.submit(run_cases, [case for _, case in cases], self.timeout, key=key, pure=False)
         self._futures[key] = future, cases
         future.add_done_callback(lambda _: self._done.put(key))
 
     def wait(self, seconds: float) -> list[Event]:
         """Outcomes that arrived; their futures are released, so that the cluster forgets them."""
-        if self._client.status != "running":
-            raise StudyError(f"the cluster {self.address} is gone; what is stored is safe: start it, and run the study again")
         if self._loose:
             self._send(self._loose)
             self._loose = []
         events: list[Event] = []
-        try:
+        with self._reached(), suppress(queue.Empty):
             while True:
                 key = self._done.get(timeout=seconds)
                 seconds = 0.0
@@ -104,8 +107,17 @@ class DaskPool:
                     future, cases = self._futures.pop(key)
                     events += self._events(future, cases)
                     future.release()
-        except queue.Empty:
-            return events
+        return events
+
+    @contextmanager
+    def _reached(self) -> Iterator[None]:
+        """The end of the cluster, in words."""
+        try:
+            if self._client.status != "running":
+                raise OSError
+            yield
+        except (OSError, CancelledError):
+            raise StudyError(f"the cluster {self.address} is gone; what is stored is safe: start it, and run the study again") from None
 
     def _events(self, future: Any, cases: list[tuple[str, bytes]]) -> list[Event]:
         """What came of a bundle."""
