@@ -63,7 +63,7 @@ def advice(robot: Robot) -> list[str]:
     if robot.n and not driven:
         words.append("no drives: give them by --drives drives.yaml (armature init --robot writes one) to plan motions")
     elif bare:
-        words.append(f"no drive on {', '.join(bare)}: they move without losses, within their torque limits; add drives, or --hold them")
+        words.append(f"no drive on {', '.join(bare)}: planning asks for one; add it, or --hold the joint")
     free = [j.name for j in robot.joints if j.name in robot.joint_names and j.limits.acceleration == float("inf")]
     if free:
         words.append(
