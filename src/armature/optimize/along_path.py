@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from armature.optimize.suboptimal import Array, Iterate, end_correction
 from armature.robot.bounds import bounds
 from armature.robot.model import Robot
 
+STILL = 1e-9  # rad or m: a joint that moves less stands still
 MERGED = 0.05  # of a mean step: turning points of joints nearer than this to each other are one
 MANY = 8.0  # e-foldings of the cost of p̈ that are worth a third of the knots
 SUBSTEPS = 4  # knots of the joints' motion in every step along the path
@@ -29,16 +31,27 @@ SUBSTEPS = 4  # knots of the joints' motion in every step along the path
 @dataclass(frozen=True, eq=False)
 class Curve:
     """The joints along a path, p from 0 to 1. function: p (...) → q and three derivatives (..., n).  corners: where q' jumps, inside.
-    level: whether the ends are such corners, where p̈ must vanish."""
+    level: whether the ends are such corners, where p̈ must vanish.  breaks: where the third derivative may jump, inside (where a blend
+    begins or ends, a spline's points)."""
 
     robot: Robot
     function: Callable[[Any], JointPoint]
     corners: tuple[float, ...] = ()
     level: tuple[bool, bool] = (False, False)
+    breaks: tuple[float, ...] = ()
+
+    @cached_property
+    def moving(self) -> Array:
+        """(n,) 1 for joints that move on the path, 0 for those that stand still up to rounding, whose direction would be noise."""
+        q = JointPoint(*self.function(np.linspace(0.0, 1.0, 401))).q
+        return np.where(np.ptp(q, axis=0) > STILL, 1.0, 0.0)
 
     def __call__(self, p: Any) -> JointPoint:
-        """q, q', q'', q''' at p (...), kept within 0 … 1."""
-        return JointPoint(*self.function(np.clip(p, 0.0, 1.0)))
+        """q and its three derivatives at p (...), kept within 0 … 1."""
+        point = JointPoint(*self.function(np.clip(p, 0.0, 1.0)))
+        if self.moving.all():
+            return point
+        return JointPoint(point.q, point.dq * self.moving, point.ddq * self.moving, point.dddq * self.moving)
 
     def inside(self, a: Array, b: Array, x: float) -> JointPoint:
         """The curve at the fraction x of the steps from a to b (N,), from inside the step where q' or q'' jump at its ends."""
@@ -55,7 +68,7 @@ def steps_along(curve: Curve, p: Array, ends: tuple[float, float]) -> Steps:
 
 
 def knots_along(curve: Curve, count: int, density: Array | None = None) -> Array:
-    """About `count` + 1 values of p from 0 to 1: the ends, corners and turning points of joints, and others spread in between.
+    """About `count` + 1 values of p from 0 to 1: the ends, corners, breaks and turning points of joints, and others spread in between.
 
     density: (M,) weights on M equal parts of [0, 1], how many knots belong there; by default the timing of a cubic (dense at
     standstill) and the way of the joints, half each.
@@ -64,7 +77,8 @@ def knots_along(curve: Curve, count: int, density: Array | None = None) -> Array
     if density is None:
         density = default_density(curve, fine)
     share = np.concatenate([[0.0], np.cumsum(density / np.sum(density))])
-    fixed = apart(np.array([0.0, 1.0, *curve.corners]), turning_points(curve, fine), MERGED / count)
+    fixed = apart(np.array([0.0, 1.0, *curve.corners]), np.array(curve.breaks), MERGED / count)
+    fixed = apart(fixed, turning_points(curve, fine), MERGED / count)
     level = np.interp(fixed, np.linspace(0.0, 1.0, len(share)), share)
     knots = [np.array([0.0])]
     for a, b in itertools.pairwise(level):
@@ -243,9 +257,10 @@ class OnCurve:
         return point, point.dq * v, point.ddq * v * v + point.dq * a
 
     def values(self, x: Array, v: Array, a: Array) -> tuple[Array, Array]:
-        """Power and excesses."""
+        """Power and excesses; the last row is that the path is run forwards, ṗ ≥ 0."""
         point, qd, qdd = self.joints(x, v, a)
-        return self.at.values(point.q, qd, qdd)
+        power, rows = self.at.values(point.q, qd, qdd)
+        return power, np.concatenate([rows, -v], axis=-1)
 
     def gradient(self, x: Array, v: Array, a: Array) -> Gradient:
         """(48), (49): the chain rule along the path."""
@@ -260,7 +275,7 @@ class OnCurve:
 
     def mean(self) -> Array:
         """Which limits are of the mean."""
-        return self.at.mean
+        return np.append(self.at.mean, False)
 
     def rates(self, x: Array, v: Array, a: Array, j: Array) -> tuple[Array, Array]:
         """The joints' jerks and torques."""
@@ -276,12 +291,14 @@ class OnCurve:
 
 
 def first_profile(curve: Curve, duration: float, at: Instants, knots: int) -> tuple[OnCurve, tuple[Array, Array, Array, Array]]:
-    """The cubic along a path without corners, with p̈ straight between knots: what the literal method starts from, (52)."""
+    """The cubic along a path without corners, with p̈ straight between knots: what the literal method starts from, (52). Where jerk or
+    torque rate are limited it is the quintic, whose p̈ vanishes at the ends."""
     if curve.corners:
         raise ArgumentError(f"the path has corners at p = {list(curve.corners)}, where the hand must stop; improve its parts, or blend it")
     t = np.linspace(0.0, duration, knots + 1)
     x = t / duration
-    p, s, w = 3 * x**2 - 2 * x**3, (6 * x - 6 * x**2) / duration, (6 - 12 * x) / duration**2
+    gentle = np.isfinite([at.limits.jerk, at.limits.torque_rate]).any()
+    p, s, w = (y / duration**k for k, y in enumerate(LAWS["quintic" if gentle else "cubic"](x)))
     column = lambda y: y[:, None]
     one, zero = np.ones(1), np.zeros(1)
     w = column(w) + end_correction(t, zero, zero, column(w), one, zero)

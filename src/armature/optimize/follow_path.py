@@ -16,6 +16,8 @@ from armature.optimize.along_path import Curve, check_curve
 from armature.robot.model import Robot
 from armature.robot.tip import tip
 
+MOST_BREAKS = 40  # of a path that become knots
+SMOOTH = 0.05  # share of the largest third derivative by which it may jump where two polynomials meet: jerk is made from it
 ON_PATH = 1e-6  # m or rad: how far the hand may be from its path between the places where inverse kinematics was solved
 
 
@@ -58,7 +60,7 @@ class FollowPath:
         if isinstance(self.path, JointPath):
             if self.path.n != robot.n:
                 raise ArgumentError(f"the path moves {self.path.n} joints, robot {robot.name!r} has {robot.n}")
-            found = Curve(robot, self.path)
+            found = Curve(robot, self.path, breaks=inner_breaks(self.path.breaks))
         elif isinstance(self.path, Path):
             found = self._hand_curve(robot)
         elif isinstance(self.path, Curve):
@@ -79,7 +81,13 @@ class FollowPath:
             leg = _followed(robot, part, link, start, self, (a, b))
             legs.append(leg)
             start = leg(1.0).q
-        return Curve(robot, legs[0] if len(legs) == 1 else Joined(tuple(legs), np.array(edges)), tuple(self.path.corners))
+        function = legs[0] if len(legs) == 1 else Joined(tuple(legs), np.array(edges))
+        return Curve(robot, function, tuple(self.path.corners), breaks=inner_breaks(self.path.breaks))
+
+
+def inner_breaks(breaks: np.ndarray) -> tuple[float, ...]:
+    """A path's breaks without its ends; none where there are so many that the knots lie close enough anyway."""
+    return tuple(float(p) for p in breaks[1:-1]) if len(breaks) <= MOST_BREAKS else ()
 
 
 def _followed(robot: Robot, path: Path, link: str, start: Any, task: FollowPath, edges: tuple[float, float]) -> JointPath:
@@ -91,9 +99,20 @@ def _followed(robot: Robot, path: Path, link: str, start: Any, task: FollowPath,
             where = edges[0] + found.place * (edges[1] - edges[0])
             raise ArgumentError(f"the path cannot be followed beyond p = {where:.4g}: {found.message}")
         joints = found.path
-        if count > 2000 or off_path(robot, path, link, joints, found) <= ON_PATH:
+        if count > 2000 or (off_path(robot, path, link, joints, found) <= ON_PATH and roughness(joints, path.breaks) <= SMOOTH):
             return joints
         count = 4 * (count - 1) + 1
+
+
+def roughness(joints: JointPath, breaks: np.ndarray) -> float:
+    """The largest jump of the third derivative between the pieces of a joint path, at places that are no breaks of
+    the hand's path, by the largest there is."""
+    inner = joints.breaks[1:-1]
+    inner = inner[np.min(np.abs(inner[:, None] - breaks), axis=1, initial=1.0) > 1e-9]
+    if not len(inner):
+        return 0.0
+    before, after = joints(inner - 1e-9).dddq, joints(inner + 1e-9).dddq
+    return float(np.max(np.abs(after - before)) / max(np.max(np.abs([before, after])), 1e-12))
 
 
 def off_path(robot: Robot, path: Path, link: str, joints: JointPath, found: Followed) -> float:

@@ -74,7 +74,12 @@ def _why(run: Approximations, at: Instants) -> str:
     x, v, a = run.between(run.w, CHECKED)
     _, rows = run.along.values(x, v, a)
     mean = np.einsum("kcr,k->r", rows, run.h) / (len(CHECKED) * run.h.sum())
-    rows = np.where(run.along.mean(), mean, rows)
+    rows = np.where(run.along.mean(), mean, rows)[..., : len(at.rows)]  # without the path's own, which a first motion keeps
     k, c, r = np.unravel_index(int(np.argmax(rows)), rows.shape)
     row, when = at.rows[r], run.t[k] + CHECKED[c] * run.h[k]
+    if run.gentle and rows[k, c, r] <= FIRST:
+        worst = run.rate_excess(run.w, x, v, a)
+        step, over = int(np.argmax(worst)), 100 * float(np.max(worst))
+        hint = "; from and to rest, accelerations must begin and end with zero, as a quintic's do" if step in (0, len(worst) - 1) else ""
+        return f"jerk or torque rate exceed their limits by {over:.3g} % at t = {run.t[step]:.4g} s{hint}"
     return f"{row} is {row.value(rows[k, c, r]):.6g} {row.unit} at t = {when:.4g} s, its limit is {row.bound:.6g} {row.unit}"

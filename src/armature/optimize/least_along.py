@@ -21,6 +21,7 @@ from armature.optimize.solution import Diagnosis, Solution
 from armature.robot.model import Robot
 from armature.simulate.ledger import drive_signals
 
+COARSE = 40  # knots of the plans that share a duration among the parts
 SHARED = 1e-3  # how exactly the parts' durations add up before they are scaled to the one asked for
 
 
@@ -48,7 +49,7 @@ def plan_legs(curve: Curve, task: FollowPath, aim: Aim, supply: Any = None, **se
     """A plan along a path with corners."""
     begin = time.perf_counter()
     tasks = leg_tasks(curve, task)
-    plan = lambda aims: [plan_path(curve.robot, leg, a, supply, **settings) for leg, a in zip(tasks, aims)]
+    plan = lambda aims, **other: [plan_path(curve.robot, leg, a, supply, **(settings | other)) for leg, a in zip(tasks, aims)]
     if aim.duration is None:
         parts = plan([aim] * len(tasks))
     else:
@@ -56,7 +57,7 @@ def plan_legs(curve: Curve, task: FollowPath, aim: Aim, supply: Any = None, **se
         shortest = sum(part.duration for part in fast)
         if not all(part.ok for part in fast) or shortest > aim.duration:
             return joined(curve, fast, time.perf_counter() - begin, too_short(curve, fast, shortest, aim.duration))
-        shares = shared(plan, fast, aim.duration)
+        shares = shared(lambda aims: plan(aims, knots=COARSE), fast, aim.duration)
         parts = plan([Aim(1.0, 0.0, T) for T in shares])
     return joined(curve, parts, time.perf_counter() - begin, None)
 
@@ -68,7 +69,8 @@ def leg_tasks(curve: Curve, task: FollowPath) -> list[FollowPath]:
     sizes, last = np.diff(function.edges), len(function.legs) - 1
     tasks = []
     for k, leg in enumerate(function.legs):
-        part = Curve(curve.robot, leg, (), (k > 0, k < last))
+        inside = [(p - function.edges[k]) / sizes[k] for p in curve.breaks if function.edges[k] < p < function.edges[k + 1]]
+        part = Curve(curve.robot, leg, (), (k > 0, k < last), tuple(inside))
         start = task.start_speed / sizes[k] if k == 0 else 0.0
         end = task.end_speed / sizes[k] if k == last else 0.0
         tasks.append(FollowPath(part, start_speed=float(start), end_speed=float(end)))

@@ -22,8 +22,9 @@ from armature.optimize.instant import instants
 from armature.optimize.interior import Options, solve
 from armature.optimize.path import PathModel, path_model
 from armature.optimize.phase_plane import Profile, Steps, best_profile
-from armature.optimize.result import Result
+from armature.optimize.result import Result, Status
 from armature.optimize.solution import Baseline, Diagnosis, Solution
+from armature.optimize.time_scaling import time_scaling
 from armature.robot.model import Robot
 from armature.simulate.ledger import drive_signals, ledger
 
@@ -32,6 +33,7 @@ FINEST = 800  # knots up to which a plan is refined
 BEYOND = 1.5  # how far beyond the straight limits the dynamic programme looks
 CLOSE = 5e-3  # an excess between knots up to this fraction of a limit is met by leaving as much unused
 ENERGY_OFF = 2e-3  # the solver's sum for the energy may be off by this fraction of what went through
+EXCESS = 1e-9  # of a limit, between knots, with which a plan is no plan
 QUICKEST = 8.0  # times the cubic's speed, where nothing else limits it
 
 
@@ -64,9 +66,10 @@ def plan_path(
         run = search.adapted(run, knots)
     run, notes = search.kept_inside(run)
     steps, result, motion = run.steps, run.result, search.motion(run)
-    diagnosis = None if result.ok else search.diagnose(steps, profile, result)
+    diagnosis = search.diagnose(steps, profile, result) if not result.ok else search.beyond(run)
+    status = Status.INFEASIBLE if result.ok and diagnosis is not None else result.status
     return Solution(
-        robot, search.model.at.supply, result.status, drive_signals(robot, motion), lambda: search.baseline(steps, motion.duration), None,
+        robot, search.model.at.supply, status, drive_signals(robot, motion), lambda: search.baseline(steps, motion.duration), None,
         result, diagnosis, tuple(notes), time.perf_counter() - begin,
     )  # fmt: skip
 
@@ -184,31 +187,39 @@ class _Search:
         """While a limit is exceeded between knots, a little more of every limit is left unused, or, where much is missing, knots are
         doubled."""
         notes: list[str] = []
-        for _ in range(6):
+        least = np.inf  # how far the energy was off before; more knots that do not help (rounded corners of the drives) are not added
+        for _ in range(8):
             if not run.result.ok or self.late():
                 break
             worst, off = _worst(self.robot, self.motion(run)), self.energy_off(run)
-            beyond = 0.0 if worst is None else max(0.0, -worst.fraction)
-            if beyond == 0.0 and off <= ENERGY_OFF:
+            beyond, coarse = 0.0 if worst is None else max(0.0, -worst.fraction), ENERGY_OFF < off < 0.7 * least
+            if beyond == 0.0 and not coarse:
                 break
             again = run
-            if 0.0 < beyond < CLOSE and off <= ENERGY_OFF:
+            if 0.0 < beyond < CLOSE and not coarse:
                 again = self.run(run.steps, run.timing, run.inside + 1.3 * beyond + 1e-5)
             if again is run or not again.result.ok:
-                again = self.adapted(run, 2 * run.steps.N) if run.steps.N < FINEST else run
-                reason = f"between knots {worst}" if off <= ENERGY_OFF else f"its energy was off by {100 * off:.2g} %"
-                notes.append(f"refined from {run.steps.N} to {again.steps.N} knots: {reason}")
+                again, least = (self.adapted(run, 2 * run.steps.N) if run.steps.N < FINEST else run), off
+                reason = f"its energy was off by {100 * off:.2g} %" if coarse else f"between knots {worst}"
+                notes += [f"refined from {run.steps.N} to {again.steps.N} knots: {reason}"] if again is not run else []
             if not again.result.ok or again is run:
                 break
             run = again
         return self.unhurried(run), notes
 
     def unhurried(self, run: _Run) -> _Run:
-        """Where the duration is free and a limit is still exceeded between knots, all of it a little slower."""
+        """Where the duration is free and a limit is still exceeded between knots, all of it slower: the shortest duration of this motion
+        that its limits allow (K6)."""
         if self.aim.duration is not None or not run.result.ok:
             return run
-        for factor in (1.0, 1.001, 1.002, 1.005, 1.01, 1.02):
-            slower = slowed(run.timing, factor)
+        motion = self.motion(run)
+        if _inside(self.robot, motion, FINER):
+            return run
+        scaling = time_scaling(self.robot, motion)
+        allowed = [low for low, high in scaling.intervals if high > motion.duration]
+        first = max(1.0, allowed[0] / motion.duration) if allowed else 1.0
+        for factor in first * np.array([1.0, 1.0002, 1.001, 1.002, 1.005, 1.01, 1.02]):
+            slower = slowed(run.timing, float(factor))
             if _inside(self.robot, slower.trajectory(self.curve), FINER):
                 return replace(run, timing=slower)
         return run
@@ -264,6 +275,16 @@ class _Search:
         sentence = f"No motion along the path was found: {what}{place} at best."
         remedy = "Allow more time (minimize_time tells how much), or widen limits."
         return Diagnosis(sentence, "" if worst is None else worst.name, remedy=remedy)
+
+    def beyond(self, run: _Run) -> Diagnosis | None:
+        """A limit that is still exceeded between knots, however fine they are; None where there is none."""
+        worst = _worst(self.robot, self.motion(run))
+        if worst is None or worst.fraction >= -EXCESS:
+            return None
+        p = float(np.interp(worst.time, run.timing.t, run.timing.p))
+        sentence = f"Between the {run.steps.N} knots of the plan, at p = {p:.4g}, {worst}; finer knots did not help."
+        remedy = "Allow more time, or lead the path farther away from a singular configuration or a sharp bend there."
+        return Diagnosis(sentence, worst.limit, worst.joint, worst.time, -worst.fraction, remedy)
 
     def standing(self, steps: Steps) -> Diagnosis | None:
         """A limit that is exceeded however slowly the path is run: holding the arm takes too much."""

@@ -120,5 +120,5 @@ class PathStep:
 
 
 def sides_of(d1: np.ndarray) -> np.ndarray:
-    """±1 for each joint (..., n), the sign of q'; +1 where it does not move."""
-    return np.where(d1 >= 0.0, 1.0, -1.0)
+    """±1 for each joint (..., n), the sign of q'; 0 where it does not move at all: dry friction then holds it, and costs nothing."""
+    return np.sign(d1)

@@ -28,6 +28,8 @@ CHECKED = np.linspace(0.0, 1.0, 9)  # fractions of every step at which limits ar
 ALLOWED = 1e-9  # excess that counts as none, as a fraction of the limit
 FIRST = 1e-6  # the same for the motion that is given
 ALPHAS = np.geomspace(1.0, 1e-4, 14)  # first mixes of a line search
+AT_REST = 1e-6  # way in the time of the motion at the speed of its end that counts as none, rad or m
+SETTING = 4  # knots of a motion in a step along a path: an acceleration sets in between two of them
 TOUCHING = 2e-3  # of a joint's range: nearer than this to its end the motion touches it
 CONTACTS = 12  # places of contact for each joint
 TRIES = 6  # reductions of α(t) in one iteration
@@ -165,7 +167,18 @@ class Approximations:
         limits = self.along.at.limits
         jerk, tau = self.along.rates(x, v, a, (np.diff(w, axis=0) / self.h[:, None])[:, None, :] + 0.0 * a)
         rate = np.diff(tau, axis=1) / (np.diff(CHECKED)[:, None] * self.h[:, None, None])
-        return np.maximum((np.abs(jerk) / limits.jerk).max(axis=(1, 2)), (np.abs(rate) / limits.torque_rate).max(axis=(1, 2))) - 1.0
+        worst = np.maximum((np.abs(jerk) / limits.jerk).max(axis=(1, 2)), (np.abs(rate) / limits.torque_rate).max(axis=(1, 2)))
+        for k, c in ((0, 0), (-1, -1)):  # from and to rest accelerations set in within a knot's time
+            worst[k] = max(worst[k], self.jump(x[k, c], v[k, c], w[k], float(self.h[k])))
+        return worst - 1.0
+
+    def jump(self, x: Array, v: Array, w: Array, h: float) -> float:
+        """An acceleration that sets in at rest, as a fraction of what jerk and torque rate allow in the time of a motion's knot."""
+        if np.max(np.abs(v)) * (self.t[-1] - self.t[0]) > AT_REST:
+            return 0.0
+        limits, zero = self.along.at.limits, np.zeros_like(x)
+        (jerk, tau), (_, held) = (self.along.rates(x, zero, a, a * SETTING / h) for a in (w, zero))
+        return float(max(np.max(np.abs(jerk) / limits.jerk), np.max(np.abs(tau - held) * SETTING / h / limits.torque_rate)))
 
     def admissible(self, w: Array, allowed: float = ALLOWED) -> bool:
         """Whether all limits hold, between the knots too."""
