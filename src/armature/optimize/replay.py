@@ -25,6 +25,7 @@ from armature.spatial.vectors import pack
 
 FINER = 40  # rows of the table between two knots
 ROUNDED = 1e-4  # velocity over which dry friction is rounded in the simulation, rad/s or m/s
+PLACE, SPEED = 1e-8, 1e-6  # accuracy of the integration, rad or m and their rates: a hundredth of what the friction is rounded over
 CLOSING = 20.0  # 1/s, rate at which open loops close in the simulation
 POWER = 1e-3  # W over which a gear changes its direction
 LAW = Smooth(velocity=ROUNDED, power=POWER, table=1e-3)  # one law for the plan's currents and for the mechanism: at rest both agree
@@ -57,9 +58,8 @@ def replay(robot: Robot, plan: Trajectory, rate: float) -> Run:
 
     start = plan(plan.t[0])
     times = np.linspace(0.0, T, 4 * len(plan) + 1)
-    run = solve_ivp(
-        rates, (0.0, T), np.concatenate([start.q, start.v]), method="LSODA", t_eval=times, rtol=1e-7, atol=1e-9, max_step=T / len(plan)
-    )
+    x0, atol = np.concatenate([start.q, start.v]), np.repeat([PLACE, SPEED], n)
+    run = solve_ivp(rates, (0.0, T), x0, method="LSODA", t_eval=times, rtol=1e-6, atol=atol, max_step=T / len(plan))
     q, v = run.y[:n].T.copy(), run.y[n:].T.copy()
     rows = np.column_stack([np.interp(run.t, step * np.arange(len(table)), column) for column in table.T])
     a, tau = plant(q, v, rows, kp, kd)
