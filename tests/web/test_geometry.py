@@ -6,7 +6,7 @@ import trimesh
 
 import armature as arm
 from armature.dynamics.compiled import link_poses
-from armature.web.geometry import inside, shapes
+from armature.web.geometry import inside, joined, shapes
 
 URDF = """<robot name="one"><link name="base"/><link name="limb"><inertial><mass value="1"/>
 <inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>
@@ -89,3 +89,11 @@ def test_poses_of_all_links_are_those_of_each():
         one = arm.pose(robot, q, link.name)
         np.testing.assert_allclose(together.R[:, k], one.R, atol=1e-14)
         np.testing.assert_allclose(together.p[:, k], one.p, atol=1e-14)
+
+
+def test_joined_shapes_are_the_same_triangles():
+    parts = shapes(arm.library("six_axis"), [])[0]["upper_arm"]
+    triangles = lambda group: np.concatenate([s.vertices[s.faces] for s in group])
+    (one,) = joined(parts, (1.0, 0.0, 0.0))
+    np.testing.assert_array_equal(triangles([one]), triangles(parts))
+    assert {s.colour for s in joined(parts)} == {s.colour for s in parts} and len(joined(parts)) <= len(parts)

@@ -38,6 +38,19 @@ def shapes(robot: Robot, folders: Sequence[Path]) -> tuple[dict[str, list[Shape]
     return {link.name: _limb(robot, link, size) for link in robot.links}, notes
 
 
+def joined(parts: Sequence[Shape], tint: Colour | None = None) -> list[Shape]:
+    """The same shapes as few: one of each colour, or one of all with `tint`."""
+    groups: dict[Colour, list[Shape]] = {}
+    for part in parts:
+        groups.setdefault(tint or part.colour, []).append(part)
+    found = []
+    for colour, group in groups.items():
+        first = np.cumsum([0, *(len(part.vertices) for part in group[:-1])])
+        faces = np.concatenate([part.faces + k for part, k in zip(group, first)])
+        found.append(Shape(np.concatenate([part.vertices for part in group]), faces, colour))
+    return found
+
+
 def reach(robot: Robot) -> float:
     """About how far the robot gets: all offsets between joints, one after the other, m."""
     return max(0.05, math.fsum(math.dist(j.position, (0, 0, 0)) for j in robot.joints) + _strokes(robot))
@@ -193,7 +206,7 @@ def _tip(link: Link, own: Joint | None, r: float) -> list[Shape]:
 def _tube(a: Any, b: Any, radius: float, colour: Colour) -> Shape:
     import trimesh
 
-    mesh: Any = trimesh.creation.cylinder(radius, sections=40, segment=np.array([a, b], dtype=float))
+    mesh: Any = trimesh.creation.cylinder(radius, sections=28, segment=np.array([a, b], dtype=float))
     return Shape(np.asarray(mesh.vertices), np.asarray(mesh.faces), colour)
 
 
@@ -202,7 +215,7 @@ def _capsule(a: np.ndarray, b: np.ndarray, radius: float, colour: Colour) -> Sha
     import trimesh
 
     length = float(np.linalg.norm(b - a))
-    mesh: Any = trimesh.creation.capsule(length, radius, count=(24, 24))
+    mesh: Any = trimesh.creation.capsule(length, radius, count=(16, 24))
     T: Any = trimesh.geometry.align_vectors([0, 0, 1], (b - a) / length)
     vertices = mesh.vertices - [0, 0, mesh.vertices[:, 2].min() + radius]  # from the first centre on
     return Shape(vertices @ T[:3, :3].T + a, np.asarray(mesh.faces), colour)

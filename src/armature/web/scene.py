@@ -11,7 +11,7 @@ import numpy as np
 from armature.dynamics.compiled import link_poses, pose
 from armature.motion.trajectory import Trajectory
 from armature.robot.model import Robot
-from armature.web.geometry import Shape, reach, shapes
+from armature.web.geometry import Shape, joined, reach, shapes
 from armature.web.session import hand
 
 START, GOAL, PLAN, GHOST = (0.13, 0.59, 0.38), (0.90, 0.45, 0.10), (0.0, 0.447, 0.698), (0.45, 0.47, 0.50)
@@ -28,12 +28,12 @@ class Figure:
         self._nodes: list[tuple[int, Any]] = []
         self.visible = True
         for k, link in enumerate(robot.links):
-            for i, shape in enumerate(parts[link.name]):
+            for i, shape in enumerate(joined(parts[link.name], tint)):
                 node = scene.add_mesh_simple(
                     f"{name}/{k}_{i}",
                     shape.vertices.astype(np.float32),
                     shape.faces.astype(np.uint32),
-                    color=tint or shape.colour,
+                    color=shape.colour,
                     opacity=opacity,
                     side="double" if opacity is None else "front",
                     cast_shadow=opacity is None,
@@ -112,10 +112,11 @@ class Scene:
         return handle
 
     def _look(self) -> None:
-        """A view from the front right, a little from above."""
+        """A view from the front right, a little from above; from farther away in a narrow window."""
+        away = 0.75 * max(1.0, 0.85 / max(self._client.camera.aspect, 0.2))
         with self._client.atomic():
             self._client.camera.up_direction = (0.0, 0.0, 1.0)
-            self._client.camera.position = np.array([1.25, -1.05, 0.75]) * self.size * 0.75
+            self._client.camera.position = np.array([1.25, -1.05, 0.75]) * self.size * away
             self._client.camera.look_at = np.array([0.1, 0.0, 0.18]) * self.size
 
     def ends(self, start: np.ndarray, goal: np.ndarray) -> None:

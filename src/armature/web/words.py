@@ -18,7 +18,7 @@ def card(session: Any, busy: str) -> str:
             parts.append(_beside(plan, session.other))
     elif not session.problem:
         parts.append(f'<div style="color:{PALE}">The first plan is on its way. On a new computer, the first one takes half a minute.</div>')
-    return f'<div class="armature-card" style="padding:0.4em 0.8em 0.2em">{"".join(parts)}{_busy(busy)}</div>'
+    return f'<div class="armature-card" style="padding:0.4em 0.8em 0.2em;min-height:11.5em">{"".join(parts)}{_busy(busy)}</div>'
 
 
 def refusal(plan: Any, least: float | None) -> str:
@@ -62,7 +62,7 @@ def _saved(plan: Any) -> str:
     percent = 100 * plan.saving
     words = f"<b>{percent:.0f} % less</b>" if percent >= 0.5 else "<b>as much</b>" if percent > -0.5 else f"<b>{-percent:.0f} % more</b>"
     than = "as" if -0.5 < percent < 0.5 else "than"
-    note = f" {html.escape(plan.baseline.note)}" if plan.baseline.note else ""
+    note = f'<div style="font-size:0.8em;color:{PALE}">{html.escape(plan.baseline.note)}</div>' if plan.baseline.note else ""
     return f'<div style="color:{GOOD if percent >= 0.5 else PALE}">{words} {than} the ordinary motion ({other:.3g} J){note}</div>'
 
 

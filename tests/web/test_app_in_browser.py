@@ -1,0 +1,255 @@
+"""The app in a real browser: it loads, is dragged, plans, plays, has its curve clicked, and no request leaves the machine."""
+
+import time
+import zlib
+
+import numpy as np
+import pytest
+
+import armature as arm
+from armature.study.store import open_store
+from armature.web.opening import opened
+from armature.web.scene import matrix
+from armature.web.server import Server
+from browser import shot
+
+PATIENCE = 90.0  # seconds: machines that test may be slow and busy
+
+
+@pytest.fixture(scope="module")
+def app():
+    server = Server()
+    yield server
+    server.stop()
+
+
+def wait(page, condition, what, seconds=PATIENCE):
+    """Until a condition of the server's side holds; the page lives on meanwhile."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return
+        page.wait_for_timeout(50)
+    shot(page, "failed")
+    pytest.fail(f"{what}: not within {seconds:g} s; the card says: {page.inner_text('.armature-card')}")
+
+
+def visit(server, page, size=(1000, 640)):
+    """Open the page; the desk of this browser, once its first plan is on screen."""
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    before = set(server.desks)
+    page.goto(server.address)
+    page.wait_for_selector(".armature-card", timeout=PATIENCE * 1000)
+    wait(page, lambda: set(server.desks) - before, "desk")
+    (number,) = set(server.desks) - before
+    desk = server.desks[number]
+    says(page, " J")
+    return desk
+
+
+def says(page, text):
+    """Wait until the card says this."""
+    condition = "text => document.querySelector('.armature-card')?.innerText.includes(text)"
+    page.wait_for_function(condition, arg=text, timeout=PATIENCE * 1000)
+
+
+def at_rest(page, desk):
+    """Wait until nothing is being planned; playing ends, so that the picture costs no time."""
+    wait(page, lambda: desk.session.curve is not None and desk.session.certified, "proof and curve")
+    if desk._mail.ticking:
+        desk.act("play", None)
+
+
+def frames(page, count):
+    """Let the browser draw so many pictures."""
+    page.evaluate("n => new Promise(done => { const f = () => n-- > 0 ? requestAnimationFrame(f) : done(); f() })", count)
+
+
+def slider(page, label):
+    """The thumb of a slider, by its label."""
+    row = page.locator("label:visible", has_text=label).first.locator("xpath=ancestor::div[.//*[@role='slider']][1]")
+    return row.locator("[role=slider]").first
+
+
+def set_slider(page, label, value):
+    """Drag a slider's thumb to a value with the mouse; again where the page moved under it."""
+    thumb = slider(page, label)
+    for _ in range(6):
+        thumb.scroll_into_view_if_needed()
+        low, high, now = (float(thumb.get_attribute(f"aria-value{name}")) for name in ("min", "max", "now"))
+        if abs(now - value) < 0.05 * (high - low):
+            return
+        box, track = thumb.bounding_box(), thumb.locator("xpath=..").bounding_box()
+        y = box["y"] + box["height"] / 2
+        page.mouse.move(box["x"] + box["width"] / 2, y)
+        page.mouse.down()
+        for v in np.linspace(now, value, 6)[1:]:
+            page.mouse.move(track["x"] + (v - low) / (high - low) * track["width"], y)
+            frames(page, 1)
+        page.mouse.up()
+        frames(page, 2)
+    pytest.fail(f"the slider {label} could not be dragged to {value}; it stands at {now}")
+
+
+def pixel(page, desk, point):
+    """Where a point in space is on the page."""
+    camera = desk._client.camera
+    box = page.locator("canvas").first.bounding_box()
+    ahead = camera.look_at - camera.position
+    ahead = ahead / np.linalg.norm(ahead)
+    right = np.cross(ahead, [0.0, 0.0, 1.0])
+    right /= np.linalg.norm(right)
+    up, d = np.cross(right, ahead), np.asarray(point) - camera.position
+    scale = box["height"] / 2 / np.tan(camera.fov / 2) / (d @ ahead)
+    return np.array([box["x"] + box["width"] / 2 + scale * (d @ right), box["y"] + box["height"] / 2 - scale * (d @ up)])
+
+
+def test_a_plan_is_on_screen_and_follows_every_change(app, page):
+    desk = visit(app, page, (1280, 800))
+    assert desk.session.robot.name == "six_axis"
+    says(page, "less than the ordinary motion")
+    at_rest(page, desk)
+    says(page, "Proved")
+    shot(page, "app")
+
+    # a click on the curve sets the duration
+    curve = page.locator(".armature-curve")
+    box = curve.bounding_box()
+    page.mouse.click(box["x"] + 0.5 * box["width"], box["y"] + 0.5 * box["height"])
+    least, most = desk.session.curve.durations[[0, -1]]
+    wait(page, lambda: desk.session.wish.duration != 1.6, "click on the curve")
+    T = desk.session.wish.duration
+    assert 0.4 * most < T < 0.6 * most and least < T
+    wait(page, lambda: desk.session.plan.duration == pytest.approx(T), "plan of that duration")
+    says(page, f"in {T:.3g} s")
+
+    # scrubbing puts the robot where the plan has it
+    set_slider(page, "Time [s]", 0.5 * T)
+    wait(page, lambda: abs(desk._t - 0.5 * T) < 0.1 * T, "scrub")
+    q = desk.session.plan.trajectory(desk._t).q
+    hand = arm.pose(desk.session.robot, q, "tool").p
+    k, node = desk._scene._figures["plan"]._nodes[-1]
+    assert desk.session.robot.links[k].name == "tool"
+    np.testing.assert_allclose(node.position, hand, atol=1e-6)
+
+    # play and pause
+    page.get_by_role("button", name="Play").click()
+    before = desk._t
+    wait(page, lambda: desk._t != before, "play")
+    page.get_by_role("button", name="Pause").click()
+    wait(page, lambda: not desk._mail.ticking, "pause")
+
+    # too short a time is refused in red, with the button that helps
+    set_slider(page, "Duration [s]", 0.4)
+    page.wait_for_selector(".armature-refusal", timeout=PATIENCE * 1000)
+    shot(page, "app_refused")
+    button = page.get_by_role("button", name="Use")
+    button.wait_for(timeout=PATIENCE * 1000)
+    button.click()
+    wait(page, lambda: desk.session.plan is not None and desk.session.plan.ok, "remedy")
+    says(page, "drawn in")
+    assert page.strangers == [] and page.mistakes == []
+
+
+def test_handles_are_dragged_by_mouse_and_files_come_and_go(app, page, tmp_path):
+    desk = visit(app, page, (1280, 720))
+    if desk._mail.ticking:
+        desk.act("play", None)
+    frames(page, 3)
+    goal, session = desk.session.wish.goal, desk.session
+    handle = desk._scene._handles["goal"]
+    p, R = np.array(handle.position), matrix(np.array(handle.wxyz))
+    here = pixel(page, desk, p)
+    arrows = [pixel(page, desk, p + 0.85 * 0.17 * desk._scene.size * R[:, k]) - here for k in range(3)]
+    arrow = max(arrows, key=np.linalg.norm)
+    x, y = here + arrow
+    page.mouse.move(x, y)
+    frames(page, 3)
+    page.mouse.down()
+    for k in range(1, 7):
+        page.mouse.move(x - arrow[0] * k / 8, y - arrow[1] * k / 8)
+        frames(page, 1)
+    page.mouse.up()
+    wait(page, lambda: not np.array_equal(session.wish.goal, goal), "drag of the goal")
+    assert np.abs(session.wish.goal - goal).max() < 1.2  # the same branch
+    wait(page, lambda: session.plan.ok and np.allclose(session.plan.trajectory.q[-1], session.wish.goal), "plan to the new goal")
+
+    # joints by slider
+    page.get_by_role("tab", name="Start").click()
+    set_slider(page, "pan [°]", -90.0)
+    wait(page, lambda: abs(np.degrees(session.wish.start[0]) + 90) < 40, "slider of the start")
+    says(page, " J")
+
+    # a download
+    wait(page, lambda: session.plan.ok and np.allclose(session.plan.trajectory.q[0], session.wish.start), "plan from the new start")
+    page.get_by_role("tab", name="Save").click()
+    desk._panel._kind.value = "Motion, table (.csv)"
+    with page.expect_download(timeout=PATIENCE * 1000) as download:
+        page.get_by_role("button", name="Download").click()
+    download.value.save_as(tmp_path / "motion.csv")
+    np.testing.assert_allclose(arm.load_trajectory(tmp_path / "motion.csv").q[-1], session.wish.goal, atol=1e-9)
+
+    # an upload, and one that is too large
+    page.get_by_role("tab", name="Robot").click()
+    (tmp_path / "mine.yaml").write_text(arm.library("scara").to_yaml().replace("name: scara", "name: mine", 1))
+    (tmp_path / "bomb.npz").write_bytes(bytes(40 * 2**20))
+    chooser = page.locator("input[type=file]")
+    chooser.set_input_files(tmp_path / "bomb.npz")
+    chooser.set_input_files(tmp_path / "mine.yaml")
+    wait(page, lambda: session.robot.name == "mine" and session.plan is not None and session.plan.ok, "uploaded robot")
+    assert page.strangers == [] and page.mistakes == []
+    shot(page, "app_upload")
+
+
+def test_browsers_do_not_disturb_each_other_and_may_leave_at_any_time(app, page, browser):
+    first = visit(app, page, (800, 500))
+    context = browser.new_context(viewport={"width": 900, "height": 600})
+    other = context.new_page()
+    second = visit(app, other, (800, 500))
+    assert first is not second
+    wish, plan, labels = first.session.wish, first.session.plan, slider(page, "Duration [s]").get_attribute("aria-valuenow")
+    second.act("robot", "scara")
+    wait(other, lambda: second.session.robot.name == "scara" and second.session.plan is not None, "robot of the other browser")
+    for k in range(100):
+        second.act("duration", 1.0 + 0.01 * k)
+    second.act("robot", "seven_axis")
+    wait(other, lambda: second.session.robot.name == "seven_axis", "third robot")
+    # the first browser has seen nothing of it
+    assert first.session.wish is wish and first.session.robot.name == "six_axis"
+    assert first.session.plan.duration == plan.duration
+    assert slider(page, "Duration [s]").get_attribute("aria-valuenow") == labels
+    assert first._client.camera.position.shape == (3,)
+    # the other tab is closed in the middle of a solve
+    context.close()
+    wait(page, lambda: second._client.client_id not in app.desks, "desk of the closed tab is gone")
+    second.join(60.0)
+    assert not second.alive
+    first.act("duration", 1.9)
+    wait(page, lambda: first.session.plan.duration == pytest.approx(1.9), "the first browser goes on")
+    says(page, "in 1.9 s")
+
+
+def test_cases_of_a_study_are_looked_at_and_compared(page, tmp_path):
+    robot = arm.library("planar2")
+    with open_store(tmp_path / "study.db", write=True) as store:
+        store.sync([("a", {"duration": 0.8}), ("b", {"duration": 1.2})], {})
+        for name, T in (("a", 0.8), ("b", 1.2)):
+            plan = arm.minimize_energy(robot, arm.Move([-0.6, 0.6], [0.6, -0.6], T), knots=30)
+            plan.save(tmp_path / f"{name}.npz")
+            store.finish([(name, "done", {"energy": plan.energy}, "", 0.1, zlib.compress((tmp_path / f"{name}.npz").read_bytes()))])
+    server = Server(opened(str(tmp_path / "study.db")))
+    try:
+        desk = visit(server, page)
+        says(page, "in 0.8 s")
+        assert not desk.session.planning and "duration" in page.inner_text("table >> nth=-1")
+        desk.act("beside", desk._cases.labels[1])
+        says(page, "beside it")
+        assert desk.session.other.duration == pytest.approx(1.2)
+        ghost, plan = desk._scene._figures["ghost"], desk._scene._figures["plan"]
+        assert ghost.visible and ghost._nodes[0][1].position[1] > plan._nodes[0][1].position[1] + 0.5  # it stands beside the other
+        shot(page, "app_study")
+        desk.act("duration", 1.0)  # from here on, plan
+        wait(page, lambda: desk.session.planning and desk.session.plan.duration == pytest.approx(1.0), "planning from a case")
+        assert page.strangers == [] and page.mistakes == []
+    finally:
+        server.stop()
