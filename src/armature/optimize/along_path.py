@@ -157,10 +157,12 @@ def check_curve(curve: Curve) -> None:
         raise ArgumentError(f"the path is not finite at p = {at:.4g}")
     beyond = np.maximum(b.lower - q, q - b.upper)
     if np.max(beyond) > 1e-9:
-        k, j = np.unravel_index(int(np.argmax(beyond)), beyond.shape)
+        first = int(np.flatnonzero(np.max(beyond, axis=1) > 1e-9)[0])
+        j = int(np.argmax(beyond[first]))
+        k = int(np.argmax(beyond[:, j]))
         name = curve.robot.joint_names[j]
         raise ArgumentError(
-            f"the path leaves the range of joint {name!r} at p = {p[k]:.4g}: it would stand at {q[k, j]:.6g}, its range is "
+            f"the path leaves the range of joint {name!r} at p = {p[first]:.4g} and would lead it to {q[k, j]:.6g}, its range is "
             f"{b.lower[j]:.6g} to {b.upper[j]:.6g} rad or m; move the path, or start it in another configuration (seed=…)"
         )
 
@@ -294,7 +296,8 @@ def first_profile(curve: Curve, duration: float, at: Instants, knots: int) -> tu
     """The cubic along a path without corners, with p̈ straight between knots: what the literal method starts from, (52). Where jerk or
     torque rate are limited it is the quintic, whose p̈ vanishes at the ends."""
     if curve.corners:
-        raise ArgumentError(f"the path has corners at p = {list(curve.corners)}, where the hand must stop; improve its parts, or blend it")
+        places = ", ".join(f"{p:.4g}" for p in curve.corners)
+        raise ArgumentError(f"the path has corners at p = {places}, where the hand must stop; improve its parts, or blend it")
     t = np.linspace(0.0, duration, knots + 1)
     x = t / duration
     gentle = np.isfinite([at.limits.jerk, at.limits.torque_rate]).any()

@@ -112,7 +112,8 @@ def roughness(joints: JointPath, breaks: np.ndarray) -> float:
     if not len(inner):
         return 0.0
     before, after = joints(inner - 1e-9).dddq, joints(inner + 1e-9).dddq
-    return float(np.max(np.abs(after - before)) / max(np.max(np.abs([before, after])), 1e-12))
+    least = 10.0 * np.max(np.abs(joints(inner).dq))  # on an almost straight line of the joints nothing is rough
+    return float(np.max(np.abs(after - before)) / max(np.max(np.abs([before, after])), least, 1e-12))
 
 
 def off_path(robot: Robot, path: Path, link: str, joints: JointPath, found: Followed) -> float:
