@@ -2,15 +2,16 @@
 
     (S1)  ℒ(z, p) = w₀ l + λᵀf + yᵀ(w_c c) + ηᵀ(w_t t),      z = (x, u)
 
-w scales cost, constraints and totals. Jacobians of f and c and the Hessian are passed as nonzeros; their places (the layout) are a
-kernel without inputs, so that the disk cache gives them without a new trace. Where the functions share an inner one (shared.py),
+w scales cost, constraints and totals. Jacobians of f and c and the Hessian are passed as nonzeros; their places (the layout) are kept
+in the disk cache beside the kernels, so that no new trace is needed. Where the functions share an inner one (shared.py),
 derivatives are three kernels in turn: `outer` and `points`, whose results `derivatives` puts together.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import casadi as ca
@@ -18,11 +19,11 @@ import numpy as np
 
 from armature.kernel import Argument, Expression, Kernel
 from armature.kernel.kernel import compiled
-from armature.kernel.trace import trace
+from armature.kernel.machine_code import read_cache, write_cache
 from armature.optimize.problem import Inner, Model
 from armature.optimize.shared import NotShared, Shared
 
-VERSION = "stage 5"  # part of every key: change it with the trace below
+VERSION = "stage 6"  # part of every key: change it with the trace below
 
 
 @dataclass(frozen=True)
@@ -79,25 +80,32 @@ def end_stage(model: Model) -> Stage:
 
 def build_stage(model: Model, functions: Callable, inner: Inner | None, key: str) -> Stage:
     """Trace (or find in the cache) the kernels of a stage."""
-    traced: dict[str, Any] = {}
 
-    def expressions() -> dict[str, Expression]:
-        if not traced:
-            traced.update(trace_stage(model, functions, inner))
-        return traced
+    @functools.cache
+    def traced() -> tuple[dict[str, Expression], Layout]:
+        return trace_stage(model, functions, inner)
 
     if not key:
-        parts = expressions()
-        key = "".join(parts[name].function.serialize() for name in parts if name != "layout")
-    names = ("values", "derivatives", "layout", *(("outer", "points") if inner else ()))
-    kernels = {name: compiled(f"{VERSION} {name} {key}", lambda name=name: expressions()[name]) for name in names}
-    places = [np.asarray(a, dtype=np.int64) for a in kernels["layout"]()]
+        key = "".join(part.function.serialize() for part in traced()[0].values())
+    names = ("values", "derivatives", *(("outer", "points") if inner else ()))
+    kernels = {name: compiled(f"{VERSION} {name} {key}", lambda name=name: traced()[0][name]) for name in names}
+    layout = kept_layout(f"{VERSION} layout {key}", lambda: traced()[1])
     nf, nc, nt = (a.size for a in kernels["values"].outputs[:3])
-    return Stage(kernels["values"], kernels["derivatives"], Layout(*places[:6]), nf, nc, nt, kernels.get("outer"), kernels.get("points"))
+    return Stage(kernels["values"], kernels["derivatives"], layout, nf, nc, nt, kernels.get("outer"), kernels.get("points"))
 
 
-def trace_stage(model: Model, functions: Callable, inner: Inner | None) -> dict[str, Expression]:
-    """The kernels as expressions."""
+def kept_layout(key: str, make: Callable[[], Layout]) -> Layout:
+    """The layout from the disk cache, else made and kept there."""
+    entry = read_cache(key)
+    if entry is not None:
+        return Layout(*(np.array(entry[0][f.name], dtype=np.int64) for f in fields(Layout)))
+    layout = make()
+    write_cache(key, {f.name: getattr(layout, f.name).tolist() for f in fields(Layout)}, b"")
+    return layout
+
+
+def trace_stage(model: Model, functions: Callable, inner: Inner | None) -> tuple[dict[str, Expression], Layout]:
+    """The kernels as expressions, and the layout."""
     nx, nz = model.nx, model.nx + model.nu
     z, p, d = ca.SX.sym("z", nz), ca.SX.sym("p", model.np), ca.SX.sym("d", model.nd)
     x, u, zp = z[:nx], z[nx:], ca.vertcat(z, p)
@@ -121,12 +129,11 @@ def trace_stage(model: Model, functions: Callable, inner: Inner | None) -> dict[
     traced = {
         "values": expression("values", inputs, shared.insert(values)),
         "derivatives": expression("derivatives", {**weighted, **shared.inputs}, derivatives),
-        "layout": trace(lambda: layout_of(Fz, Jz, H), {}, name="layout"),
     }
     if isinstance(shared, Shared):
         traced["outer"] = expression("outer", {**weighted, "omega": shared.w}, shared.outer)
         traced["points"] = expression("points", shared.point_inputs, shared.point_outputs)
-    return traced
+    return traced, layout_of(Fz, Jz, H)
 
 
 def expression(name: str, inputs: dict[str, ca.SX], outputs: dict[str, ca.SX]) -> Expression:
@@ -138,24 +145,21 @@ def expression(name: str, inputs: dict[str, ca.SX], outputs: dict[str, ca.SX]) -
     return Expression(name, arguments_in, arguments_out, function)
 
 
-def layout_of(F: ca.SX, J: ca.SX, H: ca.SX) -> dict[str, np.ndarray]:
+def layout_of(F: ca.SX, J: ca.SX, H: ca.SX) -> Layout:
     """The places of the nonzeros, in the order of `nonzeros_by_row`."""
     (fr, fc), (jr, jc), (hr, hc) = (by_row(M) for M in (F, J, H))
-    first = np.searchsorted(jr, np.arange(J.shape[0] + 1))
-    arrays = {"F_rows": fr, "F_cols": fc, "J_first": first, "J_cols": jc, "H_rows": hr, "H_cols": hc}
-    return {name: np.asarray(a, dtype=float) for name, a in arrays.items()}
+    return Layout(fr, fc, np.searchsorted(jr, np.arange(J.shape[0] + 1)), jc, hr, hc)
 
 
 def by_row(matrix: ca.SX) -> tuple[np.ndarray, np.ndarray]:
     """Rows and columns of the nonzeros, ordered by row."""
     cols, rows = matrix.T.sparsity().get_triplet()  # of the transpose: CasADi orders by column
-    return np.asarray(rows, dtype=int), np.asarray(cols, dtype=int)
+    return np.asarray(rows, dtype=np.int64), np.asarray(cols, dtype=np.int64)
 
 
 def nonzeros_by_row(matrix: ca.SX) -> ca.SX:
     """The nonzeros as a column, ordered by row."""
-    rows, cols = by_row(matrix)
-    return ca.vertcat(*(matrix[int(r), int(c)] for r, c in zip(rows, cols))) if rows.size else ca.SX(0, 1)
+    return ca.vec(ca.SX(matrix.T.nz[:])) if matrix.nnz() else ca.SX(0, 1)
 
 
 def column(value: Any) -> ca.SX:
