@@ -34,7 +34,8 @@ def main() -> None:
     console, begin = Console(width=100), time.perf_counter()
     robot = arm.library("six_axis").with_payload(3.0)
     console.print(f"[bold]{robot.name}[/], {robot.mass:.1f} kg with a part of 3 kg: from a shelf into a box in {DURATION} s.")
-    console.print("Each amplifier burns what its axis gives back, as most do. The first time, the robot's equations are compiled and kept.\n")
+    console.print("Each amplifier burns what its axis gives back, as most do.")
+    console.print("The first time, the robot's equations are compiled; they are kept for the next.\n")
     move = task(robot)
     plan = arm.minimize_energy(robot, move, "non-regenerative")
     hurry = replace(move, duration=None, via=[arm.Via(stop.configuration) for stop in move.via])  # passed whenever it is best
@@ -49,7 +50,7 @@ def main() -> None:
 
 def comparison(plan: arm.Solution, fast: arm.Solution) -> Table:
     """Baseline, least energy and least time side by side."""
-    table = Table("", "duration", "energy drawn", "heat", "saved", "certificate", title="a part from the shelf into the box", title_justify="left")
+    table = Table("", "duration", "energy drawn", "heat", "saved", "certificate")
     base = plan.baseline
     verdict = lambda solution: "[green]passed[/]" if solution.certificate.ok else "[red]not passed[/]"
     table.add_row(base.name, f"{base.trajectory.duration:.3f} s", f"{base.ledger.energy:.1f} J", f"{base.ledger.losses:.1f} J", "", "")

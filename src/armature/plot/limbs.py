@@ -73,9 +73,10 @@ def _between(joint: Joint, own: Joint | None, r: float) -> list[Solid]:
 
 
 def _tip(link: Link, own: Joint, r: float) -> list[Solid]:
-    """A short tool at the end of a chain, towards the link's centre of mass or along the last axis."""
-    way = np.array(link.com) if np.linalg.norm(link.com) > 0.2 * r else np.array(own.axis if own.kind != "fixed" else (0.0, 0.0, 1.0))
-    way = way / np.linalg.norm(way)
+    """A short tool at the end of a chain: towards the link's centre of mass, on from a welded link, or along the last axis."""
+    welded = np.array(own.rotation).T @ np.array(own.position) if own.kind == "fixed" else np.array(own.axis)
+    ways = [np.array(link.com), welded, np.array([0.0, 0.0, 1.0])]
+    way = next(w / np.linalg.norm(w) for w in ways if np.linalg.norm(w) > 0.2 * r)
     end = 1.3 * r * way
     return [_tube((0, 0, 0), end, 0.8 * r, "tool"), {"kind": "sphere", "at": _list(end), "r": _short(0.8 * r), "paint": "tool"}]
 

@@ -56,6 +56,11 @@ class Solid {
     const way = Vec.sub(b, a), L = Math.hypot(...way), c = Math.min(0.16 * r, 0.3 * L);
     if (L > 1e-9) this.lathe(a, Vec.unit(way), [[0, 0], [0, r - c], [c, r], [L - c, r], [L, r - c], [L, 0]], colour, sides);
   }
+  // a piece of wire without ends
+  wire(a, b, r, colour) {
+    const way = Vec.sub(b, a), L = Math.hypot(...way);
+    if (L > 1e-9) this.lathe(a, Vec.unit(way), [[-0.5 * r, r], [L + 0.5 * r, r]], colour, 8);
+  }
   sphere(at, r, colour) {
     const profile = [];
     for (let k = 0; k <= 14; k++) profile.push([r - r * Math.cos(Math.PI * k / 14), r * Math.sin(Math.PI * k / 14)]);
@@ -165,7 +170,7 @@ class Scene {
       const solid = new Solid(), thin = (name === "plan" ? 0.0042 : 0.0026) * this.data.size, colour = this.paints[name === "plan" ? "plan" : "ghost"];
       for (const tip of this.data.tips) {
         const point = f => track.p[f].slice(3 * tip, 3 * tip + 3);
-        for (let f = 1; f < track.p.length; f++) solid.tube(point(f - 1), point(f), thin, colour, 8);
+        for (let f = 1; f < track.p.length; f++) solid.wire(point(f - 1), point(f), thin, colour);
         if (name === "plan") for (const f of [0, track.p.length - 1]) solid.sphere(point(f), 3 * thin, colour);
       }
       this.trails[name] = this.buffer(solid);
@@ -173,8 +178,13 @@ class Scene {
     this.stand = this.buffer(this.pedestal());
     const floor = new Solid(), step = this.step(), reach = 12 * step, up = [0, 0, 1], grid = this.paints.grid;
     const x0 = Math.round(this.middle[0] / step) * step, y0 = Math.round(this.middle[1] / step) * step;
-    for (let k = -12; k <= 12; k++) for (const [a, b] of [[[x0 + k * step, y0 - reach], [x0 + k * step, y0 + reach]], [[x0 - reach, y0 + k * step], [x0 + reach, y0 + k * step]]])
-      for (const p of [a, b]) floor.vertex([p[0], p[1], this.ground], up, grid);
+    // in short pieces: a line that ends behind the eye is not drawn by every machine
+    for (let k = -12; k <= 12; k++) for (let i = -12; i < 12; i++) for (const j of [i, i + 1]) {
+      floor.vertex([x0 + k * step, y0 + j * step, this.ground], up, grid);
+    }
+    for (let k = -12; k <= 12; k++) for (let i = -12; i < 12; i++) for (const j of [i, i + 1]) {
+      floor.vertex([x0 + j * step, y0 + k * step, this.ground], up, grid);
+    }
     this.floor = this.buffer(floor); this.fade = reach;
   }
   // what carries a base that stands above the floor
@@ -189,7 +199,16 @@ class Scene {
     const rough = this.radius / 4, power = 10 ** Math.floor(Math.log10(rough));
     return [1, 2, 5, 10].map(k => k * power).find(x => x >= rough);
   }
-  home() { this.turn = -0.95; this.tilt = 0.38; this.far = 2.65 * this.radius; this.target = [...this.middle]; }
+  home() { this.turn = this.front(); this.tilt = 0.36; this.far = 2.65 * this.radius; this.target = [...this.middle]; }
+  // across the way of the hand, from the side on which it works, a little from the corner
+  front() {
+    const tip = this.data.tips[0], base = this.tracks.plan.p[0], way = this.tracks.plan.p.map(f => [f[3 * tip] - base[0], f[3 * tip + 1] - base[1]]);
+    const mean = [0, 1].map(i => way.reduce((s, p) => s + p[i], 0) / way.length);
+    const second = (i, j) => way.reduce((s, p) => s + (p[i] - mean[i]) * (p[j] - mean[j]), 0);
+    const along = 0.5 * Math.atan2(2 * second(0, 1), second(0, 0) - second(1, 1)), across = along + Math.PI / 2;
+    const side = Math.cos(across) * mean[0] + Math.sin(across) * mean[1] < 0 ? Math.PI : 0;
+    return across + side - 0.45;
+  }
   steer() {
     const held = new Map(), canvas = this.canvas;
     canvas.addEventListener("pointerdown", e => { held.set(e.pointerId, [e.clientX, e.clientY]); canvas.setPointerCapture(e.pointerId); });
@@ -250,7 +269,7 @@ class Scene {
     const eye = Vec.add(this.target, [Math.cos(this.tilt) * Math.cos(this.turn), Math.cos(this.tilt) * Math.sin(this.turn), Math.sin(this.tilt)], far);
     gl.uniformMatrix4fv(this.at.eye, false, Mat.times(Mat.perspective(0.66, width / height, 0.05 * far, 8 * far), Mat.look(eye, this.target)));
     const sun = Vec.unit([0.45 * Math.cos(this.turn + 0.7), 0.45 * Math.sin(this.turn + 0.7), 1]), one = Mat.identity();
-    this.set({ sun, from: eye, ground: this.ground, centre: this.middle, tint: this.paints.grid, mixing: 0, alpha: 0.75, lit: 0, fade: this.fade, flatten: 0 });
+    this.set({ sun, from: eye, ground: this.ground, centre: this.middle, tint: this.paints.grid, mixing: 0, alpha: 0.5, lit: 0, fade: this.fade, flatten: 0 });
     gl.depthMask(false); this.put(this.floor, one, gl.LINES);
     const plan = this.poses(this.tracks.plan, time), base = this.tracks.base && this.ghost ? this.poses(this.tracks.base, time) : null;
     // the shadow once for each spot of the floor
