@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
+import sys
 
 import numpy as np
 import pytest
+from ros2_messages import check, check_trajectory
 
 from armature.errors import ArmatureError, FileError, MissingExtraError
-from armature.motion.formats import load_trajectory
+from armature.motion.formats import load_trajectory, save
+from armature.motion.ros import to_message
 from armature.motion.trajectory import Trajectory
 
 RNG = np.random.default_rng(2)
@@ -30,7 +32,7 @@ def same(a: Trajectory, b: Trajectory) -> bool:
     return arrays and a.interpolation == b.interpolation and a.joint_names == b.joint_names
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".npz", ".json"])
+@pytest.mark.parametrize("suffix", [".csv", ".npz", ".json", ".parquet", ".h5", ".mcap"])
 @pytest.mark.parametrize("motion", [FULL, BARE, FLOATING], ids=["full", "bare", "floating"])
 def test_files_give_back_the_same_motion_bit_for_bit(tmp_path, suffix: str, motion: Trajectory):
     path = tmp_path / f"plan{suffix}"
@@ -38,17 +40,103 @@ def test_files_give_back_the_same_motion_bit_for_bit(tmp_path, suffix: str, moti
     assert same(Trajectory.load(path), motion)
 
 
-def test_parquet_comes_back_or_its_package_is_named(tmp_path):
-    path = tmp_path / "plan.parquet"
-    if importlib.util.find_spec("pyarrow") is None:
-        with pytest.raises(MissingExtraError, match=r"pyarrow.*armature\[io\]"):
-            FULL.save(path)
-    else:
-        FULL.save(path)
-        assert same(load_trajectory(path), FULL)
-        path.write_bytes(b"no table")
-        with pytest.raises(FileError):
-            load_trajectory(path)
+@pytest.mark.parametrize(("suffix", "package"), [(".parquet", "pyarrow"), (".h5", "h5py"), (".mcap", "mcap")])
+def test_a_missing_package_is_named_with_what_to_do(tmp_path, monkeypatch, suffix: str, package: str):
+    path = tmp_path / f"plan{suffix}"
+    FULL.save(path)
+    for name in [n for n in sys.modules if n.partition(".")[0] == package]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, package, None)  # as if it were not installed
+    for use in (FULL.save, load_trajectory):
+        with pytest.raises(MissingExtraError, match=rf"{package}.*pip install 'armature\[io\]'"):
+            use(path)
+
+
+def test_units_stand_in_every_file(tmp_path):
+    import h5py
+    import pyarrow.parquet as parquet
+
+    for suffix in (".csv", ".npz", ".json", ".yaml", ".parquet", ".h5", ".mcap"):
+        save(FULL, tmp_path / f"plan{suffix}", {"command": "make test"})
+    first = (tmp_path / "plan.csv").read_text(encoding="utf-8").splitlines()[0]
+    about = json.loads(first.lstrip("# "))
+    assert about["units"]["tau"] == "N·m or N" and about["units"]["t"] == "s" and about["provenance"] == {"command": "make test"}
+    assert json.loads((tmp_path / "plan.json").read_text(encoding="utf-8"))["units"] == about["units"]
+    assert json.loads(str(np.load(tmp_path / "plan.npz")["about"])) == about
+    schema = parquet.read_schema(tmp_path / "plan.parquet")
+    assert schema.field("t").metadata == {b"unit": b"s"} and json.loads(schema.metadata[b"armature"]) == about
+    with h5py.File(tmp_path / "plan.h5") as file:
+        assert file["current"].attrs["unit"] == "A" and json.loads(file.attrs["armature"]) == about
+    assert json.loads((tmp_path / "plan.yaml").read_text(encoding="utf-8").splitlines()[0].lstrip("# ")) == about
+    assert same(load_trajectory(tmp_path / "plan.mcap"), FULL)
+
+
+def test_mcap_holds_messages_that_ros_2_knows(tmp_path):
+    from mcap.reader import make_reader
+
+    FULL.save(tmp_path / "plan.mcap")
+    with open(tmp_path / "plan.mcap", "rb") as file:
+        found = [(c.topic, s.name, s.encoding, m.log_time, json.loads(m.data)) for s, c, m in make_reader(file).iter_messages()]
+    whole = [message for topic, *_, message in found if topic == "/joint_trajectory"]
+    check_trajectory(whole[0])
+    states = [(time, message) for topic, _, _, time, message in found if topic == "/joint_states"]
+    assert len(whole) == 1 and len(states) == len(FULL) and {encoding for _, _, encoding, _, _ in found} == {"jsonschema"}
+    for (time, message), t, q in zip(states, FULL.t - FULL.t[0], FULL.q):
+        check("sensor_msgs/JointState", message)
+        assert time == round(t * 1e9) and message["position"] == q.tolist()
+
+
+def test_mcap_of_another_recorder_is_read(tmp_path):
+    """JointState messages alone: stamps and positions are enough."""
+    from mcap.writer import Writer
+
+    path, t = tmp_path / "robot.mcap", np.linspace(0, 1, 11)
+    with open(path, "wb") as file:
+        writer = Writer(file)
+        writer.start()
+        schema = writer.register_schema("sensor_msgs/msg/JointState", "jsonschema", b"{}")
+        channel = writer.register_channel("/arm/joint_states", "json", schema)
+        for k, x in enumerate(t):
+            stamp = {"sec": 1_700_000_000 + int(x), "nanosec": round((x % 1) * 1e9)}
+            message = {"header": {"stamp": stamp, "frame_id": ""}, "name": ["j"], "position": [x**3], "velocity": [], "effort": []}
+            writer.add_message(channel, k, json.dumps(message).encode(), k)
+        writer.finish()
+    motion = load_trajectory(path)
+    np.testing.assert_allclose(motion.t, t, atol=1e-9)
+    np.testing.assert_allclose(motion.v[:, 0], 3 * t**2, atol=1e-6)
+
+
+def test_ros_yaml_keeps_to_the_message_definition(tmp_path):
+    """Read by a plain YAML reader and checked against the .msg files: every field, every type, every length."""
+    from ruamel.yaml import YAML
+
+    whole = Trajectory([0.0, 1.0, 2.5], [[1.0, 0.0], [1e-20, 1e20], [3.0, -0.0]], np.zeros((3, 2)), np.ones((3, 2)), ("yes", "1"))
+    for k, motion in enumerate((FULL, whole, BARE)):
+        path = tmp_path / f"plan{k}.yaml"
+        motion.save(path)
+        message = YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))
+        check_trajectory(message)
+        assert message["points"][1]["positions"] == motion.q[1].tolist()
+        assert message["joint_names"] == list(motion.joint_names or ("joint1", "joint2"))
+
+
+def test_the_checker_of_messages_finds_mistakes():
+    good = to_message(FULL)
+    check_trajectory(good)
+    point = good["points"][0]
+    wrong = [
+        {**good, "joint_names": [1, 2, 3]},
+        {**good, "extra": 0},
+        {**good, "points": [{**point, "positions": [1.0]}]},
+        {**good, "points": [{**point, "positions": [1, 2, 3]}]},
+        {**good, "points": [{**point, "time_from_start": {"sec": 0.5, "nanosec": 0}}]},
+        {**good, "points": [{**point, "time_from_start": {"sec": 0, "nanosec": 10**9}}]},
+        {**good, "points": [point, point]},
+        {k: v for k, v in good.items() if k != "header"},
+    ]
+    for message in wrong:
+        with pytest.raises(AssertionError):
+            check_trajectory(message)
 
 
 def test_ros_message_comes_back_to_a_nanosecond(tmp_path):
@@ -142,6 +230,9 @@ def test_bad_ros_messages_are_refused_with_the_line(tmp_path, text: str, line: i
         ("x.json", b"{\n\"t\": [0, }", "not JSON"),
         ("x.json", b"[1, 2]", "not an armature trajectory"),
         ("x.npz", b"PK nonsense", "not an NPZ"),
+        ("x.parquet", b"no table", "not a Parquet"),
+        ("x.h5", b"no data", "not an HDF5"),
+        ("x.mcap", b"no messages", "not an MCAP"),
         ("x.csv", b"t,q.a\n0,\xff\n", "UTF-8"),
         ("x.txt", b"", "suffix"),
     ],

@@ -94,7 +94,7 @@ class Trajectory:
         return replace(self, t=t, **self(t)._asdict(), **others, interpolation=interpolation)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write this motion to a .csv, .npz, .json, .yaml (ROS 2 JointTrajectory) or .parquet file; the suffix decides."""
+        """Write this motion to a .csv, .npz, .json, .yaml (ROS 2 JointTrajectory), .parquet, .h5 or .mcap file by its suffix."""
         from armature.motion.formats import save
 
         save(self, path)
