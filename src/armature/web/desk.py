@@ -66,7 +66,7 @@ class Desk:
             "duration": lambda: self._wish(duration=round(float(value), 3)),
             "objective": lambda: self._wish(objective=OBJECTIVES[value]),
             "payload": lambda: self._wish(payload=float(value)),
-            "supply": lambda: self._wish(supply=SUPPLIES.get(value)),
+            "supply": lambda: self._wish(supply=SUPPLIES.get(value, self.session.own_supply)),
             "remedy": self._help,
             "play": self._toggle,
             "time": lambda: self._scrub(float(value)),

@@ -12,7 +12,8 @@ from armature.errors import ArgumentError, FileError
 from armature.robot.library import library
 from armature.robot.load import load
 from armature.robot.model import Robot
-from armature.web.session import Session, Wish, first_wish
+from armature.study.store import open_store
+from armature.web.session import Session, Wish, first_wish, named
 from armature.web.typical import with_typical_drives
 
 FIRST = "six_axis"
@@ -54,6 +55,7 @@ def opened(what: str | None = None, meshes: tuple[Path, ...] = (), drives: Path 
         plan = _plan(path)
         return Opening(_wish_of(plan), plan, mesh_folders=meshes)
     if suffix in STUDIES:
+        open_store(path).close()  # refused here and now where it is none
         return Opening(first_wish(library(FIRST)), study=path, mesh_folders=meshes)
     if suffix in (".yaml", ".yml") and path.is_file() and not _has(path, "links"):
         return Opening(_task(path), mesh_folders=folders)
@@ -97,7 +99,7 @@ def _plan(path: Path) -> Any:
 
 def _wish_of(plan: Any) -> Wish:
     track = plan.trajectory
-    return Wish(plan.robot, track.q[0], track.q[-1], round(plan.duration, 4), 0.0, plan.supply)
+    return Wish(plan.robot, track.q[0], track.q[-1], round(plan.duration, 4), 0.0, named(plan.supply))
 
 
 def _has(path: Path, keys: str) -> bool:
@@ -114,4 +116,4 @@ def _task(path: Path) -> Wish:
         raise FileError("the task follows a path; the app plans moves between two configurations: use `armature plan` for paths", path)
     ends = job.task.vectors(job.robot)
     first = first_wish(job.robot)
-    return Wish(job.robot, ends.q0, ends.q1, job.task.duration or first.duration, 0.0, job.supply, job.objective)
+    return Wish(job.robot, ends.q0, ends.q1, job.task.duration or first.duration, 0.0, named(job.supply), job.objective)

@@ -119,7 +119,6 @@ class Panel:
         if robot.name in library():
             self._robot.value = robot.name
         self.about.content = about
-        self._supply.options = (BURNT, RETURNED, *((OWN,) if robot.supply is not None else ()))
 
     def _slider(self, which: str, name: str, k: int, scale: float, ends: tuple[float, float]) -> Any:
         """A slider for one joint: degrees for a turning one, millimetres for a sliding one."""
@@ -139,7 +138,9 @@ class Panel:
         self._duration.value = float(wish.duration)
         self._objective.value = next(words for words, name in OBJECTIVES.items() if name == wish.objective)
         self._payload.value = float(wish.payload)
-        self._supply.value = next((words for words, name in SUPPLIES.items() if name == wish.supply), self._supply.options[-1])
+        own = wish.robot.supply is not None or not (wish.supply is None or isinstance(wish.supply, str))
+        self._supply.options = (BURNT, RETURNED, *((OWN,) if own else ()))
+        self._supply.value = next((words for words, name in SUPPLIES.items() if name == wish.supply), OWN if own else RETURNED)
         for which, sliders in self._sliders.items():
             for slider, q, scale in zip(sliders, getattr(wish, which), self._scales):
                 value = round(2 * float(q) * scale) / 2

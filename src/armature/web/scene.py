@@ -69,7 +69,7 @@ class Scene:
         self._handles: dict[str, Any] = {}
         self._labels: dict[str, Any] = {}
         self._ways: dict[str, Any] = {}
-        self._held, self._root, self._count = "", "/robot0", 0
+        self._held, self._aside, self._root, self._count = "", False, "/robot0", 0
 
     def robot(self, robot: Robot, folders: Sequence[Path]) -> list[str]:
         """Put a robot into the empty scene; returns notes on what could not be drawn."""
@@ -78,7 +78,7 @@ class Scene:
         self._root = f"/robot{self._count}"
         self._scene.add_frame(self._root, show_axes=False)
         self._robot, self.size = robot, reach(robot)
-        self._ways, self._held = {}, ""
+        self._ways, self._held, self._aside = {}, "", False
         parts, notes = shapes(robot, folders)
         self._scene.configure_default_lights(True, cast_shadow=True)
         ground = self.size * 3
@@ -113,11 +113,12 @@ class Scene:
 
     def _look(self) -> None:
         """A view from the front right, a little from above; from farther away in a narrow window."""
-        away = 0.75 * max(1.0, 0.85 / max(self._client.camera.aspect, 0.2))
+        away = (1.0 if self._aside else 0.75) * max(1.0, 0.85 / max(self._client.camera.aspect, 0.2))
         with self._client.atomic():
             self._client.camera.up_direction = (0.0, 0.0, 1.0)
-            self._client.camera.position = np.array([1.25, -1.05, 0.75]) * self.size * away
-            self._client.camera.look_at = np.array([0.1, 0.0, 0.18]) * self.size
+            middle = np.array([0.1, 0.55 if self._aside else 0.0, 0.18]) * self.size
+            self._client.camera.position = middle + np.array([1.1, -1.05, 0.6]) * self.size * away
+            self._client.camera.look_at = middle
 
     def ends(self, start: np.ndarray, goal: np.ndarray) -> None:
         """Show the start and the goal; a handle that is being held stays where the mouse is."""
@@ -141,7 +142,9 @@ class Scene:
     def beside(self, aside: bool) -> None:
         """Whether the second robot stands beside the first (two plans compared) or within it (the baseline's ghost)."""
         self._figures["ghost"].shift(np.array([0.0, 1.1 * self.size, 0.0]) * aside)
-        self._aside = aside
+        if aside != self._aside:
+            self._aside = aside
+            self._look()
 
     def handles(self, visible: bool) -> None:
         """Show the start, the goal and their handles, or not."""

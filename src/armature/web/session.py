@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from armature.drive import as_supply
 from armature.dynamics.compiled import pose
 from armature.dynamics.inverse_kinematics import inverse_kinematics, middle
 from armature.motion.trajectory import Trajectory
@@ -39,6 +40,11 @@ def with_payload(robot: Robot, mass: float) -> Robot:
 def hand(robot: Robot) -> str:
     """The link that the handles hold: the first tip that moves."""
     return robot.tips[0]
+
+
+def named(supply: Any) -> Any:
+    """The name of a supply that has one, else the supply itself."""
+    return next((name for name in ("regenerative", "non-regenerative") if supply == as_supply(name)), supply)
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,10 +148,15 @@ class Session:
     def look_at(self, plan: Any, other: Any = None) -> None:
         """Look at a saved plan (and another beside it) instead of making one."""
         ends = plan.trajectory.q[0], plan.trajectory.q[-1]
-        supply = plan.supply if plan.supply is not None else None
-        self.wish = Wish(plan.robot, *ends, round(plan.duration, 4), 0.0, supply, "energy")
+        self.wish = Wish(plan.robot, *ends, round(plan.duration, 4), 0.0, named(plan.supply), "energy")
         self.plan, self.other, self.certified, self.planning = plan, other, True, False
         self.curve = self.least = None
+
+    @property
+    def own_supply(self) -> Any:
+        """The supply that has no common name: that of the robot, or of the plan that is looked at; None where there is none."""
+        supply = named(self.plan.supply) if self.plan is not None else None
+        return self.robot.supply if supply is None or isinstance(supply, str) else supply
 
     def guess(self) -> Trajectory | None:
         """The last plan, if it is one of a robot with the same joints: where a new search starts."""

@@ -1,0 +1,73 @@
+"""`armature view` from the command line."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import urllib.request
+
+import pytest
+
+from armature.cli import view as verb
+from armature.errors import ArmatureError, ArmatureWarning
+from armature.web import server as servers
+from armature.web.opening import opened
+
+
+def test_command_serves_its_page_and_ends_by_ctrl_c():
+    command = [sys.executable, "-m", "armature", "view", "planar2", "--no-browser"]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}
+    )
+    try:
+        line = process.stdout.readline()
+        address = re.search(r"http://127\.0\.0\.1:\d+/[\w-]{32,}/", line).group()
+        with urllib.request.urlopen(address, timeout=30) as answer:
+            assert answer.status == 200
+    finally:
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode in (0, 130) and "Traceback" not in errors
+
+
+class Noted:
+    """In place of a server: notes how it would be bound."""
+
+    address = "http://127.0.0.1:1/secret/"
+    hosts: list[str] = []
+
+    def __init__(self, opening, host, port):
+        self.hosts.append(host)
+
+    def wait(self):
+        raise KeyboardInterrupt
+
+    def stop(self):
+        pass
+
+
+def test_page_is_bound_to_this_machine_unless_told_otherwise_with_a_warning(monkeypatch):
+    monkeypatch.setattr(servers, "Server", Noted)
+    call = lambda **options: verb.view(
+        "planar2", **{"host": "127.0.0.1", "port": 0, "meshes": [], "drives": None, "browser": False, **options}
+    )
+    call()
+    with pytest.warns(ArmatureWarning, match="not encrypted"):
+        call(host="0.0.0.0")
+    assert Noted.hosts == ["127.0.0.1", "0.0.0.0"]
+
+
+def test_task_file_is_opened(tmp_path):
+    (tmp_path / "task.yaml").write_text(
+        "robot: planar2\nmove: {start: [-0.5, 0.4], goal: [0.5, -0.4], duration: 1.1 s}\nsupply: non-regenerative\n"
+    )
+    wish = opened(str(tmp_path / "task.yaml")).wish
+    assert wish.duration == 1.1 and wish.supply == "non-regenerative" and wish.goal.tolist() == [0.5, -0.4]
+
+
+@pytest.mark.parametrize("what", ["nothing.urdf", "nothing.db", "nothing.npz", "no_such_robot", "nothing.yaml"])
+def test_what_cannot_be_opened_is_told_in_words(what, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ArmatureError):
+        opened(what)
