@@ -1,7 +1,7 @@
 """A pool of worker processes that outlives its workers: one that dies is replaced, and its case is told with the reason.
 
-Each worker has the case that it works on and one more waiting, so that it is never idle while the driver writes. A thread for every
-worker waits for its answers.
+Where cases are quick, each worker has the one that it works on and one more waiting, so that it is never idle while the driver writes. A
+thread for every worker waits for its answers.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from armature.study.outcome import Outcome
 from armature.study.store import StudyError
 from armature.study.worker import THREADS, receive, send
 
-AHEAD = 2  # cases that a worker has at a time: one at work, one waiting
+AHEAD = 2  # quick cases that a worker has at a time: one at work, one waiting
+QUICK = 1.0  # s
 STARTS = 3  # workers that may die in a row before they were ready
 
 
@@ -78,10 +79,12 @@ class Worker:
 
 
 class LocalPool:
-    """Workers on this machine. workers: how many.  timeout: s that one case may take, None for no limit."""
+    """Workers on this machine. workers: how many.  timeout: s that one case may take, None for no limit.
+    modules: what a worker imports before its first case, all workers at the same time."""
 
-    def __init__(self, workers: int, timeout: float | None = None):
-        self.timeout = timeout
+    def __init__(self, workers: int, timeout: float | None = None, modules: tuple[str, ...] = ()):
+        self.timeout, self.modules = timeout, modules
+        self._seconds = QUICK  # of a case, a running mean
         self._answers: queue.SimpleQueue[tuple[Worker, Any]] = queue.SimpleQueue()
         self._failed_starts = 0
         self._workers = [self._start() for _ in range(workers)]
@@ -94,7 +97,8 @@ class LocalPool:
     @property
     def free(self) -> int:
         """How many more cases it takes."""
-        return sum(AHEAD - len(w.cases) for w in self._workers)
+        depth = AHEAD if self._seconds < QUICK else 1
+        return sum(max(0, depth - len(w.cases)) for w in self._workers)
 
     def submit(self, id: str, case: bytes) -> None:
         """Send a case to the worker with the least to do."""
@@ -139,6 +143,8 @@ class LocalPool:
             worker.ready, self._failed_starts = True, 0
             worker.begun = time.monotonic()
             return []
+        if outcome is not None:
+            self._seconds += 0.2 * (outcome.seconds - self._seconds)
         if worker.cases[0][0] == id:
             worker.begun = time.monotonic()
         worker.cases = deque(c for c in worker.cases if c[0] != id)
@@ -175,7 +181,7 @@ class LocalPool:
         )
         worker = Worker(process, log, begun=time.monotonic())
         threading.Thread(target=self._listen, args=(worker,), daemon=True).start()
-        self._send(worker, list(sys.path))
+        self._send(worker, (list(sys.path), self.modules))
         return worker
 
     def _send(self, worker: Worker, message: Any) -> None:

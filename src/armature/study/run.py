@@ -78,7 +78,7 @@ def _about(study: Study) -> dict[str, str]:
 
 @contextmanager
 def _pool(study: Study, workers: int, cluster: str | None) -> Iterator[Pool]:
-    pool = DaskPool(cluster, study.timeout) if cluster else LocalPool(workers, study.timeout)
+    pool = DaskPool(cluster, study.timeout) if cluster else LocalPool(workers, study.timeout, study.modules)
     try:
         yield pool
     finally:

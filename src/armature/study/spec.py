@@ -136,6 +136,11 @@ class Study:
             raise ArgumentError("a move of least energy needs a duration; give one, or vary it, or ask for objective: time")
         return job
 
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """What workers import before their first case."""
+        return (plan_case.__module__,) if self.function is None else (self.function.__module__,)
+
     def packed(self, inputs: Mapping[str, Any]) -> bytes:
         """A case as bytes for a worker."""
         if self.function is not None:

@@ -8,6 +8,7 @@ that died; printing goes to the log, not into the messages. One thread each for 
 from __future__ import annotations
 
 import faulthandler
+import importlib
 import os
 import pickle
 import queue
@@ -78,9 +79,12 @@ def main() -> None:
     box = Mailbox(os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb"))
     os.dup2(2, 1)  # what libraries print must not get between the messages
     faulthandler.enable()
-    sys.path[:] = receive(box.requests)
+    sys.path[:], modules = receive(box.requests)
     threading.Thread(target=box.read_ahead, daemon=True).start()
     from armature.study.outcome import execute
+
+    for module in modules:
+        importlib.import_module(module)
 
     box.answer("ready", None)
     while True:
