@@ -16,12 +16,12 @@ import numpy as np
 from armature.drive import as_supply, stack
 from armature.motion.trajectory import Trajectory
 from armature.optimize.answer import check_task, solution
-from armature.optimize.certify import ALLOWED
+from armature.optimize.certify import ALLOWED, margins
 from armature.optimize.diagnose import diagnose
 from armature.optimize.driven import Weights
 from armature.optimize.follow_path import FollowPath
 from armature.optimize.forbidden import forbidden
-from armature.optimize.interior import Options, stages
+from armature.optimize.interior import Options, solve, stages
 from armature.optimize.least_along import least_time_along
 from armature.optimize.loop_move import move_problem
 from armature.optimize.move import MoveProblem, guess_duration
@@ -37,6 +37,9 @@ PRICES = (10.0, 3.0, 1.0)  # of jerk, in units that make about 1 % of the durati
 LAST = 0.01  # the last price
 SMALL = 1.5e-3  # violation between knots up to which a limit is drawn in instead of doubling the knots
 COUNTED_LATER = "regenerative"  # the supply does not matter for the time: the simplest one is solved with
+CHALLENGES = 4  # times that something shorter is looked for
+SHORTER = 0.993  # of the best motion's time; coarse knots make motions look a little shorter than they are
+QUICK = Options(tolerance=1e-4, iterations=60)
 HEAT = 5e-4  # price of heat, as a part of duration/heat
 
 
@@ -70,6 +73,8 @@ def minimize_time(
     planner = Planner(Weights(time=1.0), options or Options(iterations=100), callback, None if deadline is None else begin + deadline)
     best = branches(planner, replace(problem, N=min(knots, COARSE)), guess, starts)
     best, notes = polished(planner, problem, best)
+    if starts != 1:
+        best, notes = challenged(planner, problem, best, notes)
     diagnosis = None if best.ok else diagnose(best, None)
     best = replace(best, problem=replace(best.problem, supply=counted))
     return solution(best, diagnosis, notes, time.perf_counter() - begin)
@@ -101,8 +106,9 @@ def free_problem(problem: MoveProblem) -> MoveProblem:
     for T in first * np.geomspace(0.5, 8.0, 10):
         scaled = replace(bare, move=replace(problem.move, duration=float(T), via=loose(problem.move)))
         t = np.linspace(0.0, float(T), 31) if not problem.move.via else np.concatenate([[0.0], np.cumsum(scaled.steps(float(T)))])
-        worst = worst_margin(problem.robot, Trajectory(t, *scaled.cubic(t), problem.robot.joint_names), finer=2)
-        if worst is None or worst.fraction >= 0.0:
+        found = margins(problem.robot, Trajectory(t, *scaled.cubic(t), problem.robot.joint_names), 2)
+        # the cubic jumps into its acceleration: rates do not tell anything
+        if all(m.fraction >= 0.0 for row in found.values() for m in row.values() if m.limit not in ("jerk", "torque rate")):
             feasible = float(T)
             break
     return replace(problem, move=replace(problem.move, duration=feasible or 2 * first, via=loose(problem.move)))
@@ -175,6 +181,42 @@ def polished(planner: Planner, problem: MoveProblem, best: Attempt) -> tuple[Att
         else:
             small = np.inf  # more knots did not help: draw limits in instead
     return best, notes
+
+
+def challenged(planner: Planner, problem: MoveProblem, best: Attempt, notes: list[str]) -> tuple[Attempt, list[str]]:
+    """Something shorter, sought from all starts with heat as the cost and the duration bounded: this leads to other branches."""
+    for _ in range(CHALLENGES):
+        found = faster(planner, replace(problem, N=min(problem.N, COARSE)), best) if best.ok and not planner.late else None
+        if found is None:
+            break
+        better = sharpened(planner, found.problem, found, 0.3)
+        better, told = polished(planner, problem, better) if better is not None else (found, [])
+        if not better.ok or better.motion.duration >= best.motion.duration * (1 - 1e-4):
+            break
+        best, notes = better, told
+    return best, notes
+
+
+def faster(planner: Planner, problem: MoveProblem, best: Attempt) -> Attempt | None:
+    """A motion that takes at most SHORTER of the best one's time, None where no start leads to one."""
+    T = SHORTER * best.motion.duration
+    problem = replace(problem, move=replace(problem.move, duration=T))
+    weights = Weights(heat=1.0 / max(copper(problem, best.motion), 1e-9))
+    for motion in (None, *detours(problem)):
+        question = problem.problem(weights)
+        low, high = (np.asarray(side, dtype=float) for side in question.p)
+        bounded = replace(question, p=(low, np.minimum(high, T))) if problem.legs == 1 else question
+        if problem.legs > 1:
+            totals = problem.driven.total_bounds(None)
+            totals[1][-1] = T
+            bounded = replace(question, totals=totals)
+        result = solve(bounded, problem.guess(motion), QUICK, planner.callback, planner.left())
+        found = Attempt(problem, result, problem.trajectory(result), float(np.sum(result.p)))
+        if found.ok:
+            return found
+        if planner.late:
+            break
+    return None
 
 
 def sharpened(planner: Planner, problem: MoveProblem, best: Attempt, price: float) -> Attempt | None:

@@ -1,0 +1,70 @@
+"""Least times: nothing faster is found from any start, and the energy of the shortest motion is counted with the supply asked for."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from armature.motion.trajectory import Trajectory
+from armature.optimize.driven import Weights
+from armature.optimize.guess import stretched, through
+from armature.optimize.interior import Options
+from armature.optimize.job import Job
+from armature.optimize.least_energy import minimize_energy
+from armature.optimize.min_time import detours, minimize_time
+from armature.optimize.move import MoveProblem
+from armature.optimize.plan import Planner, worst_margin
+from armature.optimize.task import Move
+from armature.robot.library import library
+
+MOVES = {
+    "burgevin": ([0.0, 1.2, 0.4], [1.2, 1.8, 0.7]),
+    "planar2": ([0.3, -1.0], [1.4, 0.8]),
+    "scara": ([0.4, 0.8, 0.05, 0.0], [-0.9, 1.4, 0.12, 1.0]),
+}
+
+
+def starts(problem: MoveProblem, fastest: Trajectory, seed: int) -> Iterator[Trajectory | None]:
+    """The joint cubic, the shortest motion run faster, detours of every joint, and ways through random configurations."""
+    yield None
+    yield stretched(fastest, problem.duration)
+    yield from detours(problem)
+    rng, ends = np.random.default_rng(seed), (problem.ends.q0, problem.ends.q1)
+    size = np.maximum(np.abs(ends[1] - ends[0]), 0.3)
+    for _ in range(4):
+        yield through([ends[0], (ends[0] + ends[1]) / 2 + 0.3 * size * rng.normal(size=problem.robot.n), ends[1]], problem.duration)
+
+
+@pytest.mark.parametrize("name", MOVES)
+def test_no_feasible_motion_is_found_below_the_least_time_from_any_start(name):
+    robot = library(name).with_payload(0.5)
+    least = minimize_time(robot, Move(*MOVES[name]))
+    assert least.ok and least.certificate.within_limits, str(least)
+    problem = MoveProblem(robot, Move(*MOVES[name], 0.995 * least.duration), "regenerative", 100)
+    planner = Planner(Weights(energy=1.0), Options(iterations=60))
+    for start in starts(problem, least.trajectory, 1):
+        found, _ = planner.plan(problem, start)
+        worst = worst_margin(robot, found.motion)
+        assert not found.ok or (worst is not None and worst.fraction < -1e-3)
+    # the harness does find what is there
+    slower = MoveProblem(robot, Move(*MOVES[name], 1.01 * least.duration), "regenerative", 100)
+    assert any(planner.plan(slower, start)[0].ok for start in starts(slower, least.trajectory, 1))
+
+
+def test_the_shortest_motion_is_counted_with_the_supply_asked_for():
+    robot, move = library("burgevin").with_payload(0.5), Move(*MOVES["burgevin"])
+    back, burnt = (minimize_time(robot, move, starts=1, supply=supply) for supply in ("regenerative", "non-regenerative"))
+    assert back.duration == pytest.approx(burnt.duration, rel=1e-9)
+    assert burnt.energy > back.energy and burnt.ledger.returned == 0.0 < back.ledger.returned
+    assert burnt.ledger.energy == pytest.approx(sum(row["taken"] for row in burnt.ledger.per_joint.values()), rel=1e-9)
+    assert burnt.baseline.ledger.returned == 0.0 and not burnt.returns and back.returns
+    job = Job(robot, move, "time", "non-regenerative").run()
+    assert job.energy == pytest.approx(minimize_time(robot, move, supply="non-regenerative").energy, rel=1e-9)
+
+
+def test_the_shortest_motion_is_the_end_of_the_feasible_durations():
+    robot = library("planar2").with_payload(0.5)
+    least = minimize_time(robot, Move(*MOVES["planar2"]))
+    assert minimize_energy(robot, Move(*MOVES["planar2"], 1.005 * least.duration)).ok
+    told = minimize_energy(robot, Move(*MOVES["planar2"], 0.96 * least.duration)).diagnosis
+    assert told.shortest_duration == pytest.approx(least.duration, rel=0.02)
