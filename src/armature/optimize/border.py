@@ -10,7 +10,11 @@ from armature.optimize.system import border_product
 
 
 class Border(NamedTuple):
-    """z, lam: (nb, …) columns −K⁻¹V.  schur, inverse: (nb, nb).  product, beta: (nb,)."""
+    """z, lam: (nb, …) columns −K⁻¹V.  schur, inverse: (nb, nb).  product, beta: (nb,).
+
+    influence: (nb,) of a total T when it was last used, what the others leave of TK⁻¹Tᵀ; infinite before.
+    used: (nb,) 0 for columns that are left out, else 1.
+    """
 
     z: np.ndarray
     lam: np.ndarray
@@ -18,12 +22,14 @@ class Border(NamedTuple):
     inverse: np.ndarray
     product: np.ndarray
     beta: np.ndarray
+    influence: np.ndarray
+    used: np.ndarray
 
 
 def workspace(nb: int, knots: int, nz: int, nx: int) -> Border:
     """Arrays for nb columns."""
     shapes = [(nb, knots, nz), (nb, knots, nx), (nb, nb), (nb, nb), (nb,), (nb,)]
-    return Border(*(np.zeros(shape) for shape in shapes))
+    return Border(*(np.zeros(shape) for shape in shapes), influence=np.full(nb, np.inf), used=np.ones(nb))
 
 
 @loop
@@ -31,13 +37,21 @@ def factor(F, rows, cols, factors, system, border, np_, shift):
     """S and its inverse; False when its block of totals is not negative definite or, those eliminated, that of parameters not positive."""
     nb = border.beta.size
     for j in range(nb):
+        if border.used[j] == 0.0:
+            border.schur[:, j] = system.B[:, j]
+            continue
         riccati.solve(F, rows, cols, system.V[j], system.Vf[j], factors, border.z[j], border.lam[j])
-        border_product(system, border.z[j], border.lam[j], border.product)
+        border_product(system, border.used, border.z[j], border.lam[j], border.product)
         for i in range(nb):
             border.schur[i, j] = system.B[i, j] + border.product[i]
         if j < np_:
             border.schur[j, j] += shift
-    return invert(border.schur, border.inverse, np_)
+    if not invert(border.schur, border.inverse, np_):
+        return False
+    for j in range(np_, nb):
+        if border.used[j] != 0.0:
+            border.influence[j] = system.B[j, j] - 1.0 / border.inverse[j, j]
+    return True
 
 
 @loop
@@ -70,7 +84,7 @@ def solve(F, rows, cols, factors, system, border, r, gap, rb, dz, dlam):
     """(N1) for one right-hand side: border.beta, dz, dlam."""
     riccati.solve(F, rows, cols, r, gap, factors, dz, dlam)
     nb = border.beta.size
-    border_product(system, dz, dlam, border.product)
+    border_product(system, border.used, dz, dlam, border.product)
     for i in range(nb):
         total = 0.0
         for j in range(nb):
@@ -78,6 +92,8 @@ def solve(F, rows, cols, factors, system, border, r, gap, rb, dz, dlam):
         border.beta[i] = total
     for j in range(nb):
         value = border.beta[j]
+        if border.used[j] == 0.0:
+            continue
         for k in range(dz.shape[0]):
             for a in range(dz.shape[1]):
                 dz[k, a] += value * border.z[j, k, a]

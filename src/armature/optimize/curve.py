@@ -1,7 +1,8 @@
 """`energy_time_curve`: what a move costs at every duration (B8): local minima, resonance, and whether to hurry and wait on the brake.
 
-Solves run along the durations in both directions, each starting from its neighbour; the better of the two counts. Near minima the
-curve is refined.
+Solves run along the durations in both directions, each starting from its neighbours: the barrier is kept, so that the optimum is a smooth
+function of the duration, and the last two are continued in a straight line, multipliers too. The better of the two directions counts. Near
+minima the curve is refined.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import itertools
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -29,8 +31,10 @@ from armature.optimize.task import Move
 from armature.robot.model import Robot
 
 POINTS = 50
-EVERY = 4  # on the way up, every so many durations are tried from below
-WARM = Options(tolerance=1e-6, iterations=40, warm_barrier=1e-4)
+EVERY = 5  # on the way up, every so many durations are tried from below
+WARM = Options(tolerance=1e-4, iterations=40, warm_barrier=1e-5)  # energies are then right to about 1e-5 of themselves
+CLEARLY = 2e-4  # part of the energy by which another branch must be better to be followed
+FAR = 1.15  # ratio of durations up to which two optima are continued in a straight line
 SPACING = 0.02  # relative accuracy of the spacing at which minima count as evenly spaced
 WORTH = 0.01  # part of the energy that an advice must save
 
@@ -103,7 +107,7 @@ def energy_time_curve(
 
 def default_durations(robot: Robot, task: Move, supply: Any) -> np.ndarray:
     """50 durations, denser at the short end: from 1.05 to 5 times the least time (at least from 0.2 s for a move that stays)."""
-    fastest = shortest(move_problem(robot, task, supply, 50), 2.0)
+    fastest = shortest(move_problem(robot, task, supply, 30), 2.0)
     least = max(fastest.motion.duration, 0.2) if fastest.ok else 0.5
     return np.geomspace(1.05 * least, 5.0 * least, POINTS)
 
@@ -120,35 +124,45 @@ class Sweep:
         """The problem at another duration."""
         return replace(self.problem, move=stretched(self.problem.move, duration, self.first))
 
-    def solve(self, duration: float, near: Attempt | None) -> Attempt | None:
-        """From a neighbour's motion and multipliers, and where that fails or there is none, from the joint cubic."""
-        found = self.warm(duration, near) if near is not None else None
+    def solve(self, duration: float, near: Attempt | None, before: Attempt | None = None) -> Attempt | None:
+        """From neighbours' motions and multipliers, and where that fails or there are none, from the joint cubic or the shortest motion."""
+        found = self.warm(duration, near, before) if near is not None else None
         found = found or self.planner.best(self.at(duration))
+        if not found.ok and self.fastest.ok and self.fastest.motion.duration <= duration:
+            found = self.planner.best(self.at(duration), self.fastest.motion)
         return found if found.ok else None
 
-    def warm(self, duration: float, near: Attempt) -> Attempt | None:
-        """From a neighbour's motion and multipliers alone."""
-        known = None if near.problem.directions is None else directions(near.motion)
+    @cached_property
+    def fastest(self) -> Attempt:
+        """The shortest motion, found when first asked for."""
+        return shortest(replace(self.problem, N=50), 2.0)
+
+    def warm(self, duration: float, near: Attempt, before: Attempt | None = None) -> Attempt | None:
+        """From a neighbour's motion and multipliers, continued from the one before it where that is given and near enough."""
+        slow = (near.problem.smooth or near.problem.driven.smooth).velocity
+        known = None if near.problem.directions is None else directions(near.motion, slow)
         problem = replace(near.problem, move=self.at(duration).move, directions=known)
-        found = self.planner.attempt(problem, scaled(near, duration), WARM)
+        found = self.planner.attempt(problem, continued(near, before, duration), WARM)
         return found if found.ok else None
 
     def both_ways(self, durations: np.ndarray) -> list[Attempt | None]:
         """From the longest duration down to the shortest feasible one, then up again; a better branch is followed while it is better."""
         best: list[Attempt | None] = [None] * len(durations)
-        near: Attempt | None = None
+        near = before = None
         for k in range(len(durations) - 1, -1, -1):
-            best[k] = self.solve(float(durations[k]), near)
+            best[k] = self.solve(float(durations[k]), near, before)
             if best[k] is None and near is not None:
                 break
-            near = best[k] or near
-        better = True
+            near, before = best[k] or near, near
+        better, before = True, None
         for k in range(1, len(durations)):
             below, mine = best[k - 1], best[k]
             if below is None or mine is None or not (better or k % EVERY == 0):
+                before = None
                 continue
-            other = self.warm(float(durations[k]), below)
-            better = other is not None and other.value < mine.value - 1e-6 * abs(mine.value)
+            other = self.warm(float(durations[k]), below, before if better else None)
+            before = below
+            better = other is not None and other.value < mine.value - CLEARLY * abs(mine.value)
             best[k] = other if better else mine
         return best
 
@@ -190,12 +204,27 @@ class Sweep:
 
 def scaled(near: Attempt, duration: float) -> Any:
     """A neighbour's result brought to another duration: q as it was, its rates in proportion; multipliers as they were."""
-    n, result, f = near.problem.robot.n, near.result, near.motion.duration / duration
+    n, result, f = near.problem.driven.shape.n, near.result, near.motion.duration / duration
     x, u = result.x.copy(), result.u.copy()
     x[:, n : 2 * n] *= f
     x[:, 2 * n : 3 * n] *= f**2
     u[:, :n] *= f**3
     return replace(result, x=x, u=u)
+
+
+def continued(near: Attempt, before: Attempt | None, duration: float) -> Any:
+    """The start for another duration: the straight line through two neighbours' optima over log T, the nearest alone where they are far."""
+    start, T = scaled(near, duration), near.motion.duration
+    if before is None or before.result.x.shape != start.x.shape:
+        return start
+    gap = np.log(T / before.motion.duration)
+    if not 1e-6 < abs(gap) < np.log(FAR) or abs(np.log(duration / T)) > 1.5 * abs(gap):
+        return start
+    other, w = scaled(before, duration), float(np.log(duration / T) / gap)
+    ahead = lambda new, old: new + w * (new - old)
+    m, o = start.multipliers, other.multipliers
+    multipliers = replace(m, lam=ahead(m.lam, o.lam), rows=ahead(m.rows, o.rows))
+    return replace(start, x=ahead(start.x, other.x), u=ahead(start.u, other.u), multipliers=multipliers)
 
 
 def vertex(*points: tuple[float, float]) -> float:

@@ -9,6 +9,7 @@ from armature.optimize.evaluate import Evaluator, Point
 
 SHIFT_FIRST, SHIFT_LEAST, SHIFT_MOST = 1e-4, 1e-10, 1e20
 FLOOR_FIRST, LEAST_METRIC = 1e-7, 1e-2
+NEGLIGIBLE = 1e-3  # part of a step that a total far from its bound may change
 
 
 class Direction:
@@ -22,7 +23,7 @@ class Direction:
             np.zeros((n.N + 1, n.nz, n.nz)), np.zeros((nb, n.N + 1, n.nz)), np.zeros((nb, n.N, n.nx)), np.zeros((nb, nb))
         )
         self.factors = riccati.workspace(n.N, n.nx, n.nu)
-        self.weight, self.rhat, self.residual, self.y = (np.zeros(n.R) for _ in range(4))
+        self.weight, self.rhat, self.residual, self.y = np.zeros((4, n.R))
         self.r, self.rb = np.zeros((n.N + 1, n.nz)), np.zeros(nb)
         self.dz, self.dlam, self.beta = np.zeros((n.N + 1, n.nz)), np.zeros((n.N + 1, n.nx)), np.zeros(nb)
         self.border = border.workspace(nb, n.N + 1, n.nz, n.nx)
@@ -32,8 +33,16 @@ class Direction:
         self.extra = np.zeros_like(self.dz), np.zeros_like(self.dlam)
         self.dy = np.zeros(n.R)
         self.step = rows.empty_rows(n.R)
-        self.shift = self.last_shift = self.floor = 0.0
         self.metric, self.shifts = np.ones(n.nz), np.zeros(n.nz)
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget an earlier search."""
+        self.shift = self.last_shift = self.floor = 0.0
+        self.metric[:] = 1.0
+        self.border.influence[:] = np.inf
+        for array in (self.dz, self.dlam, self.beta, self.dy, *self.step):
+            array[:] = 0.0
 
     # the gradient of the Lagrangian ---------------------------------------------------------------------------------------
 
@@ -52,21 +61,27 @@ class Direction:
         limits = self.evaluator.limits
         rows.residuals(point.v, limits, point.rows, elastic, self.residual)
         rows.eliminate(limits, point.rows, self.residual, mu, rho, elastic, delta, self.weight, self.rhat)
+        self.choose_totals()
         self.fill()
+
+    def choose_totals(self) -> None:
+        """Totals far from their bounds stay out of the matrix: the wTᵀT that they add there changes the step by the part w TK⁻¹Tᵀ."""
+        n = self.n
+        w = self.weight[n.R - n.nt :]
+        with np.errstate(invalid="ignore"):
+            self.border.used[n.np :] = (w > 0.0) & ~(w * self.border.influence[n.np :] < NEGLIGIBLE)
 
     def fill(self) -> None:
         """The matrix of (N1) with the rows' weights and the derivatives at hand."""
         n = self.n
         self.system.B[:] = 0.0
         for block in self.evaluator.blocks:
-            system.assemble(block.d, block.at, self.weight, self.system)
+            system.assemble(block.d, block.at, self.weight, self.border.used, self.system)
         tail = self.weight[n.R - n.np - n.nt :]
         for j in range(n.np):
             self.system.B[j, j] += tail[j]
         for t in range(n.np, n.np + n.nt):
-            self.system.B[t, t] = -1.0 / tail[t] if tail[t] > 0.0 else -1.0
-            if tail[t] == 0.0:
-                self.system.V[t] = self.system.B[t, : n.np] = self.system.B[: n.np, t] = 0.0
+            self.system.B[t, t] = -1.0 / tail[t] if self.border.used[t] else -1.0
 
     def factor(self) -> bool:
         """Factor with the smallest shift tried, from `floor` on, that makes the matrix convex where it must be (Ipopt's rule).
@@ -141,9 +156,10 @@ class Direction:
         n, limits = self.n, self.evaluator.limits
         np.multiply(self.weight, self.rhat, out=self.y)
         self.y += point.rows.y
-        self.y[n.R - n.nt :] = point.rows.y[n.R - n.nt :]
+        used, totals = self.border.used[n.np :] > 0.0, slice(n.R - n.nt, n.R)
+        np.copyto(self.y[totals], point.rows.y[totals], where=used)
         self.gradient(point, self.y)
-        self.rb[n.np :] = self.rhat[n.R - n.nt :]
+        self.rb[n.np :] = np.where(used, self.rhat[totals], 0.0)
         self.beta[:] = self.solve_all(self.r, gap, self.rb, self.dz, self.dlam)
         for _ in range(refine):
             self.refine(gap)
@@ -153,7 +169,10 @@ class Direction:
             system.row_steps(block.d, block.at, self.weight, self.rhat, self.dz, dp, self.dy)
         tail = slice(n.R - n.np - n.nt, n.R - n.nt)
         self.dy[tail] = self.weight[tail] * (dp + self.rhat[tail])
-        self.dy[n.R - n.nt :] = self.beta[n.np :]
+        self.dy[totals] = self.beta[n.np :]
+        if not used.all():
+            moved = sum(system.total_steps(block.d.T, self.dz[block.first :], dp, n.nt) for block in self.evaluator.blocks)
+            np.copyto(self.dy[totals], self.weight[totals] * (moved + self.rhat[totals]), where=~used)
         rows.recover(limits, point.rows, mu, rho, elastic, self.dy, self.step)
 
     def least_squares(self, point: Point) -> None:
@@ -165,8 +184,9 @@ class Direction:
         self.weight[:] = np.array([0.0, 1e4, 1e4, 1.0])[kind]
         self.rhat[:] = np.where(kind == rows.BOUNDED, point.rows.b - point.rows.a, 0.0)
         self.weight[n.R - n.nt :] = 0.0
+        self.border.used[n.np :] = 0.0
         for block in self.evaluator.blocks:
-            system.assemble(block.d, block.at, self.weight, self.system)
+            system.assemble(block.d, block.at, self.weight, self.border.used, self.system)
         riccati.factor(self.system.W, *self.dynamics, np.ones(n.nz), self.factors)
         np.multiply(self.weight, self.rhat, out=self.y)
         self.gradient(point, self.y)
@@ -185,7 +205,9 @@ class Direction:
     def refine(self, gap: np.ndarray) -> None:
         """One step of iterative refinement on (N1)."""
         r, g, b = self.left
-        system.remainder(self.system, *self.dynamics, self.shifts, self.r, gap, self.rb, self.dz, self.dlam, self.beta, r, g, b)
+        system.remainder(
+            self.system, self.border.used, *self.dynamics, self.shifts, self.r, gap, self.rb, self.dz, self.dlam, self.beta, r, g, b
+        )
         b[: self.n.np] += self.shift * self.beta[: self.n.np]
         dz, dlam = self.extra
         beta = self.solve_all(r, g, b, dz, dlam)
@@ -193,4 +215,3 @@ class Direction:
         self.dlam += dlam
         if self.beta.size:
             self.beta += beta
-

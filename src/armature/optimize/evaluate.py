@@ -149,15 +149,22 @@ class Evaluator:
         if running.nt and end.nt and running.nt != end.nt:
             raise ArgumentError(f"totals gives {running.nt} numbers and end_totals {end.nt}; they are added, so give as many")
         nr = m.nx + m.nu + max(running.nc, end.nc)
-        self.problem = problem
         inner = (a.size for a in running.values.outputs[4:])
         self.n = n = Sizes(N, m.nx, m.nu, m.np, max(running.nt, end.nt), nr, *inner)
-        self.data = filled(problem.data, (N + 1, m.nd), "data")
+        self.data = np.zeros((N + 1, m.nd))
         self.blocks = (Block(running, 0, N, n, self.data), Block(end, N, 1, n, self.data))
-        self.limits = self.all_limits(running.nc, end.nc)
+        self.ask(problem)
         self.point, self.trial = empty_point(n), empty_point(n)
         self._values = {id(point): [block.values_call(point) for block in self.blocks] for point in (self.point, self.trial)}
         self._derivatives = [call for block in self.blocks for call in block.derivatives_calls(self.point)]
+
+    def ask(self, problem: Problem) -> None:
+        """Take over the numbers of another question to the same model with as many steps."""
+        self.problem = problem
+        self.data[:] = filled(problem.data, self.data.shape, "data")
+        self.limits = self.all_limits(*(block.stage.nc for block in self.blocks))
+        for block in self.blocks:
+            block.w[:] = 1.0
 
     def all_limits(self, nc: int, nc_end: int) -> Limits:
         """The bounds of every row in one vector."""

@@ -8,7 +8,6 @@ filter with second-order corrections (search.py) → derivatives at the new poin
 
 from __future__ import annotations
 
-import functools
 import math
 import time
 from collections.abc import Callable
@@ -17,15 +16,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from armature.optimize import border, elastic, rows
-from armature.optimize.direction import Direction
-from armature.optimize.evaluate import Evaluator, empty_point
-from armature.optimize.problem import Guess, Model, Problem
+from armature.optimize.problem import Guess, Problem
 from armature.optimize.report import make_result
 from armature.optimize.result import Iteration, Result, Status
 from armature.optimize.search import Filter
-from armature.optimize.stage import Stage, end_stage, running_stage
-from armature.optimize.start import COLD_PUSH, WARM_PUSH, place, scale, take_multipliers
+from armature.optimize.start import COLD_PUSH, place, scale, take_multipliers
 from armature.optimize.system import cost_slope
+from armature.optimize.workspace import borrow, give_back, stages
+
+__all__ = ["Options", "solve", "stages"]
 
 LATE = 0.02  # of the longest step: below this second-order corrections are tried
 Callback = Callable[[Iteration], bool | None]
@@ -45,12 +44,6 @@ class Options:
     warm_barrier: float = 1e-5
     delta: float = 1e-8
     price: float = 1e3
-
-
-@functools.lru_cache(maxsize=64)
-def stages(model: Model) -> tuple[Stage, Stage]:
-    """The compiled kernels of a model, made once."""
-    return running_stage(model), end_stage(model)
 
 
 def solve(
@@ -85,18 +78,18 @@ class Interior:
     """One search. mu, rho: barrier and price of the elastics; theta, phi: violation and barrier cost of the current point."""
 
     def __init__(self, problem: Problem, options: Options, callback: Callback | None, ends: float, before: tuple[Iteration, ...] = ()):
-        evaluator = Evaluator(problem, *stages(problem.model))
+        self.workspace = borrow(problem)
+        evaluator = self.workspace.evaluator
         self.evaluator, self.options, self.callback, self.ends = evaluator, options, callback, ends
         self.began = time.perf_counter()
         self.record = list(before)
         self.again = bool(before)
         self.limits, self.point, self.trial = evaluator.limits, evaluator.point, evaluator.trial
-        self.direction = Direction(evaluator)
-        self.kept = Direction(evaluator)
+        self.direction, self.kept, self.best = self.workspace.direction, self.workspace.kept, self.workspace.best
         self.elastic, self.rho = False, elastic.RHO
         self.stretched = elastic.History()
         self.nudged = False
-        self.best, self.best_rank = empty_point(evaluator.n), (math.inf, math.inf)
+        self.best_rank = math.inf, math.inf
         self.mu = options.barrier
         self.step = 0.0
 
@@ -112,7 +105,9 @@ class Interior:
             self.point.copy_from(self.best)
         if not status.ok and status is not Status.INVALID:
             self.tidy()
-        return make_result(self, status)
+        result = make_result(self, status)
+        give_back(self.workspace)
+        return result
 
     def tidy(self) -> None:
         """Parameters back inside their bounds, which may have been stretched (a duration must stay positive), and the values there."""
@@ -128,13 +123,13 @@ class Interior:
         warm = isinstance(guess, Result)
         self.mu = min(self.mu, self.options.warm_barrier) if warm else self.mu
         self.measure()
-        rows.place_slacks(self.point.v, self.limits, self.point.rows, WARM_PUSH if warm else COLD_PUSH, self.mu)
-        self.measure()
-        self.evaluator.derivatives()
-        if warm:
+        if isinstance(guess, Result):
             take_multipliers(self, guess)
         else:
+            rows.place_slacks(self.point.v, self.limits, self.point.rows, COLD_PUSH, self.mu)
+            self.evaluator.derivatives()
             self.first_multipliers()
+        self.measure()
         self.evaluator.derivatives()
         self.direction.choose_metric()
         self.filter = Filter(self.theta)
@@ -229,6 +224,7 @@ class Interior:
     def measure(self) -> None:
         """Values, violation and barrier cost of the current point."""
         self.cost, self.theta, self.phi = self.assess(self.point)
+        self.bounds = self.trial_bounds
 
     def assess(self, point) -> tuple[float, float, float]:
         """(cost, violation θ, barrier cost φ) of the current or the trial point."""
@@ -236,7 +232,12 @@ class Interior:
         residual = self.direction.residual
         rows.residuals(point.v, self.limits, point.rows, self.elastic, residual)
         theta = gap + float(np.abs(residual).sum())
-        return cost, theta, cost + rows.barrier(self.limits, point.rows, self.mu, self.rho, self.elastic)
+        self.trial_bounds = rows.barrier(self.limits, point.rows, self.elastic)
+        return cost, theta, self.barrier_cost(cost, self.trial_bounds)
+
+    def barrier_cost(self, cost: float, bounds: tuple[float, float]) -> float:
+        """φ: the cost with barrier and price; bounds: what `rows.barrier` gives."""
+        return cost - self.mu * bounds[0] + self.rho * bounds[1]
 
     def errors(self) -> tuple[float, float, float]:
         """(stationarity, violation, complementarity) with the multipliers' size taken out, as in Ipopt."""
@@ -260,7 +261,7 @@ class Interior:
         while self.mu > least and self.barrier_error() <= 10.0 * self.mu:
             self.mu = max(least, min(0.2 * self.mu, self.mu**1.5))
             self.filter.clear()
-        self.phi = self.cost + rows.barrier(self.limits, self.point.rows, self.mu, self.rho, self.elastic)
+        self.phi = self.barrier_cost(self.cost, self.bounds)
 
     # direction ------------------------------------------------------------------------------------------------------------
 
@@ -377,6 +378,7 @@ class Interior:
             self.filter.add(self.theta, self.phi)
         self.point.copy_from(self.trial)
         self.cost, self.theta, self.phi = self.trial_cost, self.trial_theta, self.trial_phi
+        self.bounds = self.trial_bounds
         self.step = alpha
         self.evaluator.derivatives()
         return True

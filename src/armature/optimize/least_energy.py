@@ -10,6 +10,7 @@ from typing import Any
 
 from armature.motion.trajectory import Trajectory
 from armature.optimize.answer import check_task, solution
+from armature.optimize.carry import Known
 from armature.optimize.certify import ALLOWED
 from armature.optimize.diagnose import between_knots, diagnose
 from armature.optimize.driven import Weights
@@ -20,7 +21,7 @@ from armature.optimize.least_along import least_energy_along
 from armature.optimize.loop_move import move_problem
 from armature.optimize.min_time import shortest, unsearched
 from armature.optimize.move import MoveProblem
-from armature.optimize.plan import Attempt, Planner, finer_problem, worst_margin
+from armature.optimize.plan import EXACT, Attempt, Planner, finer_problem, worst_margin
 from armature.optimize.result import Iteration
 from armature.optimize.solution import Solution
 from armature.optimize.task import Move
@@ -37,7 +38,7 @@ def minimize_energy(
     task: Move | FollowPath,
     supply: Any = None,
     knots: int = 100,
-    guess: Trajectory | None = None,
+    guess: Trajectory | Solution | None = None,
     deadline: float | None = None,
     callback: Callable | None = None,
     options: Options | None = None,
@@ -45,7 +46,8 @@ def minimize_energy(
     """The motion of the task's duration that costs the least energy, within all limits of joints and drives; along a path for a FollowPath.
 
     supply: "regenerative" (energy that comes back counts), "non-regenerative" (each axis burns it), or a supply or Bus object; by
-    default the robot's own, else regenerative.  knots: steps in time.  guess: a motion to start from, the joint cubic by default.
+    default the robot's own, else regenerative.  knots: steps in time.  guess: a motion to start from, the joint cubic by default; an
+    earlier Solution of a neighbouring task gives its multipliers too, which makes planning again quick.
     deadline: seconds after which the best motion so far is returned.  callback: called with every iteration; a true answer stops.
     Where a limit is exceeded between knots by more than 1e-3 of itself, the plan is refined and it is said in `notes`.
     """
@@ -58,8 +60,9 @@ def minimize_energy(
     if diagnosis is not None:
         return solution(unsearched(problem), diagnosis, [], time.perf_counter() - begin)
     watch = Watch(problem, callback)
-    planner = Planner(Weights(energy=1.0), options or Options(iterations=200), watch, None if deadline is None else begin + deadline)
-    best, notes = planner.plan(problem, guess)
+    planner = Planner(Weights(energy=1.0), options or EXACT, watch, None if deadline is None else begin + deadline)
+    known = Known(guess.result, guess.trajectory) if isinstance(guess, Solution) else guess
+    best, notes = planner.plan(problem, known)
     if not best.ok and not planner.late and not watch.stopped:
         if watch.look().ok and watch.look().motion.duration <= problem.duration:
             best, notes = planner.plan(problem, watch.look().motion)

@@ -112,7 +112,8 @@ class MoveProblem:
         plan = {"smooth": self.smooth, "directions": self.directions}
         base = model.problem(N, self.ends.q0, self.ends.q1, weights, duration, **self._free_steps(), **plan)
         low, high = (np.array(side) for side in base.x)
-        jerky = np.isfinite([model.joint_limit(name, "jerk") for name in self.robot.joint_names]).any()
+        rates = [model.joint_limit(name, what) for name in self.robot.joint_names for what in ("jerk", "torque_rate")]
+        jerky = np.isfinite(rates).any()  # accelerations then start from nothing
         for knot, v in ((0, self.ends.v0), (N, self.ends.v1)):
             low[knot, n : 2 * n] = high[knot, n : 2 * n] = v
             if not jerky:
@@ -128,7 +129,21 @@ class MoveProblem:
         self._keep_directions(low, high)
         u = self._keep_still(low, high, base.u)
         totals = model.total_bounds(None if self.free else self.duration)
-        return tightened(replace(base, x=(low, high), u=u, data=data, totals=totals), self.tighter)
+        limits = self._limits_once(base.constraints)
+        return tightened(replace(base, x=(low, high), u=u, constraints=limits, data=data, totals=totals), self.tighter)
+
+    def _limits_once(self, bounds: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        """(N, …) bounds with the limits at a step's end left out where the next step has them at its start.
+
+        Torques are continuous, so both would say the same; where a direction of dry friction changes they do not.
+        """
+        low, high = (np.tile(side, (self.N, 1)) for side in bounds)
+        rows = len(self.driven.quantities) + int(np.isfinite(self.driven.torques[1]).sum()) + len(self.driven.extra_names)
+        same = np.arange(self.N) < self.N - 1
+        if self.directions is not None:
+            same[:-1] &= (self.directions[1:] == self.directions[:-1]).all(1)
+        low[same, rows : 2 * rows], high[same, rows : 2 * rows] = -np.inf, np.inf
+        return low, high
 
     def _keep_directions(self, low: np.ndarray, high: np.ndarray) -> None:
         """Where the direction is known in a step, the velocity does not turn at its ends."""
@@ -166,7 +181,7 @@ class MoveProblem:
         return {"steps": shares, "durations": (1e-3 * self.duration, 1e3 * self.duration)}
 
     def guess(self, trajectory: Trajectory | None = None) -> Guess:
-        """A starting motion: a given one, brought to this duration, or the joint cubic through the via points."""
+        """A starting motion: a given one, brought to this duration and these ends, or the joint cubic through the via points."""
         t = np.concatenate([[0.0], np.cumsum(self.steps(self.duration))])
         if trajectory is None:
             q, v, a = self.cubic(t)
@@ -174,6 +189,9 @@ class MoveProblem:
             scale = trajectory.duration / self.duration
             sample = trajectory(trajectory.t[0] + np.clip(t * scale, 1e-12, trajectory.duration * (1 - 1e-12)))
             q, v, a = sample.q, sample.v * scale, sample.a * scale**2
+            e, T = self.ends, self.duration
+            missing = CubicHermiteSpline([0.0, T], np.array([e.q0 - q[0], e.q1 - q[-1]]), np.array([e.v0 - v[0], e.v1 - v[-1]]))
+            q, v, a = q + missing(t), v + missing(t, 1), a + missing(t, 2)
         lengths = np.diff(t[[0, *self.knots]]) if self.legs > 1 else self.duration
         return self.driven.guess(q, v, a, lengths)
 

@@ -3,7 +3,8 @@
 Corners (dry friction, gears by direction of power) are first rounded widely, which always converges. Then
 - joints with dry friction keep the directions found, and the law is exact;
 - for lossy gears the width is narrowed step by step, each solve starting from the last.
-What counts is the exact law: of all motions met, the one with the least exact cost is the plan.
+What counts is the exact law: of all motions met, the one with the least exact cost is the plan. Finer knots, limits drawn in and tasks
+a little changed start from what is known, motion and multipliers (carry.py).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ import numpy as np
 from armature.drive import Smooth, stack
 from armature.dynamics.compiled import inverse_dynamics
 from armature.motion.trajectory import Trajectory
+from armature.optimize.carry import Known, carried
 from armature.optimize.certify import ALLOWED, Margin, margins
 from armature.optimize.driven import Supply, Weights
 from armature.optimize.interior import Options, solve
@@ -32,17 +35,28 @@ SMALL = 3e-3  # violation between knots that is cured by tighter limits instead 
 NARROWEST = 2e-4  # last width of a gear's corner, as a fraction of the motion's greatest power
 STILL = 1e-9  # rad or m
 EASING = (3.0, 1.0, 0.3, 0.1, 0.03)  # prices of acceleration, as parts of the joint cubic's energy
-ROUGH = 1e-4  # tolerance of a solve that only has to find the directions
+ROUGH = 1e-2  # tolerance of a solve that only has to find the directions
+EXACT = Options(tolerance=1e-6, iterations=200)  # of a plan; its cost is then right to about as many digits
+CREEP = 1 / 3  # of the first width of dry friction's corner: below this speed the corner stays, narrowed by as much
+DIRECTED = 3e-4  # barrier to start with when directions are kept
+NEAR = 1e-6  # barrier to start with from a neighbour's multipliers
+ENOUGH = 0.95 * ALLOWED  # violation between knots that is left as it is
+CHECKED = 5  # points between two knots at which a plan's limits are checked; they lie near enough to find 96 % of what is exceeded
 
 
 @dataclass(frozen=True, eq=False)
 class Attempt:
-    """A problem, its result and the motion. value: its exact cost, J or s."""
+    """A problem, its result and the motion. exact: its cost, J or s, or how to find it."""
 
     problem: MoveProblem
     result: Result
     motion: Trajectory
-    value: float
+    exact: float | Callable[[], float]
+
+    @cached_property
+    def value(self) -> float:
+        """The exact cost, J or s."""
+        return self.exact() if callable(self.exact) else self.exact
 
     @property
     def ok(self) -> bool:
@@ -74,7 +88,7 @@ class Planner:
         """One solve, judged by the exact law. options, weights: other ones than the plan's."""
         result = solve(problem.problem(weights or self.weights), start, options or self.options, self.callback, self.left())
         motion = problem.trajectory(result)
-        return Attempt(problem, result, motion, self.value(problem, motion))
+        return Attempt(problem, result, motion, lambda: self.value(problem, motion))
 
     def value(self, problem: MoveProblem, motion: Trajectory) -> float:
         """Exact cost of a motion: its duration where time is what counts, else the net energy from the supply."""
@@ -82,20 +96,45 @@ class Planner:
 
     # a plan -----------------------------------------------------------------------------------------------------------------
 
-    def plan(self, problem: MoveProblem, guess: Trajectory | None = None) -> tuple[Attempt, list[str]]:
-        """The best motion from a starting motion, and what happened on the way."""
-        best = self.best(problem, guess)
+    def plan(self, problem: MoveProblem, guess: Trajectory | Known | None = None) -> tuple[Attempt, list[str]]:
+        """The best motion from a starting motion or an earlier plan, and what happened on the way."""
+        best = self.near(problem, guess) if isinstance(guess, Known) else self.best(problem, guess)
         notes: list[str] = []
-        while best.ok and not self.late and (worst := worst_margin(problem.robot, best.motion)) and worst.fraction < -ALLOWED:
+        while best.ok and not self.late and (worst := worst_margin(problem.robot, best.motion, CHECKED)) and worst.fraction < -ENOUGH:
             finer, note = finer_problem(best.problem, worst)
             if len(notes) >= 6 or not note:
                 break
-            better = self.best(finer, best.motion)
+            better = self.again(finer, best)
             if not better.ok:
                 break
             best = better
             notes.append(note)
         return best, notes
+
+    def again(self, problem: MoveProblem, best: Attempt) -> Attempt:
+        """The same motion with more knots or tighter limits, from its multipliers; from the beginning where that fails."""
+        start = carried(best.result, best.motion, problem)
+        slow = (problem.smooth or problem.driven.smooth).velocity
+        known = None if best.problem.directions is None else directions(problem.trajectory(start), slow)
+        found = self.attempt(replace(problem, directions=known), start, replace(self.options or EXACT, warm_barrier=NEAR))
+        return found if found.ok or self.late else self.best(problem, best.motion)
+
+    def near(self, problem: MoveProblem, known: Known) -> Attempt:
+        """From an earlier plan of a neighbouring task: its motion, multipliers, directions and knots; from its motion where that fails."""
+        if known.fits(problem):
+            finer = replace(problem, N=max(problem.N, min(len(known.result.u), FINEST)))
+            start = carried(known.result, known.motion, finer)
+            smooth = problem.driven.smooth
+            if smooth.power:
+                finer = replace(finer, smooth=narrow(smooth, 0.5 * greatest_power(problem), 4 * NARROWEST))
+            elif smooth.velocity:
+                finer = replace(finer, smooth=replace(smooth, velocity=CREEP * smooth.velocity))
+                finer = replace(finer, directions=directions(finer.trajectory(start), CREEP * smooth.velocity))
+            found = self.attempt(finer, start, replace(self.options or EXACT, warm_barrier=NEAR))
+            if found.ok or self.late:
+                return found
+        found = self.best(problem, known.motion)
+        return found if found.ok or self.late else self.best(problem)
 
     def best(self, problem: MoveProblem, guess: Trajectory | None = None) -> Attempt:
         """Solve once, sharpen corners where there are any, keep the best."""
@@ -103,7 +142,7 @@ class Planner:
         power = greatest_power(problem) if smooth.power else 0.0
         rounded = replace(problem, smooth=replace(smooth, power=0.5 * power), directions=None)
         # where directions are kept afterwards, the rounded problem need not be solved to the last digit
-        rough = replace(self.options or Options(), tolerance=ROUGH) if smooth.velocity and not smooth.power else None
+        rough = replace(self.options or EXACT, tolerance=ROUGH) if smooth.velocity and not smooth.power else None
         first = self.attempt(rounded, problem.guess(guess), rough)
         if not first.ok and not self.late:
             first = self.eased(rounded, guess) or first
@@ -113,9 +152,8 @@ class Planner:
                 found += self.narrowed(first)
                 found += self.standing(problem, guess)
             elif smooth.velocity:
-                found.append(self.directed(first))
-                if not found[-1].ok:
-                    found = [self.attempt(rounded, first.result)]
+                exact = self.directed(first)
+                found = [exact] if exact.ok else [self.attempt(rounded, first.result)]
         return choose(found)
 
     def eased(self, problem: MoveProblem, guess: Trajectory | None) -> Attempt | None:
@@ -138,16 +176,19 @@ class Planner:
         return attempt
 
     def directed(self, attempt: Attempt, weights: Weights | None = None) -> Attempt:
-        """The same with the directions of motion kept: dry friction without a corner."""
-        problem = replace(attempt.problem, directions=directions(attempt.motion))
-        return self.attempt(problem, attempt.result, replace(self.options or Options(), warm_barrier=1e-4), weights)
+        """The same with the directions of motion kept: dry friction has no corner then, but for joints that creep, which it may hold."""
+        smooth = attempt.problem.driven.smooth
+        creep = CREEP * smooth.velocity
+        known = directions(attempt.motion, creep)
+        problem = replace(attempt.problem, directions=known, smooth=replace(attempt.problem.smooth or smooth, velocity=creep))
+        return self.attempt(problem, attempt.result, replace(self.options or EXACT, warm_barrier=DIRECTED), weights)
 
     def narrowed(self, attempt: Attempt) -> list[Attempt]:
         """The same with ever narrower corners."""
         widest = attempt.problem.smooth or Smooth()
 
         def at(f: float) -> MoveProblem:
-            return replace(attempt.problem, smooth=replace(widest, power=widest.power * f, velocity=widest.velocity * max(f, 0.05)))
+            return replace(attempt.problem, smooth=narrow(widest, widest.power, f))
 
         return list(self.continued(at, attempt, 2 * NARROWEST))
 
@@ -179,9 +220,14 @@ class Planner:
         return [first, *self.narrowed(first)] if first.ok else []
 
 
-def net_energy(robot: Robot, motion: Trajectory, supply: Supply) -> float:
-    """What the ledger calls energy, without the rest of its books, J."""
-    steps = motion_steps(robot, motion)
+def narrow(widest: Smooth, power: float, f: float) -> Smooth:
+    """Corners narrowed by the factor f. power: the width of a gear's corner at f = 1, W."""
+    return replace(widest, power=power * f, velocity=widest.velocity * max(f, 0.05))
+
+
+def net_energy(robot: Robot, motion: Trajectory, supply: Supply, points: int = 1200) -> float:
+    """What the ledger calls energy, without the rest of its books, J. points: in time, at least."""
+    steps = motion_steps(robot, motion, points)
     account = supply.account(steps.dt, stack(flow_of(robot, steps), "power"))
     return float(np.sum(account.drawn) - np.sum(account.returned))
 
@@ -192,12 +238,20 @@ def choose(found: list[Attempt]) -> Attempt:
     return min(good, key=lambda a: a.value) if good else found[0]
 
 
-def directions(motion: Trajectory) -> np.ndarray:
-    """(N, n): which way each joint moves in each step; 0 where it turns or stands."""
-    moved = np.diff(motion.q, axis=0)
+def directions(motion: Trajectory, slow: float = 0.0) -> np.ndarray:
+    """(N, n): which way each joint moves in each step; 0 where it turns, stands or, inside the motion, is slower than told (rad/s, m/s)."""
+    mean = np.diff(motion.q, axis=0) / np.diff(motion.t)[:, None]
     turns = motion.v[1:] * motion.v[:-1] < 0
-    still = np.abs(moved) < 1e-4 * np.diff(motion.t)[:, None]
-    return np.where(turns | still, 0.0, np.sign(moved))
+    creeps = (np.abs(mean) < slow) & ~setting_out(np.abs(mean) < slow)
+    return np.where(turns | creeps | (np.abs(mean) < 1e-4), 0.0, np.sign(mean))
+
+
+def setting_out(slow: np.ndarray) -> np.ndarray:
+    """(N, n): slow steps that belong to setting out or to arriving, a few at either end."""
+    few = max(1, len(slow) // 20)
+    begins = np.cumprod(slow, axis=0, dtype=bool)
+    ends = np.cumprod(slow[::-1], axis=0, dtype=bool)[::-1]
+    return (begins & (begins.sum(0) <= few)) | (ends & (ends.sum(0) <= few))
 
 
 def greatest_power(problem: MoveProblem) -> float:
@@ -224,4 +278,3 @@ def finer_problem(problem: MoveProblem, worst: Margin, small: float = SMALL) -> 
         return problem, ""
     note = f"refined from {problem.N} to {2 * problem.N} knots: between knots {worst}"
     return replace(problem, N=2 * problem.N, directions=None), note
-

@@ -46,7 +46,7 @@ class Limits(NamedTuple):
 
 def empty_rows(count: int) -> Rows:
     """Rows of zeros."""
-    return Rows(*(np.zeros(count) for _ in Rows._fields))
+    return Rows(*np.zeros((len(Rows._fields), count)))
 
 
 def limits_of(lower: np.ndarray, upper: np.ndarray) -> Limits:
@@ -149,17 +149,26 @@ def eliminate(limits, rows, r, mu, rho, elastic, delta, weight, rhat):
 def recover(limits, rows, mu, rho, elastic, dy, step):
     """Steps of slacks, bound multipliers and elastics that belong to dy."""
     for i in range(dy.size):
-        step.y[i] = dy[i]
-        step.s[i] = step.a[i] = step.b[i] = 0.0
+        ds = da = db = 0.0
         if limits.kind[i] == BOUNDED:
-            sigma, gradient = slack_terms(rows.s[i], rows.y[i], rows.a[i], rows.b[i], limits.lower[i], limits.upper[i], mu)
+            s, a, b = rows.s[i], rows.a[i], rows.b[i]
+            sigma, gradient = slack_terms(s, rows.y[i], a, b, limits.lower[i], limits.upper[i], mu)
             ds = (dy[i] - gradient) / sigma
-            step.s[i] = ds
             if np.isfinite(limits.lower[i]):
-                step.a[i] = (mu - rows.a[i] * ds) / (rows.s[i] - limits.lower[i]) - rows.a[i]
+                da = (mu - a * ds) / (s - limits.lower[i]) - a
             if np.isfinite(limits.upper[i]):
-                step.b[i] = (mu + rows.b[i] * ds) / (limits.upper[i] - rows.s[i]) - rows.b[i]
-        if elastic and limits.kind[i] >= EQUATION:
+                db = (mu + b * ds) / (limits.upper[i] - s) - b
+        step.y[i] = dy[i]
+        step.s[i], step.a[i], step.b[i] = ds, da, db
+    if elastic:
+        recover_elastics(limits, rows, mu, rho, dy, step)
+
+
+@loop
+def recover_elastics(limits, rows, mu, rho, dy, step):
+    """Steps of the elastics. A loop of its own: stores that are only masked out to memory never touched are very slow."""
+    for i in range(dy.size):
+        if limits.kind[i] >= EQUATION:
             step.ep[i] = rows.ep[i] / rows.ap[i] * (dy[i] - (rho - rows.y[i] - mu / rows.ep[i]))
             step.em[i] = rows.em[i] / rows.am[i] * (-dy[i] - (rho + rows.y[i] - mu / rows.em[i]))
             step.ap[i] = (mu - rows.ap[i] * step.ep[i]) / rows.ep[i] - rows.ap[i]
@@ -193,18 +202,23 @@ def step_to_boundary(limits, rows, step, elastic, keep):
 
 
 @loop
-def barrier(limits, rows, mu, rho, elastic):
-    """−μ Σ log(distances) + ρ Σ elastics: what rows add to the cost."""
-    total = 0.0
+def barrier(limits, rows, elastic):
+    """(Σ log of all distances to bounds, Σ elastics): what rows add to the cost is −μ times the first and ρ times the second."""
+    logs = stretch = 0.0
+    product = 1.0
     for i in range(limits.kind.size):
         if limits.kind[i] == BOUNDED:
             if np.isfinite(limits.lower[i]):
-                total -= mu * np.log(rows.s[i] - limits.lower[i])
+                product *= rows.s[i] - limits.lower[i]
             if np.isfinite(limits.upper[i]):
-                total -= mu * np.log(limits.upper[i] - rows.s[i])
+                product *= limits.upper[i] - rows.s[i]
         if elastic and limits.kind[i] >= EQUATION:
-            total += rho * (rows.ep[i] + rows.em[i]) - mu * (np.log(rows.ep[i]) + np.log(rows.em[i]))
-    return total
+            stretch += rows.ep[i] + rows.em[i]
+            product *= rows.ep[i] * rows.em[i]
+        if not 1e-100 < product < 1e100:  # one logarithm for many rows
+            logs += np.log(product)
+            product = 1.0
+    return logs + np.log(product), stretch
 
 
 @loop

@@ -11,13 +11,13 @@ from armature.optimize.evaluate import Evaluator
 from armature.optimize.problem import Guess, filled
 from armature.optimize.report import row_factors
 from armature.optimize.result import Result
-from armature.optimize.rows import ABSENT, BOUNDED, put_inside
+from armature.optimize.rows import ABSENT, BOUNDED, Limits, Rows, put_inside
 
 if TYPE_CHECKING:
     from armature.optimize.interior import Interior
 
 LARGEST_GRADIENT = 100.0
-COLD_PUSH, WARM_PUSH = 1e-2, 1e-4  # how far inside its bounds a variable starts
+COLD_PUSH, WARM_PUSH = 1e-2, 1e-4  # how far inside its bounds a slack starts
 
 
 def place(search: Interior, guess: Guess | Result) -> None:
@@ -26,13 +26,13 @@ def place(search: Interior, guess: Guess | Result) -> None:
     point.z[:, : n.nx] = filled(guess.x, (n.N + 1, n.nx), "the guess for x")
     point.z[: n.N, n.nx :] = filled(guess.u, (n.N, n.nu), "the guess for u")
     point.p[:] = filled(guess.p, (n.np,), "the guess for p")
-    push = WARM_PUSH if isinstance(guess, Result) else COLD_PUSH
+    push = 0.0 if isinstance(guess, Result) else COLD_PUSH
     put_inside(point.z, 0, n.nr, limits, push)
     put_inside(point.p[None, :], (n.N + 1) * n.nr, n.np, limits, push)
 
 
 def take_multipliers(search: Interior, result: Result) -> None:
-    """The multipliers of an earlier result, in the scale of this search; bound multipliers that fit them."""
+    """The multipliers of an earlier result, in the scale of this search; slacks and bound multipliers that fit them."""
     evaluator, point = search.evaluator, search.point
     cost = evaluator.blocks[0].w[0]
     if result.multipliers.rows.shape != point.rows.y.shape:
@@ -40,10 +40,23 @@ def take_multipliers(search: Interior, result: Result) -> None:
     point.lam[:] = cost * result.multipliers.lam
     point.rows.y[:] = cost * result.multipliers.rows / row_factors(evaluator)
     point.rows.y[search.limits.kind == ABSENT] = 0.0
-    bounded = search.limits.kind == BOUNDED
-    a, b, y = point.rows.a, point.rows.b, point.rows.y
-    np.copyto(b, np.maximum(b, y + a), where=bounded & np.isfinite(search.limits.upper))
-    np.copyto(a, np.maximum(a, b - y), where=bounded & np.isfinite(search.limits.lower))
+    place_warm(point.v, search.limits, point.rows, search.mu)
+
+
+def place_warm(v: np.ndarray, limits: Limits, rows: Rows, mu: float) -> None:
+    """Slacks nearest to the values v, but no nearer to their bounds than the multipliers y tell, μ/|y|; bound multipliers that fit."""
+    lower, upper, kind = limits
+    s, y, a, b = rows.s, rows.y, rows.a, rows.b
+    bounded = kind == BOUNDED
+    with np.errstate(divide="ignore", invalid="ignore"):
+        half = np.where(np.isfinite(upper - lower), 0.5 * (upper - lower), np.inf)
+        least = lambda bound, pull: np.minimum(np.minimum(WARM_PUSH * np.maximum(1.0, np.abs(bound)), half), mu / np.maximum(pull, 1e-300))
+        low, high = lower + least(lower, -y), upper - least(upper, y)
+        s[:] = np.where(bounded, np.minimum(np.maximum(v, low), high), np.where(kind == ABSENT, v, lower))
+        a[:] = np.where(bounded, mu / (s - lower), 0.0)
+        b[:] = np.where(bounded, mu / (upper - s), 0.0)
+    np.copyto(b, np.maximum(b, y + a), where=bounded & np.isfinite(upper))
+    np.copyto(a, np.maximum(a, b - y), where=bounded & np.isfinite(lower))
 
 
 def scale(evaluator: Evaluator) -> bool:

@@ -8,11 +8,13 @@ With the rows eliminated (rows.py, (I4)) what remains, for z, λ, the parameters
 where K is the stagewise system of riccati.py with W = ∇²ℒ + JᵀD⁻¹J, and the border V, B has one column for each parameter and total.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from armature.optimize.loops import loop
+
+FEW = 4  # constraints whose outer products are added in one go
 
 
 class Derivatives(NamedTuple):
@@ -50,17 +52,19 @@ class System(NamedTuple):
 
 
 @loop
-def assemble(d, at, weight, system):
-    """Write the Hessian, Jacobians and weights of a block of knots into W, V; add them to B."""
+def assemble(d, at, weight, used, system):
+    """Write the Hessian, Jacobians and weights of a block of knots into W, V; add them to B. used: (nb,) 0 for totals that stay out."""
     W, V, Vf, B = system
     nz = W.shape[1]
     count, nt = d.H.shape[0], d.T.shape[1] // max(d.g.shape[1], 1)
     np_ = d.g.shape[1] - nz
     nr = at.nr
+    few = np.zeros((FEW, nz))
     for i in range(count):
         k = at.first + i
         W[k] = 0.0
-        V[:, k] = 0.0
+        for j in range(np_):
+            V[j, k] = 0.0
         for e in range(at.H_rows.size):
             a, b, value = at.H_rows[e], at.H_cols[e], d.H[i, e]
             if a < nz:
@@ -73,13 +77,23 @@ def assemble(d, at, weight, system):
                     B[b - nz, a - nz] += value
         for a in range(nz):
             W[k, a, a] += weight[k * nr + a]
+        kept = 0
         for c in range(at.J_first.size - 1):
             w = weight[k * nr + nz + c]
             if w > 0.0:
                 start, stop = at.J_first[c], at.J_first[c + 1]
-                add_outer(w, d.J[i, start:stop], at.J_cols[start:stop], W[k])
                 if np_ > 0:
                     add_border(w, d.J[i, start:stop], at.J_cols[start:stop], d.Jp[i, c * np_ : (c + 1) * np_], V[:, k], B)
+                if stop - start == 1:
+                    W[k, at.J_cols[start], at.J_cols[start]] += w * d.J[i, start] ** 2
+                else:
+                    kept = keep_row(np.sqrt(w), d.J[i, start:stop], at.J_cols[start:stop], few, kept)
+                    if kept == FEW:
+                        add_outer(few, W[k])
+                        kept = 0
+        if kept > 0:
+            few[kept:] = 0.0
+            add_outer(few, W[k])
         for a in range(nz):
             for b in range(a):
                 W[k, b, a] = W[k, a, b]
@@ -88,6 +102,8 @@ def assemble(d, at, weight, system):
             for s in range(d.Fp.shape[1] // max(np_, 1)):
                 Vf[j, k, s] = d.Fp[i, s * np_ + j]
         for t in range(nt):
+            if used[np_ + t] == 0.0:
+                continue
             for a in range(nz):
                 V[np_ + t, k, a] = d.T[i, t * (nz + np_) + a]
             for j in range(np_):
@@ -96,19 +112,26 @@ def assemble(d, at, weight, system):
 
 
 @loop
-def add_outer(w, J, cols, W):
-    """Add w JᵀJ of one constraint to the lower triangle of W."""
-    if J.size > 0 and cols[J.size - 1] - cols[0] == J.size - 1:  # no holes: whole rows at once
-        low = cols[0]
-        for e in range(J.size):
-            target, value = W[low + e, low : low + J.size], w * J[e]
-            for o in range(e + 1):
-                target[o] += value * J[o]
-    else:
-        for e in range(J.size):
-            target, value = W[cols[e]], w * J[e]
-            for o in range(e + 1):
-                target[cols[o]] += value * J[o]
+def keep_row(root, J, cols, few, kept):
+    """Write √w J of one constraint as a dense row of `few`; the number of rows there."""
+    row = few[kept]
+    row[:] = 0.0
+    for e in range(J.size):
+        row[cols[e]] = root * J[e]
+    return kept + 1
+
+
+@loop
+def add_outer(few, W):
+    """Add the outer products of four rows to the lower triangle of W (and what lies above it, which is not read), W loaded once."""
+    r0, r1, r2, r3 = few[0], few[1], few[2], few[3]
+    n = W.shape[0]
+    for a in range(n):
+        x0, x1, x2, x3 = r0[a], r1[a], r2[a], r3[a]
+        if x0 != 0.0 or x1 != 0.0 or x2 != 0.0 or x3 != 0.0:
+            target = W[a]
+            for b in range(n):
+                target[b] += x0 * r0[b] + x1 * r1[b] + x2 * r2[b] + x3 * r3[b]
 
 
 @loop
@@ -144,16 +167,18 @@ def gradient(d, at, lam, y, r, rp):
                 rp[j] += d.Fp[i, s * np_ + j] * lam[k + 1, s]
         for c in range(at.J_first.size - 1):
             value = y[k * nr + nz + c]
-            for e in range(at.J_first[c], at.J_first[c + 1]):
-                r[k, at.J_cols[e]] += d.J[i, e] * value
-            for j in range(np_):
-                rp[j] += d.Jp[i, c * np_ + j] * value
+            if value != 0.0:
+                for e in range(at.J_first[c], at.J_first[c + 1]):
+                    r[k, at.J_cols[e]] += d.J[i, e] * value
+                for j in range(np_):
+                    rp[j] += d.Jp[i, c * np_ + j] * value
         for t in range(nt):
             value = y[y.size - nt + t]
+            row = d.T[i, t * (nz + np_) : (t + 1) * (nz + np_)]
             for a in range(nz):
-                r[k, a] += d.T[i, t * (nz + np_) + a] * value
+                r[k, a] += row[a] * value
             for j in range(np_):
-                rp[j] += d.T[i, t * (nz + np_) + nz + j] * value
+                rp[j] += row[nz + j] * value
 
 
 @loop
@@ -178,9 +203,12 @@ def row_steps(d, at, weight, rhat, dz, dp, dy):
 
 
 @loop
-def border_product(system, dz, dlam, out):
-    """out = Vᵀ(dz, dλ)."""
+def border_product(system, used, dz, dlam, out):
+    """out = Vᵀ(dz, dλ); zero for columns that are not used."""
     for j in range(out.size):
+        out[j] = 0.0
+        if used[j] == 0.0:
+            continue
         total = 0.0
         for k in range(dz.shape[0]):
             for a in range(dz.shape[1]):
@@ -192,7 +220,7 @@ def border_product(system, dz, dlam, out):
 
 
 @loop
-def remainder(system, F, rows, cols, shift, r, gap, rb, dz, dlam, beta, out_r, out_gap, out_b):
+def remainder(system, used, F, rows, cols, shift, r, gap, rb, dz, dlam, beta, out_r, out_gap, out_b):
     """What (N1) leaves after the step (dz, dλ, β): the right-hand sides for a refinement."""
     W, V, Vf, B = system
     knots, nz = dz.shape
@@ -202,20 +230,23 @@ def remainder(system, F, rows, cols, shift, r, gap, rb, dz, dlam, beta, out_r, o
             value = r[k, a] + shift[a] * dz[k, a]
             for b in range(nz):
                 value += W[k, a, b] * dz[k, b]
-            for j in range(beta.size):
-                value += V[j, k, a] * beta[j]
             out_r[k, a] = value
+        for j in range(beta.size):
+            if used[j] != 0.0:
+                for a in range(nz):
+                    out_r[k, a] += V[j, k, a] * beta[j]
         for s in range(nx):
             out_r[k, s] -= dlam[k, s]
         if k < N:
             for s in range(nx):
                 out_gap[k, s] = gap[k, s] - dz[k + 1, s]
                 for j in range(beta.size):
-                    out_gap[k, s] += Vf[j, k, s] * beta[j]
+                    if used[j] != 0.0:
+                        out_gap[k, s] += Vf[j, k, s] * beta[j]
             for e in range(rows.size):
                 out_r[k, cols[e]] += F[k, e] * dlam[k + 1, rows[e]]
                 out_gap[k, rows[e]] += F[k, e] * dz[k, cols[e]]
-    border_product(system, dz, dlam, out_b)
+    border_product(system, used, dz, dlam, out_b)
     for j in range(beta.size):
         out_b[j] += rb[j]
         for l in range(beta.size):
@@ -230,6 +261,15 @@ def cost_slope(g: np.ndarray, dz: np.ndarray, dp: np.ndarray) -> float:
     nz = dz.shape[1]
     slope = float(np.einsum("ka,ka->", g[:, :nz], dz[: len(g)]))
     return slope + float(np.einsum("kj,j->", g[:, nz:], dp)) if dp.size else slope
+
+
+def total_steps(T: np.ndarray, dz: np.ndarray, dp: np.ndarray, count: int) -> Any:
+    """(count,) what the totals of a block of knots change along (dz, dp), to first order."""
+    if T.shape[1] == 0:
+        return 0.0
+    parts, nz = T.reshape(len(T), count, -1), dz.shape[1]
+    change = np.einsum("kta,ka->t", parts[:, :, :nz], dz[: len(T)])
+    return change + np.einsum("ktj,j->t", parts[:, :, nz:], dp) if dp.size else change
 
 
 def gaps(f: np.ndarray, z: np.ndarray, gap: np.ndarray) -> float:
