@@ -1,11 +1,11 @@
 """`armature view` from the command line."""
 
-import os
 import re
 import signal
 import subprocess
 import sys
 import urllib.request
+from typing import ClassVar
 
 import pytest
 
@@ -17,9 +17,7 @@ from armature.web.opening import opened
 
 def test_command_serves_its_page_and_ends_by_ctrl_c():
     command = [sys.executable, "-m", "armature", "view", "planar2", "--no-browser"]
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}
-    )
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         line = process.stdout.readline()
         address = re.search(r"http://127\.0\.0\.1:\d+/[\w-]{32,}/", line).group()
@@ -35,7 +33,7 @@ class Noted:
     """In place of a server: notes how it would be bound."""
 
     address = "http://127.0.0.1:1/secret/"
-    hosts: list[str] = []
+    hosts: ClassVar[list[str]] = []
 
     def __init__(self, opening, host, port):
         self.hosts.append(host)
@@ -49,12 +47,9 @@ class Noted:
 
 def test_page_is_bound_to_this_machine_unless_told_otherwise_with_a_warning(monkeypatch):
     monkeypatch.setattr(servers, "Server", Noted)
-    call = lambda **options: verb.view(
-        "planar2", **{"host": "127.0.0.1", "port": 0, "meshes": [], "drives": None, "browser": False, **options}
-    )
-    call()
+    verb.view("planar2", "127.0.0.1", 0, [], None, browser=False)
     with pytest.warns(ArmatureWarning, match="not encrypted"):
-        call(host="0.0.0.0")
+        verb.view("planar2", "0.0.0.0", 0, [], None, browser=False)
     assert Noted.hosts == ["127.0.0.1", "0.0.0.0"]
 
 

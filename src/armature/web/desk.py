@@ -260,6 +260,7 @@ class Desk:
         if self._mail.ticking:
             self._toggle()
         self._t = t
+        self._panel.time(t)
         self._place()
 
     def _tick(self) -> None:

@@ -55,7 +55,9 @@ def power(plan: Any) -> str:
     steps = motion_steps(robot, plan.trajectory, STEPS)
     powers = stack(flow_of(robot, steps), "power")
     account = as_supply(plan.supply if plan.supply is not None else robot.supply).account(steps.dt, powers)
-    common = Chart("All drives", "time [s]", "power [W]")
+    common, single = Chart("All drives", "time [s]", "power [W]"), Chart("Each drive", "time [s]", "power [W]")
+    for chart in (common, single):
+        chart.cover(plan.trajectory.t, [0.0])
     zero = np.zeros_like(steps.t)
     common.region(steps.t, zero, account.drawn / steps.dt, "#9ecbea", "drawn")
     burnt = account.resistor + account.lost
@@ -63,7 +65,6 @@ def power(plan: Any) -> str:
         if np.any(rate > 0):
             common.region(steps.t, -rate / steps.dt, zero, colour, label)
     common.line(steps.t, powers.sum(-1), "#333a44", 1.3)
-    single = Chart("Each drive", "time [s]", "power [W]")
     for k in range(powers.shape[1]):
         single.line(steps.t, powers[:, k], COLOURS[k % len(COLOURS)], 1.4)
     return common.svg() + single.svg() + _names(robot.drivetrain.axis_names)

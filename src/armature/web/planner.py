@@ -39,6 +39,7 @@ class Planner:
         self._changed = threading.Condition()
         self._wanted: tuple[Wish, Trajectory | None, bool] | None = None
         self._number = 0
+        self._known: set[tuple] = set()  # what kernels were compiled for
         self._open = True
         self._thread = threading.Thread(target=self._run, name="armature planner", daemon=True)
         self._thread.start()
@@ -101,7 +102,10 @@ class Planner:
 
     def _serve(self, wish: Wish, guess: Trajectory | None, curve: bool, number: int) -> None:
         """Roughly first, then with all knots, then the proof, then the curve; a newer wish ends it at any point."""
-        self._say(number, "busy", "planning …")
+        known = (wish.robot, wish.payload, str(wish.supply), wish.objective)
+        new = known not in self._known
+        self._say(number, "busy", "compiling for this robot, payload and supply (once) …" if new else "planning …")
+        self._known.add(known)
         plan = self._draft(wish, guess, self._watch(number, "planning"))
         self._say(number, "plan", plan)
         if not self._at_rest(number):
