@@ -10,6 +10,7 @@ import study_functions as functions
 
 import armature as arm
 from armature.study.file import load_study
+from armature.study.line_file import load_line
 from armature.study.spec import Study
 
 ROBOT = arm.library("planar2")
@@ -144,3 +145,33 @@ def test_a_mistake_of_the_task_is_told_with_its_own_file(tmp_path: Path) -> None
     (tmp_path / "task.yaml").write_text("robot: planar2\n\nmove: {start: [0, 0, 0], goal: [1, 1], duration: 1 s}\n")
     with pytest.raises(arm.FileError, match=r"task\.yaml:3: move\.start: 3 values for 2 joints"):
         load_study(tmp_path / "study.yaml")
+
+
+JUNK = ("-1", "1e400", ".nan", "[]", "{}", "null", "[1, 2", "'", "3 bananas", "*a", "start", "scara", "{random: limits}", "{a: b}")
+
+
+@pytest.mark.parametrize("name", ["study.yaml", "line.yaml"])
+def test_damaged_files_are_told_in_words_never_by_another_error(tmp_path: Path, name: str) -> None:
+    text = (Path(arm.__file__).parent / "cli" / "templates" / name).read_text()
+    lines = [line for line in text.splitlines() if line.strip() and not line.strip().startswith("#")]
+    rng, refused = np.random.default_rng(1), 0
+    for _ in range(80):
+        damaged = list(lines)
+        k, how = rng.integers(len(damaged)), rng.integers(4)
+        key, _, value = damaged[k].partition(":")
+        if how == 0:
+            del damaged[k]
+        elif how == 1:
+            damaged[k] = f"{key}: {JUNK[rng.integers(len(JUNK))]}"
+        elif how == 2:
+            damaged[k] = f"{key[:-1]}x:{value}"
+        else:
+            damaged[k] = "   " + damaged[k]
+        (tmp_path / name).write_text("\n".join(damaged))
+        try:
+            found = load_study(tmp_path / name) if name == "study.yaml" else load_line(tmp_path / name)
+            assert not isinstance(found, Study) or list(found.all_cases())
+        except arm.ArmatureError as error:
+            refused += 1
+            assert name in str(error) or "no case of the study" in str(error)
+    assert refused > 40

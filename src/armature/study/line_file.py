@@ -121,10 +121,10 @@ def _station(part: StationPart, data: Any, where: tuple[Any, Any, int]) -> Stati
     steps: list[StationMove | Process] = []
     at = start
     for i, step in enumerate(part.steps):
-        if step.move is None:
-            steps.append(Process(step.process or 0.0, step.name))
-            continue
         with _at(path, whole, "stations", k, "steps", i):
+            if step.move is None:
+                steps.append(Process(step.process or 0.0, step.name))
+                continue
             goal = start if step.move.goal == "start" else configuration(robot, step.move.goal, at)
             via = [configuration(robot, v, at) for v in step.move.via]
             steps.append(StationMove(Move(at, goal, via=via), step.move.payload, step.move.name or f"move {len(steps) + 1}"))
