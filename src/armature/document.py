@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
@@ -23,6 +24,7 @@ MOST_TEXT = 4 * 2**20
 MOST_VALUES = 500_000
 MOST_MISTAKES = 20
 DEEPEST = 20
+MOST_BRACKETS = 200
 TAG = "tag:yaml.org,2002:"
 CONSTANTS = {".inf": "inf", "+.inf": "inf", "-.inf": "-inf", ".nan": "nan"}
 LONGEST_NUMBER = 400
@@ -81,6 +83,8 @@ def _compose(text: str, path: object) -> Node:
 
     if len(text) > MOST_TEXT:
         raise FileError(f"the file has {len(text) / 2**20:.0f} MB; at most {MOST_TEXT // 2**20} MB of YAML are read", path)
+    if (line := _too_deep(text)) is not None:
+        raise FileError("the brackets are nested too deep; write the values out flat", path, line)
     try:
         node = YAML(typ="safe", pure=True).compose(text)
     except YAMLError as e:
@@ -92,6 +96,16 @@ def _compose(text: str, path: object) -> Node:
     if node is None:
         raise FileError("the file is empty; a mapping of keys to values was expected", path, 1)
     return node
+
+
+def _too_deep(text: str) -> int | None:
+    """The line where brackets are nested deeper than any file needs, found without the parser, which is slow at this; else None."""
+    depth = 0
+    for bracket in re.finditer(r"[\[\]{}]", text):
+        depth = max(0, depth + (1 if bracket[0] in "[{" else -1))
+        if depth > MOST_BRACKETS:
+            return text.count("\n", 0, bracket.start()) + 1
+    return None
 
 
 class _Values:

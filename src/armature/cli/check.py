@@ -19,13 +19,30 @@ def check(
     limits: Path | None = LIMITS,
     hold: str | None = HOLD,
 ) -> None:
-    """What is in a robot's file: links, joints, limits, drives; what is doubtful, with its line; torques that gravity asks for."""
-    machine = find_robot(robot, drives, payload, limits, hold)
+    """What is in a robot's (or a task's) file: joints, limits, drives; what is doubtful, with its line; torques that gravity asks for."""
+    machine = _robot_of_task(robot) or find_robot(robot, drives, payload, limits, hold)
     rows = physics(machine)
     head = ("joint", "holds [N·m or N]", "inertia [kg·m² or kg]", "drive gives [N·m or N]", "gear")
     say(machine.summary(), "", "at rest, all joints at 0 (or the end of their range nearest to it):")
     say(table(head, [list(row.values()) for row in rows]), "", *advice(machine), f"warnings: {len(settings.warned)}")
     answer({"ok": True, "name": machine.name, "joints": rows, "links": machine.link_names, "mass": machine.mass, "advice": advice(machine)})
+
+
+def _robot_of_task(name: str) -> Robot | None:
+    """The robot of a task file, whose task is checked as well; None for any other file."""
+    from armature.document import values
+    from armature.optimize.job_file import load_job
+    from armature.text import read_text
+
+    if Path(name).suffix.lower() not in (".yaml", ".yml") or not Path(name).is_file():
+        return None
+    data = values(read_text(name), name)
+    if not isinstance(data, dict) or not {"move", "path"} & set(data):
+        return None
+    job = load_job(name)
+    what = "a move" if "move" in data else "a path"
+    say(f"{name}: {what} of least {job.objective} in {job.knots} steps; what follows is its robot with drives, limits and payload", "")
+    return job.robot
 
 
 def physics(robot: Robot) -> list[dict[str, Any]]:
