@@ -72,6 +72,15 @@ def test_two_motors_on_a_five_bar_linkage(supply):
     assert solution.saving > 0.05
 
 
+def test_a_goal_may_name_the_joints_with_motors_only():
+    robot = five_bar()
+    start, goal = ends(robot, [1.9, 1.2], [1.5, 0.8])
+    task = arm.Move(start, {"left crank": 1.5, "right crank": 0.8}, duration=1.0)
+    np.testing.assert_allclose(task.vectors(robot).q1, goal, atol=1e-9)
+    with pytest.raises(ArgumentError, match="'right crank' is missing"):
+        arm.Move(start, {"left crank": 1.5}, duration=1.0).vectors(robot)
+
+
 def test_dry_friction_at_the_motors_is_exact_at_the_end():
     robot = five_bar().with_friction({name: {"coulomb": 1.0, "viscous": 0.2} for name in ("left crank", "right crank")})
     solution = sound(arm.minimize_energy(robot, arm.Move(*ends(robot, [1.9, 1.2], [1.5, 0.8]), duration=1.0)))

@@ -17,7 +17,7 @@ from armature.optimize.move import MoveProblem, default_smooth
 from armature.optimize.problem import Guess, Problem
 from armature.optimize.reduced import Reduced, reduced
 from armature.optimize.result import Result
-from armature.optimize.task import Ends, Move, Via, configuration, velocity
+from armature.optimize.task import Ends, Move, Via, configuration, reached, velocity
 from armature.robot.model import Link, Robot
 
 APART = 1e-4  # rad or m by which the goal's dependent joints may miss what the loops lead to
@@ -71,7 +71,7 @@ class LoopMove(MoveProblem):
     def inside(self) -> FreeMove:
         """The move of the free coordinates."""
         free, names, move = self.free_joints, self.robot.joint_names, self.move
-        part = lambda value, what: configuration(self.robot, value, what)[free]
+        part = lambda value, what: configuration(self.robot, reached(self.robot, self.ends.q0, value), what)[free]
         speed = lambda value, what: None if value is None else velocity(self.robot, value, what)[free]
         vias = tuple(Via(part(v.configuration, "via configuration"), v.at, speed(v.velocity, "via velocity")) for v in move.via)
         ends = self.ends
@@ -185,5 +185,5 @@ def same_branch(found: Closure, ends: Ends) -> None:
         name = found.robot.joint_names[j]
         raise ArgumentError(
             f"start and goal are closed in different ways: from the start the loops lead joint {name!r} to {reached[j]:.6g}, the goal has "
-            f"{ends.q1[j]:.6g} rad or m; close the goal from the start: arm.close_loops(robot, q) with q near the start's other joints"
+            f"{ends.q1[j]:.6g} rad or m; give the goal as {{motor's joint: value}}, which is reached from the start"
         )

@@ -10,7 +10,10 @@ from typing import Any
 import numpy as np
 
 from armature.errors import ArgumentError
+from armature.optimize.closure import closure
 from armature.robot.model import Robot
+
+STEPS = 32  # of the way along which loops are followed to a goal
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,8 @@ class Via:
 class Move:
     """From one configuration to another.
 
-    start, goal: (n,) joint coordinates, rad or m, or {joint name: value}.  duration: s; None where it is to be found.
+    start, goal: (n,) joint coordinates, rad or m, or {joint name: value}; with closed loops a goal may name the motors' joints only.
+    duration: s; None where it is to be found.
     via: configurations to pass on the way, in order, as (n,) arrays or `Via` objects.
     start_velocity, goal_velocity: (n,), rest by default.
     """
@@ -53,7 +57,8 @@ class Move:
 
     def vectors(self, robot: Robot) -> Ends:
         """Start, goal and end velocities as arrays for a robot, checked."""
-        start, goal = configuration(robot, self.start, "start"), configuration(robot, self.goal, "goal")
+        start = configuration(robot, self.start, "start")
+        goal = configuration(robot, reached(robot, start, self.goal), "goal")
         v0, v1 = velocity(robot, self.start_velocity, "start_velocity"), velocity(robot, self.goal_velocity, "goal_velocity")
         return Ends(start, goal, v0, v1)
 
@@ -66,6 +71,22 @@ class Ends:
     q1: np.ndarray
     v0: np.ndarray
     v1: np.ndarray
+
+
+def reached(robot: Robot, start: np.ndarray, goal: Any) -> Any:
+    """The goal; where it names some joints of a robot with closed loops, all joints, as the loops lead them from the start."""
+    if not (robot.loops and isinstance(goal, Mapping) and set(goal) < set(robot.joint_names)):
+        return goal
+    path = np.repeat(start[None], STEPS + 1, axis=0)
+    for name, value in goal.items():
+        j = robot.joint_names.index(name)
+        path[:, j] += np.linspace(0.0, 1.0, STEPS + 1) * (float(value) - start[j])
+    found = closure(robot, start)
+    motors = [robot.joint_names[j] for j in found.independent]
+    missing = [name for name in motors if name not in goal]
+    if missing:
+        raise ArgumentError(f"goal: joint {missing[0]!r} is missing; give the joints with motors: {', '.join(motors)}")
+    return found.closed(path)[-1]
 
 
 def configuration(robot: Robot, value: Any, what: str) -> np.ndarray:
