@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -77,6 +78,25 @@ def test_literal_method_is_never_below_the_interior_solvers_optimum_and_comes_ne
     reference = json.loads((Path(__file__).parents[1] / "data" / "valasek.json").read_text())["positional_optimum_with_limits"]
     best = next(row["I"] for row in reference if row["r_min"] == 0.3 and row["u_max"] == 1.0 and row["T_s"] == 2)
     assert cold.losses == pytest.approx(best, rel=5e-3)
+
+
+@pytest.mark.parametrize("riding", ["spline", "boundary"])
+def test_motion_rides_a_control_limit_that_is_clearly_active(riding):
+    # without the limit the slide's |u| would rise to 0.946: below 0.8 it has to ride it (31)
+    drive = {c.joints[0]: c.drives[0] for c in VALASEK.drives}["r"]
+    robot = VALASEK.with_drives({"r": replace(drive, motor=replace(drive.motor, peak_current=0.8))})
+    _, motion = move("valasek", 2.0)
+    best = arm.minimize_energy(robot, arm.Move(motion.q[0], motion.q[-1], 2.0))
+    iterates = list(itertools.islice(improve(robot, motion, riding=riding, decrease=1e-5), 25))
+    assert all(b.energy < a.energy for a, b in itertools.pairwise(iterates))
+    for it in iterates:
+        assert np.abs(it.q[[0, -1]] - motion.q[[0, -1]]).max() < 1e-12 and np.abs(it.v[[0, -1]]).max() < 1e-11
+        assert worst(robot, it) > -1e-6
+    last = iterates[-1]
+    u = np.abs(arm.inverse_dynamics(robot, last.q, last.v, last.a)[:, 2]) / 20.0
+    assert np.sum(u > 0.8 * (1 - 1e-3)) > 8  # of 201 knots on the limit
+    first = iterates[0].energy
+    assert best.energy - 1e-3 < last.energy < best.energy + 0.03 * (first - best.energy)
 
 
 def test_first_order_change_is_29():

@@ -21,6 +21,7 @@ import numpy as np
 from armature.dynamics.compiled import inverse_dynamics
 from armature.motion.trajectory import Trajectory
 from armature.optimize.instant import Gradient, Instants
+from armature.optimize.riding import NEWTON, Contacts, contacts, excesses
 
 Array = np.ndarray
 NODES, WEIGHTS = (np.polynomial.legendre.leggauss(3)[0] + 1) / 2, np.polynomial.legendre.leggauss(3)[1] / 2
@@ -30,8 +31,7 @@ FIRST = 1e-6  # the same for the motion that is given
 ALPHAS = np.geomspace(1.0, 1e-4, 14)  # first mixes of a line search
 AT_REST = 1e-6  # way in the time of the motion at the speed of its end that counts as none, rad or m
 SETTING = 4  # knots of a motion in a step along a path: an acceleration sets in between two of them
-TOUCHING = 2e-3  # of a joint's range: nearer than this to its end the motion touches it
-CONTACTS = 12  # places of contact for each joint
+NONE = Contacts(np.zeros(0, dtype=int), np.zeros(0, dtype=int), np.zeros((0, 1, 1)))
 TRIES = 6  # reductions of α(t) in one iteration
 
 
@@ -124,7 +124,7 @@ class Approximations:
         rest = t[-1] - t
         first = np.append(rest[:-1] * self.h / 2 - self.h**2 / 6, 0.0) + np.append(0.0, rest[1:] * self.h / 2 + self.h**2 / 6)
         self.m = np.stack([(left + right) / 2, first])
-        self.held: list[tuple[int, int]] = []  # (joint, knot) of contacts
+        self.held = NONE  # contacts that are kept
         self.gentle = limited and bool(np.isfinite([along.at.limits.jerk, along.at.limits.torque_rate]).any())
 
     # motions and what they cost ---------------------------------------------------------------------------------------------
@@ -209,35 +209,54 @@ class Approximations:
         """∫ from the start to every knot, y straight between knots."""
         return np.concatenate([np.zeros_like(y[:1]), np.cumsum(self.h[:, None] * (y[1:] + y[:-1]) / 2, axis=0)])
 
-    def contacts(self) -> list[Array]:
-        """Where the motion touches the end of a joint's range (31): ψ₁ jumps there, ψ₂ gains (t_c − t)₊ for that joint. (N+1, d, 1) each.
+    def basis(self, A: Array) -> Array:
+        """A with W⁻¹Λ of every contact (31) beside it, (N+1, d, 2d + K)."""
+        if not len(self.held):
+            return A
+        share = np.einsum("kij,ckj->kic", self.metric_inverse, self.held.weights / self.m[0][:, None])
+        return np.concatenate([A, share / np.maximum(np.max(np.abs(share), axis=(0, 1)), 1e-300)], axis=-1)
 
-        The equations that go with them keep the joint where it is at t_c: the motion rides the boundary instead of being stopped by it.
-        """
-        self.held = []
-        if not self.limited or not isinstance(self.along, InJoints):
-            return []
-        x, limits = self.motion(self.w)[0], self.along.at.limits
-        span = np.where(np.isfinite(limits.upper - limits.lower), limits.upper - limits.lower, 1.0)
-        room = np.minimum(x - limits.lower, limits.upper - x) / span
-        for j in range(self.along.d):
-            near = np.flatnonzero(room[1:-1, j] < TOUCHING) + 1
-            self.held += [(j, int(k)) for k in near[np.unique(np.linspace(0, len(near) - 1, min(len(near), CONTACTS)).astype(int))]]
-        return [self.metric_inverse[:, :, j, None] * np.maximum(self.t[k] - self.t, 0.0)[:, None, None] for j, k in self.held]
+    def equations(self, A: Array, alpha: Array) -> Array:
+        """What the unknowns change: the ends (22), and at the contacts the limits (31). (2d + K, unknowns)."""
+        ends = np.einsum("mk,kdu->mdu", self.m * alpha, A).reshape(-1, A.shape[-1])
+        return np.vstack([ends, np.einsum("ckd,kdu->cu", self.held.weights * alpha[:, None], A)]) if len(self.held) else ends
+
+    def solved(self, A: Array, alpha: Array, right: Array) -> Array:
+        """The unknowns for which the equations have these values."""
+        left = self.equations(A, alpha)
+        scale = np.linalg.norm(left, axis=1) + 1e-300
+        return np.linalg.lstsq(left / scale[:, None], right / scale, rcond=1e-12)[0]
 
     def towards(self, f: Array, A: Array, alpha: Array) -> Array:
-        """α(t)(w* − w) with ψ(0) such that the ends stay, and the contacts: (22), (30), (31). alpha: (N+1,)."""
-        m = self.m * alpha
-        left = np.einsum("mk,kdc->mdc", m, A).reshape(-1, A.shape[-1])
-        right = np.einsum("mk,kd->md", m, f).ravel()
-        for j, k in self.held:  # the change of joint j at knot k
-            part = alpha * self.moment_until(k)
-            left, right = np.vstack([left, part @ A[:, j]]), np.append(right, part @ f[:, j])
-        scale = np.linalg.norm(left, axis=1) + 1e-300
-        c = np.linalg.lstsq(left / scale[:, None], -right / scale, rcond=1e-14)[0]
-        step = alpha[:, None] * (f + A @ c)
+        """α(t)(w* − w) with ψ(0) such that the ends stay, and the contacts: (22), (30), (31). alpha: (N+1,).
+
+        Contacts that would pull the motion back to a limit which it wants to leave are given up."""
+        d = 2 * self.along.d
+        while True:
+            B = self.basis(A)
+            right = self.equations(f[..., None], alpha)[:, 0]
+            c = self.solved(B, alpha, -right)
+            pulling = c[d:] > 0.0
+            if not pulling.any():
+                break
+            self.held = self.held.chosen(~pulling)
+        step = alpha[:, None] * (f + B @ c)
         zero = np.zeros(A.shape[1])
         return step + end_correction(self.t, zero, zero, step, zero, zero)  # what rounding left of the ends
+
+    def kept(self, w: Array, A: Array) -> Array | None:
+        """A motion within the limits: this one, or this one put back on the limits that it rides; None where that fails."""
+        if self.admissible(w):
+            return w
+        if not len(self.held):
+            return None
+        B, ones, ends, zero = self.basis(A), np.ones(len(self.t)), np.zeros(2 * self.along.d), np.zeros(self.along.d)
+        for _ in range(NEWTON):
+            change = B @ self.solved(B, ones, np.concatenate([ends, -np.maximum(excesses(self, w, self.held), 0.0)]))
+            w = w + change + end_correction(self.t, zero, zero, change, zero, zero)
+            if self.admissible(w):
+                return w
+        return None
 
     def moment_until(self, k: int) -> Array:
         """Weights (N+1,) of knot values in ∫ (t_k − t) w dt up to knot k."""
@@ -247,38 +266,47 @@ class Approximations:
         weights[1 : k + 1] += rest[1:] * h / 2 + h**2 / 6
         return weights
 
-    def line_search(self, step: Array) -> tuple[float, float]:
-        """α in [0, 1] of least cost (24) within the limits, and that cost: a geometric sweep, then ever closer around the best."""
-        alphas = ALPHAS
+    def rise_until(self, k: int) -> Array:
+        """Weights (N+1,) of knot values in ∫ w dt up to knot k."""
+        weights = np.zeros(len(self.t))
+        weights[:k] += self.h[:k] / 2
+        weights[1 : k + 1] += self.h[:k] / 2
+        return weights
+
+    def line_search(self, step: Array, A: Array) -> tuple[float, float, Array]:
+        """α in [0, 1] of least cost (24) within the limits, that cost and the motion: a geometric sweep, then ever closer."""
+        alphas, chosen = ALPHAS, self.w
         best, least = 0.0, float(self.cost(self.w))
         for _ in range(7):
             costs = self.cost(self.w + alphas[:, None, None] * step)
-            order = [k for k in np.argsort(costs) if costs[k] < least]
-            k = next((k for k in order if self.admissible(self.w + alphas[k] * step)), None)
-            if k is not None:
-                best, least = float(alphas[k]), float(costs[k])
-            elif best == 0.0:
-                return 0.0, least
+            for k in (k for k in np.argsort(costs) if costs[k] < least):
+                w = self.kept(self.w + alphas[k] * step, A)
+                cost = np.inf if w is None else float(self.cost(w))
+                if w is not None and cost < least:
+                    best, least, chosen = float(alphas[k]), cost, w
+                    break
+            if best == 0.0:
+                break
             near = np.unique(np.concatenate([[0.0], alphas, [best, 1.0]]))
             i = int(np.searchsorted(near, best))
             alphas = np.linspace(near[i - 1], near[min(i + 1, len(near) - 1)], 11)[1:]
-        return best, least
+        return best, least, chosen
 
     def advance(self) -> tuple[float, float]:
         """One approximation: (mean α, cost) of what it led to; α = 0 when nothing better was found."""
         f, A = self.conjugate()
         alpha = self.first_mix()
-        A = np.concatenate([A, *self.contacts()], axis=-1)
+        self.held = contacts(self) if self.limited else NONE
         step = self.towards(f, A, alpha)
-        chosen, least = self.line_search(step)
-        best = (least, chosen, self.w + chosen * step)
+        chosen, least, w = self.line_search(step, A)
+        best = (least, chosen, w)
         if self.limited and self.held_back(step, least):
             for _ in range(TRIES):  # limits, not the cost, hold α back: let it vary in time (30), (31)
                 alpha = self.reduced(alpha, step)
                 step = self.towards(f, A, alpha)
-                chosen, least = self.line_search(step)
+                chosen, least, w = self.line_search(step, A)
                 if chosen and least < best[0]:
-                    best = (least, chosen * float(np.mean(alpha)), self.w + chosen * step)
+                    best = (least, chosen * float(np.mean(alpha)), w)
         self.w = best[2]
         return best[1], best[0]
 
