@@ -16,7 +16,10 @@ from armature.errors import FileError
 from armature.optimize.saved import load_plan, save_plan
 from armature.plot import words
 from armature.plot.limbs import bones, reach, solids
+from armature.plot.meshes import meshes, thinned
 from armature.plot.page_data import page_data
+from armature.plot.report import write_report
+from armature.robot import Visual
 
 ROBOT = arm.library("burgevin").with_payload(2.0)
 MOVE = arm.Move([0.0, 1.0, 0.6], [1.5, 1.4, 0.8], duration=1.0)
@@ -140,3 +143,51 @@ def test_bad_paths_are_refused(plan, tmp_path):
         plan.report(tmp_path / "plan.docx")
     with pytest.raises(FileError, match="cannot be written"):
         plan.report(tmp_path / "no" / "plan.html")
+
+
+def box(size: float, parts: int) -> tuple[np.ndarray, np.ndarray]:
+    """A finely meshed cube: 12 parts² triangles."""
+    import trimesh
+
+    mesh = trimesh.creation.box((size, size, size))
+    for _ in range(parts):
+        mesh = mesh.subdivide()
+    return np.asarray(mesh.vertices), np.asarray(mesh.faces)
+
+
+def test_thinned_meshes_keep_their_place_and_lose_their_weight():
+    points, faces = box(0.4, 6)
+    fewer_points, fewer_faces = thinned(points, faces, cells=10)
+    assert len(faces) == 12 * 4**6 and len(fewer_faces) < len(faces) / 20
+    assert np.abs(fewer_points).max() <= 0.2 + 1e-12 and np.abs(fewer_points).max(axis=0) == pytest.approx([0.2] * 3, abs=0.04)
+    corners = fewer_points[fewer_faces]
+    area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1).sum() / 2
+    assert area == pytest.approx(6 * 0.4**2, rel=0.25)
+
+
+def test_meshes_are_read_from_the_folders_given_and_nowhere_else(plan, tmp_path):
+    import trimesh
+
+    (tmp_path / "arm" / "meshes").mkdir(parents=True)
+    trimesh.creation.box((0.1, 0.2, 0.3)).export(tmp_path / "arm" / "meshes" / "head.stl")
+    (tmp_path / "arm" / "meshes" / "bad.stl").write_text("no mesh")
+    names = ("package://arm/meshes/head.stl", "package://arm/meshes/bad.stl", "../secret.stl")
+    visuals = tuple(Visual("mesh", (2.0, 2.0, 2.0), (0.0, 0.0, 1.0), file=name, colour=(1.0, 0.0, 0.0, 1.0)) for name in names)
+    links = tuple(replace(link, visuals=visuals) if link.name == "head" else link for link in ROBOT.links)
+    other = replace(plan, robot=replace(ROBOT, links=links))
+    found = meshes(other.robot, [tmp_path])
+    assert list(found) == ["head"] and len(found["head"]) == 1 and found["head"][0]["paint"] == [1.0, 0.0, 0.0]
+    np.testing.assert_allclose(np.ptp(found["head"][0]["points"], axis=0), [0.2, 0.4, 0.6], atol=1e-3)
+    np.testing.assert_allclose(np.mean(found["head"][0]["points"], axis=0), [0, 0, 1], atol=1e-3)
+    assert meshes(other.robot, [tmp_path / "arm" / "meshes"]) == {} == meshes(other.robot, [])
+    text = write_report(other, tmp_path / "plan.html", meshes=[tmp_path]).read_text(encoding="utf-8")
+    shapes = data_of(text)["scene"]["solids"]
+    assert shapes[[link.name for link in links].index("head")][0]["kind"] == "mesh"
+
+
+def test_shapes_of_the_robots_file_are_drawn_where_it_has_them():
+    shape = Visual("box", (0.1, 0.2, 0.3), colour=(0.0, 1.0, 0.0, 1.0))
+    shapes = (shape, replace(shape, shape="sphere", size=(0.1,)), Visual("cylinder", (0.1, 0.4)))
+    links = tuple(replace(link, visuals=shapes) for link in ROBOT.links)
+    kinds = [part["kind"] for part in solids(replace(ROBOT, links=links))[1]]
+    assert kinds == ["box", "sphere", "tube"]

@@ -88,9 +88,9 @@ class SavedPlan:
         """Whether the supply takes energy back."""
         return getattr(self.supply, "efficiency", 0.0) > 0.0
 
-    def report(self, path: Any) -> Any:
+    def report(self, path: Any, **options: Any) -> Any:
         """Write a page (HTML, PDF or PNG) with the figures of this plan; returns its path."""
-        return importlib.import_module("armature.plot.report").write_report(self, path)
+        return importlib.import_module("armature.plot.report").write_report(self, path, **options)
 
     def save(self, path: str | PathLike[str]) -> Path:
         """Write it again, as a folder or another kind of file; where it came from is kept."""

@@ -127,10 +127,10 @@ class Solution:
         """The proof: limits between the knots, and the motion simulated under the planned currents. Computed when first asked for."""
         return certify(self.robot, self.trajectory, self.supply, self.notes)
 
-    def report(self, path: Any) -> Any:
-        """Write a page (HTML) with the figures of this plan; returns its path."""
+    def report(self, path: Any, **options: Any) -> Any:
+        """Write a page (HTML, PDF or PNG by the ending) with the figures of this plan; returns its path. options: `plot.write_report`'s."""
         # figures stand to the right of the planner in the house; they are fetched by name when a page is asked for
-        return importlib.import_module("armature.plot.report").write_report(self, path)
+        return importlib.import_module("armature.plot.report").write_report(self, path, **options)
 
     def save(self, path: Any, command: Any = None, task: Any = None, report: bool = False) -> Any:
         """Write this plan to a folder, or to one file where the path ends in .npz or .json; see `save_plan`. Returns the path."""

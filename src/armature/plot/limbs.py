@@ -19,7 +19,11 @@ def solids(robot: Robot, meshes: dict[str, list[Solid]] | None = None) -> list[l
     paint: "limb", "joint", "base", "tool", or [red, green, blue].  meshes: {link: solids} that were read from files.
     """
     size = reach(robot)
-    if meshes:
+    visuals = [v for link in robot.links for v in link.visuals]
+    # shapes without a colour only tell where the mass is
+    drawn = any(v.colour is not None for v in visuals) and all(v.shape != "mesh" for v in visuals)
+    if meshes or drawn:
+        meshes = meshes or {}
         return [[*meshes.get(link.name, ()), *(s for v in link.visuals if (s := _shape(v)))] for link in robot.links]
     return [_limb(robot, link, size) for link in robot.links]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+from collections.abc import Sequence
 from os import PathLike, fspath
 from pathlib import Path
 from string import Template
@@ -18,12 +19,15 @@ PARTS = Path(__file__).parent / "page"
 SCRIPTS = ("scene.js", "charts.js", "report.js")
 
 
-def write_report(plan: Any, path: str | PathLike[str]) -> Path:
-    """Write the report of a `Solution` or a `SavedPlan`: .html, .pdf, or .png by the path's ending. Returns the path."""
+def write_report(plan: Any, path: str | PathLike[str], meshes: Sequence[str | PathLike[str]] = ()) -> Path:
+    """Write the report of a `Solution` or a `SavedPlan`: .html, .pdf, or .png by the path's ending. Returns the path.
+
+    meshes: folders in which the meshes that the robot's file names are looked for; without them the page draws limbs between the joints.
+    """
     place = Path(fspath(path))
     suffix = place.suffix.lower()
     if suffix in (".html", ".htm"):
-        return write_whole(place, html_page(plan))
+        return write_whole(place, html_page(plan, meshes))
     if suffix in (".pdf", ".png"):
         from armature.plot.pages import write_pages  # matplotlib is needed for these only
 
@@ -31,8 +35,9 @@ def write_report(plan: Any, path: str | PathLike[str]) -> Path:
     raise FileError(f"a report ends in .html, .pdf or .png, not {suffix!r}; choose one of them", place)
 
 
-def html_page(plan: Any) -> str:
+def html_page(plan: Any, meshes: Sequence[str | PathLike[str]] = ()) -> str:
     """The page as text: style, data and scripts are inside."""
+    shapes = _meshes(plan, meshes)
     text = lambda name: (PARTS / name).read_text(encoding="utf-8")
     lead, *rest = words.summary(plan)
     return Template(text("report.html")).substitute(
@@ -49,8 +54,16 @@ def html_page(plan: Any) -> str:
         provenance=_provenance(plan),
         style=text("report.css"),
         script="\n".join(text(name) for name in SCRIPTS),
-        data=json.dumps(page_data(plan), separators=(",", ":"), allow_nan=False).replace("</", "<\\/"),
+        data=json.dumps(page_data(plan, shapes), separators=(",", ":"), allow_nan=False).replace("</", "<\\/"),
     )
+
+
+def _meshes(plan: Any, folders: Sequence[str | PathLike[str]]) -> dict[str, list[dict[str, Any]]]:
+    if not folders:
+        return {}
+    from armature.plot.meshes import meshes
+
+    return meshes(plan.robot, folders)
 
 
 def _tiles(plan: Any) -> str:

@@ -108,7 +108,7 @@ void main() {
 class Scene {
   constructor(canvas, data) {
     this.canvas = canvas; this.data = data; this.tracks = data.tracks; this.ghost = true; this.trace = true; this.now = 0;
-    this.gl = canvas.getContext("webgl", { antialias: true, stencil: true, alpha: true, premultipliedAlpha: false });
+    this.gl = canvas.getContext("webgl", { antialias: true, stencil: true, alpha: true });
     if (!this.gl) { this.missing = true; return; }
     this.program = this.compile();
     this.palette(); this.bounds(); this.build(); this.home(); this.steer();
@@ -285,7 +285,7 @@ class Scene {
       // a little behind the plan where both are the same; depth first, so that only the ghost's outside shows
       gl.enable(gl.POLYGON_OFFSET_FILL); gl.polygonOffset(1, 400);
       gl.colorMask(false, false, false, false); this.links.forEach((link, k) => this.put(link, base[k])); gl.colorMask(true, true, true, true);
-      this.set({ tint: this.paints.ghost, mixing: 0.85, alpha: 0.34 });
+      this.set({ tint: this.paints.ghost, mixing: 0.85, alpha: 0.42 });
       this.links.forEach((link, k) => this.put(link, base[k]));
       gl.disable(gl.POLYGON_OFFSET_FILL);
     }
