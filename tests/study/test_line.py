@@ -70,9 +70,9 @@ def test_resting_on_the_brake_costs_only_closing_and_opening_and_never_more_than
 def balanced():
     quick = (StationMove(arm.Move(HOME, OUT), 0.5, "out"), Process(0.2), StationMove(arm.Move(OUT, HOME), 0.0, "back"))
     braked = with_brakes(ROBOT, arm.Brake(engage_time=0.05, release_time=0.05, power=2.0))
-    line = Line((Station("quick", braked, quick, "non-regenerative"), Station("slow", ROBOT, (*quick, Process(0.6)), "non-regenerative")))
+    stations = (Station("quick", braked, quick, "non-regenerative"), Station("slow", ROBOT, (*quick, Process(0.6)), "non-regenerative"))
     told = []
-    return balance_line(line, knots=20, points=6, progress=lambda *now: told.append(now)), told
+    return balance_line(Line(stations, knots=20, points=6), progress=lambda *now: told.append(now)), told
 
 
 def test_every_station_uses_the_cycle_of_the_slowest_and_spends_no_more(balanced) -> None:
@@ -115,7 +115,7 @@ def test_the_balance_is_that_of_brute_force_over_the_same_curves(balanced) -> No
 def test_a_cycle_that_is_too_short_names_its_stations(balanced) -> None:
     moves = (StationMove(arm.Move(HOME, OUT), name="out"), StationMove(arm.Move(OUT, HOME), name="back"))
     with pytest.raises(arm.ArgumentError, match=r"too short: only needs .* s; give at least"):
-        balance_line(Line((Station("only", ROBOT, moves),), cycle=0.2), knots=20)
+        balance_line(Line((Station("only", ROBOT, moves),), cycle=0.2, knots=20))
 
 
 @pytest.mark.parametrize(
@@ -147,9 +147,9 @@ stations:
 
 def test_a_line_file_is_read_with_units_and_defaults(tmp_path: Path) -> None:
     (tmp_path / "line.yaml").write_text(LINE)
-    line, settings = load_line(tmp_path / "line.yaml")
+    line = load_line(tmp_path / "line.yaml")
     station = line.stations[0]
-    assert line.name == "cell" and line.cycle is None and settings == {"knots": 50, "points": 16}
+    assert line.name == "cell" and line.cycle is None and (line.knots, line.points) == (50, 16)
     out, pause, back = station.steps
     assert np.allclose(out.task.goal, [1, np.radians(20)]) and out.payload == 0.5 and pause.seconds == 0.5
     assert np.allclose(back.task.goal, 0) and np.allclose(back.task.start, out.task.goal)

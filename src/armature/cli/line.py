@@ -29,10 +29,10 @@ def line(
     from armature.study.line import balance_line
     from armature.study.line_file import load_line
 
-    what, settings = load_line(file)
+    what = load_line(file)
     what = what if cycle is None else replace(what, cycle=cycle)
     with Steps(what.name) as steps:
-        found = balance_line(what, **settings, progress=steps)
+        found = balance_line(what, progress=steps)
     output.say(found)
     output.say("", output.table(("station", "move", "least s", "planned s", "wait s", "before J", "after J"), moves(found)))
     if picture is not None:

@@ -27,7 +27,6 @@ from armature.study.allocate import allocate
 from armature.study.rest import Rest, coil_power, rest
 
 GRID = 240  # steps into which the time to spare is cut
-POINTS = 16  # durations at which a move's energy is computed
 NEAREST = 1.01  # the first of them, in multiples of the least time
 ROUNDING = 1e-9  # s
 SAME = 1e-6  # rad or m between the end of one move and the start of the next
@@ -100,11 +99,14 @@ class Station:
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """Stations that work at the same cycle. cycle: s; None: that of the slowest station at its least time."""
+    """Stations that work at the same cycle. cycle: s; None: that of the slowest station at its least time.
+    knots: steps in time of every plan.  points: durations on each energy-time curve."""
 
     stations: tuple[Station, ...]
     cycle: float | None = None
     name: str = "line"
+    knots: int = 50
+    points: int = 16
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "stations", tuple(self.stations))
@@ -205,23 +207,20 @@ class BalancedLine:
         return "\n".join([f"{head}: {100 * self.saving:.1f} % saved", *rows])
 
 
-def balance_line(
-    line: Line, knots: int = 50, points: int = POINTS, progress: Callable[[str, int, int], None] | None = None
-) -> BalancedLine:
+def balance_line(line: Line, progress: Callable[[str, int, int], None] | None = None) -> BalancedLine:
     """Use the whole cycle at every station with the least energy. An ArgumentError names the station that cannot keep the cycle.
 
-    knots: steps in time of every plan.  points: durations on each energy-time curve.
-    progress: called with what is being done, how many moves are done, and of how many steps (three for each move).
+    progress: called with what was done, how many steps are done, and of how many (three for each move).
     """
     tell = _Progress(progress, 3 * sum(len(s.moves) for s in line.stations))
-    fastest = {s.name: [_least(s, m, knots, tell) for m in s.moves] for s in line.stations}
+    fastest = {s.name: [_least(s, m, line.knots, tell) for m in s.moves] for s in line.stations}
     least = {s.name: sum(f.duration for f in fastest[s.name]) + s.process_time for s in line.stations}
     slowest = max(least, key=lambda name: least[name])
     cycle = line.cycle if line.cycle is not None else least[slowest]
     late = [f"{name} needs {T:.4g} s" for name, T in least.items() if cycle - T < -1e-9 * T]
     if late:
         raise ArgumentError(f"the cycle of {cycle:.4g} s is too short: {', '.join(late)}; give at least {least[slowest]:.4g} s")
-    stations = tuple(_balanced(s, fastest[s.name], max(0.0, cycle - least[s.name]), knots, points, tell) for s in line.stations)
+    stations = tuple(_balanced(s, fastest[s.name], max(0.0, cycle - least[s.name]), line, tell) for s in line.stations)
     return BalancedLine(line.name, cycle, slowest, stations)
 
 
@@ -267,9 +266,9 @@ class _Choice:
         return np.where(self.durations[-1] + 1e-12 >= T, PchipInterpolator(self.durations, self.energies)(T), np.inf)
 
 
-def _balanced(station: Station, fastest: list[Solution], spare: float, knots: int, points: int, tell: _Progress) -> BalancedStation:
+def _balanced(station: Station, fastest: list[Solution], spare: float, line: Line, tell: _Progress) -> BalancedStation:
     """Share the spare time out among moves and rests, and plan the moves at what they were given."""
-    choices = [_choice(station, m, f, spare, knots, points, tell) for m, f in zip(station.moves, fastest)]
+    choices = [_choice(station, m, f, spare, line, tell) for m, f in zip(station.moves, fastest)]
     times = np.linspace(0.0, spare, GRID + 1)
     waits = [np.array([c.place.energy(t) for t in times]) for c in choices]
     steps = GRID if spare > 0 else 0
@@ -277,7 +276,7 @@ def _balanced(station: Station, fastest: list[Solution], spare: float, knots: in
     moves = []
     for k, choice in enumerate(choices):
         extra, wait = float(times[given[k]]), float(times[given[len(choices) + k]])
-        moves.append(_planned(station, choice, choice.least.duration + extra, wait, knots))
+        moves.append(_planned(station, choice, choice.least.duration + extra, wait, line.knots))
         tell(f"{station.name}: plan of {choice.move.name or 'a move'}")
     least = sum(f.duration for f in fastest) + station.process_time
     return BalancedStation(
@@ -285,7 +284,7 @@ def _balanced(station: Station, fastest: list[Solution], spare: float, knots: in
     )
 
 
-def _choice(station: Station, move: StationMove, least: Solution, spare: float, knots: int, points: int, tell: _Progress) -> _Choice:
+def _choice(station: Station, move: StationMove, least: Solution, spare: float, line: Line, tell: _Progress) -> _Choice:
     """The energy-time curve of a move from its least time to all of the spare time, and the rest at its goal."""
     robot = station.loaded(move)
     coil, T0 = coil_power(robot), least.duration
@@ -293,8 +292,8 @@ def _choice(station: Station, move: StationMove, least: Solution, spare: float, 
     durations, energies, motions = [T0], [before], [least.trajectory]
     if spare > 1e-6 * T0:
         first = min(NEAREST, 1 + 0.5 * spare / T0)
-        T = T0 * np.geomspace(first, 1 + spare / T0, points)
-        curve = energy_time_curve(robot, replace(move.task, duration=None), T.tolist(), station.supply, knots, refine=False)
+        T = T0 * np.geomspace(first, 1 + spare / T0, line.points)
+        curve = energy_time_curve(robot, replace(move.task, duration=None), T.tolist(), station.supply, line.knots, refine=False)
         for t, e, motion in zip(curve.durations, curve.energies, curve.trajectories):
             if motion is not None and np.isfinite(e):
                 durations.append(float(t))

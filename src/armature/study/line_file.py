@@ -90,14 +90,13 @@ class LineFile(Part):
     stations: list[StationPart] = Field(min_length=1)
 
 
-def load_line(path: str | PathLike[str]) -> tuple[Line, dict[str, int]]:
-    """The line of a YAML file, and the settings knots and points for `balance_line`. A FileError lists all mistakes with their lines."""
+def load_line(path: str | PathLike[str]) -> Line:
+    """The line of a YAML file, for `balance_line`. A FileError lists all mistakes with their lines; nothing is planned yet."""
     data = values(read_text(path), path)
     part = checked(LineFile, data, path)
     stations = [_station(s, data["stations"][k], (path, data, k)) for k, s in enumerate(part.stations)]
     with _at(path, data, "stations"):
-        line = Line(tuple(stations), part.cycle, part.name or Path(path).stem)
-    return line, {"knots": part.knots, "points": part.points}
+        return Line(tuple(stations), part.cycle, part.name or Path(path).stem, part.knots, part.points)
 
 
 @contextmanager
