@@ -18,13 +18,13 @@ from scipy.interpolate import PchipInterpolator
 from armature.errors import ArgumentError
 from armature.optimize.curve import energy_time_curve
 from armature.optimize.least_energy import minimize_energy
-from armature.optimize.min_time import minimize_time
 from armature.optimize.solution import Solution
 from armature.optimize.task import Move
 from armature.robot.model import Robot
 from armature.simulate.ledger import ledger
 from armature.study.allocate import allocate
 from armature.study.rest import Rest, coil_power, rest
+from armature.study.work import least_time
 
 GRID = 240  # steps into which the time to spare is cut
 NEAREST = 1.01  # the first of them, in multiples of the least time
@@ -238,7 +238,7 @@ class _Progress:
 
 def _least(station: Station, move: StationMove, knots: int, tell: _Progress) -> Solution:
     """The shortest motion of a move."""
-    found = minimize_time(station.loaded(move), replace(move.task, duration=None), knots=knots, starts=1)
+    found = least_time(station.loaded(move), replace(move.task, duration=None), knots)
     if not found.ok:
         raise ArgumentError(f"station {station.name!r}: move {move.name!r} has no shortest motion: {found.diagnosis or found.status.value}")
     tell(f"{station.name}: least time of {move.name or 'a move'}")

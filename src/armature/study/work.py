@@ -76,7 +76,7 @@ def plan_values(solution: Solution, certify: bool) -> dict[str, Any]:
 def curve_values(job: Job, spec: CurveSpec) -> dict[str, Any]:
     """The columns of an energy-time curve: its least time, its cheapest point, and the curve itself as lists."""
     move: Move = replace(job.task, duration=None)  # type: ignore[arg-type]  (the study has checked that it is a Move)
-    fastest = minimize_time(job.robot, move, knots=min(job.knots, 50), starts=1)
+    fastest = least_time(job.robot, move)
     if not fastest.ok:
         return {"ok": False, "status": fastest.status.name.lower(), "diagnosis": str(fastest.diagnosis or fastest.status.value)}
     durations = fastest.duration * np.geomspace(spec.shortest, spec.longest, spec.count)
@@ -95,6 +95,12 @@ def curve_values(job: Job, spec: CurveSpec) -> dict[str, Any]:
         "curve_losses": [_finite(x) for x in curve.losses],
         "diagnosis": curve.advice,
     }
+
+
+def least_time(robot: Robot, move: Move, knots: int = 50) -> Solution:
+    """The shortest motion, from one starting motion, and only where that fails from several; at least 30 knots."""
+    found = minimize_time(robot, move, knots=max(30, knots), starts=1)
+    return found if found.ok else minimize_time(robot, move, knots=max(30, knots))
 
 
 def _finite(value: float | None) -> float | None:
