@@ -46,6 +46,16 @@ def test_the_mechanism_swings_up_under_the_torques_found():
     np.testing.assert_allclose(run.q[-1], [0, np.pi], atol=2e-3)
 
 
+def test_an_acrobot_swings_up_and_its_books_close():
+    """One motor at the elbow, both links turned over: its work Σ τ Δq is the gain of potential energy, but for what RK4 loses."""
+    robot = double_pendulum("elbow").with_limits({name: {"velocity": 15.0} for name in ("shoulder", "elbow")})
+    goal = np.array([np.pi, 0.0])
+    _, _, result = planned(robot, np.zeros(2), goal, 3.0, 120)
+    gain = arm.potential_energy(robot, goal) - arm.potential_energy(robot, np.zeros(2))
+    assert result.u[:, 0] @ np.diff(result.x[:, 1]) == pytest.approx(float(gain), rel=2e-3)
+    assert np.abs(result.x[:, 2:]).max() <= 15.0 + 1e-6
+
+
 @pytest.mark.parametrize("options", [{}, {"ramp": True}, {"method": "euler"}])
 def test_a_four_bar_linkage_equals_ipopt(options):
     """One motor, two passive joints, one loop."""
