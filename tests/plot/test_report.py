@@ -13,6 +13,7 @@ import pytest
 
 import armature as arm
 from armature.errors import FileError
+from armature.optimize.result import Status
 from armature.optimize.saved import load_plan, save_plan
 from armature.plot import words
 from armature.plot.limbs import bones, reach, solids
@@ -125,6 +126,17 @@ def test_a_failed_plan_says_why_and_marks_its_motion(failed, tmp_path):
     assert "No plan was found" in text and "must not be run" in text
     assert str(failed.diagnosis).split(".")[0] in text.replace("&#x27;", "'")
     assert data_of(text)["names"]["plan"] == "motion of least violation"
+
+
+def test_a_search_that_ended_in_no_numbers_has_a_page_and_a_file(plan, tmp_path):
+    q = plan.trajectory.q.copy()
+    q[3:9] = np.nan
+    broken = replace(plan, status=Status.INVALID, trajectory=replace(plan.trajectory, q=q, tau=q))
+    assert "No plan was found" in broken.report(tmp_path / "page.html").read_text(encoding="utf-8")
+    data = data_of((tmp_path / "page.html").read_text(encoding="utf-8"))
+    assert data["joints"][0]["charts"][0]["series"][1]["y"][4] is None
+    for name in ("plan.json", "plan.npz"):
+        np.testing.assert_array_equal(load_plan(save_plan(broken, tmp_path / name)).trajectory.q, q)
 
 
 def test_words_for_every_case(plan, failed):

@@ -151,9 +151,13 @@ def _document(plan: Any, origin: dict[str, Any]) -> dict[str, Any]:
         "supply": {"kind": SUPPLIES[type(supply)], **{f.name: plain(getattr(supply, f.name)) for f in fields(supply)}},
         "robot": plan.robot.to_yaml(),
         "iterations": {f.name: [getattr(i, f.name) for i in plan.iterations] for f in fields(Iteration)},
-        "baseline": None if base is None else {"feasible": base.feasible, "note": base.note, "name": base.name, **to_mapping(base.trajectory)},
+        "baseline": None if base is None else _compared(base),
         "trajectory": to_mapping(plan.trajectory),
     }
+
+
+def _compared(base: Baseline) -> dict[str, Any]:
+    return {"feasible": base.feasible, "note": base.note, "name": base.name, **to_mapping(base.trajectory)}
 
 
 def _certificate(c: Certificate) -> dict[str, Any]:

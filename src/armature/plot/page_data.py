@@ -53,8 +53,10 @@ def _scene(plan: Any, meshes: dict[str, list[dict[str, Any]]] | None) -> dict[st
 def _track(robot: Robot, motion: Trajectory) -> dict[str, Any]:
     """duration: s.  p: (frames, links · 3), m.  r: (frames, links · 4) quaternions x y z w."""
     poses = link_poses(robot, motion(np.linspace(motion.t[0], motion.t[-1], FRAMES)).q)
-    flat = lambda x, digits: np.round(x.reshape(FRAMES, -1), digits).tolist()
-    return {"duration": short(motion.duration), "p": flat(np.asarray(poses.p), 4), "r": flat(to_quaternion(np.asarray(poses.R)), 4)}
+    flat = lambda x: np.round(np.nan_to_num(x, posinf=0.0, neginf=0.0).reshape(FRAMES, -1), 4).tolist()
+    turns = to_quaternion(np.asarray(poses.R))
+    turns = np.where(np.isfinite(turns), turns, [0.0, 0.0, 0.0, 1.0])  # a search that failed may end in no numbers at all
+    return {"duration": short(motion.duration), "p": flat(np.asarray(poses.p)), "r": flat(turns)}
 
 
 # signals and their limits -------------------------------------------------------------------------------------------------
