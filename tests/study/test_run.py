@@ -223,3 +223,9 @@ def test_one_case_of_a_kind_goes_ahead_to_compile(tmp_path: Path) -> None:
     assert [waiting.take(), waiting.take(), waiting.take()] == ["a2", "a3", None]
     waiting.again("b1")
     assert waiting.take() == "b1" and len(waiting) == 0
+
+
+def test_inputs_that_cannot_travel_are_told(tmp_path: Path) -> None:
+    study = Study(function=functions.square, vary={"x": [lambda: 3]})
+    with pytest.raises(arm.ArgumentError, match="cannot be sent to a worker"):
+        run_study(study, tmp_path / "a.db", workers=1)

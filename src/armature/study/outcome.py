@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from armature.errors import ArmatureError
+from armature.errors import ArgumentError, ArmatureError
 from armature.optimize.provenance import plain
 
 
@@ -23,7 +23,10 @@ class Outcome(NamedTuple):
 
 def packed(function: Callable[[Any], Any], argument: Any) -> bytes:
     """A case as bytes: the function by its name, its argument by value."""
-    return pickle.dumps((function, argument), protocol=pickle.HIGHEST_PROTOCOL)
+    try:
+        return pickle.dumps((function, argument), protocol=pickle.HIGHEST_PROTOCOL)
+    except (pickle.PicklingError, AttributeError, TypeError) as e:
+        raise ArgumentError(f"a case cannot be sent to a worker ({e}); use plain values, and functions of a module") from None
 
 
 def execute(case: bytes) -> Outcome:
