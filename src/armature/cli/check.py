@@ -49,12 +49,13 @@ def physics(robot: Robot) -> list[dict[str, Any]]:
     """For each joint: the torque that holds it against gravity, the inertia it feels, what its drive can give for a moment, its gear."""
     import numpy as np
 
+    from armature.cli.starter import ranges
     from armature.dynamics.compiled import bias_forces, mass_matrix
     from armature.simulate.rollout import neutral
 
     if robot.nq != robot.nv or not robot.n:
         return []
-    q = np.clip(neutral(robot), *(np.array(x) for x in zip(*_ranges(robot))))
+    q = np.clip(neutral(robot), *(np.array(x) for x in zip(*ranges(robot))))
     holding, inertia = bias_forces(robot, q, np.zeros(robot.n)), np.diag(mass_matrix(robot, q))
     drives = {c.joints[0]: c.drives[0] for c in robot.drives if len(c.joints) == len(c.drives) == 1}
     rows = []
@@ -65,11 +66,6 @@ def physics(robot: Robot) -> list[dict[str, Any]]:
         ratio = "none" if drive is None else float(drive.gear.ratio)
         rows.append({"joint": name, "holds": float(holding[k]), "inertia": float(inertia[k]), "gives": strength, "gear": ratio})
     return rows
-
-
-def _ranges(robot: Robot) -> list[tuple[float, float]]:
-    joints = {j.name: j.limits for j in robot.joints}
-    return [(joints[n].lower, joints[n].upper) if n in joints else (-float("inf"), float("inf")) for n in robot.joint_names]
 
 
 def advice(robot: Robot) -> list[str]:

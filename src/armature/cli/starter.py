@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from math import degrees, inf, isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from armature.errors import ArgumentError
 
 if TYPE_CHECKING:
     from armature.robot.model import Joint, Robot
@@ -67,6 +69,8 @@ def task_text(robot: Robot, file: str) -> str:
     """task.yaml with a move of all joints that are not a gripper's."""
     idle = [name for name in robot.joint_names if name not in movable(robot)]
     names = [name for name in robot.joint_names if name in movable(robot)]
+    if robot.nq != robot.nv:
+        raise ArgumentError(f"robot {robot.name!r} has a floating base; motions are planned for robots on a fixed base")
     start, goal = ends(robot)
     by_name = dict(zip(robot.joint_names, zip(start, goal)))
     show = lambda k: "{" + ", ".join(f"{_word(n)}: {_value(robot.joint(n), by_name[n][k])}" for n in names) + "}"
@@ -122,18 +126,39 @@ def _finger(robot: Robot, joint: Joint) -> bool:
 
 
 def ends(robot: Robot) -> tuple[list[float], list[float]]:
-    """Two configurations inside the ranges: near the middle, an eighth of the range (at most 0.4 rad or m) to either side."""
-    joints = {j.name: j for j in robot.joints}
-    start, goal = [], []
-    for name in robot.joint_names:
-        limits = joints[name].limits if name in joints else None
-        low, high = (limits.lower, limits.upper) if limits is not None else (-inf, inf)
-        low, high = max(low, -3.2), min(high, 3.2)
-        middle = min(max(0.0, low + 0.2 * (high - low)), high - 0.2 * (high - low))
-        reach = min(0.4, (high - low) / 8)
-        start.append(middle - reach)
-        goal.append(middle + reach)
-    return start, goal
+    """Two configurations inside the ranges that the joints' torque limits can hold against gravity.
+
+    The first try is about the middle of the ranges (or 0), an eighth of the range (at most 0.4 rad or m) to either side; where a joint
+    would need more than 60 % of its torque at an end or half-way, the best of 200 other places is taken.
+    """
+    import numpy as np
+
+    low, high = (np.clip(x, -3.2, 3.2) for x in zip(*ranges(robot)))
+    size = high - low
+    reach = np.minimum(0.4, size / 8)
+    middle = np.clip(0.0, low + 0.2 * size, high - 0.2 * size)
+    others = np.random.default_rng(0).uniform(low + 0.2 * size, high - 0.2 * size, (200, robot.n))
+    places = np.vstack([middle, others])
+    loads = np.max([_load(robot, places + k * reach) for k in (-1, 0, 1)], axis=0)
+    best = places[0 if loads[0] <= 0.6 else int(np.argmin(loads))]
+    return (best - reach).tolist(), (best + reach).tolist()
+
+
+def ranges(robot: Robot) -> list[tuple[float, float]]:
+    """Lower and upper end of each coordinate's range, rad or m."""
+    joints = {j.name: j.limits for j in robot.joints}
+    return [(joints[n].lower, joints[n].upper) if n in joints else (-inf, inf) for n in robot.joint_names]
+
+
+def _load(robot: Robot, q: Any) -> Any:
+    """The largest part of a joint's torque limit that gravity takes, (k,), at configurations (k, n)."""
+    import numpy as np
+
+    from armature.dynamics.compiled import bias_forces
+
+    joints = {j.name: j.limits.torque for j in robot.joints}
+    limits = np.array([joints.get(n, inf) or inf for n in robot.joint_names])
+    return np.max(np.abs(bias_forces(robot, q, np.zeros_like(q))) / limits, axis=1)
 
 
 def _value(joint: Joint, x: float) -> str:
