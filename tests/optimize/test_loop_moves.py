@@ -10,7 +10,7 @@ from linkages import double_pendulum, drive, ends, five_bar, four_bar, parallelo
 import armature as arm
 from armature.dynamics.closed_loops import close_loops, loop_rows
 from armature.dynamics.compiled import forward_dynamics, inverse_dynamics
-from armature.errors import ArgumentError
+from armature.errors import ArgumentError, RobotError
 from armature.optimize.closure import closure
 from armature.optimize.driven import Weights
 from armature.optimize.loop_move import move_problem
@@ -138,6 +138,11 @@ def test_what_cannot_be_planned_is_refused_with_words():
     two = replace(robot, joints=tuple(replace(j, passive=j.name == "coupler") for j in robot.joints)).with_drives({"rocker": drive()})
     with pytest.raises(ArgumentError, match=r"1 freedoms .* motors at 2 joints"):
         arm.minimize_energy(two, arm.Move(start, goal, duration=1.0))
+    line = arm.line(*(arm.pose(robot, start, "coupler").p + np.array([[0, 0, 0], [0.01, 0, 0]])))
+    with pytest.raises(RobotError, match="closed loops"):
+        arm.minimize_energy(robot, arm.FollowPath(line, duration=1.0, link="coupler"))
+    with pytest.raises(RobotError, match="closed loops"):
+        arm.ways_round(robot, arm.Move(start, goal, duration=1.0))
     with pytest.raises(ArgumentError, match="passive and has friction"):
         arm.minimize_energy(robot.with_friction({"rocker": {"viscous": 1.0}}), arm.Move(start, goal, duration=1.0))
 

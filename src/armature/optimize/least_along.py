@@ -18,6 +18,7 @@ from armature.optimize.along_path import Curve
 from armature.optimize.follow_path import FollowPath, Joined
 from armature.optimize.path_plan import Aim, plan_path
 from armature.optimize.solution import Diagnosis, Solution
+from armature.robot.loop import refuse_loops
 from armature.robot.model import Robot
 from armature.simulate.ledger import drive_signals
 
@@ -40,6 +41,7 @@ def least_time_along(robot: Robot, task: FollowPath, supply: Any = None, **setti
 
 def plan_along(robot: Robot, task: FollowPath, aim: Aim, supply: Any = None, **settings: Any) -> Solution:
     """One plan, or one for every part between corners."""
+    refuse_loops(robot, "planning along a path")
     curve = task.curve(robot)
     once = dataclasses.replace(task, path=curve)  # inverse kinematics once
     return plan_legs(curve, once, aim, supply, **settings) if curve.corners else plan_path(robot, once, aim, supply, **settings)
