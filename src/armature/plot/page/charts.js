@@ -55,14 +55,21 @@ function responsive(figure, height, draw) {
   new ResizeObserver(again).observe(figure); again();
   return svg;
 }
-function frame(width, height, [x0, x1], [y0, y1], format = tidy) {
+// numbers beside an axis: as many decimals as tell neighbours apart
+function plain(marks) {
+  const step = marks.length > 1 ? marks[1] - marks[0] : 1, most = Math.max(...marks.map(Math.abs), 0);
+  const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9) + (Math.round(step / 10 ** Math.floor(Math.log10(step) + 1e-9) * 10) % 10 ? 1 : 0));
+  return most >= 1e5 || digits > 4 ? tidy : x => x.toFixed(digits);
+}
+function frame(width, height, [x0, x1], [y0, y1], format) {
   const left = 42, right = width - 6, top = 8, bottom = height - 22, parts = [];
   const X = x => left + (x - x0) / (x1 - x0) * (right - left), Y = y => bottom - (y - y0) / (y1 - y0) * (bottom - top);
-  for (const y of ticks(y0, y1, Math.max(3, (bottom - top) / 32))) {
-    parts.push(make("line", { class: "gridline", x1: left, x2: right, y1: Y(y), y2: Y(y) }), make("text", { x: left - 6, y: Y(y) + 4, "text-anchor": "end" }, format(y)));
+  const up = ticks(y0, y1, Math.max(3, (bottom - top) / 32)), across = ticks(x0, x1, Math.max(3, (right - left) / 58));
+  const label = format || plain(up), below = plain(across);
+  for (const y of up) {
+    parts.push(make("line", { class: "gridline", x1: left, x2: right, y1: Y(y), y2: Y(y) }), make("text", { x: left - 6, y: Y(y) + 4, "text-anchor": "end" }, label(y)));
   }
-  const across = ticks(x0, x1, Math.max(3, (right - left) / 58));
-  for (const x of across) parts.push(make("text", { x: Math.min(X(x), right - 8), y: bottom + 15, "text-anchor": "middle" }, tidy(x)));
+  for (const x of across) parts.push(make("text", { x: Math.min(X(x), right - 8), y: bottom + 15, "text-anchor": "middle" }, below(x)));
   if (y0 < 0 && y1 > 0) parts.push(make("line", { class: "zero", x1: left, x2: right, y1: Y(0), y2: Y(0) }));
   return { left, right, top, bottom, X, Y, parts };
 }
@@ -136,7 +143,7 @@ function regionChart(graf, clock) {
   responsive(figure, 190, (width, height) => {
     const { x, low, high } = graf.region, pad = ([a, b]) => [a - 0.05 * (b - a || 1), b + 0.05 * (b - a || 1)];
     // the region, or a window on it where the motion uses but a small part
-    const window = (all, own) => { const [l, h] = extent(all), most = 2.6 * Math.max(...own.map(Math.abs), 1e-3); return pad([Math.max(l, -most), Math.min(h, most)]); };
+    const window = (all, own) => { const [l, h] = extent(all), most = 2.6 * Math.max(...own.map(Math.abs), 0.02 * (h - l)); return pad([Math.max(l, -most), Math.min(h, most)]); };
     const a = area = frame(width, height, window([...x, ...graf.v], graf.v), window([...low, ...high, ...graf.i], graf.i));
     const name = `clip${clips++}`, clip = make("clipPath", { id: name }, make("rect", { x: a.left, y: a.top, width: a.right - a.left, height: a.bottom - a.top }));
     a.parts.push(make("defs", {}, clip));
@@ -184,7 +191,7 @@ function recordChart(title, numbers, columns, powers) {
   const chart = { series: columns.map(([, values]) => ({ y: values.map(y) })), limits: [] };
   const figure = html("figure", {}, html("figcaption", {}, html("b", { textContent: title })));
   responsive(figure, 200, (width, height) => {
-    const a = frame(width, height, [0, Math.max(1, numbers.length - 1)], range(chart), v => powers ? (Number.isInteger(v) ? `1e${v}` : "") : tidy(v));
+    const a = frame(width, height, [0, Math.max(1, numbers.length - 1)], range(chart), powers ? v => Number.isInteger(v) ? `1e${v}` : "" : null);
     chart.series.forEach((s, k) => {
       const line = make("path", { class: "line", d: path(numbers.map((_, i) => i), s.y, a.X, a.Y) });
       line.style.stroke = COLOURS[k % COLOURS.length]; a.parts.push(line);
