@@ -14,7 +14,7 @@ from armature.optimize.driven import Weights
 from armature.optimize.forward import forward
 from armature.optimize.interior import solve, stages
 from armature.optimize.nlp import as_nlp, functions
-from armature.optimize.problem import Problem
+from armature.optimize.problem import Guess, Problem
 
 HEAT = Weights(heat=1.0)
 
@@ -97,6 +97,24 @@ def test_torques_that_run_straight_are_continuous_and_their_rates_limited():
     assert np.abs(result.u).max() <= 0.7 * np.abs(free.u).max() + 1e-6
     assert result.cost > free.cost
     np.testing.assert_allclose(np.diff(result.x[:, 6]), result.u[:, 0] / 40, atol=1e-7)
+
+
+def test_a_free_duration_is_the_shortest_of_given_ones():
+    """Time and heat weighed: the optimum over the duration is stationary among solves with the duration given."""
+    robot, weights, N = four_bar(), Weights(heat=1.0, time=0.5), 40
+    start, goal = ends(robot, 1.0, 2.5)
+    free = forward(robot, Regenerative(), [start, goal], durations=1)
+    guess = free.guess(*cubic(robot, start, goal, 1.0, N), 1.0)
+    best = solve(free.problem(N, start, goal, weights, durations=(0.1, 10.0)), guess)
+    assert best.ok, best.message
+    given = forward(robot, Regenerative(), [start, goal])
+    costs = []
+    for T in best.p[0] * np.array([0.95, 1.0, 1.05]):
+        result = solve(given.problem(N, start, goal, weights, T), Guess(best.x, best.u))
+        assert result.ok
+        costs.append(result.cost)
+    assert costs[1] == pytest.approx(best.cost, rel=1e-8)
+    assert costs[1] < min(costs[0], costs[2])
 
 
 def test_limits_of_passive_joints_hold():

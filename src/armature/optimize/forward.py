@@ -96,7 +96,8 @@ class Forward(Driven):
     def acceleration(self, q: Any, v: Any, tau: Any, p: Any, d: Any) -> list[Any]:
         """(L3), as scalars."""
         column = lambda values: ca.vertcat(*(ca.SX(bare(x)) for x in values))
-        found = (self.closed or Closure(self.robot)).acceleration(column(q), column(v), column(tau), d[-1])
+        alpha = d[-1] / sum(p[1 : self.durations], start=p[0]) if self.durations else d[-1]
+        found = (self.closed or Closure(self.robot)).acceleration(column(q), column(v), column(tau), alpha)
         return [found[j] for j in range(self.robot.n)]
 
     def instant(self, at: At) -> Any:
@@ -133,7 +134,7 @@ class Forward(Driven):
         for j in self.closed.dependent if self.closed else ():
             low[N, [j, n + j]], high[N, [j, n + j]] = inner_low[[j, n + j]], inner_high[[j, n + j]]
         data = np.array(base.data)
-        data[:, -1] = DAMPING * N / (duration or float(np.mean(more.get("first", 1.0))))
+        data[:, -1] = DAMPING * N / (duration or 1.0)  # free durations divide it in the model
         return replace(base, data=data)
 
     def guess(self, q: np.ndarray, v: np.ndarray, a: np.ndarray, duration: Any) -> Guess:
