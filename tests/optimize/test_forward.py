@@ -99,7 +99,7 @@ def test_torques_that_run_straight_are_continuous_and_their_rates_limited():
     np.testing.assert_allclose(np.diff(result.x[:, 6]), result.u[:, 0] / 40, atol=1e-7)
 
 
-def test_a_free_duration_is_the_shortest_of_given_ones():
+def test_a_free_duration_is_the_best_of_given_ones():
     """Time and heat weighed: the optimum over the duration is stationary among solves with the duration given."""
     robot, weights, N = four_bar(), Weights(heat=1.0, time=0.5), 40
     start, goal = ends(robot, 1.0, 2.5)
