@@ -274,7 +274,8 @@ def test_a_terminal_that_knows_only_ascii_gets_question_marks():
 
 @pytest.mark.parametrize("times", [1, 2])
 def test_ctrl_c_ends_a_plan_with_the_best_so_far_and_a_second_one_at_once(times):
-    command = [sys.executable, "-m", "armature", *PLAN[:-1], "8000"]
+    move = ["six_axis", "--from", "lift=-80deg,elbow=140deg", "--to", "pan=60deg,lift=-10deg,elbow=20deg", "-T", "1.6", "--knots", "6000"]
+    command = [sys.executable, "-m", "armature", "plan", *move, "--supply", "non-regenerative"]
     child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert child.stderr is not None
     assert "iteration" in child.stderr.readline()  # after two seconds a line tells how it goes
