@@ -17,17 +17,23 @@ import armature as arm
 
 OUT = Path("demo")
 DOWN = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])  # the tool (its y axis) points down
-SHELF, BOX, CLEAR = np.array([0.22, -0.48, 0.38]), np.array([0.0, 0.57, 0.03]), np.array([0.0, 0.0, 0.10])  # m
+SHELF, BOX, CLEAR = np.array([0.45, -0.20, 0.55]), np.array([0.25, 0.55, -0.20]), np.array([0.0, 0.0, 0.10])  # m
 DURATION, LIFT = 1.6, 0.35  # s
 
 
 def task(robot: arm.Robot) -> arm.Move:
-    """Pick, lift, carry, lower, place: four configurations, of which the two above shelf and box are passed without stopping."""
-    above = arm.inverse_kinematics(robot, (DOWN, SHELF + CLEAR), "tool", seed=np.radians([-70, -90, 80, -80, 90, 20])).best
-    near = lambda place, seed: arm.inverse_kinematics(robot, (DOWN, place), "tool", seed=seed).best
-    pick, over = near(SHELF, above), near(BOX + CLEAR, above)
-    passing = (arm.Via(above, at=LIFT), arm.Via(over, at=DURATION - LIFT))
-    return arm.Move(pick, near(BOX, over), DURATION, via=passing)
+    """Pick, lift, carry, place: the place above the shelf is passed without stopping."""
+    above = configuration(robot, SHELF + CLEAR, np.radians([-40, -90, 80, -80, 90, 20]))
+    pick = configuration(robot, SHELF, above)
+    place = configuration(robot, BOX, above + np.radians([90, 0, 0, 0, 0, 0]))
+    return arm.Move(pick, place, DURATION, via=[arm.Via(above, at=LIFT)])
+
+
+def configuration(robot: arm.Robot, place: np.ndarray, near: np.ndarray) -> np.ndarray:
+    """The joints that hold the tool down at a place, turned with the arm about the vertical; near other ones."""
+    c, s = place[:2] / np.hypot(*place[:2])
+    turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+    return arm.inverse_kinematics(robot, (turn @ DOWN, place), "tool", seed=near).best
 
 
 def main() -> None:
