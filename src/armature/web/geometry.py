@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -10,11 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from armature.robot.model import Joint, Link, Robot, Visual
+from armature.plot.limbs import solids
+from armature.robot.model import Robot, Visual
 
 KINDS = (".stl", ".obj", ".ply", ".dae", ".glb", ".off")
 MOST_BYTES = 64 * 2**20  # of one mesh file
-LIMB, JOINT, BASE = (0.902, 0.910, 0.925), (0.22, 0.42, 0.66), (0.36, 0.40, 0.46)
+LIMB = (0.902, 0.910, 0.925)
+PAINTS = {"limb": LIMB, "joint": (0.22, 0.42, 0.66), "base": (0.36, 0.40, 0.46), "tool": (0.36, 0.40, 0.46)}
 Colour = tuple[float, float, float]
 
 
@@ -30,12 +31,10 @@ class Shape:
 def shapes(robot: Robot, folders: Sequence[Path]) -> tuple[dict[str, list[Shape]], list[str]]:
     """{link: its shapes}, and notes on meshes that could not be drawn. folders: the only places that meshes are read from."""
     notes: list[str] = []
-    size = reach(robot)
     meshes = {link.name: [s for v in link.visuals if v.shape == "mesh" and (s := _mesh(v, folders, notes))] for link in robot.links}
-    if any(meshes.values()):
-        others = {link.name: [_solid(v) for v in link.visuals if v.shape != "mesh"] for link in robot.links}
-        return {name: [*meshes[name], *others[name]] for name in meshes}, notes
-    return {link.name: _limb(robot, link, size) for link in robot.links}, notes
+    found = any(meshes.values())
+    drawn = solids(robot, {link.name: [] for link in robot.links} if found else None)  # beside meshes, only what the file itself draws
+    return {link.name: [*meshes[link.name], *map(_solid, drawn[k])] for k, link in enumerate(robot.links)}, notes
 
 
 def joined(parts: Sequence[Shape], tint: Colour | None = None) -> list[Shape]:
@@ -49,16 +48,6 @@ def joined(parts: Sequence[Shape], tint: Colour | None = None) -> list[Shape]:
         faces = np.concatenate([part.faces + k for part, k in zip(group, first)])
         found.append(Shape(np.concatenate([part.vertices for part in group]), faces, colour))
     return found
-
-
-def reach(robot: Robot) -> float:
-    """About how far the robot gets: all offsets between joints, one after the other, m."""
-    return max(0.05, math.fsum(math.dist(j.position, (0, 0, 0)) for j in robot.joints) + _strokes(robot))
-
-
-def _strokes(robot: Robot) -> float:
-    ends = [(j.limits.lower, j.limits.upper) for j in robot.joints if j.kind == "prismatic"]
-    return math.fsum(max(abs(a), abs(b)) if math.isfinite(a) and math.isfinite(b) else 1.0 for a, b in ends)
 
 
 # meshes ------------------------------------------------------------------------------------------------------------------
@@ -123,99 +112,22 @@ def _placed(vertices: np.ndarray, faces: np.ndarray, visual: Visual, colour: Col
     return Shape(vertices @ np.asarray(visual.rotation).T + np.asarray(visual.position), faces, colour)
 
 
-def _solid(visual: Visual) -> Shape:
-    """A box, cylinder, capsule or sphere of a robot's file."""
+# solids ------------------------------------------------------------------------------------------------------------------
+
+
+def _solid(solid: dict[str, Any]) -> Shape:
+    """The triangles of a tube, box or sphere of `plot.limbs`."""
     import trimesh
 
-    colour = visual.colour[:3] if visual.colour else LIMB
-    make = {
-        "box": lambda: trimesh.creation.box(visual.size),
-        "sphere": lambda: trimesh.creation.icosphere(2, visual.size[0]),
-        "cylinder": lambda: trimesh.creation.cylinder(visual.size[0], visual.size[1]),
-        "capsule": lambda: trimesh.creation.capsule(visual.size[1], visual.size[0]),
-    }
-    mesh: Any = make[visual.shape]()
-    return _placed(mesh.vertices, mesh.faces, visual, colour)
-
-
-# limbs -------------------------------------------------------------------------------------------------------------------
-
-
-def _limb(robot: Robot, link: Link, size: float) -> list[Shape]:
-    """A link drawn from its joints: a housing about its own axis, and a limb to each joint that it carries.
-
-    A limb first goes across the axis and then along it, as the arms of most robots do.
-    """
-    own = next((j for j in robot.joints if j.child == link.name), None)
-    carried = [j for j in robot.joints if j.parent == link.name]
-    r = _radius(robot, link.name, size)
-    found: list[Shape] = []
-    if own is None:
-        found.append(_tube((0, 0, 0), (0, 0, 0.25 * r), 2.2 * r, BASE))
-    elif own.kind in ("revolute", "continuous"):
-        axis = np.asarray(own.axis)
-        found.append(_tube(-1.25 * r * axis, 1.25 * r * axis, 1.15 * r, JOINT))
-    elif own.kind == "prismatic":
-        found += _rod(own, size, r)
-    for joint in carried:
-        found += _to(joint, own, r)
-    if not carried:
-        found += _tip(link, own, r)
-    return found
-
-
-def _radius(robot: Robot, link: str, size: float) -> float:
-    """Limbs grow thinner towards the hand."""
-    order = [link.name for link in robot.links]
-    return 0.042 * size * (1.0 - 0.5 * order.index(link) / max(1, len(order) - 1))
-
-
-def _to(joint: Joint, own: Joint | None, r: float) -> list[Shape]:
-    """From a link's origin to a joint that it carries."""
-    end = np.asarray(joint.position, dtype=float)
-    if np.linalg.norm(end) < 1e-6 or joint.kind == "prismatic":
-        return []
-    if own is None or own.kind == "fixed":
-        return [_capsule(np.zeros(3), end, 1.3 * r if own is None else 0.7 * r, BASE if own is None else LIMB)]
-    axis = np.asarray(own.axis, dtype=float)
-    along = axis * (axis @ end)
-    corner = end - along
-    if joint.kind == "fixed":
-        return [_capsule(np.zeros(3), end, 0.6 * r, BASE)]
-    legs = [(np.zeros(3), corner), (corner, end)]
-    return [_capsule(a, b, 0.85 * r, LIMB) for a, b in legs if np.linalg.norm(b - a) > 0.2 * r]
-
-
-def _rod(own: Joint, size: float, r: float) -> list[Shape]:
-    """The bar of a sliding joint, behind its origin, as long as its stroke."""
-    low, high = own.limits.lower, own.limits.upper
-    stroke = max(abs(low), abs(high)) if math.isfinite(low) and math.isfinite(high) else 0.4 * size
-    return [_capsule(-stroke * np.asarray(own.axis), np.zeros(3), 0.6 * r, LIMB)]
-
-
-def _tip(link: Link, own: Joint | None, r: float) -> list[Shape]:
-    """A ball where the hand is."""
-    import trimesh
-
-    if own is None:
-        return []
-    ball = trimesh.creation.icosphere(2, 0.75 * r)
-    return [Shape(np.asarray(ball.vertices), np.asarray(ball.faces), BASE)]
-
-
-def _tube(a: Any, b: Any, radius: float, colour: Colour) -> Shape:
-    import trimesh
-
-    mesh: Any = trimesh.creation.cylinder(radius, sections=28, segment=np.array([a, b], dtype=float))
-    return Shape(np.asarray(mesh.vertices), np.asarray(mesh.faces), colour)
-
-
-def _capsule(a: np.ndarray, b: np.ndarray, radius: float, colour: Colour) -> Shape:
-    """A tube with round ends."""
-    import trimesh
-
-    length = float(np.linalg.norm(b - a))
-    mesh: Any = trimesh.creation.capsule(length, radius, count=(16, 24))
-    T: Any = trimesh.geometry.align_vectors([0, 0, 1], (b - a) / length)
-    vertices = mesh.vertices - [0, 0, mesh.vertices[:, 2].min() + radius]  # from the first centre on
-    return Shape(vertices @ T[:3, :3].T + a, np.asarray(mesh.faces), colour)
+    paint = solid["paint"]
+    colour = PAINTS[paint] if isinstance(paint, str) else (paint[0], paint[1], paint[2])
+    if solid["kind"] == "tube":
+        ends = np.array([solid["a"], solid["b"]], dtype=float)
+        mesh: Any = trimesh.creation.cylinder(solid["r"], sections=28, segment=ends)
+    elif solid["kind"] == "sphere":
+        mesh = trimesh.creation.icosphere(2, solid["r"])
+        mesh.apply_translation(solid["at"])
+    else:
+        mesh = trimesh.creation.box(solid["size"])
+        mesh.vertices = mesh.vertices @ np.reshape(solid["R"], (3, 3)).T + solid["at"]
+    return Shape(np.asarray(mesh.vertices, dtype=float), np.asarray(mesh.faces), colour)

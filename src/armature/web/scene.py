@@ -10,8 +10,9 @@ import numpy as np
 
 from armature.dynamics.compiled import link_poses, pose
 from armature.motion.trajectory import Trajectory
+from armature.plot.limbs import reach
 from armature.robot.model import Robot
-from armature.web.geometry import Shape, joined, reach, shapes
+from armature.web.geometry import Shape, joined, shapes
 from armature.web.session import hand
 
 START, GOAL, PLAN, GHOST = (0.13, 0.59, 0.38), (0.90, 0.45, 0.10), (0.0, 0.447, 0.698), (0.45, 0.47, 0.50)
