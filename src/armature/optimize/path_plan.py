@@ -21,7 +21,7 @@ from armature.optimize.follow_path import FollowPath
 from armature.optimize.instant import instants
 from armature.optimize.interior import Options, solve
 from armature.optimize.path import PathModel, path_model
-from armature.optimize.phase_plane import Profile, Steps, best_profile
+from armature.optimize.phase_plane import Profile, Steps, best_within_means
 from armature.optimize.result import Result, Status
 from armature.optimize.solution import Baseline, Diagnosis, Solution
 from armature.optimize.time_scaling import time_scaling
@@ -65,6 +65,7 @@ def plan_path(
     if run.result.ok and not search.late():
         run = search.adapted(run, knots)
     run, notes = search.kept_inside(run)
+    notes += search.hull(profile)
     steps, result, motion = run.steps, run.result, search.motion(run)
     diagnosis = search.diagnose(steps, profile, result) if not result.ok else search.beyond(run)
     status = Status.INFEASIBLE if result.ok and diagnosis is not None else result.status
@@ -161,7 +162,21 @@ class _Search:
     def profile(self, steps: Steps) -> Profile | None:
         """The dynamic programme's answer."""
         aim = self.aim
-        return best_profile(self.model.step, steps, self.top(steps), aim.duration, aim.price, aim.weight)
+        return best_within_means(self.model.step, steps, self.top(steps), aim.duration, aim.price, aim.weight)
+
+    def hull(self, profile: Profile | None) -> list[str]:
+        """What the dynamic programme could not do, for the notes."""
+        if profile is None:
+            return ["the dynamic programme found no profile on its grid; the interior solver began with the plain one"]
+        rates = "; it does not know limits of jerk and torque rate" if any(len(x) for x in self.model.rates) else ""
+        priced = [
+            what
+            for what, given in (("the duration", self.aim.duration is not None), ("average heat", bool(self.model.step.means)))
+            if given
+        ]
+        if not priced:
+            return [f"global start: the dynamic programme{rates}"] if rates else []
+        return [f"global start: the dynamic programme met {' and '.join(priced)} by prices, which reach the lower hull only{rates}"]
 
     def run(self, steps: Steps, start: Timing, inside: float = 0.0) -> _Run:
         """The interior solver's, from a starting motion."""

@@ -21,6 +21,8 @@ from armature.optimize.path_step import PathStep
 
 Array = np.ndarray
 AROUND = np.linspace(-1.0, 1.0, 15)  # a finer grid around the last profile, in units of its width
+WARM = 1e-3  # excess of a mean that counts as none, as a fraction of its limit
+PRICED = 10  # prices tried for limits of means
 ALLOWED = 1e-6  # excess of a limit that counts as none, as a fraction of it
 
 
@@ -219,6 +221,35 @@ def best_profile(
         width = width * np.where(again.edge, 1.0, 0.6)
         found = again
     return found
+
+
+def mean_excesses(step: PathStep, profile: Profile) -> Array:
+    """(K,) by how much a profile exceeds the limits of means (average heat, continuous current), as fractions of them."""
+    steps = profile.steps
+    found = step.kernel(profile.s[:-1], profile.s[1:], steps.lengths, steps.G, steps.sides)[3]
+    return np.asarray(found)[:, :-1].sum(axis=0) / profile.duration
+
+
+def best_within_means(step: PathStep, steps: Steps, top: Array, duration: float | None, price: float, weight: float) -> Profile | None:
+    """`best_profile` with limits of means met through prices of their integrals: each is bracketed, then halved.
+
+    Prices reach the lower hull only: where it has a gap, the profile at its cooler side is given."""
+    found = best_profile(step, steps, top, duration, price, weight)
+    if found is None or not step.means or np.max(mean_excesses(step, found)) <= WARM:
+        return found
+    scale = max(abs(weight * found.energy + price * found.duration), 1e-9) / found.duration
+    low, high, prices, cool = np.zeros(len(step.means)), np.full(len(step.means), np.inf), np.zeros(len(step.means)), None
+    for _ in range(PRICED):
+        hot = mean_excesses(step, found) > WARM
+        cool = cool if hot.any() else found
+        low, high = np.where(hot, prices, low), np.where(hot | (prices == 0.0), high, prices)
+        open_ended = np.where(prices > 0.0, 4.0 * prices, 0.3 * scale)
+        prices = np.where(np.isfinite(high), (low + np.where(np.isfinite(high), high, 0.0)) / 2, np.where(hot, open_ended, prices))
+        again = best_profile(step, steps, top, duration, price, weight, prices=prices, near=found)
+        if again is None:
+            break
+        found = again
+    return found if cool is None or np.max(mean_excesses(step, found)) <= WARM else cool
 
 
 def _solved(plane: Plane, duration: float | None, price: float, weight: float, prices: Array | None) -> Profile | None:
