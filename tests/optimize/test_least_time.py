@@ -20,7 +20,6 @@ from armature.robot.library import library
 MOVES = {
     "burgevin": ([0.0, 1.2, 0.4], [1.2, 1.8, 0.7]),
     "planar2": ([0.3, -1.0], [1.4, 0.8]),
-    "scara": ([0.4, 0.8, 0.05, 0.0], [-0.9, 1.4, 0.12, 1.0]),
 }
 
 

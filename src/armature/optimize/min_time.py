@@ -91,11 +91,18 @@ def unsearched(problem: MoveProblem) -> Attempt:
 
 
 def shortest(problem: MoveProblem, seconds: float) -> Attempt:
-    """The shortest motion from the joint cubic, roughly and quickly."""
+    """The shortest motion found in so many seconds, roughly: to about 1 %."""
     problem = free_problem(replace(problem, supply=COUNTED_LATER, free=True))
     stages(problem.driven.model)  # compiling does not count
     planner = Planner(Weights(time=1.0), Options(iterations=80), None, time.perf_counter() + seconds)
-    return branches(planner, problem, None, 1)
+    best = branches(planner, problem, None, 1)
+    for _ in range(CHALLENGES):
+        found = faster(planner, problem, best) if best.ok and not planner.late else None
+        better = sharpened(planner, found.problem, found, 0.3, 0.1) if found is not None else None
+        if better is None or better.motion.duration >= best.motion.duration:
+            break
+        best = better
+    return best
 
 
 def free_problem(problem: MoveProblem) -> MoveProblem:
@@ -219,14 +226,14 @@ def faster(planner: Planner, problem: MoveProblem, best: Attempt) -> Attempt | N
     return None
 
 
-def sharpened(planner: Planner, problem: MoveProblem, best: Attempt, price: float) -> Attempt | None:
-    """Prices lowered step by step with these knots, then the directions of dry friction kept; None where that failed."""
+def sharpened(planner: Planner, problem: MoveProblem, best: Attempt, price: float, last: float = LAST) -> Attempt | None:
+    """Prices lowered step by step to the last one, then the directions of dry friction kept; None where that failed."""
     problem = replace(problem, move=replace(problem.move, duration=best.motion.duration))
     weights = prices(problem, best.motion.duration, copper(problem, best.motion))
     start: Any = problem.guess(best.motion) if problem.N != best.problem.N else best.result
     found: list[Attempt] = []
     f, ratio, failures = price, 0.3, 0
-    while f >= LAST and failures < 3 and not planner.late:
+    while f >= last and failures < 3 and not planner.late:
         attempt = planner.attempt(problem, start, weights=weights(f))
         if attempt.ok:
             found.append(attempt)
@@ -237,11 +244,11 @@ def sharpened(planner: Planner, problem: MoveProblem, best: Attempt, price: floa
             ratio = ratio**0.5
     if not found:
         return None
-    last = choose(found)
+    chosen = choose(found)
     if problem.driven.dry and not problem.driven.smooth.power:
-        exact = planner.directed(last, weights(max(f, LAST)))
-        return exact if exact.ok else last
-    return last
+        exact = planner.directed(chosen, weights(max(f, last)))
+        return exact if exact.ok else chosen
+    return chosen
 
 
 def detours(problem: MoveProblem) -> list[Trajectory]:
