@@ -126,10 +126,10 @@ def three_solvers(c: Case, shortest: float) -> tuple[float, float]:
 
 
 def programme(task: FollowPath) -> Profile | None:
-    """The dynamic programme's least energy at the task's duration, globally on 60 steps, then on 120."""
+    """The dynamic programme's least energy at the task's duration, globally on 60 steps, then on 240."""
     curve, found, T = task.path, None, float(task.duration or 1.0)
     step = path_model(instants(curve.robot)).step
-    for knots in (60, 120):
+    for knots in (60, 240):
         steps = steps_along(curve, knots_along(curve, knots), task.ends)
         cap = 12.0 / T
         quick = fastest(steps, straight_rows(step, steps, 1.5), cap)
