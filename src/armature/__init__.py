@@ -82,6 +82,11 @@ _SURFACE: dict[str, str | tuple[str, str]] = {
     "rehearse": "armature.simulate.rehearse",
     "FollowPath": "armature.optimize.follow_path",
     "Job": "armature.optimize.job",
+    "load_job": "armature.optimize.job_file",
+    "load_plan": "armature.optimize.saved",
+    "SavedPlan": "armature.optimize.saved",
+    "load_recorded": "armature.motion.recorded",
+    "recorded_cost": "armature.optimize.recorded",
     "Move": "armature.optimize.task",
     "Via": "armature.optimize.task",
     "minimize_energy": "armature.optimize.least_energy",
@@ -90,6 +95,10 @@ _SURFACE: dict[str, str | tuple[str, str]] = {
     "Study": "armature.study.spec",
     "run_study": "armature.study.run",
     "load_study": "armature.study.file",
+    "Line": "armature.study.line",
+    "Station": "armature.study.line",
+    "balance_line": "armature.study.line",
+    "load_line": "armature.study.line_file",
     # closed forms, constraints, loads
     "kinematic_derivatives": "armature.dynamics.compiled_closed",
     "coriolis_tensor": "armature.dynamics.compiled_closed",
@@ -199,6 +208,7 @@ if TYPE_CHECKING:
     from armature.motion.formats import load_trajectory as load_trajectory
     from armature.motion.path import JointPath as JointPath
     from armature.motion.path import Path as Path
+    from armature.motion.recorded import load_recorded as load_recorded
     from armature.motion.shapes import arc as arc
     from armature.motion.shapes import circle as circle
     from armature.motion.shapes import joint_path as joint_path
@@ -215,10 +225,14 @@ if TYPE_CHECKING:
     from armature.optimize.follow_path import FollowPath as FollowPath
     from armature.optimize.improve import improve as improve
     from armature.optimize.job import Job as Job
+    from armature.optimize.job_file import load_job as load_job
     from armature.optimize.least_energy import minimize_energy as minimize_energy
     from armature.optimize.min_time import minimize_time as minimize_time
+    from armature.optimize.recorded import recorded_cost as recorded_cost
     from armature.optimize.redundant import best_self_motion as best_self_motion
     from armature.optimize.redundant import least_energy_to_pose as least_energy_to_pose
+    from armature.optimize.saved import SavedPlan as SavedPlan
+    from armature.optimize.saved import load_plan as load_plan
     from armature.optimize.solution import Baseline as Baseline
     from armature.optimize.solution import Diagnosis as Diagnosis
     from armature.optimize.solution import Solution as Solution
@@ -248,6 +262,10 @@ if TYPE_CHECKING:
     from armature.simulate.run import simulate as simulate
     from armature.simulate.servo import Servo as Servo
     from armature.study.file import load_study as load_study
+    from armature.study.line import Line as Line
+    from armature.study.line import Station as Station
+    from armature.study.line import balance_line as balance_line
+    from armature.study.line_file import load_line as load_line
     from armature.study.run import run_study as run_study
     from armature.study.spec import Study as Study
 
