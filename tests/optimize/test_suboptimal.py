@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import armature as arm
+from armature.drive import Bus
 from armature.motion.shapes import joint_path
 from armature.optimize.certify import margins
 from armature.optimize.follow_path import FollowPath
@@ -184,3 +185,11 @@ def test_bad_arguments_are_refused():
                              ((VALASEK, motion), "joints")):  # fmt: skip
         with pytest.raises(arm.ArgumentError, match=words):
             next(improve(*arguments))
+
+
+def test_shared_bus_is_refused_in_words():
+    robot, motion = move("planar2", 1.5)
+    with pytest.raises(arm.ArgumentError, match=r"depends on the past; give supply="):
+        next(improve(robot, motion, Bus(1e-3, 300.0, 320.0)))
+    with pytest.raises(arm.ArgumentError, match=r"depends on the past; give supply="):
+        arm.minimize_energy(robot, FollowPath(joint_path(motion.q[[0, -1]]), duration=1.5), Bus(1e-3, 300.0, 320.0))

@@ -86,3 +86,13 @@ def test_bad_arguments_are_refused():
         rehearse(arm.library("planar2"), PLAN)
     with pytest.raises(arm.ArgumentError, match="mass"):
         Perturbations(mass=1.5)
+
+
+def test_perturbations_are_a_mapping_too_and_others_are_refused():
+    robot = arm.library("planar2")
+    motion = joint_quintic(np.array([0.0, 0.5]), np.array([0.5, 0.9]), 1.0, joint_names=robot.joint_names)
+    named, given = (arm.rehearse(robot, motion, p, runs=4) for p in (arm.Perturbations(mass=0.1, noise=0.0), {"mass": 0.1, "noise": 0.0}))
+    assert np.array_equal(named.error, given.error)
+    for wrong in ({"weight": 0.1}, 0.2):
+        with pytest.raises(arm.ArgumentError, match="perturbations are"):
+            arm.rehearse(robot, motion, wrong)

@@ -8,7 +8,8 @@ holds its torques over the step; the perturbed mechanism is integrated by Runge�
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -93,10 +94,22 @@ class Rehearsal:
         return "\n".join(lines)
 
 
+def _given(perturbations: Any) -> Perturbations:
+    """Perturbations, also from a mapping of their names."""
+    if perturbations is None or isinstance(perturbations, Perturbations):
+        return perturbations or Perturbations()
+    known = [f.name for f in fields(Perturbations)]
+    if not isinstance(perturbations, Mapping) or not set(perturbations) <= set(known):
+        raise ArgumentError(
+            f"perturbations are {perturbations!r}; use arm.Perturbations(...) or a mapping with some of {known}"
+        )
+    return Perturbations(**perturbations)
+
+
 def rehearse(
     robot: Robot,
     solution: Any,
-    perturbations: Perturbations | None = None,
+    perturbations: Perturbations | Mapping[str, Any] | None = None,
     runs: int = 64,
     controller: str = "servo",
     bandwidth: float = 10.0,
@@ -106,12 +119,13 @@ def rehearse(
 ) -> Rehearsal:
     """Run a plan on perturbed robots, all in one compiled batch.
 
-    solution: of a planner, or a Trajectory.  perturbations: how the robots differ.  controller: "servo" or "constraint" (3.1).
+    solution: of a planner, or a Trajectory.  perturbations: how the robots differ; also {"mass": 0.1, …}.
+    controller: "servo" or "constraint" (3.1).
     bandwidth: of the position loop, Hz: K_p = M̄ ω², K_d = 2 M̄ ω with the mean inertia M̄ of each joint; Γ₀ = ω², Γ₁ = 2ω.
     step: of the controller, s.  supply: as for `ledger`.  seed: of the random numbers: the same seed, the same runs.
     """
     plan = solution if isinstance(solution, Trajectory) else solution.trajectory
-    given = perturbations or Perturbations()
+    given = _given(perturbations)
     if controller not in CONTROLLERS:
         raise ArgumentError(f"controller is {controller!r}; use one of {', '.join(CONTROLLERS)}")
     if robot.nq != robot.nv or plan.n != robot.nv:
@@ -226,4 +240,3 @@ def torque_limits(robot: Robot) -> np.ndarray:
             current = min(drive.motor.peak_current, drive.amplifier.peak_current)
             limit[moved[0]] = min(limit[moved[0]], abs(drive.constant * row[moved[0]]) * current)
     return limit
-
