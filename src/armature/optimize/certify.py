@@ -171,11 +171,11 @@ def _rates(trajectory: Trajectory, finer: int, values: np.ndarray, still: np.nda
     """(K,) times and (K, n) magnitudes of the rates of what has these values on the fine grid. still: (2, n) before and after, at rest."""
     h = np.diff(trajectory.t)
     grid = values.reshape(len(h), finer + 1, -1)
-    inside = np.diff(grid, axis=1) * (finer / h)[:, None, None]
+    inside = np.gradient(grid, axis=1, edge_order=2 if finer > 1 else 1) * (finer / h)[:, None, None]
     jumps = np.abs(grid[1:, 0] - grid[:-1, -1]) / h[:-1, None]
     rest = (np.abs(trajectory.v[[0, -1]]) <= 1e-6 * np.abs(trajectory.v).max()).all(1)[:, None]
     ends = np.abs(grid[[0, -1], [0, -1]] - still) / h[[0, -1], None] * rest
-    t = trajectory.t[:-1, None] + h[:, None] * (np.arange(finer) + 0.5) / finer
+    t = trajectory.t[:-1, None] + h[:, None] * np.arange(finer + 1) / finer
     rate = np.concatenate([np.abs(inside).reshape(-1, grid.shape[2]), jumps, ends])
     return np.concatenate([t.ravel(), trajectory.t[1:-1], trajectory.t[[0, -1]]]), rate
 
