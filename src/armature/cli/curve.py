@@ -64,7 +64,7 @@ def _durations(text: str) -> list[float]:
 
 
 def _write(found, rows: list, save: Path | None, picture: Path | None) -> list[str]:
-    from armature.plot.energy_time import energy_time
+    from armature.plot.curve import curve as draw
 
     written = []
     for path in (p for p in (save, picture) if p is not None):
@@ -75,7 +75,7 @@ def _write(found, rows: list, save: Path | None, picture: Path | None) -> list[s
             except OSError as error:
                 raise FileError(f"it cannot be written ({error.strerror}); choose another place", path) from None
         else:
-            energy_time(found, save=path)
+            draw(found, save=path)
         say(f"written: {path}")
         written.append(str(path))
     return written
