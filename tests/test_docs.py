@@ -25,7 +25,7 @@ def blocks(page: Path) -> list[tuple[str, str]]:
     return [(found.group(1), "\n" * text[: found.start(2)].count("\n") + found.group(2)) for found in BLOCK.finditer(text)]
 
 
-def run_commands(text: str) -> None:
+def check_commands(text: str) -> None:
     """The lines that call armature; they must succeed."""
     for line in text.splitlines():
         words = shlex.split(line, comments=True)
@@ -48,7 +48,7 @@ def test_code_of_a_page_runs(page, tmp_path, monkeypatch):
     names: dict = {"__name__": "docs"}
     for language, text in blocks(page):
         if language == "sh":
-            run_commands(text)
+            check_commands(text)
         else:
             exec(compile(text, str(page), "exec"), names)
 
