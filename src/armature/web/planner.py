@@ -13,11 +13,14 @@ import numpy as np
 from armature.errors import ArmatureError
 from armature.motion.trajectory import Trajectory
 from armature.optimize.curve import energy_time_curve
+from armature.optimize.interior import Options
+from armature.optimize.least_energy import minimize_energy
 from armature.optimize.min_time import minimize_time
 from armature.web.session import Wish
 
 log = logging.getLogger("armature.web")
 DRAFT, FINE, CURVE = 40, 100, 40  # knots: while something is being dragged, at rest, and for the curve
+ROUGHLY = Options(tolerance=1e-4, iterations=200)  # for a plan that is made again at rest
 REST = 0.35  # seconds without a change until the exact plan is made
 POINTS = 16  # of the energy-time curve
 Tell = Callable[[str, Any, Wish], None]
@@ -134,7 +137,7 @@ class Planner:
         """A plan with few knots; for the least time from one starting motion only."""
         if wish.objective == "time":
             return minimize_time(wish.loaded, wish.task, knots=DRAFT, guess=guess, starts=1, callback=watch)
-        return wish.job(DRAFT).run(guess=guess, callback=watch)
+        return minimize_energy(wish.loaded, wish.task, wish.supply, DRAFT, guess, callback=watch, options=ROUGHLY)
 
     def _finer(self, wish: Wish, draft: Any, watch: Callable) -> Any:
         """The plan with all knots, from the draft."""
