@@ -128,7 +128,6 @@ def test_a_cycle_that_is_too_hot_is_told_with_the_pause_that_cools_it():
     assert "too hot" in found.sentence and found.limit == "average heat" and found.pause > 0
     # what the sentence says is the mean over the motion alone; with the pause it is the limit
     assert (0.3 + found.amount) * 1.4 / (1.4 + found.pause) == pytest.approx(0.3)
-    assert minimize_energy(robot, replace(cycle, duration=1.02 * found.shortest_duration, via=[Via(GOAL, velocity=0.0)])).ok
 
 
 def test_a_goal_that_no_posture_reaches_is_told_with_how_far_the_arm_comes():

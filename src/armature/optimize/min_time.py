@@ -110,7 +110,7 @@ def free_problem(problem: MoveProblem) -> MoveProblem:
     first = guess_duration(problem.robot, problem.ends)
     bare = replace(problem, N=30)
     feasible = None
-    for T in first * np.geomspace(0.5, 8.0, 10):
+    for T in first * np.geomspace(0.5, 64.0, 16):
         scaled = replace(bare, move=replace(problem.move, duration=float(T), via=loose(problem.move)))
         t = np.linspace(0.0, float(T), 31) if not problem.move.via else np.concatenate([[0.0], np.cumsum(scaled.steps(float(T)))])
         found = margins(problem.robot, Trajectory(t, *scaled.cubic(t), problem.robot.joint_names), 2)
