@@ -29,9 +29,8 @@ def diagnose(best: Attempt, fastest: Attempt | None) -> Diagnosis:
 
 def between_knots(best: Attempt) -> Diagnosis | None:
     """A limit that an optimal motion exceeds between its knots; None where it keeps all."""
-    found = [m for row in margins(best.problem.robot, best.motion).values() for m in row.values() if m.fraction < -ALLOWED]
-    worst = min(found, key=lambda m: m.fraction, default=None)
-    if worst is None:
+    worst = best.worst
+    if worst is None or worst.fraction >= -ALLOWED:
         return None
     sentence = f"A limit is exceeded between the knots and refining did not help: {needed(worst)}."
     remedy = f"Ask for more knots than {best.problem.N}, a little more time, or draw the limit in by {-100 * worst.fraction:.2g} %."

@@ -11,7 +11,6 @@ from typing import Any
 from armature.motion.trajectory import Trajectory
 from armature.optimize.answer import check_task, solution
 from armature.optimize.carry import Known
-from armature.optimize.certify import ALLOWED
 from armature.optimize.diagnose import between_knots, diagnose
 from armature.optimize.driven import Weights
 from armature.optimize.follow_path import FollowPath
@@ -21,7 +20,7 @@ from armature.optimize.least_along import least_energy_along
 from armature.optimize.loop_move import move_problem
 from armature.optimize.min_time import shortest, unsearched
 from armature.optimize.move import MoveProblem
-from armature.optimize.plan import EXACT, Attempt, Planner, finer_problem, worst_margin
+from armature.optimize.plan import ENOUGH, EXACT, Attempt, Planner, finer_problem
 from armature.optimize.result import Iteration
 from armature.optimize.solution import Solution
 from armature.optimize.task import Move
@@ -76,8 +75,8 @@ def minimize_energy(
 def repaired(planner: Planner, best: Attempt, notes: list[str]) -> tuple[Attempt, list[str]]:
     """A plan whose refinement ended too early: limits that it exceeds between knots are drawn in, as often as need be."""
     for _ in range(DRAWS):
-        worst = worst_margin(best.problem.robot, best.motion)
-        if worst is None or worst.fraction >= -ALLOWED or planner.late:
+        worst = best.worst
+        if worst is None or worst.fraction >= -ENOUGH or planner.late:
             break
         finer, note = finer_problem(best.problem, worst, math.inf)
         tried = (planner.best(finer, motion) for motion in (best.motion, None)) if note else ()

@@ -40,6 +40,7 @@ EXACT = Options(tolerance=1e-6, iterations=200)  # of a plan; its cost is then r
 CREEP = 1 / 3  # of the first width of dry friction's corner: below this speed the corner stays, narrowed by as much
 DIRECTED = 3e-4  # barrier to start with when directions are kept
 NEAR = 1e-6  # barrier to start with from a neighbour's multipliers
+PATIENCE = 40  # iterations from a neighbour's multipliers, before the search begins anew
 ENOUGH = 0.95 * ALLOWED  # violation between knots that is left as it is
 CHECKED = 5  # points between two knots at which a plan's limits are checked; they lie near enough to find 96 % of what is exceeded
 
@@ -57,6 +58,11 @@ class Attempt:
     def value(self) -> float:
         """The exact cost, J or s."""
         return self.exact() if callable(self.exact) else self.exact
+
+    @cached_property
+    def worst(self) -> Margin | None:
+        """The smallest margin of all limits, between knots too; None without limits."""
+        return worst_margin(self.problem.robot, self.motion, CHECKED)
 
     @property
     def ok(self) -> bool:
@@ -100,7 +106,7 @@ class Planner:
         """The best motion from a starting motion or an earlier plan, and what happened on the way."""
         best = self.near(problem, guess) if isinstance(guess, Known) else self.best(problem, guess)
         notes: list[str] = []
-        while best.ok and not self.late and (worst := worst_margin(problem.robot, best.motion, CHECKED)) and worst.fraction < -ENOUGH:
+        while best.ok and not self.late and (worst := best.worst) and worst.fraction < -ENOUGH:
             finer, note = finer_problem(best.problem, worst)
             if len(notes) >= 6 or not note:
                 break
@@ -116,7 +122,8 @@ class Planner:
         start = carried(best.result, best.motion, problem)
         slow = (problem.smooth or problem.driven.smooth).velocity
         known = None if best.problem.directions is None else directions(problem.trajectory(start), slow)
-        found = self.attempt(replace(problem, directions=known), start, replace(self.options or EXACT, warm_barrier=NEAR))
+        options = replace(self.options or EXACT, warm_barrier=NEAR, iterations=PATIENCE)
+        found = self.attempt(replace(problem, directions=known), start, options)
         return found if found.ok or self.late else self.best(problem, best.motion)
 
     def near(self, problem: MoveProblem, known: Known) -> Attempt:
@@ -130,7 +137,7 @@ class Planner:
             elif smooth.velocity:
                 finer = replace(finer, smooth=replace(smooth, velocity=CREEP * smooth.velocity))
                 finer = replace(finer, directions=directions(finer.trajectory(start), CREEP * smooth.velocity))
-            found = self.attempt(finer, start, replace(self.options or EXACT, warm_barrier=NEAR))
+            found = self.attempt(finer, start, replace(self.options or EXACT, warm_barrier=NEAR, iterations=PATIENCE))
             if found.ok or self.late:
                 return found
         found = self.best(problem, known.motion)
@@ -234,8 +241,10 @@ def net_energy(robot: Robot, motion: Trajectory, supply: Supply, points: int = 1
 
 def choose(found: list[Attempt]) -> Attempt:
     """The best of those that ended at an optimum, the first where none did."""
-    good = [a for a in found if a.ok and np.isfinite(a.value)]
-    return min(good, key=lambda a: a.value) if good else found[0]
+    good = [a for a in found if a.ok]
+    if len(good) > 1:
+        good = sorted((a for a in good if np.isfinite(a.value)), key=lambda a: a.value)
+    return good[0] if good else found[0]
 
 
 def directions(motion: Trajectory, slow: float = 0.0) -> np.ndarray:

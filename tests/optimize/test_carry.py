@@ -1,0 +1,52 @@
+"""Starts from what is known: an earlier plan of a neighbouring task, finer knots, limits written once."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from armature.optimize.carry import Known, carried
+from armature.optimize.driven import Weights
+from armature.optimize.interior import Options, solve
+from armature.optimize.least_energy import minimize_energy
+from armature.optimize.move import MoveProblem
+from armature.optimize.task import Move
+from armature.robot.library import library
+
+ARM = library("burgevin").with_payload(2.0)
+START, GOAL = np.array([0.0, 1.2, 0.4]), np.array([1.2, 1.8, 0.7])
+SHARP = Options(tolerance=1e-8)
+
+
+def test_a_neighbouring_plan_as_guess_gives_the_same_optimum_in_fewer_iterations():
+    first = minimize_energy(ARM, Move(START, GOAL, 0.9))
+    task = Move(START, GOAL + [0.03, -0.02, 0.01], 0.92)
+    cold, warm = minimize_energy(ARM, task), minimize_energy(ARM, task, guess=first)
+    assert warm.ok and warm.energy == pytest.approx(cold.energy, rel=1e-5)
+    assert len(warm.iterations) < len(cold.iterations)
+
+
+def test_a_plan_of_another_robot_serves_as_a_motion_only():
+    other = library("scara")
+    known = minimize_energy(other, Move([0.0, 0.5, 0.05, 0.0], [0.5, 0.2, 0.1, 0.3], 1.0))
+    assert not Known(known.result, known.trajectory).fits(MoveProblem(ARM, Move(START, GOAL, 0.9)))
+
+
+def test_multipliers_carried_to_twice_the_knots_lead_to_the_same_optimum_as_a_cold_start():
+    coarse = MoveProblem(ARM, Move(START, GOAL, 0.9), None, 40)
+    result = solve(coarse.problem(Weights(energy=1.0)), coarse.guess())
+    fine = replace(coarse, N=80)
+    problem = fine.problem(Weights(energy=1.0))
+    cold = solve(problem, fine.guess(), SHARP)
+    warm = solve(problem, carried(result, coarse.trajectory(result), fine), replace(SHARP, warm_barrier=1e-6))
+    assert warm.ok and warm.cost == pytest.approx(cold.cost, rel=1e-7)
+    assert len(warm.iterations) < len(cold.iterations)
+
+
+def test_limits_at_the_end_of_a_step_stand_once_and_hold_all_the_same():
+    problem = MoveProblem(ARM, Move(START, GOAL, 0.45), None, 40)
+    once = problem.problem(Weights(energy=1.0))
+    twice = replace(once, constraints=problem.driven.constraint_bounds())
+    a, b = solve(once, problem.guess(), SHARP), solve(twice, problem.guess(), SHARP)
+    assert np.isinf(once.constraints[1][:-1]).any() and np.isfinite(once.constraints[1][-1]).all()
+    assert a.ok and b.ok and a.cost == pytest.approx(b.cost, rel=1e-6)
