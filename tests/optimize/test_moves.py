@@ -85,7 +85,7 @@ def test_the_certificate_finds_a_rate_that_is_exceeded_where_it_is(limit):
 def test_a_cubic_against_jerk_limits_is_said_to_jump_and_gives_way_to_a_quintic():
     gentle = ARM.with_limits({"theta": {"jerk": 60.0}})
     slow, fast = (minimize_energy(gentle, Move(START, GOAL, T)).baseline for T in (1.6, 0.8))
-    assert not slow.feasible and slow.name == "joint cubic" and "jumps into its acceleration" in slow.note
+    assert not slow.feasible and slow.name == "joint cubic" and "jump of acceleration" in slow.note
     assert slow.trajectory.duration == pytest.approx(1.6)
     tight = minimize_energy(gentle.with_limits({"r": {"velocity": 0.35}}), Move(START, GOAL, 1.2)).baseline
     assert tight.feasible and tight.name == "joint quintic" and "at 1.2 s the cubic breaks limits" in tight.note

@@ -25,7 +25,7 @@ from armature.simulate.ledger import drive_signals, ledger
 Shape = Callable[[MoveProblem, float], Trajectory]
 LONGEST = 20.0  # times the plan's duration up to which a feasible motion is looked for
 RATES = ("jerk", "torque rate")
-JUMPS = "which jumps into its acceleration, against the limits of jerk or torque rate"
+JUMPS = "which starts with a jump of acceleration, more than the limits of jerk or torque rate allow"
 
 
 def baseline(problem: MoveProblem, duration: float) -> Baseline:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from armature.motion.trajectory import Trajectory
 from armature.optimize.replay import LAW, Run, replay
 from armature.robot.bounds import bounds
 from armature.robot.model import Robot
+from armature.robot.unit import unit_of
 from armature.simulate.ledger import ledger, motion_steps
 
 FINER = 20  # grid points between two knots
@@ -138,17 +140,19 @@ def _joint_margins(robot: Robot, t: np.ndarray, q: np.ndarray, v: np.ndarray, a:
         if limit is None:
             continue
         span = limit.upper - limit.lower if np.isfinite(limit.upper - limit.lower) else 1.0
+        in_units = partial(unit_of, robot, name)
         for side, bound, distance in (("lower", limit.lower, q[:, k] - limit.lower), ("upper", limit.upper, limit.upper - q[:, k])):
             if np.isfinite(bound):
                 i = int(np.argmin(distance))
-                yield Margin(name, f"{side} end of its range", float(distance[i] / span), float(t[i]), float(q[i, k]), bound, "rad or m")
+                left, end = float(distance[i] / span), f"{side} end of its range"
+                yield Margin(name, end, left, float(t[i]), float(q[i, k]), bound, in_units("rad or m"))
         magnitudes = (("velocity", v, "rad/s or m/s"), ("acceleration", a, "rad/s² or m/s²"), ("torque", tau, "N·m or N"))
         for what, values, unit in magnitudes:
             bound = getattr(limit, what)
             if np.isfinite(bound):
                 i = int(np.argmax(np.abs(values[:, k])))
                 value = float(abs(values[i, k]))
-                yield Margin(name, what, (bound - value) / bound if bound else -value, float(t[i]), value, bound, unit)
+                yield Margin(name, what, (bound - value) / bound if bound else -value, float(t[i]), value, bound, in_units(unit))
 
 
 def _rate_margins(robot: Robot, trajectory: Trajectory, finer: int, a: np.ndarray, tau: np.ndarray) -> Iterator[Margin]:
@@ -164,7 +168,8 @@ def _rate_margins(robot: Robot, trajectory: Trajectory, finer: int, a: np.ndarra
         for k in np.flatnonzero(np.isfinite(bound)):
             i = int(np.argmax(rate[:, k]))
             value, most = float(rate[i, k]), float(bound[k])
-            yield Margin(robot.joint_names[k], what, (most - value) / most if most else -value, float(t[i]), value, most, unit)
+            name = robot.joint_names[k]
+            yield Margin(name, what, (most - value) / most if most else -value, float(t[i]), value, most, unit_of(robot, name, unit))
 
 
 def _rates(trajectory: Trajectory, finer: int, values: np.ndarray, still: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

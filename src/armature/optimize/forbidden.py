@@ -10,6 +10,7 @@ from armature.optimize.holding import Load, at_rest, carrier, excess_mass, joint
 from armature.optimize.solution import Diagnosis
 from armature.optimize.task import Move, configuration, velocity
 from armature.robot.model import Robot
+from armature.robot.unit import unit_of
 
 ROUNDING = 1e-9
 
@@ -42,9 +43,8 @@ def out_of_range(robot: Robot, what: str, q: np.ndarray) -> Diagnosis | None:
         limits = joint_limits(robot, name)
         if not limits.lower - ROUNDING <= q[j] <= limits.upper + ROUNDING:
             near = limits.lower if q[j] < limits.lower else limits.upper
-            sentence = (
-                f"The {what} is out of range: joint {name!r} at {q[j]:.6g} may move from {limits.lower:.6g} to {limits.upper:.6g} rad or m."
-            )
+            may = f"may move from {limits.lower:.6g} to {limits.upper:.6g} {unit_of(robot, name, 'rad or m')}"
+            sentence = f"The {what} is out of range: joint {name!r} at {q[j]:.6g} {may}."
             remedy = f"Its nearest value in range is {near:.6g}."
             return Diagnosis(sentence, f"range of {name}", name, amount=float(abs(q[j] - near)), remedy=remedy)
     return None
@@ -55,7 +55,7 @@ def too_fast(robot: Robot, what: str, v: np.ndarray) -> Diagnosis | None:
     for j, name in enumerate(robot.joint_names):
         most, why = fastest(robot, j)
         if abs(v[j]) > most * (1 + ROUNDING):
-            sentence = f"The {what} is too fast: joint {name!r} at {v[j]:.6g}, {why} {most:.6g} rad/s or m/s."
+            sentence = f"The {what} is too fast: joint {name!r} at {v[j]:.6g}, {why} {most:.6g} {unit_of(robot, name, 'rad/s or m/s')}."
             return Diagnosis(sentence, f"velocity of {name}", name, amount=float(abs(v[j]) - most), remedy=f"Take at most {most:.6g}.")
     return None
 
@@ -82,7 +82,7 @@ def running_out(robot: Robot, what: str, q: np.ndarray, v: np.ndarray) -> Diagno
         room = max(0.0, edge - q[j] if ahead > 0 else q[j] - edge)
         most = math.sqrt(2 * limits.acceleration * room) if room and limits.acceleration else 0.0 if not room else math.inf
         if abs(ahead) > most * (1 + 1e-6):
-            fast = f"joint {name!r} at {q[j]:.6g} with {v[j]:.6g} rad/s or m/s"
+            fast = f"joint {name!r} at {q[j]:.6g} with {v[j]:.6g} {unit_of(robot, name, 'rad/s or m/s')}"
             sentence = f"The {what} leads out of range: {fast} cannot stop within {room:.4g} of {edge:.6g}."
             return Diagnosis(sentence, f"range of {name}", name, amount=float(abs(ahead) - most), remedy=f"Take at most {most:.4g} there.")
     return None

@@ -53,6 +53,11 @@ class Baseline:
     name: str = "joint cubic"
 
 
+def against(saving: float) -> str:
+    """A saving (a fraction) in words."""
+    return f"saved {100 * saving:.1f} %" if saving > -5e-4 else f"takes {-100 * saving:.1f} % more"
+
+
 @dataclass(frozen=True, eq=False)
 class Solution:
     """A planned motion.
@@ -144,5 +149,5 @@ class Solution:
         lines.append(f"energy drawn {self.energy:.4g} J, losses {self.losses:.4g} J")
         if self.baseline is not None and self.saving is not None:
             book, note = self.baseline.ledger, f" ({self.baseline.note})" if self.baseline.note else ""
-            lines.append(f"{self.baseline.name}{note}: {book.energy:.4g} J, losses {book.losses:.4g} J; saved {100 * self.saving:.1f} %")
+            lines.append(f"{self.baseline.name}{note}: {book.energy:.4g} J, losses {book.losses:.4g} J; {against(self.saving)}")
         return "\n".join([*lines, *self.notes])
