@@ -65,11 +65,17 @@ class Direction:
         self.fill()
 
     def choose_totals(self) -> None:
-        """Totals far from their bounds stay out of the matrix: the wTᵀT that they add there changes the step by the part w TK⁻¹Tᵀ."""
+        """Totals far from their bounds stay out of the matrix: the wTᵀT that they add there changes the step by the part w TK⁻¹Tᵀ.
+
+        Those that must keep a value, such as the sum of the legs' durations, always count: K alone may curve down along them,
+        which makes that part negative.
+        """
         n = self.n
-        w = self.weight[n.R - n.nt :]
+        totals = slice(n.R - n.nt, n.R)
+        w, bounded = self.weight[totals], self.evaluator.limits.kind[totals] == rows.BOUNDED
         with np.errstate(invalid="ignore"):
-            self.border.used[n.np :] = (w > 0.0) & ~(w * self.border.influence[n.np :] < NEGLIGIBLE)
+            far = bounded & (w * self.border.influence[n.np :] < NEGLIGIBLE)
+        self.border.used[n.np :] = (w > 0.0) & ~far
 
     def fill(self) -> None:
         """The matrix of (N1) with the rows' weights and the derivatives at hand."""
