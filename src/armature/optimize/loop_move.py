@@ -90,6 +90,11 @@ class LoopMove(MoveProblem):
         v = [self.closure.follow(q[None], v[None], 0.0 * v[None])[1][0] for q, v in ((ends.q0, ends.v0), (ends.q1, ends.v1))]
         return Ends(ends.q0, ends.q1, *v)
 
+    @cached_property
+    def passing(self) -> np.ndarray:
+        """(vias + 2,) parts of the duration at which the points are passed."""
+        return self.inside.passing
+
     def steps(self, duration: float) -> np.ndarray:
         """(N,) lengths of the steps, s."""
         return self.inside.steps(duration)

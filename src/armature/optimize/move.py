@@ -15,6 +15,7 @@ import numpy as np
 from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
 from armature.drive import Smooth, as_supply
+from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
 from armature.optimize.driven import Driven, Weights
 from armature.optimize.problem import Guess, Problem
@@ -50,7 +51,7 @@ class MoveProblem:
     """A move of one robot in N steps.
 
     free: the duration is free (for least time); else it is the move's.
-    Between via points with free passing time every leg has a free duration of its own.
+    Where a via point has a free passing time, every leg has a duration of its own; those between given times are held.
     smooth: widths of corners.  directions: (N, n) which way the joints move in each step, ±1, 0 where it is not known.
     still: joints that do not move at all.  tighter: {name of a limit: factor below 1} where limits were exceeded between knots.
     """
@@ -87,13 +88,26 @@ class MoveProblem:
         return float(self.move.duration) if self.move.duration is not None else guess_duration(self.robot, self.ends)
 
     @cached_property
+    def points(self) -> np.ndarray:
+        """(vias + 2, n): start, via points and goal."""
+        inner = [configuration(self.robot, via.configuration, "via configuration") for via in self.move.via]
+        return np.array([self.ends.q0, *inner, self.ends.q1])
+
+    @cached_property
+    def passing(self) -> np.ndarray:
+        """(vias + 2,) parts of the duration at which start, via points and goal are passed: given ones, and a guess where they are free,
+        by the joints' travel between given ones (every leg at least a fifth of its even share)."""
+        fractions = np.array([0.0, *(np.nan if via.at is None else via.at / self.duration for via in self.move.via), 1.0])
+        travel = np.linalg.norm(np.diff(self.points, axis=0), axis=1)
+        way = np.concatenate([[0.0], np.cumsum(0.8 * travel + 0.2 * max(travel.mean(), 1e-9))])
+        given = np.isfinite(fractions)
+        return np.interp(way, way[given], fractions[given])
+
+    @cached_property
     def knots(self) -> list[int]:
-        """The knot at which each leg ends: passing times rounded to a knot where they are given, legs of equal length where not."""
-        at = [via.at for via in self.move.via]
-        n = len(at) + 1
-        fractions = [t / self.duration if t is not None else (k + 1) / n for k, t in enumerate(at)]
-        inner = [min(max(round(f * self.N), k + 1), self.N - (len(at) - k)) for k, f in enumerate(fractions)]
-        return [*inner, self.N]
+        """The knot at which each leg ends: passing times rounded to a knot."""
+        inner = self.passing[1:-1]
+        return [*(min(max(round(f * self.N), k + 1), self.N - (len(inner) - k)) for k, f in enumerate(inner)), self.N]
 
     def steps(self, duration: float) -> np.ndarray:
         """(N,) lengths of the steps for a motion of this duration, s; passing times that are given are met exactly."""
@@ -119,8 +133,8 @@ class MoveProblem:
             if not jerky:
                 # nothing holds the acceleration at the ends but its own limits
                 low[knot, 2 * n : 3 * n], high[knot, 2 * n : 3 * n] = low[min(1, N - 1), 2 * n : 3 * n], high[min(1, N - 1), 2 * n : 3 * n]
-        for knot, via in zip(self.knots, self.move.via):
-            low[knot, :n] = high[knot, :n] = configuration(self.robot, via.configuration, "via configuration")
+        for knot, via, q in zip(self.knots, self.move.via, self.points[1:]):
+            low[knot, :n] = high[knot, :n] = q
             if via.velocity is not None:
                 low[knot, n : 2 * n] = high[knot, n : 2 * n] = velocity(self.robot, via.velocity, "via velocity")
         data = np.array(base.data)
@@ -178,7 +192,21 @@ class MoveProblem:
         for leg, end in enumerate(self.knots if self.legs > 1 else [self.N]):
             shares[begin:end, leg] = 1.0 / (end - begin)
             begin = end
-        return {"steps": shares, "durations": (1e-3 * self.duration, 1e3 * self.duration)}
+        return {"steps": shares, "durations": self._leg_bounds()}
+
+    def _leg_bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        """Bounds of the free durations, s; both the same for legs between given passing times."""
+        low, high = np.full(self.legs, 1e-3 * self.duration), np.full(self.legs, 1e3 * self.duration)
+        given = np.array([True, *(via.at is not None for via in self.move.via), True])
+        if self.free or self.legs == 1:
+            return low, high
+        if np.sum(given[:-1] & ~given[1:]) > 1:
+            raise ArgumentError(
+                "via points of free passing time lie on both sides of one with a given time; give the times of one side too"
+            )
+        fixed = given[:-1] & given[1:]
+        low[fixed] = high[fixed] = np.diff(self.passing)[fixed] * self.duration
+        return low, high
 
     def guess(self, trajectory: Trajectory | None = None) -> Guess:
         """A starting motion: a given one, brought to this duration and these ends, or the joint cubic through the via points."""
@@ -202,8 +230,7 @@ class MoveProblem:
             curve = CubicHermiteSpline([0.0, T], np.array([e.q0, e.q1]), np.array([e.v0, e.v1]))
         else:
             times = np.concatenate([[0.0], np.cumsum(self.steps(T))])[[0, *self.knots]]
-            points = [e.q0, *(configuration(self.robot, via.configuration, "via configuration") for via in self.move.via), e.q1]
-            curve = CubicSpline(times, np.array(points), bc_type=((1, e.v0), (1, e.v1)))  # pyright: ignore[reportArgumentType]
+            curve = CubicSpline(times, self.points, bc_type=((1, e.v0), (1, e.v1)))  # pyright: ignore[reportArgumentType]
         return curve(t), curve(t, 1), curve(t, 2)
 
     def trajectory(self, result: Result) -> Trajectory:
@@ -237,4 +264,3 @@ def guess_duration(robot: Robot, ends: Ends) -> float:
     limits = {j.name: j.limits.velocity for j in robot.joints}
     speed = np.array([limits.get(name, np.inf) for name in robot.joint_names])
     return float(max(0.5, np.max(1.5 * np.abs(ends.q1 - ends.q0) / np.where(np.isfinite(speed) & (speed > 0), speed, np.inf), initial=0.0)))
-
