@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from armature.cli.inputs import DRIVES, HOLD, LIMITS, PAYLOAD, ROBOT, find_robot
-from armature.cli.output import answer, say, settings, table
+from armature.cli.inputs import DRIVES, HOLD, LIMITS, PAYLOAD, ROBOT, find_robot, task_of
+from armature.cli.output import answer, say, settings, table, tidy
 
 if TYPE_CHECKING:
     from armature.robot.model import Robot
@@ -20,29 +20,18 @@ def check(
     hold: str | None = HOLD,
 ) -> None:
     """What is in a robot's (or a task's) file: joints, limits, drives; what is doubtful, with its line; torques that gravity asks for."""
-    machine = _robot_of_task(robot) or find_robot(robot, drives, payload, limits, hold)
+    from armature.optimize.follow_path import FollowPath
+
+    machine = find_robot(robot, drives, payload, limits, hold)
+    if (job := task_of(robot)) is not None:
+        what = "a path" if isinstance(job.task, FollowPath) else "a move"
+        say(f"{robot}: {what} of least {job.objective} in {job.knots} steps; what follows is its robot with drives, limits and payload", "")
     rows = physics(machine)
     head = ("joint", "holds [N·m or N]", "inertia [kg·m² or kg]", "drive gives [N·m or N]", "gear")
     say(machine.summary(), "", "at rest, all joints at 0 (or the end of their range nearest to it):")
-    say(table(head, [list(row.values()) for row in rows]), "", *advice(machine), f"warnings: {len(settings.warned)}")
+    cells = [list({**row, "holds": x}.values()) for row, x in zip(rows, tidy(row["holds"] for row in rows))]
+    say(table(head, cells), "", *advice(machine), f"warnings: {len(settings.warned)}")
     answer({"ok": True, "name": machine.name, "joints": rows, "links": machine.link_names, "mass": machine.mass, "advice": advice(machine)})
-
-
-def _robot_of_task(name: str) -> Robot | None:
-    """The robot of a task file, whose task is checked as well; None for any other file."""
-    from armature.document import values
-    from armature.optimize.job_file import load_job
-    from armature.text import read_text
-
-    if Path(name).suffix.lower() not in (".yaml", ".yml") or not Path(name).is_file():
-        return None
-    data = values(read_text(name), name)
-    if not isinstance(data, dict) or not {"move", "path"} & set(data):
-        return None
-    job = load_job(name)
-    what = "a move" if "move" in data else "a path"
-    say(f"{name}: {what} of least {job.objective} in {job.knots} steps; what follows is its robot with drives, limits and payload", "")
-    return job.robot
 
 
 def physics(robot: Robot) -> list[dict[str, Any]]:

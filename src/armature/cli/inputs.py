@@ -11,6 +11,7 @@ from armature.errors import ArgumentError
 
 if TYPE_CHECKING:
     from armature.motion.trajectory import Trajectory
+    from armature.optimize.job import Job
     from armature.robot.model import Robot
 
 EXAMPLES = {"rad": "90deg or 250mm, separated by commas", "kg": "3kg", "s": "800ms", "rad/s": "90deg/s", "N*m": "20N*m"}
@@ -29,7 +30,10 @@ def complete_robot(incomplete: str) -> list[str]:
     return [name for name in (*library(), *files) if name.startswith(incomplete)]
 
 
-ROBOT = typer.Argument(help="a robot file (.urdf, .yaml, .xml, .xacro), or the name of a built-in robot", autocompletion=complete_robot)
+ROBOT = typer.Argument(
+    help="a robot file (.urdf, .yaml, .xml, .xacro), the name of a built-in robot, or a task file, for its robot",
+    autocompletion=complete_robot,
+)
 DRIVES = typer.Option(None, "--drives", help="YAML file with the drives, if the robot's file has none", show_default=False)
 PAYLOAD = typer.Option("0 kg", "--payload", help="mass at the tip, e.g. 3kg")
 LIMITS = typer.Option(None, "--limits", help="MoveIt's joint_limits.yaml", show_default=False)
@@ -38,15 +42,28 @@ SUPPLY = typer.Option(None, "--supply", help="regenerative or non-regenerative",
 
 
 def find_robot(name: str, drives: Path | None = None, payload: str = "0 kg", limits: Path | None = None, hold: str | None = None) -> Robot:
-    """A robot by its file or its name in the library, with what the options add."""
+    """A robot by its file, its name in the library, or a task file that tells of it, with what the options add."""
     from armature.optimize.job_file import find_robot as find
 
-    robot = find(name)
+    job = task_of(name)
+    robot = find(name) if job is None else job.robot
     robot = robot.with_limits(limits) if limits is not None else robot
     robot = robot.with_drives(drives) if drives is not None else robot
     robot = robot.with_held([part.strip() for part in hold.split(",")]) if hold else robot
     mass = _number(payload, "--payload", ("kg",))
     return robot.with_payload(mass) if mass else robot
+
+
+def task_of(name: str) -> Job | None:
+    """The job of a task file; None for any other file."""
+    from armature.document import values
+    from armature.optimize.job_file import load_job
+    from armature.text import read_text
+
+    if Path(name).suffix.lower() not in (".yaml", ".yml") or not Path(name).is_file():
+        return None
+    data = values(read_text(name), name)
+    return load_job(name) if isinstance(data, dict) and {"move", "path"} & set(data) else None
 
 
 def coordinates(text: str, what: str, unit: tuple[str, ...] = ("rad", "m")) -> list[float]:

@@ -9,7 +9,7 @@ from typing import Any
 import typer
 
 from armature.cli.inputs import DRIVES, HOLD, LIMITS, PAYLOAD, ROBOT, find_robot, state
-from armature.cli.output import answer, plain, say, table
+from armature.cli.output import answer, plain, say, table, tidy
 from armature.errors import FileError
 
 
@@ -53,7 +53,7 @@ def linearize(
 
 
 def _matrix(rows: list[str], columns: list[str], values: Any) -> str:
-    return table(("", *columns), [(name, *row) for name, row in zip(rows, values.tolist())])
+    return table(("", *columns), [(name, *tidy(row)) for name, row in zip(rows, values.tolist())])
 
 
 def _write(path: Path, data: dict[str, Any], names: list[str], inputs: list[str]) -> None:

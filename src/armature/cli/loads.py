@@ -8,7 +8,7 @@ from typing import Any
 import typer
 
 from armature.cli.inputs import DRIVES, HOLD, LIMITS, PAYLOAD, ROBOT, find_motion, find_robot, state
-from armature.cli.output import answer, note, say, table
+from armature.cli.output import answer, note, say, table, tidy
 from armature.errors import ArgumentError, FileError
 
 KINDS = {"axial": "N", "shear": "N", "torsion": "N·m", "bending": "N·m"}
@@ -44,10 +44,17 @@ def loads(
             continue
         rows += [(name, kind, worst[kind].value, unit, worst[kind].time, worst[kind].along) for kind, unit in KINDS.items()]
     head = ("link", "load", "worst", "unit", "at [s]", "along the link")
-    say(table(head, rows))
+    say(table(head, _readable(rows)))
     if save is not None:
         _write(save, head, rows)
     answer({"robot": machine.name, "loads": [dict(zip(("link", "load", "worst", "unit", "time", "along"), row)) for row in rows]})
+
+
+def _readable(rows: list[Any]) -> list[Any]:
+    """The rows with what is but rounding, among the values of its unit, as 0."""
+    scale = {unit: tidy([row[2] for row in rows if row[3] == unit]) for unit in set(KINDS.values())}
+    values = {unit: iter(column) for unit, column in scale.items()}
+    return [(*row[:2], next(values[row[3]]), *row[3:]) for row in rows]
 
 
 def _still(robot: Any, q: Any) -> Any:

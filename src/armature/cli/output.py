@@ -94,6 +94,13 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return "\n".join("  ".join(side(x, k) for k, x in enumerate(row)).rstrip() for row in [list(head), *cells])
 
 
+def tidy(values: Iterable[float]) -> list[float]:
+    """Numbers of one unit for reading: what is below 1e-9 of the largest is rounding, and becomes 0."""
+    column = [float(x) for x in values]
+    least = 1e-9 * max((abs(x) for x in column if math.isfinite(x)), default=0.0)
+    return [x if not abs(x) < least else 0.0 for x in column]
+
+
 def _cell(value: object) -> str:
     return f"{value:.5g}" if isinstance(value, float) else str(value)
 

@@ -53,13 +53,19 @@ def plan(
     if progress.stopped:
         answer({"ok": False, **numbers(solution), "certificate": None})
         return INTERRUPTED
-    say(solution.certificate)
+    _say_certificate(solution)
     written = _write(solution, job, save, report)
-    answer({**numbers(solution), "certificate": certificate(solution), "written": written})
-    if solution.ok and solution.certificate.ok:
+    proved = solution.ok and solution.certificate.ok
+    answer({**numbers(solution), "ok": proved, "certificate": certificate(solution), "written": written})
+    if proved:
         return OK
     _hint(job)
     return FAILED
+
+
+def _say_certificate(solution: Any) -> None:
+    """The certificate without its notes, which the plan has told already."""
+    say(replace(solution.certificate, notes=()))
 
 
 def _hint(job: Job) -> None:
@@ -144,13 +150,16 @@ def _recorded(robot: Any, path: Path, supply: str | None, knots: int | None, sav
     with Progress(f"planning {robot.name}") as progress:
         found = recorded_cost(robot, motion, supply, knots or 100, callback=progress)
     say(found)
+    if found.plan.ok:
+        _say_certificate(found.plan)
     job = Job(robot, Move(motion.q[0], motion.q[-1], motion.duration), supply=supply, knots=knots or 100)
     written = _write(found.plan, job, save, report)
     book = {"energy": found.ledger.energy, "losses": found.ledger.losses, "duration": motion.duration, "broken": found.broken}
-    answer({**numbers(found.plan), "recorded": book, "certificate": certificate(found.plan), "written": written})
+    proved = found.plan.ok and found.plan.certificate.ok
+    answer({**numbers(found.plan), "ok": proved, "recorded": book, "certificate": certificate(found.plan), "written": written})
     if progress.stopped:
         return INTERRUPTED
-    return OK if found.plan.ok and found.plan.certificate.ok else FAILED
+    return OK if proved else FAILED
 
 
 def _motion(path: Path, robot: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 from armature.drive.friction import Friction
 from armature.errors import ArgumentError, RobotError
 from armature.robot import frames, guard
-from armature.robot.model import ZERO, Joint, Limits, Robot
+from armature.robot.model import ZERO, Joint, Limits, Mimic, Robot
 from armature.robot.tip import tip
 
 
@@ -85,9 +85,15 @@ def summary(robot: Robot) -> str:
     return "\n".join(lines)
 
 
+def _follows(mimic: Mimic) -> str:
+    """The law of a joint that follows another, without a factor of 1 and an offset of 0."""
+    factor = {1.0: "", -1.0: "-"}.get(mimic.multiplier, f"{mimic.multiplier:.4g} ")
+    return f"{factor}{mimic.joint}" + (f" {mimic.offset:+.4g}" if mimic.offset else "")
+
+
 def _row(robot: Robot, j: Joint) -> tuple[str, ...]:
     limits = j.limits
     span = "" if limits.lower == -limits.upper == -float("inf") else f"{limits.lower:.4g} … {limits.upper:.4g}"
-    kind = j.kind if j.mimic is None else f"{j.kind} = {j.mimic.multiplier:.4g} {j.mimic.joint} + {j.mimic.offset:.4g}"
+    kind = j.kind if j.mimic is None else f"{j.kind} = {_follows(j.mimic)}"
     ends = ["" if x == float("inf") else f"{x:.4g}" for x in (limits.velocity, limits.torque)]
     return (j.name, kind, j.parent, j.child, f"{robot.link(j.child).mass:.4g}", span, *ends)
