@@ -52,3 +52,21 @@ def test_a_recorded_motion_tells_whether_the_least_is_certified(task, capsys, tm
     capsys.readouterr()
     assert run(["plan", task, "--from", str(tmp_path / "m.csv"), "--knots", "16"]) == 0
     assert "certificate: passed" in capsys.readouterr().out
+
+
+def test_a_motion_that_does_not_reach_its_goal_is_nowhere_called_certified(task, capsys, tmp_path):
+    page = tmp_path / "page.html"
+    short = ["plan", task, "-T", "0.1", "--knots", "8", "--report", str(page)]
+    assert run(short) == 1
+    assert "certificate: none" in capsys.readouterr().out
+    text = page.read_text()
+    assert "certificate: none" in text and "<dd>passed</dd>" not in text
+    assert run([*short, "--json"]) == 1
+    data = json.loads(capsys.readouterr().out)
+    assert data["ok"] is False and data["certificate"]["ok"] is False
+
+
+@pytest.mark.parametrize("robot", ["planar2", "arm.urdf"])
+def test_a_robot_without_a_motion_is_told_how_to_give_one(robot, capsys):
+    assert run(["plan", robot]) == 2
+    assert "--from and --to" in capsys.readouterr().err

@@ -8,13 +8,13 @@ import typer
 
 from armature.cli.inputs import DRIVES, HOLD, LIMITS, PAYLOAD, SUPPLY, coordinates
 from armature.cli.output import FAILED, OK, answer, note, say, table
-from armature.cli.plan import GOAL, START, TASK, find_job
+from armature.cli.plan import FROM, GOAL, TASK, find_job
 from armature.errors import ArgumentError, FileError
 
 
 def curve(
     task: str = TASK,
-    start: str | None = START,
+    start: str | None = FROM,
     goal: str | None = GOAL,
     durations: str | None = typer.Option(None, help="seconds: '0.8, 1, 1.5', or 'least … most : count' as 0.8:3:20", show_default=False),
     drives: Path | None = DRIVES,
@@ -39,9 +39,9 @@ def curve(
     found = energy_time_curve(job.robot, job.task, times, job.supply, knots)
     rows = list(zip(found.durations.tolist(), found.energies.tolist(), found.losses.tolist()))
     say(
-        table(("duration [s]", "energy [J]", "losses [J]"), rows),
+        table(("duration [s]", "energy [J]", "losses [J]"), [[x if x == x else "none" for x in row] for row in rows]),
         *(f"minimum at {T:.4g} s: {E:.4g} J" for T, E in found.minima),
-        found.advice,
+        found.advice.replace("energy_time_curve without durations", "without --durations armature curve"),
     )
     written = _write(found, rows, save, picture)
     answer({"durations": found.durations, "energies": found.energies, "losses": found.losses, "minima": found.minima,

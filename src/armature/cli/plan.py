@@ -20,6 +20,7 @@ TASK = typer.Argument(help="a task file (task.yaml); or with --from a robot's fi
 START = typer.Option(
     None, "--from", help="joint coordinates: '0, 90deg, 250mm' or 'elbow=90deg' (others 0); or a recorded motion (.csv)", show_default=False
 )
+FROM = typer.Option(None, "--from", help="joint coordinates: '0, 90deg, 250mm' or 'elbow=90deg' (others 0)", show_default=False)
 GOAL = typer.Option(None, "--to", help="joint coordinates; joints that are not named stay", show_default=False)
 DURATION = typer.Option(None, "--duration", "-T", help="seconds, e.g. 1.2 or 800ms", show_default=False)
 
@@ -64,8 +65,9 @@ def plan(
 
 
 def _say_certificate(solution: Any) -> None:
-    """The certificate without its notes, which the plan has told already."""
-    say(replace(solution.certificate, notes=()))
+    """The certificate without its notes, which the plan has told already; where the task is not met there is nothing to certify."""
+    none = "certificate: none, for the motion found does not do what was asked for"
+    say(replace(solution.certificate, notes=()) if solution.ok else none)
 
 
 def _hint(job: Job) -> None:
@@ -83,16 +85,21 @@ def find_job(
 ) -> Job:  # fmt: skip
     """The job of a task file with what the options change, or that of a robot and two configurations."""
     from armature.optimize.job_file import load_job
+    from armature.robot.library import library
 
     if start is None and goal is None:
         if any(value not in (None, "0 kg") for value in given.values()):
             raise ArgumentError("with a task file, drives, payload, limits and hold stand in the file; or give --from and --to")
+        if Path(task).suffix.lower() in (".urdf", ".xacro", ".xml") or task in library():
+            raise ArgumentError(
+                f"{task!r} is a robot: say which motion, by --from and --to, or in a task file (armature init --robot {task})"
+            )
         job = load_job(task)
         change = {"objective": objective, "supply": supply, "knots": knots}
         job = replace(job, **{key: value for key, value in change.items() if value is not None})
         return job if duration is None else replace(job, task=replace(job.task, duration=_seconds(duration)))
     if start is None or goal is None:
-        raise ArgumentError("give both --from and --to, or a task file (armature init writes an example), or --from recorded.csv alone")
+        raise ArgumentError("give both --from and --to, or a task file alone (armature init writes an example)")
     return _job(task, start, goal, duration, supply, objective, knots, given)
 
 
@@ -127,8 +134,9 @@ def _write(solution: Any, job: Job, save: Path | None, report: Path | None) -> l
         written.append(str(folder))
     if report is not None:
         written.append(str(_report(solution, report)))
+    doubt = "" if solution.ok else " (to look at, not for the robot: the motion does not do what was asked for)"
     for name in written:
-        say(f"written: {name}")
+        say(f"written: {name}{doubt}")
     return written
 
 
@@ -150,8 +158,7 @@ def _recorded(robot: Any, path: Path, supply: str | None, knots: int | None, sav
     with Progress(f"planning {robot.name}") as progress:
         found = recorded_cost(robot, motion, supply, knots or 100, callback=progress)
     say(found)
-    if found.plan.ok:
-        _say_certificate(found.plan)
+    _say_certificate(found.plan)
     job = Job(robot, Move(motion.q[0], motion.q[-1], motion.duration), supply=supply, knots=knots or 100)
     written = _write(found.plan, job, save, report)
     book = {"energy": found.ledger.energy, "losses": found.ledger.losses, "duration": motion.duration, "broken": found.broken}
@@ -191,7 +198,7 @@ def certificate(solution: Any) -> dict[str, Any]:
     """The certificate's numbers."""
     c = solution.certificate
     return {
-        "ok": c.ok,
+        "ok": solution.ok and c.ok,
         "worst": None if c.worst is None else str(c.worst),
         "tracking_error": c.tracking_error,
         "energy_error": c.energy_error,

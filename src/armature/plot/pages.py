@@ -77,7 +77,7 @@ def _title(plan: Any) -> Figure:
     figure.text(0.06, 0.92, plan.robot.name, fontsize=11, color="#666666")
     title = textwrap.fill(words.headline(plan), 44)
     figure.text(0.06, 0.90, title, fontsize=20, weight="bold", color="#0A7A52" if good else "#B3261E", va="top")
-    lines = [textwrap.fill(line, 96) for line in (*words.summary(plan), "", *str(plan.certificate).splitlines(), "", *plan.notes)]
+    lines = [textwrap.fill(line, 96) for line in (*words.summary(plan), "", *words.certificate(plan).splitlines(), "", *plan.notes)]
     figure.text(0.06, 0.74, "\n".join(lines), fontsize=9.5, va="top", linespacing=1.5)
     return figure
 

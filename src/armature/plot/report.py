@@ -49,7 +49,7 @@ def html_page(plan: Any, meshes: Sequence[str | PathLike[str]] = ()) -> str:
         failure="" if plan.ok else f'<p class="failure" role="alert">{html.escape(lead)}</p>',
         tiles=_tiles(plan),
         notes="".join(f"<li>{html.escape(note)}</li>" for note in (plan.status.value, *plan.notes)),
-        certificate=html.escape(str(plan.certificate)),
+        certificate=html.escape(words.certificate(plan)),
         books=html.escape(str(plan.ledger)),
         provenance=_provenance(plan),
         style=text("report.css"),
@@ -75,7 +75,7 @@ def _tiles(plan: Any) -> str:
         ("energy drawn", f"{plan.energy:.4g} J", other("energy")),
         ("heat", f"{plan.losses:.4g} J", other("losses")),
         ("duration", f"{plan.duration:.4g} s", f"{len(plan.trajectory)} knots, {len(plan.iterations)} iterations"),
-        ("certificate", "passed" if proof.ok else "not passed", follows),
+        ("certificate", "passed" if plan.ok and proof.ok else "not passed", follows if plan.ok else "the task is not met"),
     ]
     if plan.ok and plan.saving is not None and not words.hurried(plan):
         tiles.insert(0, ("saved", f"{100 * plan.saving:.1f} %", f"of the {'losses' if plan.returns else 'energy drawn'}"))

@@ -37,6 +37,11 @@ def summary(plan: Any) -> list[str]:
     return [*lines, proof(plan.certificate)]
 
 
+def certificate(plan: Any) -> str:
+    """The certificate as lines; where the task is not met there is nothing to certify, though the motion shown may keep all limits."""
+    return str(plan.certificate) if plan.ok else "certificate: none, for the motion found does not do what was asked for"
+
+
 def proof(certificate: Any) -> str:
     """What the certificate says, as a sentence."""
     c = certificate

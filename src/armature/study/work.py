@@ -59,7 +59,7 @@ def _kept(robot: Robot) -> Robot:
 
 def plan_values(solution: Solution, certify: bool) -> dict[str, Any]:
     """The columns of a plan: energies in J, times in s, saving as a fraction; None where a value does not exist."""
-    certified = bool(solution.certificate.ok) if certify else None
+    certified = bool(solution.ok and solution.certificate.ok) if certify else None
     return {
         "ok": bool(solution.ok),
         "certified": certified,
