@@ -1,6 +1,8 @@
 """Every verb that takes a robot takes a task file too; tables are free of rounding; a bare call shows the help and no error."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -70,3 +72,12 @@ def test_a_motion_that_does_not_reach_its_goal_is_nowhere_called_certified(task,
 def test_a_robot_without_a_motion_is_told_how_to_give_one(robot, capsys):
     assert run(["plan", robot]) == 2
     assert "--from and --to" in capsys.readouterr().err
+
+
+def test_a_reader_that_closes_the_pipe_is_told_from_a_motion_that_does_not_exist():
+    call = [sys.executable, "-c", "import sys; from armature.cli.main import run; sys.exit(run(['check', 'six_axis']))"]
+    with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141

@@ -25,6 +25,7 @@ def test_a_held_joint_acts_as_one_that_stands_still():
 def test_drives_of_held_joints_go_and_patterns_find_joints():
     held = with_held(arm.library("six_axis"), ["wrist_*"])
     assert held.joint_names == ("pan", "lift", "elbow") and len(held.drives) == 3
+    assert with_held(arm.library("six_axis"), "wrist_*").joint_names == held.joint_names
 
 
 def test_a_sliding_joint_is_held_inside_its_range():

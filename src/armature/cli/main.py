@@ -81,8 +81,11 @@ def run(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return _fail("interrupted", output.INTERRUPTED)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still buffered goes nowhere
-        return output.CLOSED_PIPE
+        return _closed()
+    except SystemExit as end:  # click's answer to a closed pipe is 1, which here means that there is no such motion
+        if isinstance(end.__context__, BrokenPipeError):
+            return _closed()
+        raise
     except Exception as error:
         if hasattr(error, "format_message"):  # a mistake on the command line itself, found by typer
             words = error.format_message()  # type: ignore[attr-defined]
@@ -93,6 +96,11 @@ def run(arguments: Sequence[str]) -> int:
             return _fail("there is not enough memory for this; ask for less (fewer knots, a smaller file)", output.INTERNAL)
         name = f"{type(error).__name__}: {error}".splitlines()[0][:300]
         return _fail(f"internal error: {name}; run it again with --debug and report what it prints", output.INTERNAL)
+
+
+def _closed() -> int:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno() if sys.__stdout__ else 1)  # what is still buffered goes nowhere
+    return output.CLOSED_PIPE
 
 
 def _fail(message: str, code: int) -> int:

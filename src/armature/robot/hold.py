@@ -15,9 +15,11 @@ def with_held(robot: Robot, joints: Mapping[str, float] | Iterable[str]) -> Robo
     """The robot with joints welded at a coordinate (rad or m): {name: value}, or names alone, which are held at 0 or, where their range
     leaves 0 out, at its nearer end.
 
-    A name may be a pattern such as "gripper_*". Joints that mimic a held one are held with it; drives of held joints are left out.
+    A name may be a pattern such as "gripper_*", and stand alone. Joints that mimic a held one are held with it; drives of held joints are
+    left out.
     """
-    given = dict(joints) if isinstance(joints, Mapping) else dict.fromkeys(joints)
+    names = [joints] if isinstance(joints, str) else joints
+    given = dict(names) if isinstance(names, Mapping) else dict.fromkeys(names)
     held = {name: value for pattern, value in given.items() for name in _matching(robot, pattern)}
     places = {name: resting(robot.joint(name)) if value is None else guard.number(f"joint {name!r}", value) for name, value in held.items()}
     for joint in robot.joints:
