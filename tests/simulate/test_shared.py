@@ -65,7 +65,7 @@ def test_example_two_robots_on_one_bus(tmp_path, capsys):
     example = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "05_shared_bus.py"))
     saving = example["main"](str(tmp_path / "bus.png"))
     assert 0.1 < saving < 0.5 and (tmp_path / "bus.png").stat().st_size > 5000
-    assert "two robots on one bus" in capsys.readouterr().out
+    assert "on one bus they draw" in capsys.readouterr().out
 
 
 def test_figure_shows_the_bus():
