@@ -10,11 +10,13 @@ from armature.optimize.forbidden import heavy
 from armature.optimize.guess import stretched
 from armature.optimize.holding import at_rest, too_heavy
 from armature.optimize.plan import Attempt
+from armature.optimize.result import Status
 from armature.optimize.solution import Diagnosis
 from armature.optimize.time_scaling import time_scaling
 from armature.robot.model import Robot
 
 MEANS = ("average heat", "continuous current")
+WHIRLS = 30.0  # times the joint cubic's greatest speed: a search that runs away
 
 
 def diagnose(best: Attempt, fastest: Attempt | None) -> Diagnosis:
@@ -24,7 +26,7 @@ def diagnose(best: Attempt, fastest: Attempt | None) -> Diagnosis:
         return hot
     if known is not None and not problem.free and known.duration > problem.duration:
         return too_short(problem.robot, problem.duration, known)
-    return (unheld_on_the_way(best) if known is None else None) or relaxed(best, known)
+    return (unheld_on_the_way(best) if known is None else None) or whirling(best) or relaxed(best, known)
 
 
 def between_knots(best: Attempt) -> Diagnosis | None:
@@ -103,6 +105,23 @@ def unheld_on_the_way(best: Attempt) -> Diagnosis | None:
     worst, k = max(found, key=lambda pair: pair[0].ratio)
     what = f"No motion was found, and on the joint cubic the arm cannot be held at t = {t[k]:.3g} s"
     return heavy(problem.robot, what, worst, q, float(t[k]))
+
+
+def whirling(best: Attempt) -> Diagnosis | None:
+    """A search that gains by ever faster turns of a joint whose speed nothing limits: a least energy that no motion attains."""
+    problem, motion = best.problem, best.motion
+    slow = np.abs(problem.cubic(np.linspace(0.0, problem.duration, 101))[1]).max(0)
+    fast = np.abs(motion.v).max(0)
+    loose = np.array([not np.isfinite(problem.driven.joint_limit(name, "velocity")) for name in problem.robot.joint_names])
+    ratio = np.where(loose, fast / np.maximum(slow, 1e-3 + 0.1 * slow.max()), 0.0)
+    j = int(np.argmax(ratio))
+    if best.result.status is Status.INFEASIBLE or not WHIRLS < ratio[j] < np.inf:
+        return None
+    name, at = problem.robot.joint_names[j], float(motion.t[np.abs(motion.v[:, j]).argmax()])
+    sentence = f"The search gained by ever faster turns of {name} ({fast[j]:.3g} at t = {at:.3g} s; the joint cubic needs {slow[j]:.3g})"
+    free = [n for n in problem.robot.joint_names if not np.isfinite(problem.driven.joint_limit(n, "upper"))]
+    remedy = f"Give {name} a velocity limit" + (f", or position limits to {', '.join(free)}" if free else "") + ": with_limits({…})."
+    return Diagnosis(f"{sentence}: without more limits there may be no best motion.", "velocity", name, at, remedy=remedy)
 
 
 def relaxed(best: Attempt, fastest: Trajectory | None) -> Diagnosis:

@@ -17,14 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from armature.drive import Smooth, stack
+from armature.drive import Regenerative, Smooth, stack
 from armature.dynamics.compiled import inverse_dynamics
 from armature.motion.trajectory import Trajectory
 from armature.optimize.carry import Known, carried
 from armature.optimize.certify import ALLOWED, Margin, margins
 from armature.optimize.driven import Supply, Weights
 from armature.optimize.interior import Options, solve
-from armature.optimize.move import MoveProblem
+from armature.optimize.move import MoveProblem, default_smooth
 from armature.optimize.problem import Guess
 from armature.optimize.result import Result
 from armature.robot.model import Robot
@@ -151,6 +151,8 @@ class Planner:
         # where directions are kept afterwards, the rounded problem need not be solved to the last digit
         rough = replace(self.options or EXACT, tolerance=ROUGH) if smooth.velocity and not smooth.power else None
         first = self.attempt(rounded, problem.guess(guess), rough)
+        if not first.ok and not self.late and self.weights == Weights(energy=1.0) and only_copper(problem):
+            first = self.attempt(rounded, problem.guess(guess), weights=Weights(heat=1.0))
         if not first.ok and not self.late:
             first = self.eased(rounded, guess) or first
         found = [first]
@@ -237,6 +239,19 @@ def net_energy(robot: Robot, motion: Trajectory, supply: Supply, points: int = 1
     steps = motion_steps(robot, motion, points)
     account = supply.account(steps.dt, stack(flow_of(robot, steps), "power"))
     return float(np.sum(account.drawn) - np.sum(account.returned))
+
+
+def only_copper(problem: MoveProblem) -> bool:
+    """Whether all that a motion costs is its copper heat and what both ends fix, kinetic and potential energy.
+
+    Least heat is then least energy. Where the heat is small against the power that swings to and fro, the sum of that power over the
+    steps is too rough to search with, and the heat alone is not.
+    """
+    train, supply = problem.robot.drivetrain, problem.driven.supply
+    frictions = (*train.frictions, *(drive.friction for drive in train.drives))
+    drags = any(part.viscous for part in (*frictions, *(drive.motor for drive in train.drives)))
+    returns = isinstance(supply, Regenerative) and supply.efficiency == 1.0
+    return returns and default_smooth(problem.robot) == Smooth() and not drags and all(train.driven)
 
 
 def choose(found: list[Attempt]) -> Attempt:
