@@ -174,3 +174,8 @@ def test_mistakes_in_a_line_file_have_their_lines(tmp_path: Path, old: str, new:
     with pytest.raises(arm.FileError) as caught:
         load_line(tmp_path / "line.yaml")
     assert all(word in str(caught.value) for word in words), str(caught.value)
+
+
+def test_what_is_no_line_is_told_so() -> None:
+    with pytest.raises(arm.ArmatureError, match="takes a Line"):
+        balance_line("line.yaml")  # type: ignore[arg-type]
