@@ -213,7 +213,7 @@ def balance_line(line: Line, progress: Callable[[str, int, int], None] | None = 
     progress: called with what was done, how many steps are done, and of how many (three for each move).
     """
     if not isinstance(line, Line):
-        raise ArgumentError(f"balance_line takes a Line, not {line!r:.60}; make one, or read one by load_line(\"line.yaml\")")
+        raise ArgumentError(f'balance_line takes a Line, not {line!r:.60}; make one, or read one by load_line("line.yaml")')
     tell = _Progress(progress, 3 * sum(len(s.moves) for s in line.stations))
     fastest = {s.name: [_least(s, m, line.knots, tell) for m in s.moves] for s in line.stations}
     least = {s.name: sum(f.duration for f in fastest[s.name]) + s.process_time for s in line.stations}
