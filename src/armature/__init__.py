@@ -100,8 +100,6 @@ _SURFACE: dict[str, str | tuple[str, str]] = {
     "balance_line": "armature.study.line",
     "load_line": "armature.study.line_file",
     "load_results": "armature.study.summary",
-    # the app
-    "view": "armature.web.server",
     # closed forms, constraints, loads
     "kinematic_derivatives": "armature.dynamics.compiled_closed",
     "coriolis_tensor": "armature.dynamics.compiled_closed",
@@ -272,7 +270,6 @@ if TYPE_CHECKING:
     from armature.study.run import run_study as run_study
     from armature.study.spec import Study as Study
     from armature.study.summary import load_results as load_results
-    from armature.web.server import view as view
 
 
 def __getattr__(name: str):

@@ -16,6 +16,7 @@ import numpy as np
 from armature.drive import as_supply, stack
 from armature.motion.trajectory import Trajectory
 from armature.optimize.answer import check_task, solution
+from armature.optimize.carry import carried
 from armature.optimize.certify import ALLOWED, margins
 from armature.optimize.diagnose import diagnose
 from armature.optimize.driven import Weights
@@ -240,7 +241,10 @@ def sharpened(planner: Planner, problem: MoveProblem, best: Attempt, price: floa
             start, f = attempt.result, f * ratio
         else:
             failures += 1
-            f *= 1.5 if found else 3.0
+            if not found and failures == 1 and problem.N != best.problem.N:
+                start = carried(best.result, best.motion, problem)  # the motion alone did not do: with the multipliers
+            else:
+                f *= 1.5 if found else 3.0
             ratio = ratio**0.5
     if not found:
         return None
