@@ -140,3 +140,14 @@ def test_the_relaxed_motion_can_be_looked_at():
     assert not plan.ok and len(plan.trajectory) == 101 and plan.trajectory.duration == pytest.approx(0.2)
     assert np.abs(plan.trajectory.q[0] - START).max() < 0.05 and np.isfinite(plan.energy)
     assert not plan.certificate.ok or np.abs(plan.trajectory.q[-1] - GOAL).max() > 1e-3
+
+
+def test_a_search_without_a_plan_is_never_certified():
+    """Its best try keeps limits and can be simulated, but need not arrive."""
+    plan = minimize_energy(library("burgevin"), Move([0.0, 1.5, 0.8], [2.0, 1.2, 0.9], 0.05), knots=20)
+    assert not plan.ok and not plan.certificate.ok and "found no plan" in str(plan.certificate)
+
+
+def test_a_motion_needs_some_steps():
+    with pytest.raises(ArgumentError, match="knots = 0"):
+        minimize_energy(library("burgevin"), Move([0.0, 1.5, 0.8], [2.0, 1.2, 0.9], 1.0), knots=0)

@@ -61,7 +61,8 @@ class Certificate:
     open_loop_error: largest joint error at the end without the servo, rad or m; inf where it diverged.
     energy: of the simulation, J.  energy_error: its difference from the plan's, as a fraction of the energy that went through; both by the
     friction of the simulation, since what a joint that creeps below 1e-4 rad/s takes is a matter of its law.
-    notes: what happened on the way, e.g. that the plan was refined.
+    notes: what happened on the way, e.g. that the plan was refined.  found: false for the best try of a search that found no plan: such a
+    motion need not arrive, and is never certified.
     """
 
     margins: Mapping[str, Mapping[str, Margin]]
@@ -71,6 +72,7 @@ class Certificate:
     energy: float
     energy_error: float
     notes: tuple[str, ...] = ()
+    found: bool = True
 
     @property
     def within_limits(self) -> bool:
@@ -79,11 +81,12 @@ class Certificate:
 
     @property
     def ok(self) -> bool:
-        """Limits hold, the simulated mechanism follows, and its energy is the plan's."""
-        return self.within_limits and self.tracking_error <= TRACKING and self.energy_error <= ENERGY
+        """It is a plan, limits hold, the simulated mechanism follows, and its energy is the plan's."""
+        return self.found and self.within_limits and self.tracking_error <= TRACKING and self.energy_error <= ENERGY
 
     def __str__(self) -> str:
-        lines = [f"certificate: {'passed' if self.ok else 'NOT passed'}"]
+        verdict = "passed" if self.ok else "NOT passed" if self.found else "NOT passed: the search found no plan, this is its best try"
+        lines = [f"certificate: {verdict}"]
         if self.worst is not None:
             lines.append(f"  nearest limit   {self.worst} ({100 * self.worst.fraction:.2f} % left)")
         lines.append(f"  simulated under the planned currents with a servo: off by {self.tracking_error:.1e} of the motion")

@@ -23,6 +23,8 @@ from armature.optimize.result import Result
 from armature.optimize.task import Ends, Move, configuration, velocity
 from armature.robot.model import Robot
 
+FEWEST = 4  # steps in time
+
 
 def driven_model(robot: Robot, supply: Any, durations: int = 0) -> Driven:
     """The solver's model of a robot, kept with the robot."""
@@ -65,6 +67,10 @@ class MoveProblem:
     directions: np.ndarray | None = None
     still: tuple[int, ...] = ()
     tighter: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.N < FEWEST:
+            raise ArgumentError(f"knots = {self.N}: a motion needs at least {FEWEST} steps in time; 100 is usual")
 
     @cached_property
     def ends(self) -> Ends:

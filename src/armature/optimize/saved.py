@@ -162,7 +162,7 @@ def _compared(base: Baseline) -> dict[str, Any]:
 
 def _certificate(c: Certificate) -> dict[str, Any]:
     margins = [plain(asdict(m)) for row in c.margins.values() for m in row.values()]
-    numbers = {name: plain(getattr(c, name)) for name in ("ok", "tracking_error", "open_loop_error", "energy", "energy_error")}
+    numbers = {name: plain(getattr(c, name)) for name in ("ok", "found", "tracking_error", "open_loop_error", "energy", "energy_error")}
     return {**numbers, "notes": list(c.notes), "margins": margins}
 
 
@@ -200,7 +200,7 @@ def _proof(data: dict[str, Any]) -> Certificate:
         margins.setdefault(margin.joint, {})[margin.limit] = margin
     worst = min((m for row in margins.values() for m in row.values()), key=lambda m: m.fraction, default=None)
     numbers = {name: float(data[name]) for name in ("tracking_error", "open_loop_error", "energy", "energy_error")}
-    return Certificate(margins, worst, **numbers, notes=tuple(data["notes"]))
+    return Certificate(margins, worst, **numbers, notes=tuple(data["notes"]), found=bool(data.get("found", True)))
 
 
 def _known(kind: type, data: Mapping[str, Any]) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -130,7 +130,7 @@ class Solution:
     @cached_property
     def certificate(self) -> Certificate:
         """The proof: limits between the knots, and the motion simulated under the planned currents. Computed when first asked for."""
-        return certify(self.robot, self.trajectory, self.supply, self.notes)
+        return replace(certify(self.robot, self.trajectory, self.supply, self.notes), found=self.ok)
 
     def report(self, path: Any, **options: Any) -> Any:
         """Write a page (HTML, PDF or PNG by the ending) with the figures of this plan; returns its path. options: `plot.write_report`'s."""
