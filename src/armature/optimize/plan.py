@@ -34,6 +34,7 @@ FINEST = 400  # knots up to which a plan is refined
 SMALL = 3e-3  # violation between knots that is cured by tighter limits instead of more knots
 NARROWEST = 2e-4  # last width of a gear's corner, as a fraction of the motion's greatest power
 STILL = 1e-9  # rad or m
+RESTING = 1e-7  # rad or m over the whole motion, which is rounding
 EASING = (3.0, 1.0, 0.3, 0.1, 0.03)  # prices of acceleration, as parts of the joint cubic's energy
 ROUGH = 1e-2  # tolerance of a solve that only has to find the directions
 EXACT = Options(tolerance=1e-6, iterations=200)  # of a plan; its cost is then right to about as many digits
@@ -93,7 +94,7 @@ class Planner:
     ) -> Attempt:
         """One solve, judged by the exact law. options, weights: other ones than the plan's."""
         result = solve(problem.problem(weights or self.weights), start, options or self.options, self.callback, self.left())
-        motion = problem.trajectory(result)
+        motion = settled(problem.trajectory(result)) if problem.driven.dry and not problem.robot.loops else problem.trajectory(result)
         return Attempt(problem, result, motion, lambda: self.value(problem, motion))
 
     def value(self, problem: MoveProblem, motion: Trajectory) -> float:
@@ -252,6 +253,14 @@ def only_copper(problem: MoveProblem) -> bool:
     drags = any(part.viscous for part in (*frictions, *(drive.motor for drive in train.drives)))
     returns = isinstance(supply, Regenerative) and supply.efficiency == 1.0
     return returns and default_smooth(problem.robot) == Smooth() and not drags and all(train.driven)
+
+
+def settled(motion: Trajectory) -> Trajectory:
+    """The motion with joints at rest that only creep, by rounding: the sign of nothing must not decide on which side friction stands."""
+    still = np.ptp(motion.q, axis=0) < RESTING
+    if not still.any():
+        return motion
+    return replace(motion, q=np.where(still, motion.q[0], motion.q), v=np.where(still, 0.0, motion.v), a=np.where(still, 0.0, motion.a))
 
 
 def choose(found: list[Attempt]) -> Attempt:
