@@ -52,5 +52,6 @@ def run() -> str:
         rows.append(row)
     header = ["move", "robot", "s", "losses, cubic J", "planned J", "saved", "drawn without return, cubic J", "planned J", "saved"]
     starred = any("*" in str(cell).replace("**", "") for row in rows for cell in row)
-    note = "" if not starred else "\n\n\\* the cubic of this duration breaks limits; this is the shortest one that keeps them."
+    why = "the cubic of this duration breaks limits: the shortest one that keeps them, or, where only jerk is too much, the cubic itself."
+    note = f"\n\n\\* {why}" if starred else ""
     return "## Ten everyday moves against the joint cubic\n\n" + table(header, rows) + note
