@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from armature.cli.inputs import DRIVES, HOLD, LIMITS, PAYLOAD, SUPPLY, coordinates
-from armature.cli.output import FAILED, OK, answer, note, say, table
+from armature.cli.output import FAILED, INTERRUPTED, OK, Progress, answer, say, table
 from armature.cli.plan import FROM, GOAL, TASK, find_job
 from armature.errors import ArgumentError, FileError
 
@@ -35,8 +35,11 @@ def curve(
     if not isinstance(job.task, Move):
         raise ArgumentError("energy against time is for moves; this task follows a path, whose best duration `armature plan` finds")
     times = None if durations is None else _durations(durations)
-    note(f"planning {job.robot.name} at {'50' if times is None else len(times)} durations …")
-    found = energy_time_curve(job.robot, job.task, times, job.supply, knots)
+    with Progress(f"planning {job.robot.name} at {'50' if times is None else len(times)} durations") as progress:
+        found = energy_time_curve(job.robot, job.task, times, job.supply, knots, callback=progress)
+    if progress.stopped:
+        answer({"ok": False})
+        return INTERRUPTED
     rows = list(zip(found.durations.tolist(), found.energies.tolist(), found.losses.tolist()))
     say(
         table(("duration [s]", "energy [J]", "losses [J]"), [[x if x == x else "none" for x in row] for row in rows]),
