@@ -13,10 +13,11 @@ from benchmarks.random_paths import SHAPES
 
 import armature as arm
 from armature.motion.shapes import circle, joint_path, line, polyline
-from armature.optimize.along_path import cubic_timing, knots_along, steps_along
+from armature.optimize.along_path import knots_along, plain_timing, steps_along
 from armature.optimize.certify import margins
 from armature.optimize.fastest import duration_of, fastest, straight_rows
 from armature.optimize.follow_path import FollowPath
+from armature.optimize.guess import along
 from armature.optimize.improve import improve
 from armature.optimize.instant import instants
 from armature.optimize.interior import solve
@@ -45,7 +46,7 @@ def profile_of(robot, path, duration: float, knots: int = 80):
     """The dynamic programme's and the interior solver's answers on the same steps, the latter not started from the former."""
     curve = FollowPath(path).curve(robot)
     steps = steps_along(curve, knots_along(curve, knots), (0.0, 0.0))
-    model, start = path_model(instants(robot)), cubic_timing(curve, steps.p, duration)
+    model, start = path_model(instants(robot)), plain_timing(curve, steps.p, duration)
     top = np.full(steps.N + 1, 3.0 * float(np.max(start.s)))
     profile = best_profile(model.step, steps, top, duration=duration)
     result = solve(model.problem(steps, start, 1.0, 0.0, duration), model.guess(steps, start))
@@ -297,6 +298,15 @@ def test_corner_passed_with_speed_is_refused_with_the_place(name):
         next(improve(robot, replace(task, duration=2.0)))
     with pytest.raises(arm.ArgumentError, match=f"corner.*{PLACE}"):
         arm.follow(robot, task.path, robot.tips[0], q)
+
+
+def test_baseline_is_the_plain_profile_in_the_shortest_duration_that_the_limits_allow():
+    robot, path = arm.library("planar2"), random_path(arm.library("planar2"), 4)
+    plan = least_time_along(robot, FollowPath(path))
+    base = plan.baseline
+    shortest = arm.time_scaling(robot, along(path, 1.0, law="cubic")).shortest
+    assert base.feasible and base.trajectory.duration == pytest.approx(shortest, rel=1e-4) and base.trajectory.duration > plan.duration
+    assert worst(robot, base.trajectory) == pytest.approx(0.0, abs=2e-4) and "breaks limits" in base.note
 
 
 def test_bad_tasks_are_refused():

@@ -175,8 +175,25 @@ def test_deadline_ends_the_stream():
 def test_inadmissible_start_is_refused_with_the_limit():
     robot, _ = move("planar2", 1.5)
     fast = joint_cubic(np.array([-1.0, 0.5]), np.array([1.0, -0.5]), 0.05, joint_names=robot.joint_names)
-    with pytest.raises(arm.ArgumentError, match=r"not admissible.*its limit is"):
+    with pytest.raises(arm.ArgumentError, match=r"not admissible.*its limit is.*possible in .* s and more"):
         next(improve(robot, fast))
+
+
+@pytest.mark.parametrize("name", ["planar2", "scara"])
+def test_tasks_begin_with_an_admissible_motion_made_by_time_scaling(name):
+    # no duration: the plain motion in the shortest one; a duration that forbids the plain motion: the quickest one, slowed down to it
+    robot, motion = move(name, 1.5)
+    path = FollowPath(joint_path(np.array([motion.q[0], (motion.q[0] + motion.q[-1]) / 2 + 0.02, motion.q[-1]])))
+    for task in (path, arm.Move(motion.q[0], motion.q[-1])):
+        first = next(improve(robot, task))
+        shortest = arm.time_scaling(robot, first)
+        assert first.duration == pytest.approx(shortest.shortest, rel=1e-4 if name == "planar2" else 1e-2) and worst(robot, first) > -1e-4
+        shorter = replace(task, duration=(0.15 * arm.minimize_time(robot, task).duration + 0.85 * first.duration))
+        first, second = itertools.islice(improve(robot, shorter), 2)
+        assert first.duration == pytest.approx(shorter.duration) and second.energy < first.energy
+        assert min(worst(robot, first), worst(robot, second)) > -1e-5
+        with pytest.raises(arm.ArgumentError, match=r"possible in .* s and more"):
+            next(improve(robot, replace(task, duration=0.1 * first.duration)))
 
 
 def test_bad_arguments_are_refused():

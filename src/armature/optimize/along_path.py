@@ -211,20 +211,33 @@ def timing_of(profile: Profile) -> Timing:
     return Timing(profile.steps.p, profile.s, a, profile.times)
 
 
-def cubic_timing(curve: Curve, p: Array, duration: float) -> Timing:
-    """The plain profile at knots p: 3x² − 2x³, or, where there are corners, 10x³ − 15x⁴ + 6x⁵ between them (no p̈ at a stop).
+def plain_law(curve: Curve) -> str:
+    """Of the plain profile: the quintic where p̈ must vanish at stops (corners, limits of jerk or torque rate), else the cubic."""
+    b = bounds(curve.robot)
+    gentle = np.isfinite([b.jerk, b.torque_rate]).any()
+    return "quintic" if gentle or curve.corners or any(curve.level) else "cubic"
 
-    Each part gets time by its share of p."""
+
+def plain_timing(curve: Curve, p: Array, duration: float) -> Timing:
+    """The plain profile at knots p: 3x² − 2x³, or 10x³ − 15x⁴ + 6x⁵ where no p̈ is allowed at a stop.
+
+    Each part between stops gets time by its share of p."""
     stops = np.unique([0.0, 1.0, *curve.corners])
     k = np.clip(np.searchsorted(stops, p, side="right") - 1, 0, len(stops) - 2)
     size = stops[k + 1] - stops[k]
-    share = np.clip((p - stops[k]) / size, 0.0, 1.0)
-    law = LAWS["quintic" if curve.corners or any(curve.level) else "cubic"]
-    x = inverse_of(law, share)
-    T = duration * size
-    _, rate, bend = law(x)
-    t = duration * stops[k] + T * x
-    return Timing(p, size * rate / T, size * bend / T**2, np.maximum(np.diff(t), 1e-9 * duration))
+    x = inverse_of(LAWS[plain_law(curve)], np.clip((p - stops[k]) / size, 0.0, 1.0))
+    t = duration * (stops[k] + size * x)
+    _, s, a = plain_at(curve, t, duration)
+    return Timing(p, s, a, np.maximum(np.diff(t), 1e-9 * duration))
+
+
+def plain_at(curve: Curve, t: Array, duration: float) -> tuple[Array, Array, Array]:
+    """p, ṗ and p̈ of the plain profile at times t (M,) from 0 to the duration, s."""
+    stops = np.unique([0.0, 1.0, *curve.corners])
+    k = np.clip(np.searchsorted(stops, t / duration, side="right") - 1, 0, len(stops) - 2)
+    size = stops[k + 1] - stops[k]
+    p, rate, bend = LAWS[plain_law(curve)](np.clip((t / duration - stops[k]) / size, 0.0, 1.0))
+    return stops[k] + size * p, rate / duration, bend / (duration**2 * size)
 
 
 def inverse_of(law: Callable, share: Array) -> Array:
@@ -292,17 +305,8 @@ class OnCurve:
         return Iterate(motion.t + t[0], motion.q, motion.v, motion.a, motion.joint_names, place=np.column_stack([t, x, v, a]))
 
 
-def first_profile(curve: Curve, duration: float, at: Instants, knots: int) -> tuple[OnCurve, tuple[Array, Array, Array, Array]]:
-    """The cubic along a path without corners, with p̈ straight between knots: what the literal method starts from, (52). Where jerk or
-    torque rate are limited it is the quintic, whose p̈ vanishes at the ends."""
-    if curve.corners:
-        places = ", ".join(f"{p:.4g}" for p in curve.corners)
-        raise ArgumentError(f"the path has corners at p = {places}, where the hand must stop; improve its parts, or blend it")
-    t = np.linspace(0.0, duration, knots + 1)
-    x = t / duration
-    gentle = np.isfinite([at.limits.jerk, at.limits.torque_rate]).any()
-    p, s, w = (y / duration**k for k, y in enumerate(LAWS["quintic" if gentle else "cubic"](x)))
+def straight_profile(t: Array, p: Array, s: Array, a: Array) -> tuple[Array, Array, Array, Array]:
+    """t, p, ṗ, p̈ (N+1, 1) of a profile from rest to rest with p̈ straight between its knots, what it misses at its end spread over it."""
     column = lambda y: y[:, None]
     one, zero = np.ones(1), np.zeros(1)
-    w = column(w) + end_correction(t, zero, zero, column(w), one, zero)
-    return OnCurve(curve, at), (t, column(p), column(s), w)
+    return t, column(p), column(s), column(a) + end_correction(t, zero, zero, column(a), one, zero)

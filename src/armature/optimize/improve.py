@@ -11,10 +11,10 @@ import numpy as np
 
 from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
-from armature.optimize.along_path import first_profile
-from armature.optimize.follow_path import FollowPath
+from armature.optimize.first_motion import first_motion
 from armature.optimize.instant import Instants, instants
-from armature.optimize.suboptimal import CHECKED, FIRST, Approximations, InJoints, Iterate, on_knots
+from armature.optimize.suboptimal import CHECKED, FIRST, Approximations, Iterate
+from armature.optimize.time_scaling import time_scaling
 from armature.robot.model import Robot
 
 
@@ -30,7 +30,9 @@ def improve(
 ) -> Iterator[Iterate]:
     """Better and better motions, each of which can be run: the first is the given one, each later one costs less (K2–K4).
 
-    motion: a Trajectory (its ends and duration are kept), or a FollowPath task with a duration, which is improved along its path.
+    motion: a Trajectory (its ends and duration are kept); or a task, a Move from rest to rest or a FollowPath, which begins with the plain
+    motion of its duration, with the shortest motion slowed down to it where limits forbid the plain one, and where it has no duration with
+    the plain motion in the shortest duration that the limits allow (`arm.time_scaling`).
     supply: "regenerative" (default), "non-regenerative" or such an object; the robot's own by default.
     deadline: seconds after which no further one is begun.  decrease: stop when the cost falls by less than this fraction.
     knots: steps in time, spread evenly over the motion's own duration (the motion's own knots where its acceleration runs straight).
@@ -55,18 +57,17 @@ def improve(
 def _started(robot: Robot, motion: Any, supply: Any, knots: int, riding: str, limited: bool) -> Approximations:
     """The run with its first motion, which must keep the limits."""
     at = instants(robot, supply)
-    if isinstance(motion, Trajectory):
-        if motion.n != robot.n:
-            raise ArgumentError(f"the motion moves {motion.n} joints, robot {robot.name!r} has {robot.n}; plan with the same robot")
-        along, (t, x, v, w) = InJoints(at), on_knots(motion, knots)
-    elif isinstance(motion, FollowPath) and motion.duration is not None:
-        along, (t, x, v, w) = first_profile(motion.curve(robot), motion.duration, at, knots)
-    else:
-        raise ArgumentError(f"improve takes a Trajectory, or a FollowPath with a duration; got {motion!r}")
+    along, (t, x, v, w) = first_motion(robot, motion, at, knots, limited)
     run = Approximations(along, t, x[0], v[0], w, riding, limited)
     if not run.admissible(run.w, FIRST):
-        raise ArgumentError(f"the first motion is not admissible: {_why(run, at)}; start from a slower one, or from minimize_time's")
+        raise ArgumentError(f"the first motion is not admissible: {_why(run, at)}; {_instead(robot, motion)}")
     return run
+
+
+def _instead(robot: Robot, motion: Any) -> str:
+    """What to do: the durations in which the motion given could be run (K6)."""
+    possible = f"run uniformly slower or faster, {time_scaling(robot, motion).message}; " if isinstance(motion, Trajectory) else ""
+    return f"{possible}start from a slower one, or from minimize_time's"
 
 
 def _why(run: Approximations, at: Instants) -> str:

@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 
 from armature.motion.trajectory import Trajectory
-from armature.optimize.along_path import Curve, Timing, cubic_timing, knots_along, slowed, spread, steps_along, timing_of
-from armature.optimize.certify import ALLOWED, FINER, margins
+from armature.optimize.along_path import Curve, Timing, knots_along, plain_law, plain_timing, slowed, spread, steps_along, timing_of
+from armature.optimize.certify import FINER, margins
 from armature.optimize.fastest import duration_of, fastest, straight_rows
 from armature.optimize.follow_path import FollowPath
 from armature.optimize.instant import instants
 from armature.optimize.interior import Options, solve
 from armature.optimize.path import PathModel, path_model
+from armature.optimize.path_start import Scaled, plain, scaled
 from armature.optimize.phase_plane import Profile, Steps, best_within_means
 from armature.optimize.result import Result, Status
 from armature.optimize.solution import Baseline, Diagnosis, Solution
@@ -75,6 +76,14 @@ def plan_path(
     )  # fmt: skip
 
 
+def quickest(robot: Robot, task: FollowPath, supply: Any = None, knots: int = 100) -> Timing | None:
+    """The profile of the shortest run along a path without corners; None where none was found."""
+    search = _Search(robot, task.curve(robot), task, Aim(0.0, 1.0), path_model(instants(robot, supply)), None, None, None, 0.0)
+    steps = search.steps(knots_along(search.curve, knots))
+    run, _ = search.kept_inside(search.first(steps, search.profile(steps)))
+    return run.timing if run.result.ok else None
+
+
 @dataclass(frozen=True, eq=False)
 class _Run:
     """One answer of the interior solver. inside: fraction of every limit that was left unused."""
@@ -107,9 +116,9 @@ class _Search:
         """The path cut at p."""
         return steps_along(self.curve, p, self.task.ends)
 
-    def cubic(self, steps: Steps, duration: float | None = None) -> Timing:
+    def cubic(self, steps: Steps) -> Timing:
         """The plain profile, of the duration asked for or a guess of it."""
-        return cubic_timing(self.curve, steps.p, duration or self.aim.duration or self.guess_duration(steps))
+        return plain_timing(self.curve, steps.p, self.aim.duration or self.guess_duration(steps))
 
     def guess_duration(self, steps: Steps) -> float:
         """What the straight limits need, with half as much on top; a second where there are none."""
@@ -122,19 +131,23 @@ class _Search:
         found = fastest(steps, straight_rows(self.model.step, steps, BEYOND), cap)
         return np.full(steps.N + 1, cap) if found.blocked >= 0 else np.maximum(found.s, 1e-4 * cap)
 
+    def plain(self, steps: Steps) -> Scaled:
+        """The plain profile with the durations in which it can be run (K6)."""
+        return plain(self.curve, steps.p, self.aim.duration or self.guess_duration(steps))
+
     def starts(self, steps: Steps, profile: Profile | None) -> Iterator[Timing]:
-        """Starting motions: the plain profile (where the duration is free, one that keeps the limits well), then the dynamic
-        programme's, which is on its limits and therefore harder to start from."""
-        plain = self.cubic(steps)
-        if self.aim.duration is None:
-            factor = next((f for f in 1.2 ** np.arange(20.0) if _inside(self.robot, slowed(plain, f).trajectory(self.curve))), 1.0)
-            yield from (slowed(plain, f) for f in (1.3 * factor, 2.0 * factor, 1.0))
+        """Starting motions by time scaling (K6): the plain profile of the duration asked for, or well inside those that the limits allow;
+        the dynamic programme's, which is on its limits and therefore harder to start from, then in the duration that they allow it."""
+        first, T = self.plain(steps), self.aim.duration
+        if T is not None:
+            yield first.timing
         else:
-            yield plain
+            yield from first.inside()
         if profile is not None:
             yield timing_of(profile)
-            yield slowed(timing_of(profile), 1.5)
-        yield slowed(plain, 4.0)
+            yield from scaled(self.curve, timing_of(profile)).inside()
+        if T is not None:
+            yield from first.inside()
 
     def first(self, steps: Steps, profile: Profile | None) -> _Run:
         """The first answer that is as good as the dynamic programme's, to a twentieth; else the best."""
@@ -230,9 +243,8 @@ class _Search:
         motion = self.motion(run)
         if _inside(self.robot, motion, FINER):
             return run
-        scaling = time_scaling(self.robot, motion)
-        allowed = [low for low, high in scaling.intervals if high > motion.duration]
-        first = max(1.0, allowed[0] / motion.duration) if allowed else 1.0
+        longer = time_scaling(self.robot, motion).from_duration(motion.duration)
+        first = longer / motion.duration if np.isfinite(longer) else 1.0
         for factor in first * np.array([1.0, 1.0002, 1.001, 1.002, 1.005, 1.01, 1.02]):
             slower = slowed(run.timing, float(factor))
             if _inside(self.robot, slower.trajectory(self.curve), FINER):
@@ -255,19 +267,16 @@ class _Search:
         return timing.trajectory(self.curve)
 
     def baseline(self, steps: Steps, duration: float) -> Baseline:
-        """The cubic profile along the same path and of the same duration, or slowed down until it keeps the limits."""
-        longer, motion, feasible = duration, None, False
-        for factor in (1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0):
-            longer = factor * duration
-            motion = self.cubic(steps, longer).trajectory(self.curve)
-            worst = _worst(self.robot, motion, 2)
-            feasible = worst is None or worst.fraction >= -ALLOWED
-            if feasible:
-                break
-        note = "" if longer == duration else f"along the path, of {longer:.4g} s: at {duration:.4g} s it breaks limits"
-        note = note if feasible else "along the path, which breaks limits at any duration up to ten times this one"
-        assert motion is not None
-        return Baseline(drive_signals(self.robot, motion), ledger(self.robot, motion, self.model.at.supply), feasible, note)
+        """The plain profile along the same path and of the same duration, or in the shortest one from there on that keeps the limits."""
+        run = self.plain(steps)
+        longer = run.scaling.from_duration(duration * (1 + 1e-6))
+        feasible, note = bool(np.isfinite(longer)), ""
+        if not feasible:
+            longer, note = duration, f"which breaks limits at this duration and all longer ones: {run.scaling.message}"
+        elif longer > duration * (1 + 2e-6):
+            note = f"of {longer:.4g} s: at {duration:.4g} s it breaks limits"
+        motion, name = run.trajectory(longer), f"{plain_law(self.curve)} along the path"
+        return Baseline(drive_signals(self.robot, motion), ledger(self.robot, motion, self.model.at.supply), feasible, note, name)
 
     # when there is no plan --------------------------------------------------------------------------------------------------
 

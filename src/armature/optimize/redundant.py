@@ -18,7 +18,7 @@ from scipy.optimize import minimize
 from armature.dynamics.inverse_kinematics import inverse_kinematics, middle
 from armature.errors import ArgumentError
 from armature.motion.path import Path
-from armature.optimize.along_path import Curve, cubic_timing, knots_along
+from armature.optimize.along_path import Curve, knots_along, plain_timing
 from armature.optimize.follow_path import FollowPath, tip
 from armature.optimize.instant import Instants, instants
 from armature.optimize.least_along import least_energy_along
@@ -103,7 +103,7 @@ class _SelfMotion:
 
     def plain(self, curve: Curve) -> Any:
         """The plain profile along the joints' curve."""
-        return cubic_timing(curve, knots_along(curve, 60), float(self.task.duration or 1.0)).trajectory(curve)
+        return plain_timing(curve, knots_along(curve, 60), float(self.task.duration or 1.0)).trajectory(curve)
 
     def improved(self, home: np.ndarray, iterations: int) -> tuple[float, FollowPath]:
         """The least energy near a first home, and the task that has it."""

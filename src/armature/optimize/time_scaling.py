@@ -56,6 +56,10 @@ class TimeScaling:
         """True for a duration (s) within the limits."""
         return any(low <= duration <= high for low, high in self.intervals)
 
+    def from_duration(self, duration: float) -> float:
+        """The shortest allowed duration from this one on, s; infinite where there is none."""
+        return min((max(duration, low) for low, high in self.intervals if high >= duration), default=float("inf"))
+
     def trajectory(self, duration: float | None = None) -> Trajectory:
         """The motion at a duration, the shortest if none is given; an ArgumentError that says why where that is not allowed."""
         T = self.shortest if duration is None else float(duration)
