@@ -44,6 +44,8 @@ def visit(server, page, size=(1000, 640)):
     (number,) = set(server.desks) - before
     desk = server.desks[number]
     says(page, " J")
+    if desk._mail.ticking:  # a picture that moves costs this machine's software renderer most of its time
+        desk.act("play", None)
     return desk
 
 
@@ -54,10 +56,8 @@ def says(page, text):
 
 
 def at_rest(page, desk):
-    """Wait until nothing is being planned; playing ends, so that the picture costs no time."""
+    """Wait until nothing is being planned."""
     wait(page, lambda: desk.session.curve is not None and desk.session.certified, "proof and curve")
-    if desk._mail.ticking:
-        desk.act("play", None)
 
 
 def frames(page, count):
@@ -152,9 +152,7 @@ def test_a_plan_is_on_screen_and_follows_every_change(app, page):
 
 
 def test_handles_are_dragged_by_mouse_and_files_come_and_go(app, page, tmp_path):
-    desk = visit(app, page, (1280, 720))
-    if desk._mail.ticking:
-        desk.act("play", None)
+    desk = visit(app, page, (1280, 640))
     frames(page, 3)
     goal, session = desk.session.wish.goal, desk.session
     handle = desk._scene._handles["goal"]

@@ -1,10 +1,13 @@
 """The state of one browser, without a browser."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import armature as arm
 from armature.errors import ArmatureError, FileError
+from armature.robot.load import mjcf
 from armature.web import charts, pictures, words
 from armature.web.exports import EXPORTS, export
 from armature.web.opening import MOST_ROBOT, opened, uploaded
@@ -92,10 +95,46 @@ def test_uploads_are_robots_and_plans_of_moderate_size(tmp_path, plan):
     assert uploaded("x.npz", (tmp_path / "p.npz").read_bytes(), ROBOT).energy == plan.energy
     with pytest.raises(FileError, match="at most 2 MB"):
         uploaded("big.yaml", text + b"#" * MOST_ROBOT, ROBOT)
-    # kinds that make other files be read (MJCF includes, xacro) or run code are not taken
-    for name in ("a.xml", "a.xacro", "a.py", "a.pkl", "a", "../../a.exe", "a.urdf.zip"):
+    # kinds that make other files be read (xacro) or run code are not taken
+    for name in ("a.xacro", "a.py", "a.pkl", "a", "../../a.exe", "a.urdf.zip"):
         with pytest.raises(FileError, match="is not taken"):
             uploaded(name, text, ROBOT)
+
+
+MJCF = """<mujoco model="pendulum"><worldbody><body name="bob"><joint name="swing" axis="0 1 0" range="-90 90"/>
+<geom type="capsule" fromto="0 0 0 0.4 0 0" size="0.03" mass="1.5"/></body></worldbody>{}</mujoco>"""
+
+
+def test_mjcf_is_taken_and_gets_typical_drives():
+    robot = uploaded("pendulum.xml", MJCF.format("").encode(), ROBOT)
+    assert robot.name == "pendulum" and robot.joint_names == ("swing",) and is_typical(robot)
+    assert robot.mass == pytest.approx(1.5)
+    assert uploaded("mine.xml", URDF.encode(), ROBOT).name == "mine"  # a URDF may be called .xml, too
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        '<include file="/etc/passwd"/>',
+        '<asset><mesh name="m" file="../m.stl"/></asset>',
+        '<asset><texture name="t" type="cube" fileright="/etc/passwd"/></asset>',
+        '<asset><hfield name="h" file="/dev/zero"/></asset>',
+        '<asset><model name="m" file="m.xml"/></asset>',
+        '<extension><plugin plugin="mujoco.elasticity.cable"/></extension>',
+    ],
+)
+def test_mjcf_that_makes_other_files_be_read_is_refused_before_mujoco_sees_it(part, monkeypatch):
+    monkeypatch.setattr(mjcf, "_compiled", lambda path: pytest.fail("MuJoCo has seen it"))
+    with pytest.raises(FileError, match="an upload cannot bring other files along"):
+        uploaded("a.xml", MJCF.format(part).encode(), ROBOT)
+
+
+def test_mjcf_is_given_to_mujoco_as_it_was_checked_here(monkeypatch):
+    seen = []
+    monkeypatch.setattr(mjcf, "_compiled", lambda path: seen.append(path.read_bytes()) or 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        uploaded("a.xml", MJCF.format('<!-- <include file="x"/> --><?include file="x"?>').encode(), ROBOT)
+    assert b"include" not in seen[0]
 
 
 def test_uploaded_name_is_no_path(tmp_path, monkeypatch):
@@ -105,7 +144,7 @@ def test_uploaded_name_is_no_path(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("content", [b"", b"\x00\xff" * 50, b"links: [", b"<robot", b"{}", b"armature: 1\nlinks: 3"])
-@pytest.mark.parametrize("suffix", ["urdf", "yaml", "json", "npz"])
+@pytest.mark.parametrize("suffix", ["urdf", "xml", "yaml", "json", "npz"])
 def test_broken_uploads_are_refused_with_words(content, suffix):
     with pytest.raises(ArmatureError):
         uploaded(f"a.{suffix}", content, ROBOT)
@@ -141,11 +180,17 @@ def test_card_says_what_it_costs_what_it_saves_and_whether_it_is_proved(plan):
 def test_too_short_a_time_is_refused_with_the_button_that_helps():
     wish = first_wish(arm.library("planar2"))
     refused = arm.minimize_energy(wish.robot, arm.Move(wish.start, wish.goal, 0.05), knots=30)
-    label, what, value = words.remedy(refused, None if refused.diagnosis.shortest_duration else 0.3)
-    assert what == "duration" and label == f"Use {value:g} s"
     session = Session(wish, plan=refused, least=0.3)
+    label, what, value = words.remedy(session)
+    assert what == "duration" and label == f"Use {value:g} s"
     assert "armature-refusal" in words.card(session, "")
     assert arm.minimize_energy(wish.robot, arm.Move(wish.start, wish.goal, value), knots=30).ok
+
+
+def test_way_that_cannot_be_gone_is_left_free_by_a_button():
+    session = Session(replace(first_wish(arm.library("scara")), way="arc"), problem="The hand does not get there.")
+    assert words.remedy(session) == ("Leave the way free", "way", "free")
+    assert session.change(way="free") and words.remedy(session) is None
 
 
 def test_words_from_files_cannot_become_markup(plan):

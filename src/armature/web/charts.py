@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-INK, GRID, FRAME = "#333a44", "#e6e9ee", "#b9c0ca"
+INK, GRID, FRAME = "currentColor", "rgba(128,136,148,0.2)", "rgba(128,136,148,0.65)"  # legible on white and on black
+TEXT = "var(--mantine-color-text)"  # of the page, light or dark
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#555555", "#999933")
 
 
@@ -82,7 +83,7 @@ class Chart:
         Y = lambda y: bottom - (np.asarray(y, dtype=float) - y0) / (y1 - y0) * (bottom - top)
         body = [self._ticks(X, Y), *(self._mark(m, X, Y, top, bottom) for m in self._marks)]
         clip = f"c{abs(hash((self.title, self.x, self.y)))}"
-        size = f'viewBox="0 0 {self.width:g} {self.height:g}" style="width:100%;display:block;font-family:inherit" {self.extra}'
+        size = f'viewBox="0 0 {self.width:g} {self.height:g}" style="width:100%;display:block;color:{TEXT}" {self.extra}'
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" {size}>'
             f'<clipPath id="{clip}"><rect x="{left}" y="{top}" width="{right - left}" height="{bottom - top}"/></clipPath>'

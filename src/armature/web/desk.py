@@ -16,12 +16,13 @@ from armature.web import pictures
 from armature.web.exports import export
 from armature.web.mailbox import Mailbox
 from armature.web.opening import MOST_PLAN, Opening, uploaded
-from armature.web.panel import NOBODY, OBJECTIVES, SUPPLIES, Panel
+from armature.web.panel import LEFT, NOBODY, OBJECTIVES, RIGHT, SUPPLIES, WAYS, Panel
 from armature.web.planner import Planner
-from armature.web.scene import GHOST, PLAN, Scene
+from armature.web.scene import GHOST, PLAN, SKETCH, Scene
 from armature.web.session import Wish
 from armature.web.study import Cases
 from armature.web.typical import NOTE, is_typical
+from armature.web.warm import Warmer
 from armature.web.words import card, remedy
 
 PAUSE = 0.7  # seconds between two rounds of the motion
@@ -29,17 +30,20 @@ ROUNDS = 5  # after which a motion that nobody touches comes to rest, and the br
 
 
 class Desk:
-    """One browser. client: viser's handle of it.  opening: what it begins with.  address: where clicks on the curve are sent."""
+    """One browser. client: viser's handle of it.  opening: what it begins with.  address: where the page itself sends what it is told.
+    warmer: compiles ahead for all browsers."""
 
-    def __init__(self, client: Any, opening: Opening, address: str):
-        self._client, self._address = client, address
+    def __init__(self, client: Any, opening: Opening, address: str, warmer: Warmer):
+        self._client, self._address, self._warmer = client, address, warmer
         self.session = opening.session()
         self._busy, self._show_ghost, self._rows = "", True, ("", NOBODY)
+        self._shown = 0  # plans so far
         self._t, self._since, self._round = 0.0, 0.0, 0
         self._cases = Cases(opening.study) if opening.study else None
         self._mail = Mailbox(self._tick, self._failed)
+        width, height = client.camera.image_width, client.camera.image_height  # of the whole window, before there are panels
         self._panel = Panel(client, self.act, self._cases is not None)
-        self._scene = Scene(client, self._dragged)
+        self._scene = Scene(client, self._dragged, (width - LEFT - RIGHT) / max(height, 1))
         self._planner = Planner(self._told)
         self._mail.post("open", self._open)
 
@@ -65,6 +69,8 @@ class Desk:
         does = {
             "duration": lambda: self._wish(duration=round(float(value), 3)),
             "objective": lambda: self._wish(objective=OBJECTIVES[value]),
+            "way": lambda: self._wish(way=WAYS[value]),
+            "theme": lambda: self._theme(value == "dark"),
             "payload": lambda: self._wish(payload=float(value)),
             "supply": lambda: self._wish(supply=SUPPLIES.get(value, self.session.own_supply)),
             "remedy": self._help,
@@ -100,11 +106,14 @@ class Desk:
         if self.session.change(**values):
             self._plan_anew()
 
+    def _theme(self, dark: bool) -> None:
+        self._panel.theme(dark)
+        self._scene.theme(dark)
+
     def _help(self) -> None:
-        offer = remedy(self.session.plan, self.session.least)
+        offer = remedy(self.session)
         if offer is not None:
-            _, what, value = offer
-            self._wish(**({"duration": value} if what == "duration" else {"payload": max(0.0, self.session.wish.payload - value)}))
+            self._wish(**{offer[1]: offer[2]})
 
     def _take(self, robot: Robot, folders: tuple[Path, ...]) -> None:
         if robot is not self.session.robot:
@@ -147,11 +156,13 @@ class Desk:
             return self._show_card()
         if not self.session.planning or wish.robot is not self.session.robot:
             return None
+        if what == "sketch":
+            return self._scene.way("plan", value.trajectory, SKETCH)
         if what in ("plan", "certified"):
-            self.session.plan, self.session.certified, self.session.problem = value, what == "certified", ""
+            self.session.found(value, what == "certified", wish)
             return self._show_plan() if what == "plan" else self._show_card()
-        if what == "problem":
-            self.session.problem = value
+        if what in ("problem", "note"):
+            setattr(self.session, what, value)
         elif wish.same_move(self.session.wish):
             setattr(self.session, what, value)
             self._show_curve()
@@ -201,6 +212,7 @@ class Desk:
         """The motion, its ghost, its charts."""
         session = self.session
         plan, second = session.plan, self._second()
+        self._shown += 1
         aside = session.other is not None
         if not session.planning:
             self._scene.handles(False)
@@ -214,13 +226,14 @@ class Desk:
             if not session.planning or session.wish.objective == "time":
                 self._panel.wish(session.wish)
             self._mail.post("charts", self._show_charts)
+            self._warmer.ask(session.wish)
         self._place()
         self._show_curve()
         self._show_card()
 
     def _show_card(self) -> None:
-        self._panel.card.content = card(self.session, self._busy)
-        offer = remedy(self.session.plan, self.session.least) if self.session.planning else None
+        self._panel.card.content = card(self.session, self._busy, self._shown, self._address)
+        offer = remedy(self.session)
         self._panel.remedy(offer[0] if offer else None)
 
     def _show_charts(self) -> None:
@@ -233,7 +246,7 @@ class Desk:
 
     def _show_curve(self) -> None:
         s = self.session
-        self._panel.curve.content = pictures.curve(s.curve, s.least, s.plan, s.wish.duration, self._address)
+        self._panel.curve.content = pictures.curve(s.curve, s.least, s.plan, s.wish, self._address)
 
     # playing --------------------------------------------------------------------------------------------------------------
 

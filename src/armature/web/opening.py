@@ -8,16 +8,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lxml import etree  # pyright: ignore[reportAttributeAccessIssue] (lxml carries no types)
+
 from armature.errors import ArgumentError, FileError
 from armature.robot.library import library
 from armature.robot.load import load
+from armature.robot.load.xml import parse
 from armature.robot.model import Robot
 from armature.study.store import open_store
 from armature.web.session import Session, Wish, first_wish, named
 from armature.web.typical import with_typical_drives
 
 FIRST = "six_axis"
-ROBOTS, PLANS, STUDIES = (".urdf", ".yaml", ".yml"), (".npz", ".json"), (".db", ".sqlite", ".sqlite3")
+ROBOTS, PLANS, STUDIES = (".urdf", ".xml", ".yaml", ".yml"), (".npz", ".json"), (".db", ".sqlite", ".sqlite3")
 MOST_ROBOT, MOST_PLAN = 2 * 2**20, 16 * 2**20  # bytes of an uploaded file
 
 
@@ -76,12 +79,24 @@ def uploaded(name: str, content: bytes, robot: Robot) -> Robot | Any:
         raise FileError(f"the file has {len(content) / 2**20:.1f} MB; at most {most // 2**20} MB are taken", name)
     with tempfile.TemporaryDirectory(prefix="armature") as folder:
         path = Path(folder) / f"uploaded{suffix}"
-        path.write_bytes(content)
+        path.write_bytes(_alone(content, name) if suffix == ".xml" else content)
         if suffix in PLANS:
             return _plan(path)
-        if suffix != ".urdf" and not _has(path, "links") and _has(path, "drives|couplings"):
+        if suffix in (".yaml", ".yml") and not _has(path, "links") and _has(path, "drives|couplings"):
             return robot.with_drives(path)
         return _fixed(load(path))
+
+
+def _alone(content: bytes, name: str) -> bytes:
+    """An XML file (MJCF or URDF) as it was read here, if it makes no other file be read: MuJoCo would read whatever it names."""
+    root = parse(content, name)
+    for element in root.iter() if root.tag == "mujoco" else ():
+        named = next((str(value) for key, value in element.attrib.items() if str(key).startswith("file")), None)
+        if named is not None or element.tag in ("include", "plugin", "extension"):
+            what = f"names another file ({named})" if named else "is not taken"
+            advice = "an upload cannot bring other files along; start `armature view` with the file's own path"
+            raise FileError(f"<{element.tag}> {what}: {advice}", name, element.sourceline)
+    return etree.tostring(root)
 
 
 def _fixed(robot: Robot) -> Robot:

@@ -10,15 +10,31 @@ import numpy as np
 from armature.robot.library import library
 from armature.robot.model import Robot
 from armature.web.exports import EXPORTS
+from armature.web.opening import PLANS, ROBOTS
+from armature.web.scene import GHOST, GOAL, PLAN, START
 from armature.web.session import Wish, ranges
 
+WAYS = {"free (the best one)": "free", "a straight line": "line", "an arc above the line": "arc"}
 OBJECTIVES = {"least energy": "energy", "least time": "time"}
 BURNT, RETURNED, OWN = "each axis burns it", "goes back to the supply", "the robot's own supply"
 SUPPLIES = {BURNT: "non-regenerative", RETURNED: "regenerative"}
 CHARTS = ("Currents", "Power", "Torque", "Energy")
 NOBODY = "none"
+LEFT, RIGHT = 340, 350  # widths of the panels, pixels
 DEGREES, MILLIMETRES = 180.0 / np.pi, 1000.0
+MARKS = (("plan", PLAN), ("ordinary motion", GHOST), ("start", START), ("goal", GOAL))
 Act = Callable[[str, Any], None]
+
+
+def _legend() -> str:
+    """What the colours in space mean."""
+    square = "display:inline-block;width:0.7em;height:0.7em;border-radius:2px;margin-right:0.35em;background:rgb"
+    marks = [(name, ",".join(f"{255 * part:.0f}" for part in colour)) for name, colour in MARKS]
+    words = "".join(f'<span style="white-space:nowrap"><span style="{square}({colour})"></span>{name}</span>' for name, colour in marks)
+    return f'<div style="display:flex;flex-wrap:wrap;gap:0.1em 1em;padding:0.1em 0.8em;font-size:0.8em">{words}</div>'
+
+
+LEGEND = _legend()
 
 
 class Panel:
@@ -27,10 +43,10 @@ class Panel:
     def __init__(self, client: Any, act: Act, study: bool):
         self._gui, self._act = client.gui, act
         gui = self._gui
-        gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(0, 114, 178))
+        self.theme(dark=False)
         gui.set_panel_label("Armature")
         gui.main_panel.dock_right()
-        gui.main_panel.set_width(350)
+        gui.main_panel.set_width(RIGHT)
         self.card = gui.add_html("")
         self._remedy = gui.add_button("", visible=False, color="green")
         self._remedy.on_click(lambda _: act("remedy", None))
@@ -39,6 +55,10 @@ class Panel:
         self._pages(study)
         self._charts(client)
 
+    def theme(self, dark: bool) -> None:
+        """Light or dark."""
+        self._gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(0, 114, 178), dark_mode=dark)
+
     # parts ----------------------------------------------------------------------------------------------------------------
 
     def _player(self) -> None:
@@ -46,13 +66,15 @@ class Panel:
         self._play = gui.add_button("Play", icon="player-play", hint="play or pause the motion")
         self._play.on_click(lambda _: self._act("play", None))
         self._time = self._watched("time", gui.add_slider("Time [s]", 0.0, 1.0, 0.001, 0.0))
-        self._ghost = self._watched("ghost", gui.add_checkbox("Ordinary motion as a ghost", True, hint="the joint cubic, to compare with"))
+        self._ghost = self._watched("ghost", gui.add_checkbox("Ordinary motion", True, hint="show the joint cubic beside the plan"))
+        gui.add_html(LEGEND)
 
     def _move(self) -> None:
         gui = self._gui
         with gui.add_folder("Move"):
             self._duration = self._watched("duration", gui.add_slider("Duration [s]", 0.1, 6.0, 0.01, 1.0))
             self._objective = self._watched("objective", gui.add_dropdown("Wanted", tuple(OBJECTIVES)))
+            self._way = self._watched("way", gui.add_dropdown("Way of the hand", tuple(WAYS), hint="free: whatever costs least"))
             self._payload = self._watched("payload", gui.add_slider("Payload [kg]", 0.0, 10.0, 0.5, 0.0, hint="at the hand"))
             hint = "what becomes of the energy that comes back while braking"
             self._supply = self._watched("supply", gui.add_dropdown("Braking energy", (BURNT, RETURNED, OWN), hint=hint))
@@ -71,7 +93,7 @@ class Panel:
         self._scales: list[float] = []
         with tabs.add_tab("Robot"):
             self._robot = self._watched("robot", gui.add_dropdown("Robot", (*library(),)))
-            upload = gui.add_upload_button("Open a robot, its drives, or a plan", icon="upload", mime_type=".urdf,.yaml,.yml,.json,.npz")
+            upload = gui.add_upload_button("Open a robot, its drives, or a plan", icon="upload", mime_type=",".join((*ROBOTS, *PLANS)))
             upload.on_upload(lambda event: self._act("upload", event.target.value))
             self.about = gui.add_markdown("")
         with tabs.add_tab("Save"):
@@ -96,7 +118,7 @@ class Panel:
             with below.add_tab(name):
                 self.charts[name] = gui.add_html("")
         below.dock_below(top)
-        top.set_width(340)
+        top.set_width(LEFT)
 
     def _watched(self, name: str, handle: Any) -> Any:
         """Hand a user's change on; what the server sets itself has no client."""
@@ -137,6 +159,7 @@ class Panel:
         self._duration.max = max(6.0, float(np.ceil(wish.duration)))
         self._duration.value = float(wish.duration)
         self._objective.value = next(words for words, name in OBJECTIVES.items() if name == wish.objective)
+        self._way.value = next(words for words, name in WAYS.items() if name == wish.way)
         self._payload.value = float(wish.payload)
         own = wish.robot.supply is not None or not (wish.supply is None or isinstance(wish.supply, str))
         self._supply.options = (BURNT, RETURNED, *((OWN,) if own else ()))

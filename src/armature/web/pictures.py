@@ -13,11 +13,11 @@ from armature.optimize.curve import Curve
 from armature.plot.ledger import flows_in, flows_out
 from armature.plot.region import current_band, fastest, peak_current, velocity_range
 from armature.simulate.ledger import flow_of, motion_steps
-from armature.web.charts import COLOURS, Chart
+from armature.web.charts import COLOURS, INK, TEXT, Chart
 
-REGION, LIMIT, PALE = "#dcebf6", "#8aa4bb", "#9aa3ae"
+REGION, LIMIT, PALE = "rgba(86,160,220,0.2)", "#8aa4bb", "var(--mantine-color-dimmed)"
 STEPS = 160
-NOTHING = '<p style="color:#6b7480;margin:1em 0.5em">{}</p>'
+NOTHING = f'<p style="color:{PALE};margin:1em 0.8em;font-size:0.9em">{{}}</p>'
 
 
 def graf(plan: Any) -> str:
@@ -27,9 +27,10 @@ def graf(plan: Any) -> str:
         return NOTHING.format("This robot has no drives, so there are no currents to show.")
     steps = motion_steps(robot, plan.trajectory, STEPS)
     train, parts = robot.drivetrain, []
+    sliding = {j.name for j in robot.joints if j.kind == "prismatic"}
     for name, drive, flow in zip(train.axis_names, train.drives, flow_of(robot, steps)):
         v, i = (np.broadcast_to(x, steps.t.shape) for x in (flow.velocity, flow.current))
-        chart = Chart(name, "velocity", "current [A]", 190, 150)
+        chart = Chart(name, f"velocity [{'m/s' if name in sliding else 'rad/s'}]", "current [A]", 190, 150)
         most = peak_current(drive)
         largest = min(most, 1.6 * float(np.abs(i).max()) + 1e-6) if most == inf else most
         x = velocity_range(drive, largest, max(float(np.abs(v).max()), 0.1))[::8]
@@ -59,12 +60,12 @@ def power(plan: Any) -> str:
     for chart in (common, single):
         chart.cover(plan.trajectory.t, [0.0])
     zero = np.zeros_like(steps.t)
-    common.region(steps.t, zero, account.drawn / steps.dt, "#9ecbea", "drawn")
+    common.region(steps.t, zero, account.drawn / steps.dt, "rgba(86,160,220,0.6)", "drawn")
     burnt = account.resistor + account.lost
-    for rate, colour, label in ((account.returned, "#8fd0b8", "returned"), (burnt, "#f0b48a", "burnt")):
+    for rate, colour, label in ((account.returned, "rgba(0,158,115,0.5)", "returned"), (burnt, "rgba(213,94,0,0.5)", "burnt")):
         if np.any(rate > 0):
             common.region(steps.t, -rate / steps.dt, zero, colour, label)
-    common.line(steps.t, powers.sum(-1), "#333a44", 1.3)
+    common.line(steps.t, powers.sum(-1), INK, 1.3)
     for k in range(powers.shape[1]):
         single.line(steps.t, powers[:, k], COLOURS[k % len(COLOURS)], 1.4)
     return common.svg() + single.svg() + _names(robot.drivetrain.axis_names)
@@ -97,25 +98,27 @@ def ledger(plan: Any) -> str:
         for name in [*amounts, *(n for n in others if n not in amounts)]:
             parts.append(_bar(name, amounts.get(name, 0.0), others.get(name) if base else None, most))
     note = _note("Grey: the joint cubic of the same move." if base else "")
-    return f'<div style="padding:0 0.4em;font-size:0.8em;color:#333a44">{"".join(parts)}{note}</div>'
+    return f'<div style="padding:0 0.4em;font-size:0.8em;color:{TEXT}">{"".join(parts)}{note}</div>'
 
 
 def _bar(name: str, mine: float, other: float | None, most: float) -> str:
     colour = {"drawn": COLOURS[4], "returned": COLOURS[2], "copper": COLOURS[1], "resistor": "#7a4a2a"}.get(name, COLOURS[0])
     wide = lambda x, c, h: f'<div style="height:{h}px;width:{max(100 * x / most, 0.4):.1f}%;background:{c};border-radius:2px"></div>'
-    grey = wide(other, "#cfd4db", 4) if other is not None else ""
-    number = f"{mine:.3g} J" + (f' <span style="color:#8b94a0">({other:.3g})</span>' if other is not None else "")
+    grey = wide(other, "rgba(128,136,148,0.55)", 4) if other is not None else ""
+    number = f"{mine:.3g} J" + (f' <span style="color:{PALE}">({other:.3g})</span>' if other is not None else "")
     words = f"<span>{html.escape(name.replace('_', ' '))}</span><span>{number}</span>"
     line = f'<div style="display:flex;justify-content:space-between">{words}</div>'
     return f'<div style="margin:4px 0">{line}{wide(mine, colour, 9)}{grey}</div>'
 
 
-def curve(found: Curve | None, least: float | None, plan: Any, wished: float, address: str) -> str:
-    """Least energy (J) against duration (s). A click asks `address` + the duration there; the wished duration is marked."""
+def curve(found: Curve | None, least: float | None, plan: Any, wish: Any, address: str) -> str:
+    """Least energy (J) against duration (s). A click asks `address` + "duration/" + the duration there; the plan is marked."""
     if found is None:
+        if wish.way != "free":
+            return NOTHING.format("Energy against time is drawn for a free way of the hand.")
         what = "Energy against time appears here when the plan is at rest." if least is None else f"Shortest: {least:.3g} s. Drawing …"
         return NOTHING.format(what)
-    chart = Chart("Least energy against duration", "duration [s]", "energy [J]", 330, 190)
+    chart = Chart("Least energy against duration", "duration [s]", "energy [J]", 330, 235)
     if least is not None:
         chart.cover([0.9 * least], [])
     chart.line(found.durations, found.energies, COLOURS[0], 2.0)
@@ -130,7 +133,7 @@ def curve(found: Curve | None, least: float | None, plan: Any, wished: float, ad
     left, right, *_ = chart.frame()
     # the place of the click in the chart's own units, then in seconds
     place = f"((event.clientX-b.left)/b.width*{chart.width}-{left})/{right - left}*{x1 - x0}+{x0}"
-    script = f"const b=this.getBoundingClientRect();fetch('{address}'+Math.max({x0},Math.min({x1},{place})).toFixed(3))"
+    script = f"const b=this.getBoundingClientRect();fetch('{address}duration/'+Math.max({x0},Math.min({x1},{place})).toFixed(3))"
     chart.extra = f'class="armature-curve" cursor="pointer" onclick="{html.escape(script)}"'
     words = f"Click to take that duration. {found.advice}" + (f" Shortest possible: {least:.3g} s." if least is not None else "")
     return chart.svg() + _note(words)
@@ -139,8 +142,8 @@ def curve(found: Curve | None, least: float | None, plan: Any, wished: float, ad
 def _names(names: Any) -> str:
     dot = lambda k: f'<span style="color:{COLOURS[k % len(COLOURS)]}">■</span>'
     rows = [f"<span style='margin-right:0.9em'>{dot(k)} {html.escape(str(name))}</span>" for k, name in enumerate(names)]
-    return f'<div style="font-size:0.75em;padding:0.2em 0.6em;color:#333a44">{"".join(rows)}</div>'
+    return f'<div style="font-size:0.75em;padding:0.2em 0.6em;color:{TEXT}">{"".join(rows)}</div>'
 
 
 def _note(text: str) -> str:
-    return f'<div style="font-size:0.75em;padding:0.2em 0.6em 0.6em;color:#6b7480">{html.escape(text)}</div>' if text else ""
+    return f'<div style="font-size:0.75em;padding:0.2em 0.6em 0.6em;color:{PALE}">{html.escape(text)}</div>' if text else ""

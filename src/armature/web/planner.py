@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -16,14 +17,19 @@ from armature.optimize.curve import energy_time_curve
 from armature.optimize.interior import Options
 from armature.optimize.least_energy import minimize_energy
 from armature.optimize.min_time import minimize_time
+from armature.optimize.task import Move
 from armature.web.session import Wish
 
 log = logging.getLogger("armature.web")
 DRAFT, FINE, CURVE = 40, 100, 40  # knots: while something is being dragged, at rest, and for the curve
 ROUGHLY = Options(tolerance=1e-4, iterations=200)  # for a plan that is made again at rest
+HURRY = 0.4  # seconds after which an unfinished motion is shown; until then a newer wish waits, or a drag would never show anything
 REST = 0.35  # seconds without a change until the exact plan is made
 POINTS = 16  # of the energy-time curve
+SHORTER = 0.999  # of the quick least time: what the long search finds must be shorter than this to be worth a change
+COMPILING = "Compiling for this robot (once; later plans take a moment)"
 Tell = Callable[[str, Any, Wish], None]
+Watch = Callable[[Any], None]
 
 
 class GivenUp(Exception):
@@ -33,8 +39,8 @@ class GivenUp(Exception):
 class Planner:
     """Plans for one browser. `tell(what, value, wish)` is called from its thread with
 
-    "busy" (a sentence, "" when all is done), "plan" (a Solution), "certified" (the Solution, its certificate computed),
-    "least" (s), "curve" (a Curve), "problem" (a sentence).
+    "busy" (a sentence, "" when all is done), "sketch" (a Solution that is not finished), "plan" (a Solution), "certified" (the Solution,
+    its certificate computed), "note" (a sentence on the plan), "least" (s), "curve" (a Curve), "problem" (a sentence).
     """
 
     def __init__(self, tell: Tell):
@@ -91,6 +97,8 @@ class Planner:
                 self._say(number, "problem", f"The planner failed ({type(error).__name__}: {error}). Try another duration or pose.")
             self._say(number, "busy", "")
 
+    # who is told what -----------------------------------------------------------------------------------------------------
+
     def _stale(self, number: int) -> bool:
         return number != self._number
 
@@ -103,26 +111,7 @@ class Planner:
         with self._changed:
             return not self._changed.wait_for(lambda: self._stale(number), REST)
 
-    def _serve(self, wish: Wish, guess: Trajectory | None, curve: bool, number: int) -> None:
-        """Roughly first, then with all knots, then the proof, then the curve; a newer wish ends it at any point."""
-        known = (wish.robot, wish.payload, str(wish.supply), wish.objective)
-        new = known not in self._known
-        self._say(number, "busy", "compiling for this robot, payload and supply (once) …" if new else "planning …")
-        self._known.add(known)
-        plan = self._draft(wish, guess, self._watch(number, "planning"))
-        self._say(number, "plan", plan)
-        if not self._at_rest(number):
-            return
-        if plan.ok:
-            plan = self._finer(wish, plan, self._watch(number, "planning with all knots"))
-            self._say(number, "plan", plan)
-            self._say(number, "busy", "simulating the plan to prove it …")
-            _ = plan.certificate
-            self._say(number, "certified", plan)
-        if curve and not self._stale(number):
-            self._curve(wish, plan, number)
-
-    def _watch(self, number: int, what: str) -> Callable[[Any], None]:
+    def _watch(self, number: int, what: str) -> Watch:
         """A callback for the searches that shows how far they are and gives them up when they are stale."""
 
         def watch(iteration: Any) -> None:
@@ -133,28 +122,119 @@ class Planner:
 
         return watch
 
-    def _draft(self, wish: Wish, guess: Trajectory | None, watch: Callable) -> Any:
-        """A plan with few knots; for the least time from one starting motion only."""
-        if wish.objective == "time":
-            return minimize_time(wish.loaded, wish.task, knots=DRAFT, guess=guess, starts=1, callback=watch)
-        return minimize_energy(wish.loaded, wish.task, wish.supply, DRAFT, guess, callback=watch, options=ROUGHLY)
+    def _patient(self, number: int) -> Watch:
+        """A callback that lets a search go on for a while after it has become stale, so that something is seen during a drag."""
+        begun = None
 
-    def _finer(self, wish: Wish, draft: Any, watch: Callable) -> Any:
+        def watch(iteration: Any) -> None:
+            nonlocal begun
+            begun = begun or time.monotonic()  # the first step: what was compiled before it does not count
+            if not self._open or (self._stale(number) and time.monotonic() - begun > HURRY):
+                raise GivenUp
+
+        return watch
+
+    # one wish -------------------------------------------------------------------------------------------------------------
+
+    def _serve(self, wish: Wish, guess: Trajectory | None, curve: bool, number: int) -> None:
+        """Roughly first, then with all knots, then the proof, then the curve; a newer wish ends it at any point but the first moment."""
+        plan = self._quick(wish, guess, number)
+        if not self._at_rest(number):
+            return
+        if plan.status.ok:  # an optimum, which may exceed a limit between its few knots
+            plan = self._finer(wish, plan, self._watch(number, "planning with all knots"))
+            self._say(number, "plan", plan)
+        if plan.ok:
+            self._prove(plan, number)
+            if wish.objective == "time" and isinstance(wish.task, Move):
+                plan = self._shorter(wish, plan, number)
+        if curve and not self._stale(number) and isinstance(wish.task, Move):
+            self._curve(wish, plan, number)
+
+    def _quick(self, wish: Wish, guess: Trajectory | None, number: int) -> Any:
+        """The first plan with few knots; where that takes long, the motion as it is so far, then the plan."""
+        known = (wish.robot, str(wish.supply), wish.objective, wish.way)
+        new = known not in self._known
+        self._say(number, "busy", f"{COMPILING} …" if new else "planning …")
+        with Clock(lambda s: self._say(number, "busy", f"{COMPILING} … {s} s" if new else f"planning … {s} s")):
+            begun = time.monotonic()
+            plan = draft(wish, guess, self._patient(number), None if new else HURRY)
+            if not (new or plan.ok) and time.monotonic() - begun >= HURRY:
+                self._tell("sketch", plan, wish)
+                plan = draft(wish, plan.trajectory, self._watch(number, "planning"))
+            if self._open:
+                self._known.add(known)
+                self._tell("plan", plan, wish)  # even if the hand has moved on: a plan for where it was a moment ago
+        return plan
+
+    def _prove(self, plan: Any, number: int) -> None:
+        self._say(number, "busy", "simulating the plan to prove it …")
+        _ = plan.certificate
+        self._say(number, "certified", plan)
+
+    def _finer(self, wish: Wish, rough: Any, watch: Watch) -> Any:
         """The plan with all knots, from the draft."""
         if wish.objective == "time":
-            return minimize_time(wish.loaded, wish.task, knots=FINE, guess=draft.trajectory, starts=1, callback=watch)
-        fine = wish.job(FINE).run(guess=draft.trajectory, callback=watch)
-        return fine if fine.ok else draft
+            fine = minimize_time(wish.loaded, wish.task, FINE, rough.trajectory, starts=1, callback=watch, supply=wish.supply)
+        else:
+            fine = wish.job(FINE).run(guess=rough.trajectory, callback=watch)
+        return fine if fine.ok else rough
+
+    def _shorter(self, wish: Wish, plan: Any, number: int) -> Any:
+        """The long search for the least time, from many starting motions; it replaces the quick answer where it is shorter."""
+        self._say(number, "busy", "trying other ways for a shorter motion …")
+        watch = self._watch(number, "trying other ways for a shorter motion")
+        found = minimize_time(wish.loaded, wish.task, FINE, plan.trajectory, callback=watch, supply=wish.supply)
+        if not (found.ok and found.duration < SHORTER * plan.duration):
+            self._say(number, "note", "Other ways were tried: none is shorter.")
+            return plan
+        self._say(number, "plan", found)
+        self._prove(found, number)
+        self._say(number, "note", f"Another way turned out to be shorter than the first one found ({plan.duration:.3g} s).")
+        return found
 
     def _curve(self, wish: Wish, plan: Any, number: int) -> None:
         """The shortest duration of this move, then its energy over longer ones."""
         self._say(number, "busy", "looking for the shortest time …")
         watch = self._watch(number, "looking for the shortest time")
-        fastest = plan if wish.objective == "time" else self._draft(replace(wish, objective="time"), None, watch)
+        fastest = plan if wish.objective == "time" else draft(replace(wish, objective="time"), None, watch)
         if not fastest.ok:
             return
         self._say(number, "least", fastest.duration)
         self._say(number, "busy", "drawing energy against time …")
-        durations = np.geomspace(1.03 * fastest.duration, 4.0 * fastest.duration, POINTS)
-        watch = self._watch(number, "drawing energy against time")
-        self._say(number, "curve", energy_time_curve(wish.loaded, wish.task, durations, wish.supply, CURVE, False, watch))
+        self._say(number, "curve", curve(wish, fastest.duration, self._watch(number, "drawing energy against time")))
+
+
+def draft(wish: Wish, guess: Trajectory | None, watch: Watch, deadline: float | None = None) -> Any:
+    """A plan with few knots; for the least time from one starting motion only. deadline: s after which the best so far is returned."""
+    common: dict[str, Any] = {"knots": DRAFT, "guess": guess, "callback": watch, "deadline": deadline, "supply": wish.supply}
+    if wish.objective == "time":
+        return minimize_time(wish.loaded, wish.task, starts=1, **common)
+    return minimize_energy(wish.loaded, wish.task, options=ROUGHLY, **common)
+
+
+def curve(wish: Wish, least: float, watch: Watch | None = None, points: int = POINTS) -> Any:
+    """Energy against time of a wish's move, from a little above its shortest duration (s) to four times that."""
+    durations = np.geomspace(1.03 * least, 4.0 * least, points).tolist()
+    assert isinstance(wish.task, Move)
+    return energy_time_curve(wish.loaded, wish.task, durations, wish.supply, CURVE, False, watch)
+
+
+class Clock:
+    """Calls `tell(seconds)` every second, until the block ends."""
+
+    def __init__(self, tell: Callable[[int], None]):
+        self._tell, self._ended = tell, threading.Event()
+        self._thread = threading.Thread(target=self._run, name="armature clock", daemon=True)
+
+    def _run(self) -> None:
+        begun = time.monotonic()
+        while not self._ended.wait(1.0):
+            self._tell(round(time.monotonic() - begun))
+
+    def __enter__(self) -> None:
+        self._thread.start()
+
+    def __exit__(self, *_: Any) -> None:
+        self._ended.set()
+        self._thread.join()

@@ -16,6 +16,8 @@ from armature.web.geometry import Shape, joined, shapes
 from armature.web.session import hand
 
 START, GOAL, PLAN, GHOST = (0.13, 0.59, 0.38), (0.90, 0.45, 0.10), (0.0, 0.447, 0.698), (0.45, 0.47, 0.50)
+SKETCH = (0.55, 0.75, 0.88)  # an unfinished plan
+LIGHT, DARK = ((225, 229, 235), (200, 206, 215)), ((48, 52, 58), (70, 76, 84))  # the ground's lines
 FRAMES = 120  # points of the hand's way
 
 
@@ -62,15 +64,17 @@ class Figure:
 
 
 class Scene:
-    """All that one browser sees in space. dragged(which, R, p, done): told when the start's or the goal's handle is moved."""
+    """All that one browser sees in space. dragged(which, R, p, done): told when the start's or the goal's handle is moved.
+    shape: width by height of what the panels leave of the window."""
 
-    def __init__(self, client: Any, dragged: Callable[[str, np.ndarray, np.ndarray, bool], None]):
-        self._client, self._scene, self._dragged = client, client.scene, dragged
+    def __init__(self, client: Any, dragged: Callable[[str, np.ndarray, np.ndarray, bool], None], shape: float):
+        self._client, self._scene, self._dragged, self._shape = client, client.scene, dragged, shape
         self._figures: dict[str, Figure] = {}
         self._handles: dict[str, Any] = {}
         self._labels: dict[str, Any] = {}
         self._ways: dict[str, Any] = {}
         self._held, self._aside, self._root, self._count = "", False, "/robot0", 0
+        self._dark = False
 
     def robot(self, robot: Robot, folders: Sequence[Path]) -> list[str]:
         """Put a robot into the empty scene; returns notes on what could not be drawn."""
@@ -82,11 +86,7 @@ class Scene:
         self._ways, self._held, self._aside = {}, "", False
         parts, notes = shapes(robot, folders)
         self._scene.configure_default_lights(True, cast_shadow=True)
-        ground = self.size * 3
-        self._scene.add_grid(
-            f"{self._root}/ground", ground, ground, cell_size=self.size / 8, section_size=self.size / 2, plane="xy",
-            cell_color=(225, 229, 235), section_color=(200, 206, 215), shadow_opacity=0.12, position=(0, 0, -0.002 * self.size),
-        )  # fmt: skip
+        self._ground()
         self._figures = {
             "plan": Figure(self._scene, f"{self._root}/plan", robot, parts),
             "ghost": Figure(self._scene, f"{self._root}/ghost", robot, parts, GHOST, 0.28),
@@ -97,6 +97,18 @@ class Scene:
         self._handles = {which: self._handle(which) for which in ("start", "goal")}
         self._look()
         return notes
+
+    def _ground(self) -> None:
+        size, (cell, section) = self.size * 3, DARK if self._dark else LIGHT
+        self._scene.add_grid(
+            f"{self._root}/ground", size, size, cell_size=self.size / 8, section_size=self.size / 2, plane="xy",
+            cell_color=cell, section_color=section, shadow_opacity=0.12, position=(0, 0, -0.002 * self.size),
+        )  # fmt: skip
+
+    def theme(self, dark: bool) -> None:
+        """Light or dark ground."""
+        self._dark = dark
+        self._ground()
 
     def _handle(self, which: str) -> Any:
         """Arrows and rings at the hand; only arrows for an arm that cannot turn its hand at will."""
@@ -114,12 +126,14 @@ class Scene:
 
     def _look(self) -> None:
         """A view from the front right, a little from above; from farther away in a narrow window."""
-        away = (1.0 if self._aside else 0.75) * max(1.0, 0.85 / max(self._client.camera.aspect, 0.2))
+        camera = self._client.camera
+        away = (1.0 if self._aside else 0.64) * max(1.0, 0.85 / max(self._shape, 0.2))
+        middle = np.array([0.1, 0.55 if self._aside else 0.0, 0.18]) * self.size
+        place = middle + np.array([1.1, -1.05, 0.6]) * self.size * away
         with self._client.atomic():
-            self._client.camera.up_direction = (0.0, 0.0, 1.0)
-            middle = np.array([0.1, 0.55 if self._aside else 0.0, 0.18]) * self.size
-            self._client.camera.position = middle + np.array([1.1, -1.05, 0.6]) * self.size * away
-            self._client.camera.look_at = middle
+            camera.up_direction = (0.0, 0.0, 1.0)
+            camera.position = place
+            camera.look_at = middle
 
     def ends(self, start: np.ndarray, goal: np.ndarray) -> None:
         """Show the start and the goal; a handle that is being held stays where the mouse is."""

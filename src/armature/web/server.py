@@ -11,6 +11,7 @@ from typing import Any
 
 from armature.errors import ArgumentError, MissingExtraError
 from armature.web.opening import Opening, opened
+from armature.web.warm import Warmer
 
 MOST_BROWSERS = 16
 PATIENCE = 20.0  # seconds that a compilation may still take when the server ends
@@ -27,6 +28,7 @@ class Server:
         # a tab that is closed while something is drawn for it is nothing to warn about
         warnings.filterwarnings("ignore", message="Queued a .* on a closed connection", category=UserWarning)
         self._opening, self._desks = opening or opened(), {}
+        self._warmer = Warmer()
         self._leaving: list[Any] = []  # desks whose threads are still giving up
         self._lock = threading.Lock()
         self._gate = Gate(host)
@@ -51,6 +53,7 @@ class Server:
         with self._lock:
             gone = [*self._desks.values(), *self._leaving]
             self._desks.clear()
+        self._warmer.close()
         for desk in gone:
             desk.close()
         with contextlib.redirect_stdout(io.StringIO()):
@@ -70,7 +73,7 @@ class Server:
             client.gui.add_markdown(f"**{MOST_BROWSERS} pages are open already**: close one of them and load this page again.")
             return
         limit_uploads(client, LARGEST_UPLOAD)
-        desk = Desk(client, self._opening, f"do/{client.client_id}/duration/")
+        desk = Desk(client, self._opening, f"do/{client.client_id}/", self._warmer)
         with self._lock:
             self._desks[client.client_id] = desk
 
@@ -82,14 +85,17 @@ class Server:
             desk.close()
 
     def _clicked(self, path: str) -> bool:
-        """A click on the curve: <client>/duration/<seconds>."""
-        parts = path.split("/")
-        if len(parts) != 3 or parts[1] != "duration" or not parts[0].isdecimal():
+        """What the page itself asks for: <client>/duration/<seconds> by a click on the curve, <client>/theme/<light or dark>."""
+        number, _, (what, _, value) = (*path.partition("/")[:2], path.partition("/")[2].partition("/"))
+        desk = self.desks.get(int(number)) if number.isascii() and number.isdecimal() else None
+        if desk is None:
             return False
-        desk = self.desks.get(int(parts[0]))
+        if what == "theme" and value in ("light", "dark"):
+            desk.act("theme", value)
+            return True
         with contextlib.suppress(ValueError):
-            seconds = float(parts[2])
-            if desk is not None and math.isfinite(seconds) and 0.0 < seconds <= 1000.0:
+            seconds = float(value) if what == "duration" else math.nan
+            if 0.0 < seconds <= 1000.0:
                 desk.act("duration", seconds)
                 return True
         return False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,11 @@ import numpy as np
 from armature.drive import as_supply
 from armature.dynamics.compiled import pose
 from armature.dynamics.inverse_kinematics import inverse_kinematics, middle
+from armature.errors import ArgumentError
+from armature.motion import shapes
 from armature.motion.trajectory import Trajectory
 from armature.optimize.curve import Curve
+from armature.optimize.follow_path import FollowPath
 from armature.optimize.job import Job
 from armature.optimize.move import guess_duration
 from armature.optimize.task import Move
@@ -27,7 +30,9 @@ FIRST: dict[str, tuple[Any, Any, float, float, str]] = {
     "seven_axis": (np.radians([-50, 40, 0, -60, 0, 60, 0]), np.radians([50, 55, 20, -30, 0, 50, 40]), 1.8, 2.0, "non-regenerative"),
     "valasek": (np.array([0.0, 0.2, 0.5]), np.array([1.2, 0.7, 0.9]), 1.5, 0.0, "non-regenerative"),
 }
+BENT = 0.02  # rad or m: a joint that ends farther from the goal is bent in another way
 FAR = 1.2  # rad or m: a joint that must move farther for a drag is on another branch
+BULGE = 0.25  # of the distance between start and goal: how high the hand's arc rises
 FEW_STARTS = 8  # of the inverse kinematics: the nearest branch is wanted, not all of them
 
 
@@ -52,7 +57,7 @@ class Wish:
     """All that a plan depends on.
 
     robot: without payload.  start, goal: (n,), rad or m.  duration: s.  payload: kg at the hand.  supply: its name, or None for the
-    robot's own.  objective: "energy" or "time".
+    robot's own.  objective: "energy" or "time".  way: of the hand from start to goal: "free", a straight "line", or an "arc" above it.
     """
 
     robot: Robot
@@ -62,6 +67,7 @@ class Wish:
     payload: float = 0.0
     supply: Any = None
     objective: str = "energy"
+    way: str = "free"
 
     @property
     def loaded(self) -> Robot:
@@ -69,9 +75,24 @@ class Wish:
         return with_payload(self.robot, self.payload)
 
     @cached_property
-    def task(self) -> Move:
-        """The move that is asked for."""
-        return Move(self.start, self.goal, self.duration)
+    def task(self) -> Move | FollowPath:
+        """What is asked for; an ArgumentError where the hand cannot follow the way."""
+        return Move(self.start, self.goal, self.duration) if self.way == "free" else self._along()
+
+    def _along(self) -> FollowPath:
+        """The same with the hand on a given way. An arm that cannot turn its hand at will leads only the hand's place along it."""
+        free = self.robot.n >= 6
+        ends = [pose(self.robot, q, hand(self.robot)) for q in (self.start, self.goal)]
+        a, b = ((end.R, end.p) if free else end.p for end in ends)
+        path = shapes.line(a, b)
+        if self.way == "arc":
+            p, q = (np.asarray(end.p) for end in ends)
+            middle = (p + q) / 2 + BULGE * float(np.linalg.norm(q - p)) * above(q - p)
+            path = shapes.arc(a, (ends[0].R, middle) if free else middle, b)
+        try:
+            return FollowPath(FollowPath(path, link=hand(self.robot), start=self.start).curve(self.loaded), self.duration)
+        except ArgumentError as error:
+            raise ArgumentError(f"The hand does not get to the goal on this way: {error}") from None
 
     def job(self, knots: int) -> Job:
         """The same as a job for the planners."""
@@ -80,7 +101,8 @@ class Wish:
     def same_move(self, other: Wish) -> bool:
         """Whether only the duration or the objective differs."""
         ends = np.array_equal(self.start, other.start) and np.array_equal(self.goal, other.goal)
-        return ends and self.robot is other.robot and self.payload == other.payload and self.supply == other.supply
+        same = (self.payload, self.supply, self.way) == (other.payload, other.supply, other.way)
+        return ends and same and self.robot is other.robot
 
 
 def first_wish(robot: Robot) -> Wish:
@@ -93,7 +115,14 @@ def first_wish(robot: Robot) -> Wish:
     signs = np.array([s for s, _ in zip(itertools.cycle((1, -1)), range(robot.n))])
     start, goal = (np.clip(centre + k * signs * swing, low, high) for k in (-1, 1))
     wish = Wish(robot, start, goal)
-    return replace(wish, duration=round(1.5 * guess_duration(robot, wish.task.vectors(robot)), 2))
+    return replace(wish, duration=round(1.5 * guess_duration(robot, Move(start, goal).vectors(robot)), 2))
+
+
+def above(along: np.ndarray) -> np.ndarray:
+    """The direction (3,) across a line that points upwards as much as it can; to one side for an upright line."""
+    side = np.array([0.0, 0.0, 1.0]) if np.hypot(along[0], along[1]) > 1e-3 * np.linalg.norm(along) else np.array([1.0, 0.0, 0.0])
+    across = side - along * (side @ along) / (along @ along)
+    return across / np.linalg.norm(across)
 
 
 def ranges(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
@@ -112,6 +141,7 @@ class Session:
     wish: what is asked for.  plan: the newest Solution or SavedPlan, None before the first.  certified: whether its certificate is known.
     curve: energy against time for this move, None while unknown.  least: its shortest duration, s.  other: a plan to compare with.
     mesh_folders: where the robot's meshes may lie.  planning: False while a saved plan or a study is looked at.
+    problem: what is in the way.  note: what is worth knowing of the plan.  touched: whether the user has changed anything yet.
     """
 
     wish: Wish
@@ -123,7 +153,8 @@ class Session:
     mesh_folders: tuple[Path, ...] = ()
     planning: bool = True
     problem: str = ""
-    notes: list[str] = field(default_factory=list)
+    note: str = ""
+    touched: bool = False
 
     @property
     def robot(self) -> Robot:
@@ -136,20 +167,28 @@ class Session:
         unchanged = wish.same_move(self.wish) and (wish.duration, wish.objective) == (self.wish.duration, self.wish.objective)
         if not wish.same_move(self.wish):
             self.curve = self.least = None
-        self.wish, self.planning = wish, True
+        self.wish, self.planning, self.touched = wish, True, True
         return not unchanged
 
     def take(self, robot: Robot, mesh_folders: tuple[Path, ...] = ()) -> None:
         """Put another robot on the table, with a first move of its own."""
         self.wish, self.mesh_folders = first_wish(robot), mesh_folders
         self.plan = self.curve = self.least = self.other = None
-        self.certified, self.planning, self.problem = False, True, ""
+        self.certified, self.planning, self.problem, self.note = False, True, "", ""
+
+    def found(self, plan: Any, certified: bool, wish: Wish) -> None:
+        """A plan was made for a wish, which may be a moment old."""
+        self.plan, self.certified, self.problem = plan, certified, ""
+        self.note = ""
+        if wish.way != "free" and plan.ok and np.max(np.abs(plan.trajectory.q[-1] - wish.goal)) > BENT:
+            self.note = "The hand gets to its goal on this way, but the arm is then bent in another way than the orange one."
 
     def look_at(self, plan: Any, other: Any = None) -> None:
         """Look at a saved plan (and another beside it) instead of making one."""
         ends = plan.trajectory.q[0], plan.trajectory.q[-1]
         self.wish = Wish(plan.robot, *ends, round(plan.duration, 4), 0.0, named(plan.supply), "energy")
         self.plan, self.other, self.certified, self.planning = plan, other, True, False
+        self.problem = self.note = ""
         self.curve = self.least = None
 
     @property

@@ -5,20 +5,46 @@ from __future__ import annotations
 import html
 from typing import Any
 
-GOOD, BAD, PALE = "#0a7d4f", "#c02626", "#6b7480"
+GOOD, BAD, PALE = "light-dark(#0a7d4f, #4cc38a)", "light-dark(#c02626, #ff8f8f)", "var(--mantine-color-dimmed)"
 
 
-def card(session: Any, busy: str) -> str:
-    """The card: what the motion costs, what it saves, whether it is proved; or why there is none."""
+def card(session: Any, busy: str, shown: int = 0, address: str = "") -> str:
+    """The card: what the motion costs, what it saves, whether it is proved; or why there is none.
+
+    shown: plans so far, for whoever waits for a new one.  address: where the page tells whether its browser is dark.
+    """
     plan = session.plan
     parts = [_refusal(session.problem)] if session.problem else []
-    if plan is not None:
-        parts.append(_found(plan, session.certified) if plan.ok else _refusal(refusal(plan, session.least)))
-        if session.other is not None:
-            parts.append(_beside(plan, session.other))
+    if plan is not None and plan.ok:
+        parts.append(_past(_found(plan, session.certified)) if session.problem else _found(plan, session.certified))
+    elif plan is not None and not session.problem:
+        parts.append(_refusal(refusal(plan, session.least)))
     elif not session.problem:
-        parts.append(f'<div style="color:{PALE}">The first plan is on its way. On a new computer, the first one takes half a minute.</div>')
-    return f'<div class="armature-card" style="padding:0.4em 0.8em 0.2em;min-height:11.5em">{"".join(parts)}{_busy(busy)}</div>'
+        parts.append(_pale("The first plan is on its way. On a new computer, the first one takes half a minute."))
+    if session.other is not None:
+        parts.append(_beside(plan, session.other))
+    if session.note:
+        parts.append(_pale(html.escape(session.note)))
+    if plan is not None and session.planning and not session.touched:
+        parts.append(_pale("Now drag the arrows at the hand marked <b>goal</b>: the plan follows."))
+    look = f'data-shown="{shown}" style="padding:0.4em 0.8em 0.2em;min-height:11.5em"'
+    return f'<div class="armature-card" {look}>{"".join(parts)}{_busy(busy)}{_ask_theme(address) if not shown and address else ""}</div>'
+
+
+def _pale(text: str) -> str:
+    return f'<div style="color:{PALE};font-size:0.85em;margin:0.2em 0">{text}</div>'
+
+
+def _past(text: str) -> str:
+    """What was found before something got in the way."""
+    return f'{_pale("The last plan that could be made:")}<div style="opacity:0.5">{text}</div>'
+
+
+def _ask_theme(address: str) -> str:
+    """A picture that cannot be shown: instead, the browser tells whether it is set to dark, now and whenever that changes."""
+    tell = f"fetch('{address}theme/'+(m.matches?'dark':'light'))"
+    script = f"const m=window.armatureScheme=matchMedia('(prefers-color-scheme: dark)');m.onchange=()=>{tell};{tell};this.remove()"
+    return f'<img src="data:," alt="" style="display:none" onerror="{html.escape(script)}">'
 
 
 def refusal(plan: Any, least: float | None) -> str:
@@ -30,9 +56,12 @@ def refusal(plan: Any, least: float | None) -> str:
     return text
 
 
-def remedy(plan: Any, least: float | None) -> tuple[str, str, float] | None:
+def remedy(session: Any) -> tuple[str, str, Any] | None:
     """(words of a button, what it sets, value) that makes a refused plan possible; None where nothing is known to help."""
-    if plan is None or plan.ok:
+    plan, least = session.plan, session.least
+    if session.problem and session.wish.way != "free":
+        return "Leave the way free", "way", "free"
+    if plan is None or plan.ok or not session.planning:
         return None
     why = plan.diagnosis
     shortest = (why.shortest_duration if why is not None else None) or (least if least and least > plan.duration else None)
@@ -40,7 +69,8 @@ def remedy(plan: Any, least: float | None) -> tuple[str, str, float] | None:
         T = round(1.02 * shortest + 0.005, 2)
         return f"Use {T:g} s", "duration", T
     if why is not None and why.excess_payload:
-        return f"Take {why.excess_payload:.2g} kg off", "lighter", float(why.excess_payload)
+        payload = max(0.0, session.wish.payload - float(why.excess_payload))
+        return f"Take {why.excess_payload:.2g} kg off", "payload", payload
     return None
 
 
@@ -74,7 +104,7 @@ def _proof(plan: Any, certified: bool) -> str:
     near = ""
     if worst is not None:
         left = f"{100 * worst.fraction:.1f} % left" if worst.fraction > 5e-4 else "used in full"
-        near = f" Nearest: {html.escape(worst.limit)} of {html.escape(worst.joint)}, {left}."
+        near = f" Nearest limit: {html.escape(worst.limit)} of {html.escape(worst.joint)}, {left}."
     if proof.ok:
         return f'<div style="color:{GOOD}">✓ <b>Proved</b>: simulated under the planned currents, every limit kept.{near}</div>'
     why = f"{worst} " if worst is not None and not proof.within_limits else f"the simulation strays by {proof.tracking_error:.1e}, "
@@ -89,7 +119,7 @@ def _beside(plan: Any, other: Any) -> str:
 
 
 def _refusal(text: str) -> str:
-    style = f"color:{BAD};background:#fdf0f0;border-left:3px solid {BAD};padding:0.5em 0.7em;border-radius:3px;margin:0.2em 0"
+    style = f"color:{BAD};background:rgba(208,48,48,0.1);border-left:3px solid {BAD};padding:0.5em 0.7em;border-radius:3px;margin:0.2em 0"
     return f'<div class="armature-refusal" style="{style}">{html.escape(text)}</div>'
 
 
