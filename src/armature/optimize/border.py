@@ -13,7 +13,7 @@ class Border(NamedTuple):
     """z, lam: (nb, …) columns −K⁻¹V.  schur, inverse: (nb, nb).  product, beta: (nb,).
 
     influence: (nb,) of a total T when it was last used, what the others leave of TK⁻¹Tᵀ; infinite before.
-    used: (nb,) 0 for columns that are left out, else 1.
+    used: (nb,) 0 for columns that are left out, else 1.  own: (nb,) of a total, −1/w, what stands in B without local variables (local.py).
     """
 
     z: np.ndarray
@@ -24,12 +24,13 @@ class Border(NamedTuple):
     beta: np.ndarray
     influence: np.ndarray
     used: np.ndarray
+    own: np.ndarray
 
 
 def workspace(nb: int, knots: int, nz: int, nx: int) -> Border:
     """Arrays for nb columns."""
     shapes = [(nb, knots, nz), (nb, knots, nx), (nb, nb), (nb, nb), (nb,), (nb,)]
-    return Border(*(np.zeros(shape) for shape in shapes), influence=np.full(nb, np.inf), used=np.ones(nb))
+    return Border(*(np.zeros(shape) for shape in shapes), influence=np.full(nb, np.inf), used=np.ones(nb), own=np.zeros(nb))
 
 
 @loop
@@ -50,7 +51,7 @@ def factor(F, rows, cols, factors, system, border, np_, shift):
         return False
     for j in range(np_, nb):
         if border.used[j] != 0.0:
-            border.influence[j] = system.B[j, j] - 1.0 / border.inverse[j, j]
+            border.influence[j] = border.own[j] - 1.0 / border.inverse[j, j]
     return True
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from armature.optimize import border, riccati, rows, system
+from armature.optimize import border, local, riccati, rows, system
 from armature.optimize.evaluate import Evaluator, Point
 
 SHIFT_FIRST, SHIFT_LEAST, SHIFT_MOST = 1e-4, 1e-10, 1e20
@@ -19,21 +19,23 @@ class Direction:
         n = evaluator.n
         self.evaluator, self.n = evaluator, n
         nb = n.np + n.nt
-        self.system = system.System(
-            np.zeros((n.N + 1, n.nz, n.nz)), np.zeros((nb, n.N + 1, n.nz)), np.zeros((nb, n.N, n.nx)), np.zeros((nb, nb))
-        )
-        self.factors = riccati.workspace(n.N, n.nx, n.nu)
+        self.local = local.workspace(evaluator.place, n.N + 1, nb)
+        nk = self.local.m.shape[2]
+        self.system = system.System(np.zeros((n.N + 1, nk, nk)), np.zeros((nb, n.N + 1, nk)), np.zeros((nb, n.N, n.nx)), np.zeros((nb, nb)))
+        self.factors = riccati.workspace(n.N, n.nx, nk - n.nx)
         self.weight, self.rhat, self.residual, self.y = np.zeros((4, n.R))
         self.r, self.rb = np.zeros((n.N + 1, n.nz)), np.zeros(nb)
         self.dz, self.dlam, self.beta = np.zeros((n.N + 1, n.nz)), np.zeros((n.N + 1, n.nx)), np.zeros(nb)
-        self.border = border.workspace(nb, n.N + 1, n.nz, n.nx)
+        self.border = border.workspace(nb, n.N + 1, nk, n.nx)
         first = evaluator.blocks[0]
-        self.dynamics = first.d.F, first.at.F_rows, first.at.F_cols
-        self.left = np.zeros_like(self.r), np.zeros((n.N, n.nx)), np.zeros(nb)
-        self.extra = np.zeros_like(self.dz), np.zeros_like(self.dlam)
+        self.dynamics = first.d.F, first.at.F_rows, evaluator.place[first.at.F_cols]
+        # without the local variables: right-hand sides, steps, and what these leave
+        self.rk, self.rbk, self.dk = np.zeros((n.N + 1, nk)), np.zeros(nb), np.zeros((n.N + 1, nk))
+        self.left = np.zeros_like(self.rk), np.zeros((n.N, n.nx)), np.zeros(nb)
+        self.extra = np.zeros_like(self.dk), np.zeros_like(self.dlam)
         self.dy = np.zeros(n.R)
         self.step = rows.empty_rows(n.R)
-        self.metric, self.shifts = np.ones(n.nz), np.zeros(n.nz)
+        self.metric, self.shifts = np.ones(nk), np.zeros(nk)
         self.clear()
 
     def clear(self) -> None:
@@ -82,12 +84,13 @@ class Direction:
         n = self.n
         self.system.B[:] = 0.0
         for block in self.evaluator.blocks:
-            system.assemble(block.d, block.at, self.weight, self.border.used, self.system)
+            system.assemble(block.d, block.at, self.weight, self.border.used, 0.0, self.local, self.system)
         tail = self.weight[n.R - n.np - n.nt :]
         for j in range(n.np):
             self.system.B[j, j] += tail[j]
         for t in range(n.np, n.np + n.nt):
-            self.system.B[t, t] = -1.0 / tail[t] if self.border.used[t] else -1.0
+            self.border.own[t] = -1.0 / tail[t] if self.border.used[t] else -1.0
+            self.system.B[t, t] += self.border.own[t]
 
     def factor(self) -> bool:
         """Factor with the smallest shift tried, from `floor` on, that makes the matrix convex where it must be (Ipopt's rule).
@@ -117,13 +120,17 @@ class Direction:
         return True
 
     def choose_metric(self) -> None:
-        """How added curvature is shared among the variables: as their own curvature is, so that no unit dominates."""
+        """How added curvature is shared among the variables: as their own curvature is, so that no unit dominates.
+
+        Local variables (local.py) need none: they have no curvature but that of their rows, which is positive.
+        """
         nz, first = self.n.nz, self.evaluator.blocks[0]
         places = first.at.H_rows == first.at.H_cols
         size = np.zeros(nz + self.n.np)
         size[first.at.H_rows[places]] = np.abs(first.d.H[:, places]).mean(0)
-        if size[:nz].max() > 0.0:
-            self.metric[:] = np.clip(size[:nz] / size[:nz].max(), LEAST_METRIC, 1.0)
+        size = size[:nz][self.evaluator.place >= 0]
+        if size.max() > 0.0:
+            self.metric[:] = np.clip(size / size.max(), LEAST_METRIC, 1.0)
 
     def adapt(self, shortened: float) -> None:
         """After a step that the search has shortened by this factor: more curvature for the next direction, or less when all went well.
@@ -166,9 +173,11 @@ class Direction:
         np.copyto(self.y[totals], point.rows.y[totals], where=used)
         self.gradient(point, self.y)
         self.rb[n.np :] = np.where(used, self.rhat[totals], 0.0)
-        self.beta[:] = self.solve_all(self.r, gap, self.rb, self.dz, self.dlam)
+        local.fold(self.local, self.r, self.rb, self.rk, self.rbk)
+        self.beta[:] = self.solve_all(self.rk, gap, self.rbk, self.dk, self.dlam)
         for _ in range(refine):
             self.refine(gap)
+        local.unfold(self.local, self.r, self.dk, self.beta, self.dz)
         # back to the rows
         dp = self.beta[: n.np]
         for block in self.evaluator.blocks:
@@ -192,11 +201,14 @@ class Direction:
         self.weight[n.R - n.nt :] = 0.0
         self.border.used[n.np :] = 0.0
         for block in self.evaluator.blocks:
-            system.assemble(block.d, block.at, self.weight, self.border.used, self.system)
-        riccati.factor(self.system.W, *self.dynamics, np.ones(n.nz), self.factors)
+            system.assemble(block.d, block.at, self.weight, self.border.used, 1.0, self.local, self.system)
+        riccati.factor(self.system.W, *self.dynamics, np.ones_like(self.shifts), self.factors)
         np.multiply(self.weight, self.rhat, out=self.y)
         self.gradient(point, self.y)
-        riccati.solve(*self.dynamics, self.r, np.zeros((n.N, n.nx)), self.factors, self.dz, self.dlam)
+        self.rb[:] = self.beta[:] = 0.0
+        local.fold(self.local, self.r, self.rb, self.rk, self.rbk)
+        riccati.solve(*self.dynamics, self.rk, np.zeros((n.N, n.nx)), self.factors, self.dk, self.dlam)
+        local.unfold(self.local, self.r, self.dk, self.beta, self.dz)
         self.dy[:] = 0.0
         for block in self.evaluator.blocks:
             system.row_steps(block.d, block.at, self.weight, self.rhat, self.dz, np.zeros(n.np), self.dy)
@@ -212,12 +224,12 @@ class Direction:
         """One step of iterative refinement on (N1)."""
         r, g, b = self.left
         system.remainder(
-            self.system, self.border.used, *self.dynamics, self.shifts, self.r, gap, self.rb, self.dz, self.dlam, self.beta, r, g, b
+            self.system, self.border.used, *self.dynamics, self.shifts, self.rk, gap, self.rbk, self.dk, self.dlam, self.beta, r, g, b
         )
         b[: self.n.np] += self.shift * self.beta[: self.n.np]
         dz, dlam = self.extra
         beta = self.solve_all(r, g, b, dz, dlam)
-        self.dz += dz
+        self.dk += dz
         self.dlam += dlam
         if self.beta.size:
             self.beta += beta

@@ -11,6 +11,7 @@ import numpy as np
 
 from armature.errors import ArgumentError
 from armature.kernel import Kernel
+from armature.optimize.local import places, row_entries
 from armature.optimize.problem import Problem, filled, interval
 from armature.optimize.rows import EQUATION, RIGID, Limits, Rows, limits_of
 from armature.optimize.stage import Stage
@@ -84,10 +85,13 @@ def views_of_one(shapes: Sequence[tuple[int, ...]]) -> tuple[np.ndarray, list[np
 class Block:
     """The knots that share a stage: 0 … N−1, or N."""
 
-    def __init__(self, stage: Stage, first: int, count: int, n: Sizes, data: np.ndarray):
+    def __init__(self, stage: Stage, first: int, count: int, n: Sizes, data: np.ndarray, place: np.ndarray):
         self.stage, self.first, self.count, self.n, self.data = stage, first, count, n, data
         layout = stage.layout
-        self.at = Places(first, n.nr, layout.F_rows, layout.F_cols, layout.J_first, layout.J_cols, layout.H_rows, layout.H_cols)
+        where = (layout.F_rows, layout.F_cols, layout.J_first, layout.J_cols, layout.H_rows, layout.H_cols)
+        inside = layout.H_rows < n.nz  # ordered by row: these come first
+        flat = place[layout.H_rows[inside]] * np.sum(place >= 0) + place[layout.H_cols[inside]]
+        self.at = Places(first, n.nr, *where, flat, place[layout.J_cols], row_entries(layout, place))
         self.d = Derivatives(*(np.zeros((count, a.size)) for a in stage.derivatives.outputs))
         self.w = np.ones(1 + stage.nc + stage.nt)
         passed = (*stage.points.inputs[1:], *stage.points.outputs) if stage.points else ()  # m, D, S, C
@@ -142,7 +146,7 @@ class Call:
 
 
 class Evaluator:
-    """All knots of a problem: values at the current and the trial point, derivatives at the current one."""
+    """All knots of a problem: values at the current and the trial point, derivatives at the current one. place: see local.py."""
 
     def __init__(self, problem: Problem, running: Stage, end: Stage):
         m, N = problem.model, problem.N
@@ -152,7 +156,8 @@ class Evaluator:
         inner = (a.size for a in running.values.outputs[4:])
         self.n = n = Sizes(N, m.nx, m.nu, m.np, max(running.nt, end.nt), nr, *inner)
         self.data = np.zeros((N + 1, m.nd))
-        self.blocks = (Block(running, 0, N, n, self.data), Block(end, N, 1, n, self.data))
+        self.place = places(running.layout, n.nx, n.nz)
+        self.blocks = (Block(running, 0, N, n, self.data, self.place), Block(end, N, 1, n, self.data, self.place))
         self.ask(problem)
         self.point, self.trial = empty_point(n), empty_point(n)
         self._values = {id(point): [block.values_call(point) for block in self.blocks] for point in (self.point, self.trial)}

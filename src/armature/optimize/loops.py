@@ -2,4 +2,6 @@
 
 from numba import njit
 
-loop = njit(cache=True, fastmath={"contract", "reassoc", "nsz", "arcp"}, error_model="numpy")
+how = {"cache": True, "fastmath": {"contract", "reassoc", "nsz", "arcp"}, "error_model": "numpy"}
+loop = njit(**how)
+part = njit(**how, inline="always")  # a part of a loop that is written into it: a call would count the references to every array

@@ -6,13 +6,15 @@ With the rows eliminated (rows.py, (I4)) what remains, for z, λ, the parameters
           [Vᵀ B ] [ (dp, dη) ]  = −  [ r_b ]
 
 where K is the stagewise system of riccati.py with W = ∇²ℒ + JᵀD⁻¹J, and the border V, B has one column for each parameter and total.
+Variables of a single knot have left it (local.py): of a knot's nz variables nk are in K.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from armature.optimize.loops import loop
+from armature.optimize.local import add_row, couple
+from armature.optimize.loops import loop, part
 
 FEW = 4  # constraints whose outer products are added in one go
 
@@ -30,7 +32,11 @@ class Derivatives(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Where the nonzeros stand, which knot is the block's first, and how many rows a knot has."""
+    """Where the nonzeros stand, which knot is the block's first, and how many rows a knot has.
+
+    H_flat: where the first entries of H, those without parameters, stand in a knot's W.  J_place: `Local.place` of the columns of J's
+    entries.  J_local: (constraints,) see `local.row_entries`.
+    """
 
     first: int
     nr: int
@@ -40,10 +46,13 @@ class Places(NamedTuple):
     J_cols: np.ndarray
     H_rows: np.ndarray
     H_cols: np.ndarray
+    H_flat: np.ndarray
+    J_place: np.ndarray
+    J_local: np.ndarray
 
 
 class System(NamedTuple):
-    """W: (N+1, nz, nz).  V: (nb, N+1, nz) and Vf: (nb, N, nx), the border's columns in z and in the dynamics.  B: (nb, nb)."""
+    """W: (N+1, nk, nk).  V: (nb, N+1, nk) and Vf: (nb, N, nx), the border's columns in z and in the dynamics.  B: (nb, nb)."""
 
     W: np.ndarray
     V: np.ndarray
@@ -52,94 +61,120 @@ class System(NamedTuple):
 
 
 @loop
-def assemble(d, at, weight, used, system):
-    """Write the Hessian, Jacobians and weights of a block of knots into W, V; add them to B. used: (nb,) 0 for totals that stay out."""
+def assemble(d, at, weight, used, base, local, system):
+    """Write the Hessian, Jacobians and weights of a block of knots into W, V; add them to B.
+
+    used: (nb,) 0 for totals that stay out.  base: curvature in the local variables to begin with.
+    """
     W, V, Vf, B = system
-    nz = W.shape[1]
-    count, nt = d.H.shape[0], d.T.shape[1] // max(d.g.shape[1], 1)
-    np_ = d.g.shape[1] - nz
-    nr = at.nr
-    few = np.zeros((FEW, nz))
-    for i in range(count):
+    np_ = d.g.shape[1] - local.place.size
+    few, shares, dp = np.zeros((FEW, W.shape[1])), np.zeros(FEW), np.zeros(np_)
+    for i in range(d.H.shape[0]):
         k = at.first + i
-        W[k] = 0.0
-        for j in range(np_):
-            V[j, k] = 0.0
-        for e in range(at.H_rows.size):
-            a, b, value = at.H_rows[e], at.H_cols[e], d.H[i, e]
-            if a < nz:
-                W[k, a, b] = value
-            elif b < nz:
-                V[a - nz, k, b] = value
-            else:
-                B[a - nz, b - nz] += value
-                if a != b:
-                    B[b - nz, a - nz] += value
-        for a in range(nz):
-            W[k, a, a] += weight[k * nr + a]
-        kept = 0
+        begin_knot(d.H[i], at, weight[k * at.nr :], base, np_, local, k, W[k], V[:, k], B)
+        J, kept = d.J[i], 0
         for c in range(at.J_first.size - 1):
-            w = weight[k * nr + nz + c]
+            w = weight[k * at.nr + local.place.size + c]
             if w > 0.0:
                 start, stop = at.J_first[c], at.J_first[c + 1]
-                if np_ > 0:
-                    add_border(w, d.J[i, start:stop], at.J_cols[start:stop], d.Jp[i, c * np_ : (c + 1) * np_], V[:, k], B)
-                if stop - start == 1:
-                    W[k, at.J_cols[start], at.J_cols[start]] += w * d.J[i, start] ** 2
+                for j in range(np_):
+                    dp[j] = d.Jp[i, c * np_ + j]
+                if at.J_local[c] >= 0:
+                    w = add_row(w, J, at.J_local[c], at.J_place, start, stop, local, k, few[kept], dp)
+                elif stop - start == 1 and np_ == 0:
+                    W[k, at.J_place[start], at.J_place[start]] += w * J[start] ** 2
+                    continue
                 else:
-                    kept = keep_row(np.sqrt(w), d.J[i, start:stop], at.J_cols[start:stop], few, kept)
-                    if kept == FEW:
-                        add_outer(few, W[k])
-                        kept = 0
+                    few[kept] = 0.0
+                    for e in range(start, stop):
+                        few[kept, at.J_place[e]] = J[e]
+                if np_ > 0:
+                    add_border(w, few[kept], dp, V[:, k], B)
+                shares[kept] = w
+                kept += w > 0.0
+                if kept == FEW:
+                    add_outer(few, shares, W[k])
+                    kept = 0
         if kept > 0:
-            few[kept:] = 0.0
-            add_outer(few, W[k])
-        for a in range(nz):
+            shares[kept:] = 0.0
+            add_outer(few, shares, W[k])
+        for a in range(W.shape[1]):
             for b in range(a):
                 W[k, b, a] = W[k, a, b]
-        # the border: dynamics and totals
+        border_columns(d.Fp[i], d.T[i], used, np_, local, k, V, Vf, B)
+        couple(local, k, V[:, k], B)
+
+
+@part
+def begin_knot(H, at, weight, base, np_, local, k, W, V, B):
+    """The Hessian of a knot and the weights of its variables' own rows; the local variables start anew."""
+    place, nz = local.place, local.place.size
+    W[:] = 0.0
+    V[:np_] = 0.0
+    local.a[k] = base
+    local.m[k] = 0.0
+    local.mb[k] = 0.0
+    local.h[:] = 0.0
+    flat = W.reshape(W.size)
+    for e in range(at.H_flat.size):
+        flat[at.H_flat[e]] = H[e]
+    for e in range(at.H_flat.size, H.size):
+        a, b, value = at.H_rows[e], at.H_cols[e], H[e]
+        if b < nz and place[b] >= 0:
+            V[a - nz, place[b]] = value
+        elif b < nz:
+            local.h[-1 - place[b], a - nz] = value
+        else:
+            B[a - nz, b - nz] += value
+            if a != b:
+                B[b - nz, a - nz] += value
+    for a in range(nz):
+        if place[a] >= 0:
+            W[place[a], place[a]] += weight[a]
+        else:
+            local.a[k, -1 - place[a]] += weight[a]
+
+
+@part
+def border_columns(Fp, T, used, np_, local, k, V, Vf, B):
+    """The dynamics' derivatives in the parameters, and the totals."""
+    width = local.place.size + np_
+    for j in range(np_):
+        for s in range(Fp.size // np_):
+            Vf[j, k, s] = Fp[s * np_ + j]
+    for t in range(T.size // width):
+        if used[np_ + t] == 0.0:
+            continue
+        row = T[t * width : (t + 1) * width]
+        for a in range(local.place.size):
+            if local.place[a] >= 0:
+                V[np_ + t, k, local.place[a]] = row[a]
+            else:
+                local.h[-1 - local.place[a], np_ + t] = row[a]
         for j in range(np_):
-            for s in range(d.Fp.shape[1] // max(np_, 1)):
-                Vf[j, k, s] = d.Fp[i, s * np_ + j]
-        for t in range(nt):
-            if used[np_ + t] == 0.0:
-                continue
-            for a in range(nz):
-                V[np_ + t, k, a] = d.T[i, t * (nz + np_) + a]
-            for j in range(np_):
-                B[np_ + t, j] += d.T[i, t * (nz + np_) + nz + j]
-                B[j, np_ + t] += d.T[i, t * (nz + np_) + nz + j]
+            B[np_ + t, j] += row[local.place.size + j]
+            B[j, np_ + t] += row[local.place.size + j]
 
 
 @loop
-def keep_row(root, J, cols, few, kept):
-    """Write √w J of one constraint as a dense row of `few`; the number of rows there."""
-    row = few[kept]
-    row[:] = 0.0
-    for e in range(J.size):
-        row[cols[e]] = root * J[e]
-    return kept + 1
-
-
-@loop
-def add_outer(few, W):
-    """Add the outer products of four rows to the lower triangle of W (and what lies above it, which is not read), W loaded once."""
+def add_outer(few, shares, W):
+    """Add the outer products of four rows, times their shares, to the lower triangle of W, loaded once."""
     r0, r1, r2, r3 = few[0], few[1], few[2], few[3]
     n = W.shape[0]
     for a in range(n):
-        x0, x1, x2, x3 = r0[a], r1[a], r2[a], r3[a]
+        x0, x1, x2, x3 = shares[0] * r0[a], shares[1] * r1[a], shares[2] * r2[a], shares[3] * r3[a]
         if x0 != 0.0 or x1 != 0.0 or x2 != 0.0 or x3 != 0.0:
             target = W[a]
-            for b in range(n):
+            for b in range(a + 1):
                 target[b] += x0 * r0[b] + x1 * r1[b] + x2 * r2[b] + x3 * r3[b]
 
 
-@loop
-def add_border(w, J, cols, Jp, V, B):
+@part
+def add_border(w, row, Jp, V, B):
     """Add w JᵀJ_p and w J_pᵀJ_p of one constraint to the border."""
     for j in range(Jp.size):
-        for e in range(J.size):
-            V[j, cols[e]] += w * J[e] * Jp[j]
+        for a in range(row.size):
+            V[j, a] += w * row[a] * Jp[j]
         for l in range(Jp.size):
             B[j, l] += w * Jp[j] * Jp[l]
 
