@@ -22,9 +22,8 @@ from armature.optimize.move import MoveProblem
 from armature.optimize.solution import Solution
 from armature.optimize.task import Move, Via
 from armature.robot.model import Robot
-from benchmarks.arms import Arm, arms, configuration
+from benchmarks.arms import arms, configuration
 
-PAYLOADS = 2  # different ones for each arm; every one is another mechanism, compiled once
 KINDS = ("plain", "plain", "plain", "near", "via", "timed via", "moving", "rates")
 SUPPLIES = ("regenerative", "non-regenerative")
 
@@ -75,16 +74,14 @@ def standing(robot: Robot, rng: np.random.Generator, near: bool = False) -> np.n
     raise RuntimeError(f"{robot.name} holds itself nowhere")
 
 
-def draw(number: int, names: tuple[str, ...] = (), payloads: int = PAYLOADS, kinds: tuple[str, ...] = KINDS) -> Draw:
-    """The move of this number. names: of the arms to take in turn, all if empty.  payloads: different ones for each arm."""
+def draw(number: int, names: tuple[str, ...] = (), kinds: tuple[str, ...] = KINDS) -> Draw:
+    """The move of this number, with a payload of its own. names: of the arms to take in turn, all if empty."""
     shelf = arms()
     rng = np.random.default_rng(number)
     names = names or tuple(shelf)
     name = names[number % len(names)]
     kind, supply = kinds[int(rng.integers(len(kinds)))], SUPPLIES[int(rng.integers(2))]
-    robot = loaded(
-        shelf[name], 0 if kind.endswith("via") or kind == "rates" else int(rng.integers(payloads))
-    )  # fewer mechanisms to compile
+    robot = shelf[name].loaded(shelf[name].payload * float(rng.uniform()))
     start, goal = standing(robot, rng, kind == "near"), standing(robot, rng, kind == "near")
     move = Move(start, goal)
     if kind.endswith("via"):
@@ -102,17 +99,6 @@ def draw(number: int, names: tuple[str, ...] = (), payloads: int = PAYLOADS, kin
         speeds = 0.3 * (goal - start) / (factor * least)
         move = replace(move, start_velocity=speeds * rng.uniform(0, 1, robot.n), goal_velocity=speeds * rng.uniform(0, 1, robot.n))
     return Draw(number, name, kind, supply, factor, robot, move)
-
-
-_loaded: dict[tuple[str, int], Robot] = {}
-
-
-def loaded(shelf: Arm, k: int) -> Robot:
-    """The arm with the k-th of its payloads, always the same object: kernels are kept with the robot."""
-    key = shelf.robot.name, k
-    if key not in _loaded:
-        _loaded[key] = shelf.loaded(shelf.payload * float(np.random.default_rng([k, 1]).uniform(0.0, 1.0)))
-    return _loaded[key]
 
 
 def rates(robot: Robot, name: str) -> dict[str, float]:
@@ -136,11 +122,11 @@ def trial(number: int, *how: Any) -> Trial:
 
 
 def trials(count: int, first: int = 0, *how: Any) -> Iterator[Trial]:
-    """Random moves, one arm after the other; the first plan of every mechanism compiles and is made twice. how: as in `draw`."""
-    warm: set[tuple[Robot, str, int]] = set()
+    """Random moves, one arm after the other; the first plan of every kind with an arm compiles and is made twice. how: as in `draw`."""
+    warm: set[tuple[str, str, str, int]] = set()
     for number in range(first, first + count):
         found = trial(number, *how)
-        key = found.draw.robot, found.draw.supply, len(found.draw.move.via)
+        key = found.draw.arm, found.draw.kind, found.draw.supply, len(found.draw.move.via)
         if key not in warm:
             warm.add(key)
             begin = time.process_time()

@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, settings
 
 import browser as real_browser
 from browser import browser, page  # noqa: F401  fixtures for every folder
+from carried import compiles  # noqa: F401
 
 settings.register_profile(
     "armature",

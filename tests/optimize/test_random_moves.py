@@ -8,7 +8,7 @@ from benchmarks.moves import trials
 
 @pytest.fixture(scope="module")
 def found():
-    return list(trials(25, 100, tuple(BUILT_IN), 1, ("plain", "near", "moving")))
+    return list(trials(25, 100, tuple(BUILT_IN), ("plain", "near", "moving")))
 
 
 def test_random_moves_are_certified(found):

@@ -136,7 +136,7 @@ def test_payload_adds_the_energy_of_a_point_mass(link):
 def test_payload_on_a_massless_link_is_the_payload_itself():
     robot = Robot("r", (Link("a"), Link("b", 0.0, (9.0, 9.0, 9.0))), (Joint("j", "revolute", "a", "b"),), "a")
     assert robot.with_payload(1.5, (0.1, 0.2, 0.3)).link("b") == Link("b", 1.5, (0.1, 0.2, 0.3))
-    assert robot.with_payload(0.0) is robot
+    assert robot.with_payload(0.0) == robot
 
 
 def test_payload_on_a_tree_asks_for_the_link():

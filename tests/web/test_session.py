@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import armature as arm
+from armature.dynamics.compiled import fingerprint
 from armature.errors import ArmatureError, FileError
 from armature.robot.load import mjcf
 from armature.web import charts, pictures, words
@@ -70,7 +71,7 @@ def test_payload_is_at_the_hand_and_its_robot_is_made_once():
     robot = arm.library("six_axis")
     heavy = with_payload(robot, 2.0)
     assert heavy is with_payload(robot, 2.0) and heavy.mass == pytest.approx(robot.mass + 2.0)
-    assert with_payload(robot, 0.0) is robot
+    assert with_payload(robot, 0.0) == robot and fingerprint(with_payload(robot, 0.0)) == fingerprint(heavy)
 
 
 # files -------------------------------------------------------------------------------------------------------------------

@@ -52,7 +52,7 @@ def _forward(robot: Robot, q: Any, v: Any, tau: Any, wrenches: Wrenches | None, 
     inputs: dict[str, Shape | int] = {"q": tree.nq, "v": tree.nv, "tau": tree.nv}
     inputs |= {f"wrench {link}": 6 for link in links}
 
-    def plain(q, v, tau, *outside):
+    def plain(tree, q, v, tau, *outside):
         bias = recursive.inverse_dynamics(tree, q, v, np.zeros(tree.nv), dict(zip(links, outside)))
         return loops.forward_dynamics(tree, robot.loops, q, v, tau, bias)
 
@@ -68,7 +68,7 @@ def inverse_dynamics(robot: Robot, q: Any, v: Any, a: Any, wrenches: Wrenches | 
     inputs: dict[str, Shape | int] = {"q": tree.nq, "v": tree.nv, "a": tree.nv}
     inputs |= {f"wrench {link}": 6 for link in links}
 
-    def plain(q, v, a, *outside):
+    def plain(tree, q, v, a, *outside):
         open_tau = recursive.inverse_dynamics(tree, q, v, a, dict(zip(links, outside)))
         return loops.inverse_dynamics(tree, robot.loops, robot.passive, q, v, open_tau)
 
@@ -81,7 +81,7 @@ def derivatives(robot: Robot, forward: bool, q: Any, v: Any, x: Any) -> tuple[np
     """Derivatives of forward or inverse dynamics under the loops, as if q and v were free (they are consistent ones)."""
     tree, name = robot.tree, "tau" if forward else "a"
 
-    def plain(q, v, x):
+    def plain(tree, q, v, x):
         if forward:
             result = loops.forward_dynamics(tree, robot.loops, q, v, x)[0]
         else:
@@ -107,23 +107,21 @@ def loop_forces(robot: Robot, q: Any, v: Any, tau: Any, wrenches: Wrenches | Non
 def _wrench(robot: Robot, loop: Loop, q: Any, N: np.ndarray) -> np.ndarray:
     """Σ N ∂f/∂(displacement, rotation of link b at the closing point)."""
     mine = [k for name, k in loops.moving_rows(robot.tree, robot.loops) if name == loop.name]
-    plain = lambda q: loops.wrench_rows(robot.tree, loop, q)[mine]
-    rows = kernel(robot, "loop wrench", plain, {"q": robot.nq}, loop, *details(robot))(q)
+    plain = lambda tree, q: loops.wrench_rows(tree, loop, q)[mine]
+    rows = kernel(robot, "loop wrench", plain, {"q": robot.nq}, loop, *details(robot), masses=False)(q)
     return np.einsum("...mk,...m->...k", rows, N)
 
 
 def loop_rows(robot: Robot) -> Kernel:
     """(q, v) → f, ḟ, D (..., m) and Γ (..., m, n) of all loops."""
-    tree = robot.tree
-    plain = lambda q, v: tuple(loops.rows(tree, robot.loops, q, v))
-    return kernel(robot, "loop rows", plain, {"q": tree.nq, "v": tree.nv}, *details(robot))
+    plain = lambda tree, q, v: tuple(loops.rows(tree, robot.loops, q, v))
+    return kernel(robot, "loop rows", plain, {"q": robot.nq, "v": robot.nv}, *details(robot), masses=False)
 
 
 def projection(robot: Robot) -> Kernel:
     """(q, v) → one step nearer to closed loops: q, v, and the largest error before."""
-    tree = robot.tree
-    plain = lambda q, v: loops.project(tree, robot.loops, q, v)
-    return kernel(robot, "loop projection", plain, {"q": tree.nq, "v": tree.nv}, *details(robot))
+    plain = lambda tree, q, v: loops.project(tree, robot.loops, q, v)
+    return kernel(robot, "loop projection", plain, {"q": robot.nq, "v": robot.nv}, *details(robot))
 
 
 # closing -----------------------------------------------------------------------------------------------------------------
@@ -176,6 +174,5 @@ def _free(robot: Robot, hold: Iterable[str] | None) -> list[int]:
 
 
 def _moved(robot: Robot, q: np.ndarray, step: np.ndarray) -> np.ndarray:
-    tree = robot.tree
-    plain = lambda q, d: loops.normalized(tree, q + loops.coordinate_rates(tree, q, d))
-    return kernel(robot, "moved", plain, {"q": tree.nq, "step": tree.nv})(q, step)
+    plain = lambda tree, q, d: loops.normalized(tree, q + loops.coordinate_rates(tree, q, d))
+    return kernel(robot, "moved", plain, {"q": robot.nq, "step": robot.nv}, masses=False)(q, step)

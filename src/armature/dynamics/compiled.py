@@ -1,6 +1,8 @@
 """The one place where physics meets the compiler: the public, batched functions.
 
 Each traces its plain function once for a robot, keeps the kernel with the robot (and on disk), and calls it on whole batches.
+What a robot carries (`Robot.with_payload`) is no constant of the code: in the tree that functions are traced with, mass, first moment
+and inertia of a body with a payload are parameters, whose values a kernel is given when it is loaded.
 SI units, rad; arrays have the joint axis last; any leading axes are a batch and broadcast.
 """
 
@@ -9,6 +11,7 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -17,11 +20,12 @@ import numpy as np
 
 from armature.dynamics import derivatives, energy, kinematics, linked, linked_derivatives, mass, recursive
 from armature.errors import ArgumentError, RobotError
-from armature.kernel import Kernel
+from armature.kernel import Kernel, parameters
 from armature.kernel.kernel import compiled
 from armature.kernel.trace import Shape, trace
 from armature.robot.model import Robot
 from armature.robot.tree import Tree
+from armature.spatial.vectors import pack
 
 Wrenches = Mapping[str, Any]
 EMPTY: dict = {}
@@ -35,16 +39,17 @@ def physics_source() -> str:
     return hashlib.sha256(b"".join(p.read_bytes() for p in files)).hexdigest()
 
 
-def fingerprint(robot: Robot) -> str:
-    """Digest of every number that dynamics and kinematics of a robot depend on, and of the links' names, by which they are asked for."""
-    return _kept(robot, "fingerprint", lambda: _digest(robot.tree))
+def fingerprint(robot: Robot, masses: bool = True) -> str:
+    """Digest of every number of `traced_tree(robot, masses)`, and of the links' names, by which they are asked for."""
+    return _kept(robot, ("fingerprint", masses), lambda: _digest(robot.tree, carriers(robot), masses))
 
 
-def _digest(tree: Tree) -> str:
-    digest = hashlib.sha256(tree.gravity.tobytes())
-    for b in tree.bodies:
-        numbers = [b.parent, b.q, b.v, b.multiplier, b.offset, b.mass, b.rotor, b.ratio, *b.R.flat, *b.p, *b.axis]
-        numbers += [*b.first_moment, *b.inertia.flat, *b.rotor_axis]
+def _digest(tree: Tree, carrying: tuple[int, ...], masses: bool) -> str:
+    digest = hashlib.sha256(tree.gravity.tobytes() + f"{carrying if masses else None}".encode())
+    for i, b in enumerate(tree.bodies):
+        numbers = [b.parent, b.q, b.v, b.multiplier, b.offset, *b.R.flat, *b.p, *b.axis]
+        numbers += [b.rotor, b.ratio, *b.rotor_axis] if masses else []
+        numbers += [b.mass, *b.first_moment, *b.inertia.flat] if masses and i not in carrying else []
         digest.update(f"{b.kind} {b.mimic}".encode() + np.array(numbers, dtype=float).tobytes())
     for name, frame in tree.frames.items():
         digest.update(name.encode() + np.array([frame.body, *frame.R.flat, *frame.p], dtype=float).tobytes())
@@ -59,14 +64,53 @@ def _kept(robot: Robot, key: object, make: Callable[[], Any]) -> Any:
     return store[key]
 
 
-def kernel(robot: Robot, name: str, function: Callable, inputs: Mapping[str, Shape | int], *details: object) -> Kernel:
-    """The kernel of `function(*symbols)` for a robot, named by (name, details), which must say all that the function depends on."""
+def kernel(robot: Robot, name: str, function: Callable, inputs: Mapping[str, Shape | int], *details: object, masses: bool = True) -> Kernel:
+    """The kernel of `function(tree, *symbols)` for a robot, named by (name, details), which must say all that it depends on besides.
+
+    It must take the mechanism's numbers from the tree that it is given. masses: False for what does not depend on them.
+    """
 
     def make() -> Kernel:
-        key = f"{name} {details} {fingerprint(robot)} {physics_source()}"
-        return compiled(key, lambda: trace(function, inputs, name=name))
+        key = f"{name} {details} {fingerprint(robot, masses)} {physics_source()}"
+        build = lambda: trace(functools.partial(function, traced_tree(robot, masses)), inputs, name=name)
+        return compiled(key, build, carried_numbers(robot))
 
     return _kept(robot, (name, details), make)
+
+
+# what is carried ---------------------------------------------------------------------------------------------------------
+
+INERTIAL = 10  # numbers of a body: m, m c (3), J about its origin (xx, yy, zz, xy, xz, yz)
+
+
+def carriers(robot: Robot) -> tuple[int, ...]:
+    """Bodies with a link that carries a payload."""
+    places = (robot.tree.frames[link.name].body for link in robot.links if link.payload is not None)
+    return tuple(sorted({body for body in places if body >= 0}))
+
+
+def carried_numbers(robot: Robot) -> tuple[float, ...]:
+    """INERTIAL numbers of every body that carries a payload, all that is welded to it included: the parameters of the robot's kernels."""
+    bodies = [robot.tree.bodies[i] for i in carriers(robot)]
+    rows = [(b.mass, *b.first_moment, *b.inertia.diagonal(), b.inertia[0, 1], b.inertia[0, 2], b.inertia[1, 2]) for b in bodies]
+    return tuple(float(x) for row in rows for x in row)
+
+
+def traced_tree(robot: Robot, masses: bool = True) -> Tree:
+    """The robot's tree for tracing: mass, first moment and inertia of bodies with a payload are parameters of the kernel.
+
+    masses: False makes those of all bodies, and of rotors, NaN: what is traced cannot depend on them.
+    """
+    bodies = list(robot.tree.bodies)
+    if not masses:
+        unknown = {"mass": np.nan, "first_moment": np.full(3, np.nan), "inertia": np.full((3, 3), np.nan), "rotor": np.nan}
+        return replace(robot.tree, bodies=tuple(replace(b, **unknown) for b in bodies))
+    carrying = carriers(robot)
+    for i, numbers in zip(carrying, parameters(INERTIAL * len(carrying)).reshape(-1, INERTIAL)):
+        xx, yy, zz, xy, xz, yz = numbers[4:]
+        J = pack([xx, xy, xz, xy, yy, yz, xz, yz, zz], (3, 3))
+        bodies[i] = replace(bodies[i], mass=numbers[0], first_moment=numbers[1:4], inertia=J)
+    return replace(robot.tree, bodies=tuple(bodies))
 
 
 # dynamics ----------------------------------------------------------------------------------------------------------------
@@ -141,7 +185,7 @@ def _dynamics(
     if base is not None:
         inputs |= {"base rotation": (3, 3), "base velocity": 3, "base angular acceleration": 3, "base acceleration": 3}
 
-    def plain(q, v, x, *rest):
+    def plain(tree, q, v, x, *rest):
         outside = dict(zip(links, rest[: len(links)]))
         moving = recursive.Base(*rest[len(links) :]) if base is not None else recursive.FIXED
         return function(tree, q, v, x, outside, moving)
@@ -154,26 +198,24 @@ def mass_matrix(robot: Robot, q: Any) -> np.ndarray:
     """M(q) (..., n, n), symmetric; kg·m², kg."""
     if linked.applies(robot.tree):
         return linked.mass_matrix(robot, q, physics_source())
-    return kernel(robot, "mass_matrix", lambda q: mass.mass_matrix(robot.tree, q), {"q": robot.nq})(q)
+    return kernel(robot, "mass_matrix", mass.mass_matrix, {"q": robot.nq})(q)
 
 
 def bias_forces(robot: Robot, q: Any, v: Any) -> np.ndarray:
     """b(q, v) (..., n) in M q̈ + b = τ: gravity, centrifugal, Coriolis and gyroscopic forces."""
     if linked.applies(robot.tree):
         return linked.run(robot, "inverse_dynamics", physics_source(), q, v, np.zeros(robot.nv), None)
-    tree = robot.tree
-    return kernel(robot, "bias_forces", lambda q, v: recursive.bias_forces(tree, q, v), {"q": tree.nq, "v": tree.nv})(q, v)
+    return kernel(robot, "bias_forces", recursive.bias_forces, {"q": robot.nq, "v": robot.nv})(q, v)
 
 
 def kinetic_energy(robot: Robot, q: Any, v: Any) -> np.ndarray:
     """Kinetic energy (...), rotors included, J."""
-    tree = robot.tree
-    return kernel(robot, "kinetic_energy", lambda q, v: energy.kinetic_energy(tree, q, v), {"q": tree.nq, "v": tree.nv})(q, v)
+    return kernel(robot, "kinetic_energy", energy.kinetic_energy, {"q": robot.nq, "v": robot.nv})(q, v)
 
 
 def potential_energy(robot: Robot, q: Any) -> np.ndarray:
     """Potential energy (...) in the robot's gravity, zero at the world's origin, J."""
-    return kernel(robot, "potential_energy", lambda q: energy.potential_energy(robot.tree, q), {"q": robot.nq})(q)
+    return kernel(robot, "potential_energy", energy.potential_energy, {"q": robot.nq})(q)
 
 
 class InverseDerivatives(NamedTuple):
@@ -200,7 +242,7 @@ def inverse_dynamics_derivatives(robot: Robot, q: Any, v: Any, a: Any) -> Invers
     if linked.applies(tree):
         return InverseDerivatives(*linked_derivatives.inverse(robot, q, v, a, physics_source()))
     inputs: dict[str, Shape | int] = {"q": tree.nq, "v": tree.nv, "a": tree.nv}
-    run = kernel(robot, "inverse_dynamics_derivatives", functools.partial(derivatives.inverse, tree), inputs)
+    run = kernel(robot, "inverse_dynamics_derivatives", derivatives.inverse, inputs)
     return InverseDerivatives(*run(q, v, a))
 
 
@@ -213,7 +255,7 @@ def forward_dynamics_derivatives(robot: Robot, q: Any, v: Any, tau: Any) -> Forw
     if linked.applies(tree):
         return ForwardDerivatives(*linked_derivatives.forward(robot, q, v, tau, physics_source()))
     inputs: dict[str, Shape | int] = {"q": tree.nq, "v": tree.nv, "tau": tree.nv}
-    run = kernel(robot, "forward_dynamics_derivatives", functools.partial(derivatives.forward, tree), inputs)
+    run = kernel(robot, "forward_dynamics_derivatives", derivatives.forward, inputs)
     return ForwardDerivatives(*run(q, v, tau))
 
 
@@ -280,8 +322,8 @@ def _point(at: Any) -> Any:
 
 def pose(robot: Robot, q: Any, link: str) -> Pose:
     """Pose of a link's frame in the world."""
-    tree, link = robot.tree, _frame(robot, link)
-    return Pose(*kernel(robot, "pose", lambda q: kinematics.link_pose(tree, q, link), {"q": tree.nq}, link)(q))
+    plain = lambda tree, q: kinematics.link_pose(tree, q, link)
+    return Pose(*kernel(robot, "pose", plain, {"q": robot.nq}, _frame(robot, link), masses=False)(q))
 
 
 def jacobian(robot: Robot, q: Any, link: str, at: Any = None) -> np.ndarray:
@@ -289,45 +331,42 @@ def jacobian(robot: Robot, q: Any, link: str, at: Any = None) -> np.ndarray:
 
     at: the point in the link's frame, (..., 3), m; its origin by default.
     """
-    tree, link = robot.tree, _frame(robot, link)
-    plain = lambda q, at: kinematics.jacobian(tree, q, link, at)
-    return kernel(robot, "jacobian", plain, {"q": tree.nq, "at": 3}, link)(q, _point(at))
+    plain = lambda tree, q, at: kinematics.jacobian(tree, q, link, at)
+    return kernel(robot, "jacobian", plain, {"q": robot.nq, "at": 3}, _frame(robot, link), masses=False)(q, _point(at))
 
 
 def point_kinematics(robot: Robot, q: Any, v: Any, a: Any, link: str, at: Any = None) -> PointMotion:
     """Pose, velocity and acceleration of a point of a link; `at` in the link's frame, (..., 3), m, its origin by default."""
-    tree, link = robot.tree, _frame(robot, link)
 
-    def plain(q, v, a, at):
+    def plain(tree, q, v, a, at):
         where = kinematics.link_pose(tree, q, link)
         velocity, acceleration = kinematics.point_motion(tree, q, v, a, link, at)
         return where.R, where.p + where.R @ at, velocity, acceleration
 
-    inputs: dict[str, Shape | int] = {"q": tree.nq, "v": tree.nv, "a": tree.nv, "at": 3}
-    R, p, velocity, acceleration = kernel(robot, "kinematics", plain, inputs, link)(q, v, a, _point(at))
+    inputs: dict[str, Shape | int] = {"q": robot.nq, "v": robot.nv, "a": robot.nv, "at": 3}
+    run = kernel(robot, "kinematics", plain, inputs, _frame(robot, link), masses=False)
+    R, p, velocity, acceleration = run(q, v, a, _point(at))
     return PointMotion(Pose(R, p), velocity, acceleration)
 
 
 def skeleton(robot: Robot, q: Any) -> np.ndarray:
     """(..., links, 3): origins of all link frames in the world, m, in the order of `robot.links`; for pictures."""
-    tree = robot.tree
 
-    def plain(q):
+    def plain(tree, q):
         poses = [*energy.body_poses(tree, q), kinematics.WORLD]  # the last, index −1, is the world
         frames = [tree.frames[link.name] for link in robot.links]
         return np.stack([poses[f.body].p + poses[f.body].R @ f.p for f in frames])
 
-    return kernel(robot, "skeleton", plain, {"q": tree.nq})(q)
+    return kernel(robot, "skeleton", plain, {"q": robot.nq}, masses=False)(q)
 
 
 def link_poses(robot: Robot, q: Any) -> Pose:
     """Poses of all link frames in the world: R (..., links, 3, 3), p (..., links, 3), in the order of `robot.links`; for pictures."""
-    tree = robot.tree
 
-    def plain(q):
+    def plain(tree, q):
         poses = [*energy.body_poses(tree, q), kinematics.WORLD]  # the last, index −1, is the world
         frames = [tree.frames[link.name] for link in robot.links]
         places = np.stack([poses[f.body].p + poses[f.body].R @ f.p for f in frames])
         return np.stack([poses[f.body].R @ np.asarray(f.R) for f in frames]), places
 
-    return Pose(*kernel(robot, "link_poses", plain, {"q": tree.nq})(q))
+    return Pose(*kernel(robot, "link_poses", plain, {"q": robot.nq}, masses=False)(q))

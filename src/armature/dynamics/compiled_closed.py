@@ -32,9 +32,9 @@ def kinematic_derivatives(robot: Robot, q: Any, link: str, order: int = 1, at: A
         raise ArgumentError(f"axes is {axes!r}; use 'world' (as arm.jacobian) or 'link' (the link's own)")
     closed_form.refuse_floating(tree)
     function = closed_form.jacobian_derivatives if axes == "world" else closed_form.link_columns
-    plain = lambda q, at: function(tree, q, link, at, order)
+    plain = lambda tree, q, at: function(tree, q, link, at, order)
     inputs: dict[str, Shape | int] = {"q": tree.nq, "at": 3}
-    return kernel(robot, "kinematic_derivatives", plain, inputs, link, order, axes)(q, np.zeros(3) if at is None else at)
+    return kernel(robot, "kinematic_derivatives", plain, inputs, link, order, axes, masses=False)(q, np.zeros(3) if at is None else at)
 
 
 def coriolis_tensor(robot: Robot, q: Any) -> np.ndarray:
@@ -45,7 +45,7 @@ def coriolis_tensor(robot: Robot, q: Any) -> np.ndarray:
     tree = robot.tree
     plain = symbols_by_differentiation if tree.nv > FEW_JOINTS else closed_form.coriolis_symbols
     plain = symbols_by_rates if tree.nq != tree.nv else plain
-    return kernel(robot, "coriolis_tensor", lambda q: plain(tree, q), {"q": tree.nq})(q)
+    return kernel(robot, "coriolis_tensor", plain, {"q": tree.nq})(q)
 
 
 def symbols_by_differentiation(tree: Tree, q: Array) -> Array:
@@ -66,19 +66,18 @@ def coriolis_matrix(robot: Robot, q: Any, v: Any) -> np.ndarray:
     """C(q, v) (..., n, n) with C v = the centrifugal and Coriolis forces, C_ij = Σ d[i, s, j] v_s;
 
     Ṁ − 2C is skew (fixed base)."""
-    tree = robot.tree
 
-    def plain(q, v):
+    def plain(tree, q, v):
         return 0.5 * gradient.inverse_dynamics_gradient(tree, q, v, np.zeros(tree.nv)).dv
 
-    return kernel(robot, "coriolis_matrix", plain, {"q": tree.nq, "v": tree.nv})(q, v)
+    return kernel(robot, "coriolis_matrix", plain, {"q": robot.nq, "v": robot.nv})(q, v)
 
 
 def inertia_derivatives(robot: Robot, q: Any, order: int = 1) -> np.ndarray:
     """Derivatives of the mass matrix of any order by theorem 3, (2.13): (..., n, n, n, …); [i, j, t₁, …] = ∂ᵖa_ij/∂q_{t₁}…"""
     tree, order = robot.tree, _order(order, robot.nv**2, robot.nv)
     closed_form.refuse_floating(tree)
-    plain = lambda q: closed_form.inertia_derivatives(tree, q, order)
+    plain = lambda tree, q: closed_form.inertia_derivatives(tree, q, order)
     return kernel(robot, "inertia_derivatives", plain, {"q": tree.nq}, order)(q)
 
 
@@ -87,8 +86,7 @@ def inverse_dynamics_hessian(robot: Robot, q: Any, v: Any, a: Any, weights: Any)
     tree = robot.tree
     closed_form.refuse_floating(tree)
     inputs: dict[str, Shape | int] = {"q": tree.nq, "v": tree.nv, "a": tree.nv, "weights": tree.nv}
-    plain = lambda q, v, a, weights: derivatives.hessian(tree, q, v, a, weights)
-    return kernel(robot, "inverse_dynamics_hessian", plain, inputs)(q, v, a, weights)
+    return kernel(robot, "inverse_dynamics_hessian", derivatives.hessian, inputs)(q, v, a, weights)
 
 
 def _order(order: int, first: int, n: int) -> int:

@@ -119,8 +119,8 @@ def reference_at(c: Constraint, t: Any) -> list[np.ndarray]:
 def constraint_terms(robot: Robot, constraint: Any, q: Any, v: Any, t: Any = 0.0) -> ConstraintTerms:
     """f, Γ, ḟ and Γ̇q̇ + (∂f/∂t)˙ at states q (..., nq), v (..., n) and times t (...)."""
     c = as_constraint(constraint)
-    plain = lambda *x: tuple(traced_terms(robot, c, *x))
-    run = kernel(robot, "constraint_terms", plain, inputs_of(robot, c), digest(robot, c))
+    plain = lambda tree, *x: tuple(traced_terms(robot, c, *x))
+    run = kernel(robot, "constraint_terms", plain, inputs_of(robot, c), digest(robot, c), masses=False)
     return ConstraintTerms(*run(q, v, *reference_at(c, t)))
 
 
@@ -135,10 +135,10 @@ def constrained_dynamics(robot: Robot, q: Any, v: Any, tau: Any, constraint: Any
     c = with_closures(robot, as_constraint(constraint)) or as_constraint(constraint)
     name = digest(robot, c)
 
-    def plain(q, v, r, dr, ddr, tau):
+    def plain(tree, q, v, r, dr, ddr, tau):
         terms = traced_terms(robot, c, q, v, r, dr, ddr)
-        F = factor(mass_matrix(robot.tree, q))
-        free = back_substitute(F, tau - recursive.bias_forces(robot.tree, q, v))
+        F = factor(mass_matrix(tree, q))
+        free = back_substitute(F, tau - recursive.bias_forces(tree, q, v))
         X = back_substitute(F, terms.jacobian.T)
         return free, X, terms.jacobian @ X, terms.jacobian @ free + terms.curvature
 

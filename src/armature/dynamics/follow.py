@@ -29,6 +29,7 @@ from armature.motion.goal import Goal
 from armature.motion.path import JointPath, Path, PathPoint
 from armature.motion.piecewise import Piecewise
 from armature.robot.model import Robot
+from armature.robot.tree import Tree
 from armature.spatial.vectors import Array
 
 SHORTEST, LONGEST = 1e-6, 0.02  # steps in p
@@ -170,9 +171,8 @@ class _Rates(NamedTuple):
 
 def _jacobian_and_rate(r: Reach) -> Kernel:
     """The kernel (x, rest, u) → J (c, a), dJ = Σ ∂J/∂x_k u_k (c, a); positions divided by the arm's length."""
-    tree = r.robot.tree
 
-    def plain(x: Array, rest: Array, u: Array) -> tuple[Array, Array]:
+    def plain(tree: Tree, x: Array, rest: Array, u: Array) -> tuple[Array, Array]:
         q = np.array(rest)
         for k, axis in enumerate(r.axes):
             q[axis] = x[k]
@@ -181,8 +181,8 @@ def _jacobian_and_rate(r: Reach) -> Kernel:
         rate = ca.jtimes(to_casadi(J.ravel()), to_casadi(x), to_casadi(u))
         return J, from_casadi_column(ca.densify(rate), J.shape)
 
-    inputs = {"x": len(r.axes), "rest": tree.nq, "u": len(r.axes)}
-    return compiled.kernel(r.robot, "jacobian_and_rate", plain, inputs, r.link, r.position_only)
+    inputs = {"x": len(r.axes), "rest": r.robot.nq, "u": len(r.axes)}
+    return compiled.kernel(r.robot, "jacobian_and_rate", plain, inputs, r.link, r.position_only, masses=False)
 
 
 class _Tracker:

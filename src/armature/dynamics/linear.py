@@ -121,9 +121,8 @@ def _inputs(robot: Robot, c: Constraint) -> dict[str, Shape | int]:
 
 def _motion(robot: Robot, c: Constraint, forces: _Forces, inputs: list) -> tuple[np.ndarray, np.ndarray]:
     """q̈ and N at the states, (2.19)."""
-    tree = robot.tree
 
-    def plain(q, v, r, dr, ddr, tau, t):
+    def plain(tree, q, v, r, dr, ddr, tau, t):
         terms = traced_terms(robot, c, q, v, r, dr, ddr)
         F = factor(mass_matrix(tree, q))
         free = back_substitute(F, forces(t, q, v, tau) - recursive.bias_forces(tree, q, v))
@@ -153,9 +152,8 @@ class Coefficients(NamedTuple):
 
 def _coefficients(robot: Robot, c: Constraint, forces: _Forces) -> Any:
     """The kernel of the coefficients at (state, q̈, N)."""
-    tree = robot.tree
 
-    def plain(q, v, r, dr, ddr, tau, t, a, N):
+    def plain(tree, q, v, r, dr, ddr, tau, t, a, N):
         terms = traced_terms(robot, c, q, v, r, dr, ddr)
         by_q = lambda f: to_tangent(tree, q, jacobian(f, q))
         gradient, Q = inverse_dynamics_gradient(tree, q, v, a), forces(t, q, v, tau)

@@ -144,15 +144,16 @@ def _section(robot: Robot, link: str, far: Far, outside: tuple[str, ...]) -> Any
     welded = {name for name, frame in robot.tree.frames.items() if frame.body == body}
     acting = [k in far.links or (k == link and far.origin) or k not in welded for k in outside]
 
-    def plain(q, v, a, numbers, *given):
+    def plain(tree, q, v, a, numbers, *given):
         # of the body that the link belongs to, only what is beyond the section keeps its mass
         near = welded - set(far.links)
-        tree = replace(robot, links=tuple(replace(x, mass=0.0, inertia=(0.0,) * 6) if x.name in near else x for x in robot.links)).tree
+        cut = replace(robot, links=tuple(replace(x, mass=0.0, inertia=(0.0,) * 6) if x.name in near else x for x in robot.links)).tree
+        tree = replace(tree, bodies=tuple(cut.bodies[i] if i == body else b for i, b in enumerate(tree.bodies)))
         children = tuple(i for i, b in enumerate(tree.bodies) if b.parent == body and _child_link(robot, b) in far.links)
         forces = {k: w for k, w, acts in zip(outside, given, acting) if acts}
         return section_wrench(tree, q, v, a, link, children, numbers, forces)
 
-    masses = tuple((x.mass, x.com, x.inertia) for x in robot.links if x.name in welded)
+    masses = tuple((x.mass, x.com, x.inertia) for x in robot.links if x.name in welded.intersection(far.links))
     inputs: dict[str, Shape | int] = {"q": robot.nq, "v": robot.nv, "a": robot.nv, "numbers": 13}
     for k in outside:
         inputs[f"wrench {k}"] = 6
@@ -234,10 +235,10 @@ class JointReactions(NamedTuple):
 def joint_reactions(robot: Robot, q: Any, v: Any = None, a: Any = None, wrenches: Wrenches | None = None) -> JointReactions:
     """All six components of what every joint carries: reactions and drive effort. v, a: zeros when None (static)."""
     _refuse_loops(robot)
-    tree, outside = robot.tree, tuple(wrenches or ())
+    outside = tuple(wrenches or ())
     moving_joints = [j for j in robot.joints if j.kind != "fixed"]
 
-    def plain(q, v, a, *given):
+    def plain(tree, q, v, a, *given):
         places, moving = placements(tree, q), motions(tree, q, v, a, still()._replace(a=-tree.gravity))
         acting = outside_wrenches(tree, places, dict(zip(outside, given)), np.eye(3))
         own = [newton_euler(b, Spin(m.w, m.dw, m.a), acting.get(i)) for i, (b, m) in enumerate(zip(tree.bodies, moving))]
@@ -251,7 +252,7 @@ def joint_reactions(robot: Robot, q: Any, v: Any = None, a: Any = None, wrenches
 
     inputs: dict[str, Shape | int] = {"q": robot.nq, "v": robot.nv, "a": robot.nv}
     for k in outside:
-        inputs[f"wrench {guard.known('link', k, tree.frames)}"] = 6
+        inputs[f"wrench {guard.known('link', k, robot.tree.frames)}"] = 6
     run = kernel(robot, "joint_reactions", plain, inputs, tuple(j.child for j in moving_joints), outside)
     rest = np.zeros(robot.nv)
     found = run(q, rest if v is None else v, rest if a is None else a, *(wrenches or {}).values())

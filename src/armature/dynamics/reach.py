@@ -97,9 +97,9 @@ def _reach(robot: Robot, link: str, position_only: bool) -> Reach:
         raise ArgumentError(f"link {link!r} of robot {robot.name!r} is moved by no joint; name a link that a joint moves")
     axes, rates = np.array(list(masters)), np.array(list(masters.values()))
     length = sum(float(np.linalg.norm(b.p)) for b in moving[1:]) + float(np.linalg.norm(tree.frames[link].p)) or 1.0
-    plain = _step(tree, link, axes, rates, position_only, length)
+    plain = _step(link, axes, rates, position_only, length)
     inputs = {"x": len(axes), "rest": tree.nq, "R": (3, 3), "p": 3, "held": len(axes), "pull": len(axes)}
-    kernel = compiled.kernel(robot, "reach", plain, inputs, link, position_only)
+    kernel = compiled.kernel(robot, "reach", plain, inputs, link, position_only, masses=False)
     periodic = np.array([_periodic([b for b in moving if b.q == k]) for k in axes])
     rank = _generic_rank(kernel, tree)
     return Reach(robot, link, position_only, axes, rates, limits.lower[rates], limits.upper[rates], periodic, length, rank, kernel)
@@ -119,10 +119,10 @@ def _periodic(bodies: list[Body]) -> bool:
     return all(b.kind == "revolute" and float(b.multiplier).is_integer() for b in bodies)
 
 
-def _step(tree: Tree, link: str, axes: Array, rates: Array, position_only: bool, length: float) -> Callable:
-    """(R1) as a plain function of (x, rest, R, p, held, pull); joints with held = 0 stay."""
+def _step(link: str, axes: Array, rates: Array, position_only: bool, length: float) -> Callable:
+    """(R1) as a plain function of (tree, x, rest, R, p, held, pull); joints with held = 0 stay."""
 
-    def plain(x, rest, R, p, held, pull):
+    def plain(tree, x, rest, R, p, held, pull):
         q = np.array(rest)
         for k, axis in enumerate(axes):
             q[axis] = x[k]

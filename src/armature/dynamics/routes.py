@@ -40,7 +40,7 @@ def _loops(robot: Robot, q: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
 def gauss(robot: Robot, q: Any, v: Any, tau: Any, links: Sequence[str], outside: Sequence[Any], moving: bool) -> np.ndarray:
     """One sparse KKT system for each state, the loops' rows included."""
     tree = robot.tree
-    plain = lambda q, v, *rest: gauss_tree.terms(tree, q, v, *_outside(links, rest, moving))
+    plain = lambda tree, q, v, *rest: gauss_tree.terms(tree, q, v, *_outside(links, rest, moving))
     X, f, R = kernel(robot, "gauss terms", plain, _inputs(robot, links, moving), tuple(links), moving)(q, v, *outside)
     batch = np.broadcast_shapes(f.shape[:-2], np.shape(tau)[:-1])
     spin = np.broadcast_to(outside[-2] if moving else np.zeros(3), (*batch, 3))
@@ -56,8 +56,8 @@ def gauss(robot: Robot, q: Any, v: Any, tau: Any, links: Sequence[str], outside:
 def gibbs_appell_route(robot: Robot, q: Any, v: Any, tau: Any, links: Sequence[str], outside: Sequence[Any], moving: bool) -> np.ndarray:
     """1 + n + n(n+1)/2 probes of G for each state, all in two calls of its kernel."""
     tree, n = robot.tree, robot.nv
-    still = lambda q, a: gibbs_appell.gibbs_function(tree, q, np.zeros(n), a, gravity=False)
-    full = lambda q, v, a, *rest: gibbs_appell.gibbs_function(tree, q, v, a, *_outside(links, rest, moving))
+    still = lambda tree, q, a: gibbs_appell.gibbs_function(tree, q, np.zeros(n), a, gravity=False)
+    full = lambda tree, q, v, a, *rest: gibbs_appell.gibbs_function(tree, q, v, a, *_outside(links, rest, moving))
     inputs = _inputs(robot, links, moving)
     at_rest = kernel(robot, "gibbs at rest", still, {"q": tree.nq, "a": n})
     in_motion = kernel(robot, "gibbs", full, {"q": tree.nq, "v": n, "a": n} | dict(list(inputs.items())[2:]), tuple(links), moving)

@@ -4,6 +4,6 @@
 """
 
 from armature.kernel.kernel import Kernel, compile, compiled, set_threads, thread_count
-from armature.kernel.trace import Argument, Expression, trace
+from armature.kernel.trace import Argument, Expression, parameters, trace
 
-__all__ = ["Argument", "Expression", "Kernel", "compile", "compiled", "set_threads", "thread_count", "trace"]
+__all__ = ["Argument", "Expression", "Kernel", "compile", "compiled", "parameters", "set_threads", "thread_count", "trace"]

@@ -10,7 +10,7 @@ class Writer:
     """Collects the lines of one function body. Values are strings: names (%12) or constants.
 
     width: lanes of a vector.  fast: flags of the arithmetic.  table: bits → place of the numbers that are read from the array
-    %constants instead of standing in the code, shared by all functions of a module.
+    %constants instead of standing in the code, shared by all functions of a module; its first places, with negative keys, are parameters.
     """
 
     def __init__(self, width: int, fast: str = "", table: dict[int, int] | None = None):
@@ -47,7 +47,11 @@ class Writer:
         (bits,) = struct.unpack("<Q", struct.pack("<d", value))
         if self.table is None or bits == 0:
             return "<" + ", ".join([f"double 0x{bits:016X}"] * self.width) + ">"
-        address = self.emit(f"getelementptr double, ptr %constants, i64 {self.table.setdefault(bits, len(self.table))}")
+        return self.kept(self.table.setdefault(bits, len(self.table)))
+
+    def kept(self, place: int) -> str:
+        """A vector with the number at this place of the table in every lane."""
+        address = self.emit(f"getelementptr double, ptr %constants, i64 {place}")
         return self.splat(self.emit(f"load double, ptr {address}, align 8, !invariant.load !1"))
 
     def splat(self, scalar: str) -> str:
@@ -123,10 +127,16 @@ def function(header: str, writer: Writer) -> str:
     return f"define {header} #0 {{\nentry:\n" + "\n".join(writer.lines) + "\n}\n"
 
 
+def parameter_places(count: int) -> dict[int, int]:
+    """A writer's table with nothing but room for parameters, at its beginning."""
+    return {-1 - place: place for place in range(count)}
+
+
 def table(numbers: dict[int, int]) -> str:
-    """The text of the array @constants from a writer's table."""
-    values = ", ".join(f"double 0x{bits:016X}" for bits in numbers) or "double 0.0"
-    return f"@constants = internal constant [{max(len(numbers), 1)} x double] [{values}], align 64\n"
+    """The text of the array @constants from a writer's table; with parameters it can be found and written from outside."""
+    values = ", ".join(f"double 0x{max(bits, 0):016X}" for bits in numbers) or "double 0.0"
+    kind = "global" if -1 in numbers else "internal constant"
+    return f"@constants = {kind} [{max(len(numbers), 1)} x double] [{values}], align 64\n"
 
 
 def transpose(w: Writer, rows: Sequence[str]) -> list[str]:

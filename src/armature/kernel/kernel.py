@@ -194,13 +194,14 @@ if hasattr(os, "register_at_fork"):  # a forked child has none of its parent's t
 # making kernels ----------------------------------------------------------------------------------------------------------
 
 
-def compiled(key: str, build: Callable[[], Expression]) -> Kernel:
+def compiled(key: str, build: Callable[[], Expression], parameters: Sequence[float] = ()) -> Kernel:
     """The kernel for `key`: from the disk cache, else traced by `build`, compiled and kept.
 
     The key must say everything that the trace depends on; CPU and versions are added here.
+    parameters: values of those that the trace uses (`trace.parameters`), written into this kernel's own copy of the code.
     """
     if os.environ.get("ARMATURE_JIT") == "0":
-        return interpreted(build())
+        return interpreted(build(), parameters)
     entry = machine_code.read_cache(key)
     if entry is None:
         expression = build()
@@ -210,13 +211,21 @@ def compiled(key: str, build: Callable[[], Expression]) -> Kernel:
             "inputs": [[a.name, list(a.shape)] for a in expression.inputs],
             "outputs": [[a.name, list(a.shape)] for a in expression.outputs],
             "operations": expression.operations,
+            "parameters": expression.parameters,
         }
         machine_code.write_cache(key, header, code)
         entry = header, code
     header, code = entry
-    loaded = machine_code.load_object(code)
+    loaded = machine_code.load_object(code, _values(header["name"], parameters, header["parameters"]))
     inputs, outputs = ([Argument(name, tuple(shape)) for name, shape in header[side]] for side in ("inputs", "outputs"))
     return Kernel(header["name"], inputs, outputs, header["operations"], loaded.address, loaded, loaded.entries)
+
+
+def _values(name: str, parameters: Sequence[float], count: int) -> Sequence[float]:
+    """The first `count` parameters."""
+    if len(parameters) < count:
+        raise ArgumentError(f"{name} uses {count} parameters, got values for {len(parameters)}")
+    return parameters[:count]
 
 
 def _doubles(address: int, size: int) -> np.ndarray:
@@ -224,17 +233,18 @@ def _doubles(address: int, size: int) -> np.ndarray:
     return np.ctypeslib.as_array((ctypes.c_double * size).from_address(address)) if size else np.empty(0)
 
 
-def interpreted(expression: Expression) -> Kernel:
+def interpreted(expression: Expression, parameters: Sequence[float] = ()) -> Kernel:
     """The same callable without machine code of ours: CasADi evaluates row by row (ARMATURE_JIT=0, for debugging)."""
     arguments = [*expression.inputs, *expression.outputs]
     n_in = len(expression.inputs)
+    fixed = [ca.DM(list(_values(expression.name, parameters, expression.parameters)))] if expression.parameters else []
 
     def run(args: int, strides: int, count: int) -> None:
         pointers = (ctypes.c_int64 * len(arguments)).from_address(args)
         steps = (ctypes.c_int64 * len(arguments)).from_address(strides)
         for row in range(count):
             views = [_doubles(p + 8 * row * s, a.size) for a, p, s in zip(arguments, pointers, steps)]
-            for view, value in zip(views[n_in:], expression.function.call([ca.DM(v) for v in views[:n_in]])):
+            for view, value in zip(views[n_in:], expression.function.call([*(ca.DM(v) for v in views[:n_in]), *fixed])):
                 view[:] = np.asarray(ca.densify(value)).ravel()
 
     callback = C_SIGNATURE(run)
@@ -269,6 +279,8 @@ def compile(
     if key:
         return compiled(key, build)
     expression = build()
+    if expression.parameters:
+        raise ArgumentError(f"{expression.name} uses parameters, whose values compile does not know; use compiled(key, build, parameters)")
     digest = hashlib.sha256(expression.function.serialize().encode()).hexdigest()
     shapes = [(a.name, a.shape) for a in (*expression.inputs, *expression.outputs)]
     return compiled(f"expression {expression.name} {digest} {shapes}", lambda: expression)

@@ -29,6 +29,7 @@ class Program:
     ops: list[int] = field(default_factory=list)
     args: list[tuple[int, ...]] = field(default_factory=list)
     constants: dict[int, float] = field(default_factory=dict)
+    parameters: dict[int, int] = field(default_factory=dict)  # value → its number
     inputs: dict[int, int] = field(default_factory=dict)  # value → position among all input numbers
     outputs: list[int] = field(default_factory=list)  # position among all output numbers → value
 
@@ -53,6 +54,9 @@ def read_program(expression: Expression) -> Program:
         program.ops.append(op)
         if op == ca.OP_CONST:
             program.constants[value] = f.instruction_constant(k)
+            program.args.append(())
+        elif op == ca.OP_INPUT and i[0] == len(expression.inputs):
+            program.parameters[value] = i[1]
             program.args.append(())
         elif op == ca.OP_INPUT:
             program.inputs[value] = in_offset[i[0]] + i[1]
@@ -129,7 +133,7 @@ class Lowering:
         self.program = read_program(expression)
         self.library: set[str] = set()
         self.far: set[str] = set()  # of "s" and "c"
-        self.constants: dict[int, int] = {}
+        self.constants = ir.parameter_places(expression.parameters)
         # which of sin and cos are taken of each value: both share one reduction
         self.circular: dict[int, str] = {}
         for op, args in zip(self.program.ops, self.program.args):
@@ -147,7 +151,8 @@ class Lowering:
     def _blocks(self) -> tuple[list[str], int]:
         """The operations in functions of about BLOCK operations, and the number of values spilled between them."""
         p = self.program
-        work = [v for v in range(len(p.ops)) if v not in p.constants and v not in p.inputs]
+        given = p.constants.keys() | p.parameters.keys() | p.inputs.keys()
+        work = [v for v in range(len(p.ops)) if v not in given]
         chunks = _chunks(p, work)
         home = {v: c for c, chunk in enumerate(chunks) for v in chunk}
         last = dict(home)
@@ -165,7 +170,7 @@ class Lowering:
     def _block(self, index: int, chunk: list[int], place: dict[int, int], positions: list[int]) -> str:
         """One function: load what it needs, compute, store what later blocks and the outputs need."""
         p, w = self.program, Writer(self.width, FAST, self.constants)
-        fetched = {a for v in chunk for a in p.args[v]}.difference(chunk, p.constants)
+        fetched = {a for v in chunk for a in p.args[v]}.difference(chunk, p.constants, p.parameters)
         if len(fetched) + len(positions) + sum(v in place for v in chunk) > TRAFFIC:
             w.volatile = "volatile "
         known: dict[int, str] = {}
@@ -174,6 +179,8 @@ class Lowering:
         def value(v: int) -> str:
             if v in p.constants:  # next to each use, where LLVM makes it an operand
                 return w.number(p.constants[v])
+            if v in p.parameters:
+                return w.kept(p.parameters[v])
             if v not in known:
                 known[v] = w.load("%in", p.inputs[v]) if v in p.inputs else w.load("%spill", place[v])
             return known[v]

@@ -8,11 +8,13 @@ its checksum and is built again.
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import hashlib
 import json
 import os
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,13 +72,16 @@ class Loaded:
     entries: tuple[int, int]  # of @one and @rows
 
 
-def load_object(code: bytes) -> Loaded:
-    """Put object code into memory and find its functions."""
+def load_object(code: bytes, parameters: Sequence[float] = ()) -> Loaded:
+    """Put object code into memory, a copy of its own, write its parameters and find its functions."""
     target_machine()
     empty = llvm.parse_assembly("")
     engine = llvm.create_mcjit_compiler(empty, target_machine_for_engine())
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
+    if len(parameters):
+        numbers = (ctypes.c_double * len(parameters)).from_address(engine.get_global_value_address("constants"))
+        numbers[:] = [float(x) for x in parameters]
     kernel, one, rows = (engine.get_function_address(name) for name in ("kernel", "one", "rows"))
     return Loaded(engine, kernel, (one, rows))
 

@@ -32,17 +32,55 @@ class Argument:
 
 @dataclass(frozen=True)
 class Expression:
-    """A traced function: `function` takes and returns flat vectors, one for each argument, in C order."""
+    """A traced function: `function` takes and returns flat vectors, one for each argument, in C order.
+
+    parameters: how many of the process's parameters it reads; they are then one more, last input of `function`.
+    """
 
     name: str
     inputs: tuple[Argument, ...]
     outputs: tuple[Argument, ...]
     function: ca.Function
+    parameters: int = 0
 
     @property
     def operations(self) -> int:
         """Number of instructions that compute something."""
-        return self.function.n_instructions() - sum(a.size for a in self.outputs) - sum(a.size for a in self.inputs)
+        moved = sum(a.size for a in (*self.inputs, *self.outputs)) + self.parameters
+        return self.function.n_instructions() - moved
+
+
+_parameters: list[ca.SX] = []
+FREE = {"allow_free": True}  # for functions of CasADi on the way: parameters pass through them
+
+
+def parameters(count: int) -> np.ndarray:
+    """(count,) symbols of numbers that belong to a kernel in memory, neither to its code nor to its calls; always the same symbols.
+
+    A traced function may use them freely. `compiled` writes their values next to the code when it loads it: they cost what constants
+    cost, and other values need no other code.
+    """
+    while len(_parameters) < count:
+        _parameters.append(ca.SX.sym(f"parameter{len(_parameters)}"))
+    return from_casadi_column(ca.vertcat(*_parameters[:count]), (count,))
+
+
+def bound(expression: ca.SX, numbers: Sequence[float]) -> ca.SX:
+    """The expression with numbers for its parameters."""
+    return ca.substitute(expression, ca.vertcat(*_parameters[: len(numbers)]), ca.SX(numbers)) if len(numbers) else expression
+
+
+def function_of(name: str, inputs: Sequence[ca.SX], outputs: Sequence[ca.SX]) -> tuple[ca.Function, int]:
+    """The outputs as a function of the inputs and, after them, of as many parameters as they use; and how many these are."""
+    function = ca.Function("kernel", [*inputs], [*outputs], FREE)
+    if not function.has_free():
+        return function, 0
+    places = {symbol.element_hash(): place for place, symbol in enumerate(_parameters)}
+    free = [ca.SX(symbol) for symbol in function.free_sx()]
+    if unknown := [str(symbol) for symbol in free if symbol.element_hash() not in places]:
+        raise ArgumentError(f"{name} uses symbols that are not among its inputs: {', '.join(unknown)}")
+    count = 1 + max(places[symbol.element_hash()] for symbol in free)
+    return ca.Function("kernel", [*inputs, ca.vertcat(*_parameters[:count])], [*outputs]), count
 
 
 def trace(
@@ -94,10 +132,7 @@ def _record(name: str, arguments: tuple[Argument, ...], flat: list, result: Any,
         columns.append(column)
         outputs.append(Argument(key, shape))
     shared: Any = ca.cse(columns) if columns else []
-    function = ca.Function("kernel", flat, shared, {"allow_free": True})
-    if function.has_free():
-        raise ArgumentError(f"{name} uses symbols that are not among its inputs: {', '.join(str(s) for s in function.free_sx())}")
-    return Expression(name, arguments, tuple(outputs), function)
+    return Expression(name, arguments, tuple(outputs), *function_of(name, flat, shared))
 
 
 def _as_shape(name: str, shape: Any) -> Shape:

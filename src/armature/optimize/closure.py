@@ -21,9 +21,11 @@ from scipy.linalg import qr
 
 from armature.dynamics import loops, recursive
 from armature.dynamics.closed_loops import close_loops, loop_rows
+from armature.dynamics.compiled import traced_tree
 from armature.dynamics.mass import back_substitute, factor, mass_matrix
 from armature.errors import ArgumentError
 from armature.kernel.symbol import from_casadi_column, symbols, to_casadi
+from armature.kernel.trace import FREE
 from armature.robot.model import Robot
 from armature.spatial.vectors import Array, pack
 
@@ -125,9 +127,9 @@ class Closure:
         vs = whole(parts[1], B @ parts[1])
         D = divided(A, steps(to_casadi(qs), to_casadi(vs))[0])
         a = whole(parts[2], from_casadi_column(D, (len(tied),)) + B @ parts[2])
-        tau = recursive.inverse_dynamics(self.robot.tree, qs, vs, a)
+        tau = recursive.inverse_dynamics(traced_tree(self.robot), qs, vs, a)
         shared = tau[free] + B.T @ tau[tied]
-        return ca.Function("torque", [*x, dependent], [to_casadi(whole(shared, np.zeros(len(tied)))), to_casadi(vs), to_casadi(a)])
+        return ca.Function("torque", [*x, dependent], [to_casadi(whole(shared, np.zeros(len(tied)))), to_casadi(vs), to_casadi(a)], FREE)
 
     @cached_property
     def dependence(self) -> ca.Function:
@@ -155,7 +157,7 @@ class Closure:
     @cached_property
     def acceleration(self) -> ca.Function:
         """(q, v, generalised forces, α) -> a: (L3)."""
-        n, tree = self.robot.nv, self.robot.tree
+        n, tree = self.robot.nv, traced_tree(self.robot)
         q, v, force, alpha = symbols("q", n), symbols("v", n), symbols("f", n), symbols("alpha", ())
         if not self.rows:
             a = recursive.forward_dynamics(tree, q, v, force)
@@ -166,7 +168,7 @@ class Closure:
             Y = back_substitute(M, r.G.T)
             free = back_substitute(M, force - recursive.bias_forces(tree, q, v))
             a = free + Y @ back_substitute(factor(r.G @ Y), wanted - r.G @ free)
-        return ca.Function("acceleration", [to_casadi(x) for x in (q, v, force, alpha)], [to_casadi(a)])
+        return ca.Function("acceleration", [to_casadi(x) for x in (q, v, force, alpha)], [to_casadi(a)], FREE)
 
     def _rows(self, q: Array, v: Array) -> loops.LoopRows:
         found = loops.rows(self.robot.tree, self.robot.loops, q, v)

@@ -14,7 +14,7 @@ import numpy as np
 
 from armature.drive import EXACT, Bus, Smooth, Supply, stack
 from armature.dynamics import derivatives, recursive
-from armature.dynamics.compiled import fingerprint, inverse_dynamics, physics_source
+from armature.dynamics.compiled import carried_numbers, fingerprint, inverse_dynamics, physics_source, traced_tree
 from armature.errors import ArgumentError
 from armature.kernel.symbol import Symbol, bare, to_casadi
 from armature.optimize.problem import Guess, Model, Problem, filled
@@ -158,7 +158,7 @@ class Driven:
     @functools.cached_property
     def transcription(self) -> Accelerations:
         """The functions of a step."""
-        tree = self.robot.tree
+        tree = traced_tree(self.robot)
         between = self.rates_between if np.isfinite(self.torque_rates).any() else None
         torque = lambda q, v, a, p, d: [bare(x) for x in recursive.inverse_dynamics(tree, as_symbols(q), as_symbols(v), as_symbols(a))]
         closed = functools.partial(closed_slope, tree), functools.partial(closed_curvature, tree)
@@ -167,7 +167,8 @@ class Driven:
     @functools.cached_property
     def model(self) -> Model:
         """The compiled model; found in the disk cache by what it depends on. Bounds and weights are not part of it."""
-        return self.transcription.model("" if self.extra and not self.extra_key else self.key)
+        made = self.transcription.model("" if self.extra and not self.extra_key else self.key)
+        return replace(made, parameters=carried_numbers(self.robot))
 
     @property
     def key(self) -> str:

@@ -18,7 +18,7 @@ import casadi as ca
 import numpy as np
 
 from armature.drive import EXACT, Smooth, stack
-from armature.dynamics.compiled import inverse_dynamics
+from armature.dynamics.compiled import carried_numbers, inverse_dynamics
 from armature.errors import ArgumentError
 from armature.kernel.symbol import bare
 from armature.optimize.closure import Closure, check_closed, closure
@@ -85,7 +85,8 @@ class Forward(Driven):
         """The compiled model; found in the disk cache by what it depends on."""
         closed = self.closed
         loops = (self.robot.loops, closed.rows, closed.dependent, self.motors) if closed else self.motors
-        return self.transcription.model("" if self.extra and not self.extra_key else f"{self.key} {sources()} {loops}")
+        made = self.transcription.model("" if self.extra and not self.extra_key else f"{self.key} {sources()} {loops}")
+        return replace(made, parameters=carried_numbers(self.robot))
 
     def joint_torques(self, q: Any, v: Any, given: Any, p: Any, d: Any) -> list[Any]:
         """τ of rigid bodies and rotors: the controls at the motors; a passive joint has its own friction only."""

@@ -74,9 +74,9 @@ def too_heavy(robot: Robot, tau: np.ndarray) -> Load | None:
 
 def carrier(robot: Robot) -> Carrier | None:
     """The link with the heaviest payload; where none was added, the one moving tip; None where there are several."""
-    loaded = max(robot.links, key=lambda link: link.payload[0])
-    if loaded.payload[0] > 0.0:
-        return Carrier(loaded.name, *loaded.payload)
+    loaded = [Carrier(link.name, *link.payload) for link in robot.links if link.payload and link.payload[0] > 0.0]
+    if loaded:
+        return max(loaded, key=lambda load: load.mass)
     moving = {name: frame.body for name, frame in robot.tree.frames.items() if name in robot.tips and frame.body >= 0}
     if len(set(moving.values())) != 1:
         return None

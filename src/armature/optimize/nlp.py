@@ -8,6 +8,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from armature.kernel.trace import bound
 from armature.optimize.problem import Guess, Model, Problem, filled, interval
 from armature.optimize.result import Result
 from armature.optimize.stage import column
@@ -91,7 +92,8 @@ def functions(model: Model) -> dict[str, ca.Function]:
     inner = model.inner
     w = (inner.unrolled(lambda xi: column(inner.function(column(xi))), x, u, p, d)[1],) if inner else ()
     steps = {"f": model.dynamics, "l": model.cost, "c": model.constraints, "t": model.totals}
-    made = {key: ca.Function(key, [x, u, p, d], [column(part(x, u, p, d, *w)) if part else ca.SX(0, 1)]) for key, part in steps.items()}
+    known = lambda value: bound(column(value), model.parameters)
+    made = {key: ca.Function(key, [x, u, p, d], [known(part(x, u, p, d, *w)) if part else ca.SX(0, 1)]) for key, part in steps.items()}
     ends = {"l_end": model.end_cost, "c_end": model.end_constraints, "t_end": model.end_totals}
     made |= {key: ca.Function(key, [x, p, d], [column(part(x, p, d)) if part else ca.SX(0, 1)]) for key, part in ends.items()}
     return made

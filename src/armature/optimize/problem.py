@@ -62,6 +62,7 @@ class Model:
     dynamics: x after the step.  cost: of the step.  constraints: c of (P3).  totals: t of (P4).  end_*: the same at the last knot.
     inner: what the step functions share; they then take its values as a fifth argument.
     key: says everything that the functions depend on; kernels are then found in the disk cache without running the functions.
+    parameters: values of those that the functions use (`kernel.parameters`), such as what a robot carries; not in the key.
     """
 
     nx: int
@@ -77,6 +78,7 @@ class Model:
     nd: int = 0
     inner: Inner | None = None
     key: str = ""
+    parameters: tuple[float, ...] = ()
     state_names: Sequence[str] = ()
     control_names: Sequence[str] = ()
     constraint_names: Sequence[str] = ()

@@ -21,7 +21,8 @@ import casadi as ca
 import numpy as np
 
 from armature.drive import stack
-from armature.dynamics.compiled import inverse_dynamics
+from armature.dynamics.compiled import carried_numbers, inverse_dynamics
+from armature.kernel.trace import FREE
 from armature.motion.trajectory import Trajectory
 from armature.optimize.closure import Closure, divided
 from armature.optimize.driven import Driven, Weights
@@ -81,17 +82,17 @@ class Implicit:
         self.closure, self.r, self.k = closure, len(closure.independent), len(closure.dependent)
         r, k = self.r, self.k
         y, m = ca.SX.sym("y", 3 * r + k), ca.SX.sym("m", 3 * closure.robot.n + k)
-        self.T = ca.Function("T", [y], [ca.vertcat(*closure.torque(y[:r], y[r : 2 * r], y[2 * r : 3 * r], y[3 * r :]), y[3 * r :])])
+        self.T = ca.Function("T", [y], [ca.vertcat(*closure.torque(y[:r], y[r : 2 * r], y[2 * r : 3 * r], y[3 * r :]), y[3 * r :])], FREE)
         f, f_free, f_tied = closure.dependence(y[:r], y[3 * r :])
         # (R1)
         Z = ca.vertcat(ca.SX.eye(3 * r), ca.horzcat(-divided(f_tied, f_free), ca.SX(k, 2 * r)))
         J = ca.jacobian(self.T(y), y)
-        self._slope = ca.Function("slope", [y], [J @ Z])
+        self._slope = ca.Function("slope", [y], [J @ Z], FREE)
         # (R2)
         mu = ca.SX.sym("mu", k)
         H = ca.hessian(ca.dot(m, self.T(y)) + ca.dot(mu, f), y)[0]
         H = ca.substitute(H, mu, -divided(f_tied.T, J[:, 3 * r :].T @ m))
-        self._curvature = ca.Function("curvature", [y, m], [Z.T @ H @ Z])
+        self._curvature = ca.Function("curvature", [y, m], [Z.T @ H @ Z], FREE)
 
     def _state(self, xi: ca.SX) -> ca.SX:
         """(θ, θ̇, θ̈, φ)."""
@@ -155,7 +156,8 @@ class Reduced(Driven):
     @functools.cached_property
     def model(self) -> Model:
         """The compiled model, found in the disk cache by what it depends on."""
-        return self.transcription.model(f"{self.key} {sources()} {(self.robot.loops, self.closure.rows, self.closure.dependent)}")
+        made = self.transcription.model(f"{self.key} {sources()} {(self.robot.loops, self.closure.rows, self.closure.dependent)}")
+        return replace(made, parameters=carried_numbers(self.robot))
 
     @functools.cached_property
     def followed(self) -> list[tuple[int, str, float, float]]:

@@ -21,6 +21,7 @@ from armature.kernel import Kernel
 from armature.motion.trajectory import Trajectory
 from armature.optimize.closure import closure
 from armature.robot.model import Robot
+from armature.robot.tree import Tree
 from armature.spatial.vectors import pack
 
 FINER = 40  # rows of the table between two knots
@@ -105,7 +106,7 @@ def mechanism(robot: Robot) -> Kernel:
     return compiled.kernel(robot, "replay", functools.partial(_accelerations, robot), inputs, repr(details))
 
 
-def _accelerations(robot: Robot, q: Any, v: Any, row: Any, kp: Any, kd: Any) -> dict[str, Any]:
+def _accelerations(robot: Robot, tree: Tree, q: Any, v: Any, row: Any, kp: Any, kd: Any) -> dict[str, Any]:
     """Currents of plan and servo → torques of the drives → forward dynamics, with the joints' friction."""
     n, train = robot.n, robot.drivetrain
     qp, vp, ap, taup, current = (row[k * n : (k + 1) * n] for k in range(5))
@@ -120,12 +121,13 @@ def _accelerations(robot: Robot, q: Any, v: Any, row: Any, kp: Any, kd: Any) -> 
                 tau[j] = tau[j] + weights[j] * motors[k]
     friction = train.joint_friction(tau, list(v), LAW)
     bodies = pack([t - f for t, f in zip(tau, friction)])
-    return {"a": _under_loops(robot, q, v, bodies) if robot.loops else recursive.forward_dynamics(robot.tree, q, v, bodies), "tau": bodies}
+    a = _under_loops(robot, tree, q, v, bodies) if robot.loops else recursive.forward_dynamics(tree, q, v, bodies)
+    return {"a": a, "tau": bodies}
 
 
-def _under_loops(robot: Robot, q: Any, v: Any, tau: Any) -> Any:
+def _under_loops(robot: Robot, tree: Tree, q: Any, v: Any, tau: Any) -> Any:
     """Accelerations that keep the loops closed; what integration leaves open dies out (Baumgarte)."""
-    rows = loops.rows(robot.tree, robot.loops, q, v)
-    c = loops.prepare(robot.tree, q, rows.G)
-    free = back_substitute(c.M, tau - recursive.bias_forces(robot.tree, q, v))
+    rows = loops.rows(tree, robot.loops, q, v)
+    c = loops.prepare(tree, q, rows.G)
+    free = back_substitute(c.M, tau - recursive.bias_forces(tree, q, v))
     return free + c.Y @ loops.reaction(c, rows.D - 2 * CLOSING * rows.fd - CLOSING**2 * rows.f - rows.G @ free)

@@ -18,6 +18,7 @@ from typing import Any
 
 import casadi as ca
 
+from armature.kernel.trace import FREE
 from armature.optimize.problem import Inner
 
 
@@ -46,7 +47,7 @@ class Shared:
     def __init__(self, inner: Inner, x: ca.SX, u: ca.SX, p: ca.SX, d: ca.SX):
         self.inner, self.xi = inner, ca.SX.sym("xi", inner.size)
         w, zp = as_column(inner.function(self.xi)), ca.vertcat(x, u, p)
-        self.n, self.omega = w.numel(), ca.Function("omega", [self.xi], [w])
+        self.n, self.omega = w.numel(), ca.Function("omega", [self.xi], [w], FREE)
         self.slope = ca.sparsify(inner.slope(self.xi) if inner.slope else ca.jacobian(w, self.xi))
         self.bend = inner.curvature or (lambda xi, m: ca.hessian(ca.dot(m, w), xi)[0])
         self.symbols: list[ca.SX] = []
@@ -95,7 +96,7 @@ class Shared:
         if not self.inner.points or j == 0:
             return ca.SX(self.inner.size, 1)
         weight = ca.SX.sym("m", self.n)
-        function = ca.Function("pulled", [self.xi, weight], [ca.jtimes(self.omega(self.xi), self.xi, weight, True)])
+        function = ca.Function("pulled", [self.xi, weight], [ca.jtimes(self.omega(self.xi), self.xi, weight, True)], FREE)
         return function(self.xis[j], m)
 
     def hessian(self, lagrangian: ca.SX, zp: ca.SX) -> ca.SX:

@@ -20,6 +20,7 @@ import numpy as np
 from armature.kernel import Argument, Expression, Kernel
 from armature.kernel.kernel import compiled
 from armature.kernel.machine_code import read_cache, write_cache
+from armature.kernel.trace import function_of
 from armature.optimize.problem import Inner, Model
 from armature.optimize.shared import NotShared, Shared
 
@@ -88,7 +89,7 @@ def build_stage(model: Model, functions: Callable, inner: Inner | None, key: str
     if not key:
         key = "".join(part.function.serialize() for part in traced()[0].values())
     names = ("values", "derivatives", *(("outer", "points") if inner else ()))
-    kernels = {name: compiled(f"{VERSION} {name} {key}", lambda name=name: traced()[0][name]) for name in names}
+    kernels = {name: compiled(f"{VERSION} {name} {key}", lambda name=name: traced()[0][name], model.parameters) for name in names}
     layout = kept_layout(f"{VERSION} layout {key}", lambda: traced()[1])
     nf, nc, nt = (a.size for a in kernels["values"].outputs[:3])
     return Stage(kernels["values"], kernels["derivatives"], layout, nf, nc, nt, kernels.get("outer"), kernels.get("points"))
@@ -139,10 +140,9 @@ def trace_stage(model: Model, functions: Callable, inner: Inner | None) -> tuple
 def expression(name: str, inputs: dict[str, ca.SX], outputs: dict[str, ca.SX]) -> Expression:
     """Flat, dense, C-ordered arguments with shared sub-expressions."""
     columns = ca.cse([ca.vec(ca.densify(value).T) for value in outputs.values()])
-    function = ca.Function("kernel", list(inputs.values()), columns)
     arguments_in = tuple(Argument(key, (symbol.numel(),)) for key, symbol in inputs.items())
     arguments_out = tuple(Argument(key, (col.numel(),)) for key, col in zip(outputs, columns))
-    return Expression(name, arguments_in, arguments_out, function)
+    return Expression(name, arguments_in, arguments_out, *function_of(name, list(inputs.values()), columns))
 
 
 def layout_of(F: ca.SX, J: ca.SX, H: ca.SX) -> Layout:

@@ -15,19 +15,20 @@ from armature.robot.tip import tip
 
 
 def with_payload(robot: Robot, mass: float, at: Iterable[float] | None, link: str | None) -> Robot:
-    """A point mass m (kg) at a point of a link: mass, centre and inertia of the two together, exactly (Steiner)."""
+    """A point mass m (kg) at a point of a link: mass, centre and inertia of the two together, exactly (Steiner); the link is marked."""
     m = guard.number("payload mass", mass)
     if m < 0.0:
         raise ArgumentError(f"payload mass is {m:g} kg; give a number ≥ 0")
     point = ZERO if at is None else guard.vector("payload position `at`", at, 3)
     name = tip(robot, "carries the payload") if link is None else guard.known("link", link, robot.link_names)
-    if m == 0.0:
-        return robot
     old = robot.link(name)
-    joined = frames.joined([(old.mass, old.com, old.inertia), (m, point, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))])
-    carried, where = old.payload
-    where = tuple((carried * a + m * b) / (carried + m) for a, b in zip(where, point))
-    new = replace(old, mass=joined[0], com=joined[1], inertia=joined[2], payload=(carried + m, where))
+    carried, where = old.payload or (0.0, point)
+    if m == 0.0:
+        new = replace(old, payload=(carried, where))
+    else:
+        joined = frames.joined([(old.mass, old.com, old.inertia), (m, point, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))])
+        where = tuple((carried * a + m * b) / (carried + m) for a, b in zip(where, point))
+        new = replace(old, mass=joined[0], com=joined[1], inertia=joined[2], payload=(carried + m, where))
     return replace(robot, links=tuple(new if x.name == name else x for x in robot.links))
 
 

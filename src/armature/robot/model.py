@@ -57,7 +57,7 @@ class Link:
 
     mass: kg, ≥ 0.  com: centre of mass in the link's frame, m.
     inertia: (xx, yy, zz, xy, xz, yz) about the centre of mass, in the axes of the link's frame, kg·m²; zeros for a point mass.
-    payload: how much of the mass is a payload that `Robot.with_payload` added, kg, and where; for diagnoses only.
+    payload: how much of the mass is a payload that `Robot.with_payload` added, kg, and where; None where nothing is carried.
     """
 
     name: str
@@ -65,7 +65,7 @@ class Link:
     com: Vec3 = ZERO
     inertia: tuple[float, float, float, float, float, float] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     visuals: tuple[Visual, ...] = field(default=(), compare=False)  # what the pictures draw; no influence on dynamics
-    payload: tuple[float, Vec3] = field(default=(0.0, ZERO), compare=False)
+    payload: tuple[float, Vec3] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         where = f"link {guard.name('link', self.name)!r}: "
@@ -316,6 +316,7 @@ class Robot:
         """The same robot with a point mass (kg) fixed to a link: by default to the tip of a chain, at its origin.
 
         at: position in the link's frame, m.  link: `robot.tip` by default; must be given where moving links branch.
+        Robots that carry anything on the same link, also 0 kg, share their compiled kernels: another payload compiles nothing.
         """
         from armature.robot.change import with_payload
 

@@ -17,6 +17,7 @@ from armature.dynamics import compiled, recursive
 from armature.errors import ArgumentError
 from armature.kernel import Kernel
 from armature.robot.model import Robot
+from armature.robot.tree import Tree
 from armature.simulate.result import Simulation, Status, energy_drift
 from armature.spatial.numbers import Number, maximum, minimum
 from armature.spatial.vectors import pack
@@ -107,11 +108,11 @@ def stage_kernel(robot: Robot, command: str, smooth: Smooth) -> Kernel:
     train, n = robot.drivetrain, robot.nv
     m = len(train.drives)
 
-    def plain(q: Any, v: Any, asked: Any, ceiling: Any, temperature: Any, last: Any) -> tuple:
+    def plain(tree: Tree, q: Any, v: Any, asked: Any, ceiling: Any, temperature: Any, last: Any) -> tuple:
         rounds = ROTOR_ROUNDS if any(d.inertia and not d.gear.lossless for d in train.drives) else 1
         a, result = last, ()
         for _ in range(rounds):
-            result = _stage(robot, command, smooth, q, v, asked, ceiling, temperature, a)
+            result = _stage(robot, tree, command, smooth, q, v, asked, ceiling, temperature, a)
             a = result[0]
         return result
 
@@ -120,7 +121,9 @@ def stage_kernel(robot: Robot, command: str, smooth: Smooth) -> Kernel:
     return compiled.kernel(robot, "drives", plain, inputs, command, repr(smooth), repr(robot.drives), repr(frictions), _sources())
 
 
-def _stage(robot: Robot, command: str, smooth: Smooth, q: Any, v: Any, asked: Any, ceiling: Any, temperature: Any, a: Any) -> tuple:
+def _stage(
+    robot: Robot, tree: Tree, command: str, smooth: Smooth, q: Any, v: Any, asked: Any, ceiling: Any, temperature: Any, a: Any
+) -> tuple:
     """One evaluation of drives and dynamics, given the accelerations that turn the rotors."""
     train = robot.drivetrain
     velocity, acceleration = train.axis_velocity(v), train.axis_velocity(a)
@@ -144,7 +147,7 @@ def _stage(robot: Robot, command: str, smooth: Smooth, q: Any, v: Any, asked: An
         for j, driven in enumerate(train.driven)
     ]
     net = [t - f for t, f in zip(tau, train.joint_friction(tau, v, smooth))]
-    acceleration = recursive.forward_dynamics(robot.tree, q, v, pack(net))
+    acceleration = recursive.forward_dynamics(tree, q, v, pack(net))
     work = sum((x * y for x, y in zip(net, v)), 0.0)
     return acceleration, pack(tau), pack(current), pack(voltage), pack(power), pack(copper), pack(iron), work
 

@@ -20,6 +20,7 @@ from armature.errors import ArgumentError
 from armature.kernel import Kernel
 from armature.kernel.trace import Shape, trace
 from armature.robot.model import Robot
+from armature.robot.tree import Tree
 from armature.spatial.vectors import Array, pack
 
 OPEN = 1e-6  # m or rad that a loop may be open at the start of a simulation
@@ -77,8 +78,8 @@ class Plant:
         """(t, q, v, torques, wrench on each link) → accelerations (nv,), power of all applied forces ()."""
         inputs = self._inputs(("torque", self.robot.nv)) | {f"wrench {link}": 6 for link in self.links}
 
-        def plain(t, q, v, tau, *wrenches):
-            return self._motion(t, q, v, tau, dict(zip(self.links, wrenches)))
+        def plain(tree, t, q, v, tau, *wrenches):
+            return self._motion(tree, t, q, v, tau, dict(zip(self.links, wrenches)))
 
         if self._driven is None:
             self._driven = compiled.kernel(self.robot, "driven", plain, inputs, *self._details)
@@ -97,11 +98,11 @@ class Plant:
         robot, size = self.robot, parameters if controller is not None else self.robot.nv
         law = (lambda t, q, v, p: p) if controller is None else _law(controller, size)
 
-        def plain(t, q, v, p):
+        def plain(tree, t, q, v, p):
             tau = pack(list(np.asarray(law(t, q, v, p), dtype=object).ravel()))
             if tau.shape != (robot.nv,):
                 raise ArgumentError(f"the traced controller gives {tau.size} torques; expected {robot.nv}, one for each joint")
-            return (*self._motion(t, q, v, tau, {}), tau)
+            return (*self._motion(tree, t, q, v, tau, {}), tau)
 
         inputs = self._inputs(("parameters", size))
         formula = "" if controller is None else _digest(law, inputs)
@@ -110,8 +111,8 @@ class Plant:
     def _inputs(self, last: tuple[str, int]) -> dict[str, Shape | int]:
         return {"t": (), "q": self.robot.nq, "v": self.robot.nv, last[0]: last[1]}
 
-    def _motion(self, t: Any, q: Array, v: Array, tau: Array, wrenches: Mapping[str, Array]) -> tuple[Array, Any]:
-        total, tree = applied(self.robot, self.elements, self.width, t, q, v, tau, wrenches), self.robot.tree
+    def _motion(self, tree: Tree, t: Any, q: Array, v: Array, tau: Array, wrenches: Mapping[str, Array]) -> tuple[Array, Any]:
+        total = applied(self.robot, self.elements, self.width, t, q, v, tau, wrenches)
         power = sum((x * y for x, y in zip(total, v)), 0.0)
         if self.robot.loops:
             return loops.forward_dynamics(tree, self.robot.loops, q, v, total)[0], power

@@ -189,9 +189,9 @@ class _Rehearsal:
         """(q, v, tau, mass factors, friction factors) → accelerations of the perturbed robot."""
         robot = self.robot
 
-        def plain(q, v, tau, mass, friction):
+        def plain(tree, q, v, tau, mass, friction):
             drag = friction_torque(robot, v, tau, FRICTION_WIDTH)
-            return recursive.forward_dynamics(heavier(robot.tree, mass), q, v, tau - friction * drag)
+            return recursive.forward_dynamics(heavier(tree, mass), q, v, tau - friction * drag)
 
         n, details = robot.nv, repr([j.friction for j in robot.joints])
         inputs: dict[str, Any] = {"q": n, "v": n, "tau": n, "mass": len(robot.tree.bodies), "friction": n}
@@ -201,8 +201,8 @@ class _Rehearsal:
         """(q, v, a) → torques of the model, friction included."""
         robot = self.robot
 
-        def plain(q, v, a):
-            tau = recursive.inverse_dynamics(robot.tree, q, v, a)
+        def plain(tree, q, v, a):
+            tau = recursive.inverse_dynamics(tree, q, v, a)
             return tau + friction_torque(robot, v, tau, FRICTION_WIDTH)
 
         n, details = robot.nv, repr([j.friction for j in robot.joints])

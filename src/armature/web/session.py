@@ -38,8 +38,10 @@ FEW_STARTS = 8  # of the inverse kinematics: the nearest branch is wanted, not a
 
 @lru_cache(maxsize=32)
 def with_payload(robot: Robot, mass: float) -> Robot:
-    """The robot with a payload (kg) at its hand; the same object every time, because kernels are kept with it."""
-    return robot.with_payload(mass, link=hand(robot)) if mass > 0 else robot
+    """The robot with a payload (kg) at its hand, also one of 0 kg: kernels that carry anything are then known before it is changed.
+
+    The same object every time, because kernels are kept with it."""
+    return robot.with_payload(max(mass, 0.0), link=hand(robot))
 
 
 def hand(robot: Robot) -> str:
