@@ -77,7 +77,7 @@ class Desk:
             "play": self._toggle,
             "time": lambda: self._scrub(float(value)),
             "ghost": lambda: self._ghost(bool(value)),
-            "robot": lambda: self._take(library(value), ()),
+            "robot": lambda: self._take(library(value), ()) if value in library() else None,
             "upload": lambda: self._upload(value.name, value.content),
             "export": lambda: self._export(value),
             "row": lambda: self._case(value, self._rows[1]),

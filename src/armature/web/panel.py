@@ -138,8 +138,9 @@ class Panel:
             with tab:
                 rows = enumerate(zip(robot.joint_names, self._scales, zip(low.tolist(), high.tolist())))
                 self._sliders[which] = [self._slider(which, name, k, scale, ends) for k, (name, scale, ends) in rows]
-        if robot.name in library():
-            self._robot.value = robot.name
+        own = () if robot.name in library() else (f"{robot.name} (from its file)",)
+        self._robot.options = (*own, *library())
+        self._robot.value = own[0] if own else robot.name
         self.about.content = about
 
     def _slider(self, which: str, name: str, k: int, scale: float, ends: tuple[float, float]) -> Any:

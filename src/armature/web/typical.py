@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from math import isfinite
 
 from armature.drive import Amplifier, Drive, Gear, Motor, catalogue
@@ -12,7 +13,10 @@ from armature.robot.model import Joint, Robot
 TURNING = ("torque-48v-joint-s", "torque-48v-joint-m", "torque-48v-joint-l", "servo-560v-2kw")
 SLIDING = ("linear-48v-100n", "linear-325v-500n")
 RATIO = 100.0
-NOTE = "Its file names no drives: typical ones of the catalogue were put in. Open a YAML file with your drives to see your own energy."
+NOTE = (
+    "Its file names no drives: typical ones of the catalogue were put in, just strong enough for each joint. "
+    "Open a YAML file with your drives to see your own energy (`armature init` writes one to fill in)."
+)
 
 
 def with_typical_drives(robot: Robot) -> Robot:
@@ -25,6 +29,7 @@ def with_typical_drives(robot: Robot) -> Robot:
     return robot.with_drives({joint.name: _drive(joint) for joint in moving})
 
 
+@lru_cache(maxsize=64)
 def is_typical(robot: Robot) -> bool:
     """Whether a robot outside the library has nothing but these drives."""
     bare = replace(robot, drives=())

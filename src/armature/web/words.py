@@ -5,6 +5,8 @@ from __future__ import annotations
 import html
 from typing import Any
 
+from armature.web.typical import is_typical
+
 GOOD, BAD, PALE = "light-dark(#0a7d4f, #4cc38a)", "light-dark(#c02626, #ff8f8f)", "var(--mantine-color-dimmed)"
 
 
@@ -23,6 +25,8 @@ def card(session: Any, busy: str, shown: int = 0, address: str = "") -> str:
         parts.append(_pale("The first plan is on its way. On a new computer, the first one takes half a minute."))
     if session.other is not None:
         parts.append(_beside(plan, session.other))
+    if plan is not None and plan.ok and is_typical(plan.robot):
+        parts.append(_pale("Counted with typical drives, because the robot's file names none: see the tab <i>Robot</i>."))
     if session.note:
         parts.append(_pale(html.escape(session.note)))
     if plan is not None and session.planning and not session.touched:
@@ -77,9 +81,10 @@ def remedy(session: Any) -> tuple[str, str, Any] | None:
 def _found(plan: Any, certified: bool) -> str:
     what = "of heat" if plan.returns else "drawn"
     number = plan.losses if plan.returns else plan.energy
+    net = f", {plan.energy:.3g} J net from the supply" if plan.returns else ""
     lines = [
         f'<div style="font-size:1.9em;font-weight:700;line-height:1.15">{number:.3g} J'
-        f'<span style="font-size:0.5em;font-weight:400;color:{PALE}"> {what} in {plan.duration:.3g} s</span></div>'
+        f'<span style="font-size:0.5em;font-weight:400;color:{PALE}"> {what} in {plan.duration:.3g} s{net}</span></div>'
     ]
     if plan.saving is not None and plan.baseline is not None:
         lines.append(_saved(plan))
