@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from armature.errors import ArgumentError
+from armature.optimize.certify import margins
 from armature.optimize.forbidden import fastest, forbidden
+from armature.optimize.guess import joint_cubic
 from armature.optimize.least_energy import minimize_energy
 from armature.optimize.min_time import minimize_time
 from armature.optimize.task import Move, Via
@@ -128,6 +130,19 @@ def test_a_cycle_that_is_too_hot_is_told_with_the_pause_that_cools_it():
     assert "too hot" in found.sentence and found.limit == "average heat" and found.pause > 0
     # what the sentence says is the mean over the motion alone; with the pause it is the limit
     assert (0.3 + found.amount) * 1.4 / (1.4 + found.pause) == pytest.approx(0.3)
+    in_time = lambda T: minimize_energy(robot, replace(cycle, duration=T, via=[Via(GOAL, velocity=0.0)]))
+    assert found.shortest_duration is not None
+    assert in_time(found.shortest_duration).certificate.ok and not in_time(0.97 * found.shortest_duration).ok
+
+
+def test_what_is_too_hot_is_told_of_the_coolest_motion_and_not_of_the_joint_cubic():
+    robot, move = library("planar2").with_payload(2.0), Move([0.0, 0.0], [np.radians(30), np.radians(40)], 0.93)
+    found, least = minimize_energy(robot, move).diagnosis, minimize_time(robot, move).duration
+    assert move.duration < least and found.shortest_duration == pytest.approx(least, rel=0.02)
+    assert f"{found.shortest_duration:.4g} s" in str(found)
+    if "too hot" in found.sentence:
+        cubic = margins(robot, joint_cubic(move.start, move.goal, move.duration, joint_names=robot.joint_names))[found.joint][found.limit]
+        assert "in the coolest motion found" in found.sentence and found.amount < cubic.value - cubic.bound
 
 
 def test_a_goal_that_no_posture_reaches_is_told_with_how_far_the_arm_comes():

@@ -1,6 +1,7 @@
 """Least times: nothing faster is found from any start, and the energy of the shortest motion is counted with the supply asked for."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from armature.optimize.least_energy import minimize_energy
 from armature.optimize.min_time import detours, minimize_time
 from armature.optimize.move import MoveProblem
 from armature.optimize.plan import Planner, worst_margin
-from armature.optimize.task import Move
+from armature.optimize.task import Move, Via
 from armature.robot.library import library
 
 MOVES = {
@@ -67,3 +68,27 @@ def test_the_shortest_motion_is_the_end_of_the_feasible_durations():
     assert minimize_energy(robot, Move(*MOVES["planar2"], 1.005 * least.duration)).ok
     told = minimize_energy(robot, Move(*MOVES["planar2"], 0.96 * least.duration)).diagnosis
     assert told.shortest_duration == pytest.approx(least.duration, rel=0.02)
+
+
+def test_there_and_back_again_takes_twice_the_least_time():
+    """Without friction a motion can be run backwards with the same torques; planar2's voltages are far from their limits."""
+    robot, (start, goal) = library("planar2").with_payload(0.5), MOVES["planar2"]
+    there = minimize_time(robot, Move(start, goal))
+    back = minimize_time(robot, Move(start, start, via=[Via(goal, velocity=0.0)]))
+    assert back.ok and back.duration == pytest.approx(2 * there.duration, rel=0.01)
+
+
+@pytest.mark.parametrize("part", [0.9, 0.75])
+def test_least_times_under_a_mean_current_keep_it_and_are_certified(part):
+    """A repeated cycle whose motors get too hot: the limit of the mean decides, summed up as the certificate does."""
+    bare, (start, goal) = library("planar2").with_payload(0.5), MOVES["planar2"]
+    free = minimize_time(bare, Move(start, goal))
+    current = {name: row["continuous current"].value ** 0.5 for name, row in free.certificate.margins.items()}
+    cooler = lambda c: replace(c.drives[0], motor=replace(c.drives[0].motor, continuous_current=part * current[c.joints[0]]))
+    robot = bare.with_drives({c.joints[0]: cooler(c) for c in bare.drives})
+    for move in (Move(start, goal), Move(start, start, via=[Via(goal, velocity=0.0)])):
+        least = minimize_time(robot, move)
+        assert least.ok and least.certificate.ok, str(least)
+        assert least.duration > free.duration * (1 + len(move.via)) * 1.001
+        nearest = min(row["continuous current"].fraction for row in least.certificate.margins.values())
+        assert abs(nearest) < 5e-3  # it is this limit that decides

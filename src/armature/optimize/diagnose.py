@@ -2,31 +2,43 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from armature.motion.trajectory import Trajectory
 from armature.optimize.certify import ALLOWED, Margin, margins
+from armature.optimize.driven import Weights
 from armature.optimize.forbidden import heavy
 from armature.optimize.guess import stretched
 from armature.optimize.holding import at_rest, too_heavy
-from armature.optimize.plan import Attempt
+from armature.optimize.interior import Options
+from armature.optimize.move import MoveProblem
+from armature.optimize.plan import Attempt, Planner
 from armature.optimize.result import Status
 from armature.optimize.solution import Diagnosis
 from armature.optimize.time_scaling import time_scaling
 from armature.robot.model import Robot
 
 MEANS = ("average heat", "continuous current")
+FAR = 3.0  # times the duration asked for: a motion so slow is no answer where a lighter payload is
+LOOSE = 1e6  # factor on limits that are left out
 WHIRLS = 30.0  # times the joint cubic's greatest speed: a search that runs away
 
 
-def diagnose(best: Attempt, fastest: Attempt | None) -> Diagnosis:
-    """Which limit stands in the way of a search that failed, by how much, and what would help. fastest: the shortest motion known."""
+def diagnose(best: Attempt, fastest: Attempt | None, cool: Attempt | None = None) -> Diagnosis:
+    """Which limit stands in the way of a search that failed, by how much, and what would help.
+
+    fastest: the shortest motion known.  cool: the motion of least heat without the limits of means, where there are such limits."""
     problem, known = best.problem, fastest.motion if fastest is not None and fastest.ok else None
-    if (hot := too_hot(best, known)) is not None:
+    if cool is not None and (hot := too_hot(cool, known)) is not None:
         return hot
+    far = known is None or (not problem.free and known.duration > FAR * problem.duration)
+    if far and (unheld := unheld_on_the_way(best)) is not None:
+        return unheld
     if known is not None and not problem.free and known.duration > problem.duration:
         return too_short(problem.robot, problem.duration, known)
-    return (unheld_on_the_way(best) if known is None else None) or whirling(best) or relaxed(best, known)
+    return whirling(best) or relaxed(best, known)
 
 
 def between_knots(best: Attempt) -> Diagnosis | None:
@@ -49,7 +61,7 @@ def too_short(robot: Robot, duration: float, fastest: Trajectory) -> Diagnosis:
         return Diagnosis(sentence, remedy=remedy, shortest_duration=T)
     return Diagnosis(
         sentence, worst.limit, worst.joint, worst.time, worst.value - worst.bound,
-        f"{remedy} Run in {duration:.4g} s, {needed(worst)}.", shortest_duration=T,
+        f"{remedy} That motion run in {duration:.4g} s: {needed(worst)}.", shortest_duration=T,
     )  # fmt: skip
 
 
@@ -69,28 +81,29 @@ def excesses(robot: Robot, motion: Trajectory) -> list[Margin]:
     return [m for row in margins(robot, motion, 4).values() for m in row.values() if m.fraction < -ALLOWED]
 
 
-def too_hot(best: Attempt, fastest: Trajectory | None) -> Diagnosis | None:
-    """A cycle that is too hot in the mean and else possible: the pause without current that cools it, or the shortest cool motion."""
-    problem = best.problem
-    if problem.free or not problem.driven.means:
+def coolest(problem: MoveProblem, motion: Trajectory | None = None) -> Attempt:
+    """The motion of least copper heat in the task's duration, within all limits but those of means. motion: a second start."""
+    loose = {name: LOOSE for _, _, name, _ in problem.driven.means}
+    planner = Planner(Weights(heat=1.0), Options(tolerance=1e-5, iterations=80))
+    task = replace(problem, N=min(problem.N, 50), tighter=loose)
+    found = planner.best(task)
+    return planner.best(task, motion) if not found.ok and motion is not None else found
+
+
+def too_hot(cool: Attempt, fastest: Trajectory | None) -> Diagnosis | None:
+    """A cycle that is too hot in the mean and else possible: the pause without current that cools it, or the shortest cool motion.
+
+    cool: the motion of least heat, whose limits of means are left out."""
+    over = excesses(cool.problem.robot, cool.motion) if cool.ok else []
+    if not over or any(m.limit not in MEANS for m in over):
         return None
-    ends = np.abs(best.motion.q[[0, -1]] - [problem.ends.q0, problem.ends.q1]).max()
-    t = np.concatenate([[0.0], np.cumsum(problem.steps(problem.duration))])
-    cubic = Trajectory(t, *problem.cubic(t), problem.robot.joint_names)
-    for motion in [best.motion, cubic] if ends < 1e-6 else [cubic]:
-        over = excesses(problem.robot, motion)
-        if over and all(m.limit in MEANS for m in over):
-            worst = min(over, key=lambda m: m.fraction)
-            break
-    else:
-        return None
-    pause = motion.duration * (worst.value / worst.bound - 1.0)
-    remedy = f"A pause of {pause:.4g} s on the brake after every cycle would do"
-    remedy += f", or a motion of {fastest.duration:.4g} s." if fastest is not None else "."
-    longer = fastest.duration if fastest is not None and fastest.duration > motion.duration else None
+    worst, T = min(over, key=lambda m: m.fraction), cool.motion.duration
+    pause = T * (worst.value / worst.bound - 1.0)
+    longer = fastest.duration if fastest is not None and fastest.duration > T else None
+    remedy = f"A pause of {pause:.4g} s on the brake after every cycle would do" + (f", or a motion of {longer:.4g} s." if longer else ".")
     return Diagnosis(
-        f"The cycle is too hot: {needed(worst)}.", worst.limit, worst.joint, None, worst.value - worst.bound, remedy,
-        shortest_duration=longer, pause=pause,
+        f"The cycle is too hot: in the coolest motion found, {needed(worst)}.", worst.limit, worst.joint, None,
+        worst.value - worst.bound, remedy, shortest_duration=longer, pause=pause,
     )  # fmt: skip
 
 

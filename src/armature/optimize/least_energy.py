@@ -11,7 +11,7 @@ from typing import Any
 from armature.motion.trajectory import Trajectory
 from armature.optimize.answer import check_task, solution
 from armature.optimize.carry import Known
-from armature.optimize.diagnose import between_knots, diagnose
+from armature.optimize.diagnose import between_knots, coolest, diagnose
 from armature.optimize.driven import Weights
 from armature.optimize.follow_path import FollowPath
 from armature.optimize.forbidden import forbidden
@@ -26,8 +26,9 @@ from armature.optimize.solution import Solution
 from armature.optimize.task import Move
 from armature.robot.model import Robot
 
-AFTER_ALL = 0.5  # seconds that are spent on what will not succeed, to have something to look at
-LOOK = 1.0  # seconds at most to find the shortest motion
+AFTER_ALL = 0.5  # seconds of computing that are spent on what will not succeed, to have something to look at
+LOOK = 1.0  # seconds of computing at most to find the shortest motion
+NEARLY = 0.02  # violation, as a fraction of the limit, of a motion that is worth a search
 DRAWS = 8  # times that a limit is drawn in at most
 CLEARLY = 0.97  # of the shortest motion found: below this the search is given up
 
@@ -63,13 +64,22 @@ def minimize_energy(
     known = Known(guess.result, guess.trajectory) if isinstance(guess, Solution) else guess
     best, notes = planner.plan(problem, known)
     if not best.ok and not planner.late and not watch.stopped:
-        if watch.look().ok and watch.look().motion.duration <= problem.duration:
-            best, notes = planner.plan(problem, watch.look().motion)
-        diagnosis = None if best.ok else diagnose(best, watch.look())
+        fastest, cool = watch.look(), None
+        if fastest.ok and fastest.motion.duration <= problem.duration:
+            best, notes = planner.plan(problem, fastest.motion)
+        if not best.ok and problem.driven.means and not planner.late:
+            cool = coolest(problem, fastest.motion if fastest.ok else None)
+            best, notes = planner.plan(problem, cool.motion) if cool.ok and keeps_limits(cool) else (best, notes)
+        diagnosis = None if best.ok else diagnose(best, fastest, cool)
     if best.ok:
         best, notes = repaired(planner, best, notes)
         diagnosis = between_knots(best)
     return solution(best, diagnosis, notes, time.perf_counter() - begin)
+
+
+def keeps_limits(attempt: Attempt) -> bool:
+    """Whether a motion keeps all limits, nearly."""
+    return attempt.worst is None or attempt.worst.fraction >= -NEARLY
 
 
 def repaired(planner: Planner, best: Attempt, notes: list[str]) -> tuple[Attempt, list[str]]:
@@ -100,7 +110,7 @@ class Watch:
         if self.fastest is None:
             self.fastest = shortest(replace(self.problem, N=min(self.problem.N, 50)), LOOK)
             if self.fastest.ok and self.problem.duration < CLEARLY * self.fastest.motion.duration:
-                self.until = time.perf_counter() + AFTER_ALL
+                self.until = time.thread_time() + AFTER_ALL
         return self.fastest
 
     def __call__(self, line: Iteration) -> bool:
@@ -108,4 +118,4 @@ class Watch:
         self.stopped = self.stopped or bool(self.callback and self.callback(line))
         if line.elastic and not self.stopped:
             self.look()
-        return self.stopped or time.perf_counter() > self.until
+        return self.stopped or time.thread_time() > self.until

@@ -16,9 +16,10 @@ import numpy as np
 from armature.drive import as_supply, stack
 from armature.motion.trajectory import Trajectory
 from armature.optimize.answer import check_task, solution
+from armature.optimize.by_durations import by_durations
 from armature.optimize.carry import carried
 from armature.optimize.certify import ALLOWED, margins
-from armature.optimize.diagnose import diagnose
+from armature.optimize.diagnose import between_knots, diagnose
 from armature.optimize.driven import Weights
 from armature.optimize.follow_path import FollowPath
 from armature.optimize.forbidden import forbidden
@@ -41,6 +42,7 @@ COUNTED_LATER = "regenerative"  # the supply does not matter for the time: the s
 CHALLENGES = 4  # times that something shorter is looked for
 SHORTER = 0.993  # of the best motion's time; coarse knots make motions look a little shorter than they are
 QUICK = Options(tolerance=1e-4, iterations=60)
+MORE = 0.6  # of the time for a quick look, if the first part of it led to nothing
 HEAT = 5e-4  # price of heat, as a part of duration/heat
 
 
@@ -76,7 +78,8 @@ def minimize_time(
     best, notes = polished(planner, problem, best)
     if starts != 1:
         best, notes = challenged(planner, problem, best, notes)
-    diagnosis = None if best.ok else diagnose(best, None)
+    best, notes = settled(planner, problem, best, notes)
+    diagnosis = between_knots(best) if best.ok else diagnose(best, None)
     best = replace(best, problem=replace(best.problem, supply=counted))
     return solution(best, diagnosis, notes, time.perf_counter() - begin)
 
@@ -92,10 +95,10 @@ def unsearched(problem: MoveProblem) -> Attempt:
 
 
 def shortest(problem: MoveProblem, seconds: float) -> Attempt:
-    """The shortest motion found in so many seconds, roughly: to about 1 %."""
-    problem = free_problem(replace(problem, supply=COUNTED_LATER, free=True))
+    """The shortest motion found in so many seconds of computing, roughly: to about 1 %."""
+    asked, problem = problem.duration, free_problem(replace(problem, supply=COUNTED_LATER, free=True))
     stages(problem.driven.model)  # compiling does not count
-    planner = Planner(Weights(time=1.0), Options(iterations=80), None, time.perf_counter() + seconds)
+    planner = Planner(Weights(time=1.0), Options(iterations=80), budget=time.thread_time() + seconds)
     best = branches(planner, problem, None, 1)
     for _ in range(CHALLENGES):
         found = faster(planner, problem, best) if best.ok and not planner.late else None
@@ -103,6 +106,9 @@ def shortest(problem: MoveProblem, seconds: float) -> Attempt:
         if better is None or better.motion.duration >= best.motion.duration:
             break
         best = better
+    if not best.ok:
+        found = by_durations(replace(planner, budget=time.thread_time() + MORE * seconds), problem, asked)
+        best = found[0] if found is not None else best
     return best
 
 
@@ -129,7 +135,8 @@ def loose(move: Move) -> tuple:
 
 def prices(problem: MoveProblem, duration: float, heat: float) -> Callable[[float], Weights]:
     """Weights by the price f of jerk: f = 1 makes a jump of the acceleration at a few knots cost 1 % of the duration."""
-    way = max(1e-4, float(np.max((problem.ends.q1 - problem.ends.q0) ** 2)))
+    legs = np.diff(problem.points, axis=0)
+    way = max(1e-4, float(np.sum(np.max(legs**2, axis=1)))) * len(legs) ** 4  # every leg in its part of the time
     jerk = 0.01 * duration**6 / (COARSE * 192 * way)
     return lambda f: Weights(time=1.0, jerk=jerk * f, heat=HEAT * duration / max(heat, 1e-9))
 
@@ -205,6 +212,17 @@ def challenged(planner: Planner, problem: MoveProblem, best: Attempt, notes: lis
     return best, notes
 
 
+def settled(planner: Planner, problem: MoveProblem, best: Attempt, notes: list[str]) -> tuple[Attempt, list[str]]:
+    """Where the free duration led to no motion that keeps all limits, or only by wide corners of gears: by plans of given durations."""
+    kept = best.ok and between_knots(best) is None
+    if planner.late or best.result.status is Status.INTERRUPTED or (kept and not problem.driven.smooth.power):
+        return best, notes
+    known = best.motion if best.ok else None
+    found = by_durations(planner, problem, known.duration if known is not None else problem.duration, known)
+    better = found is not None and not (kept and found[0].motion.duration >= best.motion.duration)
+    return found if found is not None and better else (best, notes)
+
+
 def faster(planner: Planner, problem: MoveProblem, best: Attempt) -> Attempt | None:
     """A motion that takes at most SHORTER of the best one's time, None where no start leads to one."""
     T = SHORTER * best.motion.duration
@@ -248,11 +266,15 @@ def sharpened(planner: Planner, problem: MoveProblem, best: Attempt, price: floa
             ratio = ratio**0.5
     if not found:
         return None
-    chosen = choose(found)
-    if problem.driven.dry and not problem.driven.smooth.power:
-        exact = planner.directed(chosen, weights(max(f, last)))
-        return exact if exact.ok else chosen
-    return chosen
+    return exact_law(planner, choose(found), weights(max(f, last)))
+
+
+def exact_law(planner: Planner, best: Attempt, weights: Weights) -> Attempt:
+    """The same with the directions of dry friction kept, where that succeeds."""
+    if not best.problem.driven.dry or best.problem.driven.smooth.power:
+        return best
+    exact = planner.directed(best, weights)
+    return exact if exact.ok else best
 
 
 def detours(problem: MoveProblem) -> list[Trajectory]:

@@ -17,7 +17,7 @@ from scipy.interpolate import CubicHermiteSpline, CubicSpline
 from armature.drive import Smooth, as_supply
 from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
-from armature.optimize.driven import Driven, Weights
+from armature.optimize.driven import WEIGHTS, Driven, Weights
 from armature.optimize.problem import Guess, Problem
 from armature.optimize.result import Result
 from armature.optimize.task import Ends, Move, configuration, velocity
@@ -146,11 +146,17 @@ class MoveProblem:
         data = np.array(base.data)
         if not self.legs:
             data[:N, 0] = self.steps(self.duration)
+        self._draw_means_in(data)
         self._keep_directions(low, high)
         u = self._keep_still(low, high, base.u)
         totals = model.total_bounds(None if self.free else self.duration)
         limits = self._limits_once(base.constraints)
         return tightened(replace(base, x=(low, high), u=u, constraints=limits, data=data, totals=totals), self.tighter)
+
+    def _draw_means_in(self, data: np.ndarray) -> None:
+        """Limits of means, drawn in: their bounds are data of the plan."""
+        first, means = 1 + self.driven.durations + WEIGHTS, self.driven.means
+        data[:, first : first + len(means)] *= [self.tighter.get(name, 1.0) for _, _, name, _ in means]
 
     def _limits_once(self, bounds: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """(N, …) bounds with the limits at a step's end left out where the next step has them at its start.

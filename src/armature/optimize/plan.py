@@ -73,12 +73,15 @@ class Attempt:
 
 @dataclass(frozen=True, eq=False)
 class Planner:
-    """What all solves of one plan share. weights: the cost.  deadline: of the clock `time.perf_counter`, s."""
+    """What all solves of one plan share. weights: the cost.  deadline: of the clock `time.perf_counter`, s.
+
+    budget: of the clock `time.thread_time`, s, looked at between solves: searches of our own end alike on a busy machine."""
 
     weights: Weights
     options: Options | None = None
     callback: Callable | None = None
     deadline: float | None = None
+    budget: float | None = None
 
     def left(self) -> float | None:
         """Seconds left, None without a deadline."""
@@ -87,7 +90,7 @@ class Planner:
     @property
     def late(self) -> bool:
         """Whether the time is used up."""
-        return self.left() == 0.0
+        return self.left() == 0.0 or (self.budget is not None and time.thread_time() > self.budget)
 
     def attempt(
         self, problem: MoveProblem, start: Guess | Result, options: Options | None = None, weights: Weights | None = None
@@ -300,11 +303,13 @@ def worst_margin(robot: Robot, motion: Trajectory, finer: int = 20) -> Margin | 
 
 
 def finer_problem(problem: MoveProblem, worst: Margin, small: float = SMALL) -> tuple[MoveProblem, str]:
-    """A problem whose motion should keep the limit: tighter bounds for violations up to `small`, twice the knots for larger ones."""
-    name = f"{worst.limit} of {worst.joint}"
-    known = name in (*problem.driven.model.constraint_names, *problem.driven.model.state_names)
-    if known and (-worst.fraction <= small or problem.N >= FINEST):
-        factor = problem.tighter.get(name, 1.0) * (1.0 + 1.2 * worst.fraction)
+    """A problem whose motion should keep the limit: tighter bounds for violations up to `small`, twice the knots for larger ones.
+
+    Means are not broken between knots: that they are summed up a little differently is cured by tighter bounds whatever their size."""
+    name, model = f"{worst.limit} of {worst.joint}", problem.driven.model
+    known = name in (*model.constraint_names, *model.state_names, *model.total_names)
+    if known and (-worst.fraction <= small or problem.N >= FINEST or name in model.total_names):
+        factor = problem.tighter.get(name, 1.0) * (1.0 - worst.fraction) ** -1.2
         note = f"limit drawn in by {100 * (1 - factor):.2g} %: between knots {worst}"
         return replace(problem, tighter={**problem.tighter, name: factor}), note
     if problem.N >= FINEST:

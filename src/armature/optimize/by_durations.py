@@ -1,0 +1,94 @@
+"""The shortest duration by motions of given durations, for moves whose free duration the solver does not settle.
+
+Where a mean (heat or current over the motion) or a lossy gear decides, the shortest motion is no jump from limit to limit, and a price on
+jerk does not lead to it. A motion of least heat in a given duration is found nearly always where there is one: so durations are tried,
+upwards until one is possible, then down again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from armature.motion.trajectory import Trajectory
+from armature.optimize.carry import carried
+from armature.optimize.certify import ALLOWED
+from armature.optimize.driven import Weights
+from armature.optimize.interior import Options
+from armature.optimize.move import MoveProblem
+from armature.optimize.plan import NEAR, Attempt, Planner, finer_problem, narrow
+
+UPWARDS = (1.0, 1.1, 1.3, 1.7, 2.5, 4.0, 8.0)  # times the first duration
+DOWN = 0.97  # first step down; the next ones are twice as long each, until one is impossible
+CLOSE = 1.003  # ratio of a possible to an impossible duration at which the search ends
+QUICK = Options(tolerance=1e-5, iterations=80)
+WARM = Options(tolerance=1e-5, iterations=60, warm_barrier=NEAR)
+CORNERS = (0.3, 0.1, 0.03)  # widths of gears' corners, as parts of the first one
+DRAWS = 6  # times that knots are doubled or a limit is drawn in
+
+Found = tuple[Attempt, list[str]]
+
+
+def by_durations(planner: Planner, problem: MoveProblem, first: float, motion: Trajectory | None = None) -> Found | None:
+    """The shortest motion found, and what happened on the way; None where no duration tried is possible.
+
+    first: where to begin, s.  motion: what to begin with besides the joint cubic.
+    """
+    search = replace(planner, weights=Weights(heat=1.0))
+    tried = (motion_in(search, problem, factor * first, motion) for factor in UPWARDS if not planner.late)
+    best = next((found for found in tried if found is not None), None)
+    low, step = 0.0, DOWN  # what failed on the way up failed from the joint cubic: from here it may succeed
+    while best is not None and not planner.late and best[0].motion.duration > CLOSE * low:
+        high = best[0].motion.duration
+        T, step = ((low * high) ** 0.5, step) if low else (step * high, max(step**2, 0.7))
+        found = motion_in(search, problem, T, best[0])
+        low, best = (low, found) if found is not None else (T, best)
+    return best
+
+
+def motion_in(planner: Planner, problem: MoveProblem, duration: float, near: Attempt | Trajectory | None) -> Found | None:
+    """A motion of this duration that keeps all limits between knots too, from a neighbour or the joint cubic; None where none is found."""
+    timed = replace(problem, free=False, move=replace(problem.move, duration=duration), directions=None, smooth=None, tighter={})
+    motions = [near.motion if isinstance(near, Attempt) else near, None] if near is not None else [None]
+    starts: list[tuple[MoveProblem, Any, Options]] = [(timed, timed.guess(motion), QUICK) for motion in motions]
+    if isinstance(near, Attempt):
+        alike = replace(timed, smooth=near.problem.smooth, N=near.problem.N)
+        starts.insert(0, (alike, carried(near.result, near.motion, alike), WARM))
+    for task, start, options in starts:
+        found = planner.attempt(task, start, options)
+        kept = within_limits(planner, found) if found.ok else None
+        if kept is not None or planner.late:
+            return kept
+    return None
+
+
+def within_limits(planner: Planner, found: Attempt) -> Found | None:
+    """The same by sharper laws, with more knots or limits drawn in until it keeps all of them; None where it does not."""
+    notes: list[str] = []
+    found = sharper(planner, found)
+    while found.worst is not None and found.worst.fraction < -ALLOWED:
+        finer, note = finer_problem(found.problem, found.worst)
+        if len(notes) >= DRAWS or not note or planner.late:
+            return None
+        found = planner.attempt(finer, carried(found.result, found.motion, finer), WARM)
+        if not found.ok:
+            return None
+        notes.append(note)
+    return found, notes
+
+
+def sharper(planner: Planner, found: Attempt) -> Attempt:
+    """The same with corners of gears narrowed as far as that goes, or with the directions of dry friction kept."""
+    driven = found.problem.driven
+    if not driven.smooth.power:
+        exact = planner.directed(found) if driven.dry else found
+        return exact if exact.ok else found
+    width = found.problem.smooth or driven.smooth
+    for factor in CORNERS:
+        if factor * driven.smooth.power < width.power:
+            problem = replace(found.problem, smooth=narrow(driven.smooth, driven.smooth.power, factor))
+            better = planner.attempt(problem, found.result, WARM)
+            if not better.ok:
+                break
+            found = better
+    return found
