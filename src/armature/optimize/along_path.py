@@ -25,6 +25,7 @@ from armature.robot.model import Robot
 STILL = 1e-9  # rad or m: a joint that moves less stands still
 MERGED = 0.05  # of a mean step: turning points of joints nearer than this to each other are one
 MANY = 8.0  # e-foldings of the cost of p̈ that are worth a third of the knots
+GAUSS, GAUSS_WEIGHTS = (np.polynomial.legendre.leggauss(20)[0] + 1) / 2, np.polynomial.legendre.leggauss(20)[1] / 2
 SUBSTEPS = 4  # knots of the joints' motion in every step along the path
 
 
@@ -202,6 +203,18 @@ def joint_motion(curve: Curve, t: Array, p: Array, s: Array, a: Array) -> Trajec
     q, d1, d2, _ = curve(p)
     s, a = s[:, None], a[:, None]
     return Trajectory(t, q, d1 * s, d2 * s * s + d1 * a, curve.robot.joint_names)
+
+
+def energy_along(at: Instants, curve: Curve, run: Timing | Profile) -> float:
+    """∫ power dt along the path itself, J: twenty Gauss points in every step, p̈ straight in it (a Timing) or constant (a Profile)."""
+    h, p, s = (run.h, run.p, run.s) if isinstance(run, Timing) else (run.times, run.steps.p, run.s)
+    a0, a1 = (run.a[:-1], run.a[1:]) if isinstance(run, Timing) else (run.accelerations, run.accelerations)
+    x = GAUSS * h[:, None]
+    s0, a0, j = s[:-1, None], a0[:, None], ((a1 - a0) / h)[:, None]
+    point = curve(p[:-1, None] + x * (s0 + x * (a0 / 2 + x * j / 6)))
+    v, a = (s0 + x * (a0 + x * j / 2))[..., None], (a0 + x * j)[..., None]
+    power, _ = at.values(point.q, point.dq * v, point.ddq * v * v + point.dq * a)
+    return float(np.einsum("kc,k,c->", power, h, GAUSS_WEIGHTS))
 
 
 def timing_of(profile: Profile) -> Timing:

@@ -59,7 +59,7 @@ def plan_path(
 ) -> Solution:
     """A plan along a path without corners; see `minimize_energy` for the arguments."""
     begin = time.perf_counter()
-    search = _Search(robot, task.curve(robot), task, aim, path_model(instants(robot, supply)), callback, options, deadline, begin)
+    search = searching(robot, task, aim, supply, callback, options, deadline, begin)
     steps = search.steps(knots_along(search.curve, min(knots, COARSE)))
     profile = search.profile(steps)
     run = search.first(steps, profile)
@@ -71,17 +71,24 @@ def plan_path(
     diagnosis = search.diagnose(steps, profile, result) if not result.ok else search.beyond(run)
     status = Status.INFEASIBLE if result.ok and diagnosis is not None else result.status
     return Solution(
-        robot, search.model.at.supply, status, drive_signals(robot, motion), lambda: search.baseline(steps, motion.duration), None,
+        robot, search.supply, status, drive_signals(robot, motion), lambda: search.baseline(steps, motion.duration), None,
         result, diagnosis, tuple(notes), time.perf_counter() - begin,
     )  # fmt: skip
 
 
 def quickest(robot: Robot, task: FollowPath, supply: Any = None, knots: int = 100) -> Timing | None:
     """The profile of the shortest run along a path without corners; None where none was found."""
-    search = _Search(robot, task.curve(robot), task, Aim(0.0, 1.0), path_model(instants(robot, supply)), None, None, None, 0.0)
+    search = searching(robot, task, Aim(0.0, 1.0), supply)
     steps = search.steps(knots_along(search.curve, knots))
     run, _ = search.kept_inside(search.first(steps, search.profile(steps)))
     return run.timing if run.result.ok else None
+
+
+def searching(robot: Robot, task: FollowPath, aim: Aim, supply: Any, *others: Any) -> _Search:
+    """A search. Where energy does not count its supply does not matter, and the simplest is searched with."""
+    counted = instants(robot, supply).supply
+    model = path_model(instants(robot, counted if aim.weight else "regenerative"))
+    return _Search(robot, task.curve(robot), task, aim, model, counted, *others)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,10 +110,11 @@ class _Search:
     task: FollowPath
     aim: Aim
     model: PathModel
-    callback: Any
-    options: Options | None
-    deadline: float | None
-    begin: float
+    supply: Any
+    callback: Any = None
+    options: Options | None = None
+    deadline: float | None = None
+    begin: float = 0.0
 
     def late(self) -> bool:
         """Whether the deadline has passed."""
@@ -170,7 +178,7 @@ class _Search:
         Measured by what becomes heat; the energy of lifting is the same for all."""
         if self.aim.duration is None:
             return 0.05 * abs(self.value(profile))
-        return 0.01 * self.aim.weight * abs(ledger(self.robot, timing_of(profile).trajectory(self.curve), self.model.at.supply).losses)
+        return 0.01 * self.aim.weight * abs(ledger(self.robot, timing_of(profile).trajectory(self.curve), self.supply).losses)
 
     def profile(self, steps: Steps) -> Profile | None:
         """The dynamic programme's answer."""
@@ -255,7 +263,7 @@ class _Search:
         """How far the solver's sum for the energy is from the motion's, as a fraction of what went through the drives."""
         if self.aim.weight == 0.0:
             return 0.0
-        books = ledger(self.robot, self.motion(run), self.model.at.supply)
+        books = ledger(self.robot, self.motion(run), self.supply)
         claimed = (run.result.cost - self.aim.price * run.timing.t[-1]) / self.aim.weight
         return abs(books.energy - claimed) / max(books.throughput, 1e-9)
 
@@ -276,7 +284,7 @@ class _Search:
         elif longer > duration * (1 + 2e-6):
             note = f"of {longer:.4g} s: at {duration:.4g} s it breaks limits"
         motion, name = run.trajectory(longer), f"{plain_law(self.curve)} along the path"
-        return Baseline(drive_signals(self.robot, motion), ledger(self.robot, motion, self.model.at.supply), feasible, note, name)
+        return Baseline(drive_signals(self.robot, motion), ledger(self.robot, motion, self.supply), feasible, note, name)
 
     # when there is no plan --------------------------------------------------------------------------------------------------
 
@@ -286,7 +294,7 @@ class _Search:
         if still is not None:
             return still
         if self.aim.duration is not None:
-            quick = replace(self, aim=Aim(0.0, 1.0))
+            quick = searching(self.robot, replace(self.task, path=self.curve), Aim(0.0, 1.0), self.supply)
             shortest = quick.profile(steps)
             run = quick.first(steps, shortest)
             T = run.timing.t[-1] if run.result.ok else shortest.duration if shortest is not None else 0.0

@@ -21,6 +21,9 @@ from armature.optimize.path_step import PathStep
 
 Array = np.ndarray
 AROUND = np.linspace(-1.0, 1.0, 15)  # a finer grid around the last profile, in units of its width
+CLOSER = 0.25  # of a first grid's step, for twice the steps half as much: how far around a profile of coarser steps the best is looked for
+WIDER = (1.0, 4.0, 16.0)  # times that, where there is none within the limits, or none as quick as asked for
+GAP = 1e-3  # between the durations at both sides of a price that counts as a gap of the hull
 WARM = 1e-3  # excess of a mean that counts as none, as a fraction of its limit
 PRICED = 10  # prices tried for limits of means
 ALLOWED = 1e-6  # excess of a limit that counts as none, as a fraction of it
@@ -53,6 +56,7 @@ class Profile:
     price: λ, W; infinite where no profile of the grid is as quick as asked for.
     bound: L(λ) − λT, the least energy at the duration asked for by duality (no profile of the grid is below it), J.
     edge: (N+1,) where the speed is at an end of its grid.
+    other: (N+1,) the speeds of the profile at the other side of a gap of the hull, where the duration asked for lies in one.
     """
 
     steps: Steps
@@ -63,6 +67,7 @@ class Profile:
     bound: float
     excess: float
     edge: Array
+    other: Array | None = None
 
     @property
     def duration(self) -> float:
@@ -73,6 +78,10 @@ class Profile:
     def accelerations(self) -> Array:
         """(N,) p̈ in every step."""
         return np.diff(self.s**2) / (2 * self.steps.lengths)
+
+    def at(self, p: Array) -> list[Array]:
+        """The speeds at other knots p, with those at the other side of a gap; ṗ² is straight between knots."""
+        return [np.sqrt(np.interp(p, self.steps.p, s * s)) for s in (self.s, self.other) if s is not None]
 
 
 @njit(cache=True, nogil=True)
@@ -144,10 +153,11 @@ class Plane:
         prices = np.zeros(self.J.shape[3] - 1) if prices is None else prices
         return sweep(self.E, self.H, self.X, self.J, weight, price, prices, ALLOWED, self.chosen)
 
-    def at_duration(self, duration: float, scale: float, prices: Array | None = None) -> tuple[float, float]:
-        """(λ, L(λ) − λT) for which the best profile takes this time, as nearly as the hull allows. scale: W, of the first prices tried.
+    def at_duration(self, duration: float, scale: float, prices: Array | None = None) -> tuple[float, float, Array | None]:
+        """(λ, L(λ) − λT, other) for which the best profile takes this time, as nearly as the hull allows. scale: W, of the first prices.
 
-        Where the hull has a gap there, the two profiles at its sides are equally good at one price: the one nearer in time is taken."""
+        Where the hull has a gap there, the two profiles at its sides are equally good at one price: the one nearer in time is taken, the
+        speeds of the other are told."""
         low, high = -scale, scale  # time falls as the price rises
         for _ in range(10):
             if self.best(high, 1.0, prices)[2] <= duration:
@@ -160,17 +170,23 @@ class Plane:
         for _ in range(48):
             middle = (low + high) / 2
             low, high = (middle, high) if self.best(middle, 1.0, prices)[2] > duration else (low, middle)
-        price = min((low, high), key=lambda price: abs(np.log(self.best(price, 1.0, prices)[2] / duration)))
-        value = self.best(price, 1.0, prices)[0]
-        return price, value - price * duration
+        far, near = sorted((low, high), key=lambda price: -abs(np.log(self.best(price, 1.0, prices)[2] / duration)))
+        beyond, other = self.best(far, 1.0, prices)[2], self.speeds
+        value, _, time = self.best(near, 1.0, prices)
+        return near, value - near * duration, other if abs(beyond / time - 1.0) > GAP else None
 
-    def profile(self, price: float, bound: float) -> Profile:
+    @property
+    def speeds(self) -> Array:
+        """(N+1,) of the profile that was chosen last."""
+        return self.S[np.arange(len(self.S)), self.chosen]
+
+    def profile(self, price: float, bound: float, other: Array | None = None) -> Profile:
         """The profile that was chosen last."""
         k, i, j = np.arange(self.steps.N), self.chosen[:-1], self.chosen[1:]
-        s = self.S[np.arange(len(self.S)), self.chosen]
         edge = (self.chosen == 0) | (self.chosen == self.S.shape[1] - 1)
         edge = edge | np.roll(edge, 1) | np.roll(edge, -1)
-        return Profile(self.steps, s, self.H[k, i, j], float(self.E[k, i, j].sum()), price, bound, float(self.X[k, i, j].max()), edge)
+        excess, energy = float(self.X[k, i, j].max()), float(self.E[k, i, j].sum())
+        return Profile(self.steps, self.speeds, self.H[k, i, j], energy, price, bound, excess, edge, other)
 
 
 def grid(steps: Steps, top: Any, count: int) -> Array:
@@ -205,22 +221,28 @@ def best_profile(
     if duration is None and weight == 0.0 and price <= 0.0:
         raise ArgumentError("the price of time must be positive where energy does not count; give price > 0")
     top = np.broadcast_to(top, (steps.N + 1,))
-    width = top * 2.0 / count
+    width, found = top * 2.0 / count, None
     solved = lambda S: _solved(Plane(step, steps, _fixed(steps, S)), duration, price, weight, prices)
-    tube = lambda s: np.maximum(s[:, None] + width[:, None] * AROUND, 0.02 * width[:, None])
-    found = None if near is None else solved(tube(np.interp(steps.p, near.steps.p, near.s)))
-    found = found or solved(grid(steps, top, count))
+    if near is not None:
+        width = width * (1.0 if near.steps is steps else CLOSER * near.steps.N / steps.N)
+        for wider in WIDER:
+            if found is None or not np.isfinite(found.price):
+                found = solved(tube(near.at(steps.p), wider * width))
     if found is None:
-        return None
-    for _ in range(passes):
-        again = solved(tube(found.s))
-        if again is None:
-            width = width * 0.6
-            continue
+        width, found = top * 2.0 / count, solved(grid(steps, top, count))
+    for _ in range(passes if found is not None else 0):
+        assert found is not None
+        again = solved(tube(found.at(steps.p), width))
         # the tube narrows where the best speed was inside it
-        width = width * np.where(again.edge, 1.0, 0.6)
-        found = again
+        width = width * (0.6 if again is None else np.where(again.edge, 1.0, 0.6))
+        found = again or found
     return found
+
+
+def tube(around: list[Array], width: Array) -> Array:
+    """Speeds (N+1, B) around one profile, or around both sides of a gap of the hull."""
+    S = [np.maximum(s[:, None] + width[:, None] * AROUND, 0.02 * width[:, None]) for s in around]
+    return np.sort(np.concatenate(S, axis=1), axis=1)
 
 
 def mean_excesses(step: PathStep, profile: Profile) -> Array:
@@ -256,10 +278,10 @@ def _solved(plane: Plane, duration: float | None, price: float, weight: float, p
     value, _, quickest = plane.best(1.0, 0.0) if duration is not None else plane.best(price, weight, prices)
     if not np.isfinite(value):
         return None
-    bound = value
+    bound, other = value, None
     if duration is not None:
         if quickest > duration:  # nothing here is as quick: the quickest
             return plane.profile(np.inf, -np.inf)
         scale = max(1.0, abs(plane.best(0.0, 1.0, prices)[1]) / duration)
-        price, bound = plane.at_duration(duration, scale, prices)
-    return plane.profile(price, bound)
+        price, bound, other = plane.at_duration(duration, scale, prices)
+    return plane.profile(price, bound, other)
