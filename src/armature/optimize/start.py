@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from armature.optimize.interior import Interior
 
 LARGEST_GRADIENT = 100.0
-COLD_PUSH, WARM_PUSH = 1e-2, 1e-4  # how far inside its bounds a slack starts
+COLD_PUSH, WARM_PUSH = 1e-2, 1e-4  # how far inside its bounds a slack starts, at least
 
 
 def place(search: Interior, guess: Guess | Result) -> None:
@@ -44,13 +45,17 @@ def take_multipliers(search: Interior, result: Result) -> None:
 
 
 def place_warm(v: np.ndarray, limits: Limits, rows: Rows, mu: float) -> None:
-    """Slacks nearest to the values v, but no nearer to their bounds than the multipliers y tell, μ/|y|; bound multipliers that fit."""
+    """Slacks nearest to the values v, but no nearer to their bounds than the multipliers y tell, μ/|y|; bound multipliers that fit.
+
+    Where they tell nothing, as for bounds that are new, √μ is near enough: multiplier and distance are then equally small.
+    """
     lower, upper, kind = limits
     s, y, a, b = rows.s, rows.y, rows.a, rows.b
     bounded = kind == BOUNDED
     with np.errstate(divide="ignore", invalid="ignore"):
         half = np.where(np.isfinite(upper - lower), 0.5 * (upper - lower), np.inf)
-        least = lambda bound, pull: np.minimum(np.minimum(WARM_PUSH * np.maximum(1.0, np.abs(bound)), half), mu / np.maximum(pull, 1e-300))
+        push = max(WARM_PUSH, math.sqrt(mu))
+        least = lambda bound, pull: np.minimum(np.minimum(push * np.maximum(1.0, np.abs(bound)), half), mu / np.maximum(pull, 1e-300))
         low, high = lower + least(lower, -y), upper - least(upper, y)
         s[:] = np.where(bounded, np.minimum(np.maximum(v, low), high), np.where(kind == ABSENT, v, lower))
         a[:] = np.where(bounded, mu / (s - lower), 0.0)
