@@ -36,8 +36,8 @@ NARROWEST = 2e-4  # last width of a gear's corner, as a fraction of the motion's
 STILL = 1e-9  # rad or m
 RESTING = 1e-7  # rad or m over the whole motion, which is rounding
 EASING = (3.0, 1.0, 0.3, 0.1, 0.03)  # prices of acceleration, as parts of the joint cubic's energy
-ROUGH = 1e-2  # tolerance of a solve that only has to find the directions
-EXACT = Options(tolerance=1e-6, iterations=200)  # of a plan; its cost is then right to about as many digits
+ROUGH = 2e-2  # tolerance of a solve that only has to find the directions
+EXACT = Options(tolerance=1e-5, iterations=200)  # of a plan; its cost is then right to some 1e-5, better than its knots are
 CREEP = 1 / 3  # of the first width of dry friction's corner: below this speed the corner stays, narrowed by as much
 DIRECTED = 3e-4  # barrier to start with when directions are kept
 NEAR = 1e-6  # barrier to start with from a neighbour's multipliers
