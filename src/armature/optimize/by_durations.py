@@ -7,6 +7,7 @@ upwards until one is possible, then down again.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -29,13 +30,15 @@ DRAWS = 6  # times that knots are doubled or a limit is drawn in
 Found = tuple[Attempt, list[str]]
 
 
-def by_durations(planner: Planner, problem: MoveProblem, first: float, motion: Trajectory | None = None) -> Found | None:
+def by_durations(
+    planner: Planner, problem: MoveProblem, first: float, motion: Trajectory | None = None, upwards: Sequence[float] = UPWARDS
+) -> Found | None:
     """The shortest motion found, and what happened on the way; None where no duration tried is possible.
 
-    first: where to begin, s.  motion: what to begin with besides the joint cubic.
+    first: where to begin, s.  motion: what to begin with besides the joint cubic.  upwards: multiples of the first duration to try.
     """
     search = replace(planner, weights=Weights(heat=1.0))
-    tried = (motion_in(search, problem, factor * first, motion) for factor in UPWARDS if not planner.late)
+    tried = (motion_in(search, problem, factor * first, motion) for factor in upwards if not planner.late)
     best = next((found for found in tried if found is not None), None)
     low, step = 0.0, DOWN  # what failed on the way up failed from the joint cubic: from here it may succeed
     while best is not None and not planner.late and best[0].motion.duration > CLOSE * low:

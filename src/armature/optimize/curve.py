@@ -24,18 +24,20 @@ from armature.optimize.baseline import stretched
 from armature.optimize.driven import Weights
 from armature.optimize.interior import Options
 from armature.optimize.loop_move import move_problem
-from armature.optimize.min_time import shortest
+from armature.optimize.min_time import short, shortest
 from armature.optimize.move import MoveProblem
 from armature.optimize.plan import Attempt, Planner, directions
 from armature.optimize.task import Move
 from armature.robot.model import Robot
 
 POINTS = 50
-EVERY = 5  # on the way up, every so many durations are tried from below
-WARM = Options(tolerance=1e-4, iterations=40, warm_barrier=1e-5)  # energies are then right to about 1e-5 of themselves
+FEW = 30  # knots to find the range of durations
+EVERY = 8  # on the way up, every so many durations are tried from below
+WARM = Options(tolerance=1e-4, iterations=25, warm_barrier=1e-5)  # energies are then right to about 1e-5 of themselves
 CLEARLY = 2e-4  # part of the energy by which another branch must be better to be followed
 FAR = 1.15  # ratio of durations up to which two optima are continued in a straight line
 SPACING = 0.02  # relative accuracy of the spacing at which minima count as evenly spaced
+CLEAR = 5e-3  # part of the losses by which the curve must rise on both sides of a minimum
 WORTH = 0.01  # part of the energy that an advice must save
 
 
@@ -107,8 +109,7 @@ def energy_time_curve(
 
 def default_durations(robot: Robot, task: Move, supply: Any) -> np.ndarray:
     """50 durations, denser at the short end: from 1.05 to 5 times the least time (at least from 0.2 s for a move that stays)."""
-    fastest = shortest(move_problem(robot, task, supply, 30), 2.0)
-    least = max(fastest.motion.duration, 0.2) if fastest.ok else 0.5
+    least = max(short(move_problem(robot, task, supply, FEW)), 0.2)
     return np.geomspace(1.05 * least, 5.0 * least, POINTS)
 
 
@@ -167,12 +168,13 @@ class Sweep:
         return best
 
     def minima(self, durations: np.ndarray, best: list[Attempt | None]) -> list[tuple[float, float]]:
-        """Local minima inside the range, located by parabolas through ever closer points."""
+        """Local minima inside the range that are clear ones, located by parabolas through ever closer points."""
         found = []
+        energies = np.array([a.value if a else np.nan for a in best])
         for k in range(1, len(durations) - 1):
-            triple = best[k - 1 : k + 2]
-            if all(triple) and triple[0].value > triple[1].value < triple[2].value:  # pyright: ignore[reportOptionalMemberAccess]
-                found.append(self.locate([(float(durations[k + i]), a) for i, a in zip((-1, 0, 1), triple) if a]))
+            middle = best[k]
+            if middle is not None and prominent(energies, k, CLEAR * abs(self.losses(middle))):
+                found.append(self.locate([(float(durations[k + i]), a) for i in (-1, 0, 1) if (a := best[k + i]) is not None]))
         return found
 
     def locate(self, triple: list[tuple[float, Attempt]], accuracy: float = 2e-4) -> tuple[float, float]:
@@ -233,6 +235,18 @@ def vertex(*points: tuple[float, float]) -> float:
     left, right = (B - A) / (b - a), (C - B) / (c - b)
     bend = (right - left) / (c - a)
     return b if bend <= 0 else (a + b) / 2 - left / (2 * bend)
+
+
+def prominent(energies: np.ndarray, k: int, depth: float) -> bool:
+    """Whether point k is a minimum from which the curve rises by `depth`, J, to both sides before it falls below it or ends.
+
+    Next to it the curve must rise at all. Energies are right to a small part of themselves: shallower dents are not told."""
+    for side in (energies[k::-1], energies[k:]):
+        below = np.flatnonzero(~(side[1:] > side[0]))
+        reach = side[: 1 + (below[0] if below.size else len(side))]
+        if len(reach) < 2 or reach.max() - side[0] < depth:
+            return False
+    return True
 
 
 def spacing(times: list[float]) -> float | None:

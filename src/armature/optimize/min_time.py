@@ -41,6 +41,7 @@ SMALL = 1.5e-3  # violation between knots up to which a limit is drawn in instea
 COUNTED_LATER = "regenerative"  # the supply does not matter for the time: the simplest one is solved with
 CHALLENGES = 4  # times that something shorter is looked for
 SHORTER = 0.993  # of the best motion's time; coarse knots make motions look a little shorter than they are
+LITTLE = 0.995  # of the best motion's time: what the last search begins with
 QUICK = Options(tolerance=1e-4, iterations=60)
 MORE = 0.6  # of the time for a quick look, if the first part of it led to nothing
 HEAT = 5e-4  # price of heat, as a part of duration/heat
@@ -78,7 +79,8 @@ def minimize_time(
     best, notes = polished(planner, problem, best)
     if starts != 1:
         best, notes = challenged(planner, problem, best, notes)
-    best, notes = settled(planner, problem, best, notes)
+    if starts != 1 or not best.ok or between_knots(best) is not None:
+        best, notes = settled(planner, problem, best, notes)
     diagnosis = between_knots(best) if best.ok else diagnose(best, None)
     best = replace(best, problem=replace(best.problem, supply=counted))
     return solution(best, diagnosis, notes, time.perf_counter() - begin)
@@ -92,6 +94,14 @@ def unsearched(problem: MoveProblem) -> Attempt:
     nothing = Multipliers(none, none, none, none, none, none, none, none, 0.0)
     result = Result(Status.INFEASIBLE, np.hstack([q, v, a]), np.zeros((problem.N, 0)), none, np.nan, none, (), (), nothing, 0.0)
     return Attempt(problem, result, Trajectory(t, q, v, a, problem.robot.joint_names), np.nan)
+
+
+def short(problem: MoveProblem) -> float:
+    """A duration near the least one, s: of the motion that the joint cubic leads to, or of the joint cubic itself."""
+    problem = free_problem(replace(problem, supply=COUNTED_LATER, free=True))
+    weights = prices(problem, problem.duration, cubic_heat(problem))
+    first = Planner(Weights(time=1.0), Options(tolerance=1e-3, iterations=30)).attempt(problem, problem.guess(), weights=weights(PRICES[1]))
+    return first.motion.duration if first.ok else problem.duration
 
 
 def shortest(problem: MoveProblem, seconds: float) -> Attempt:
@@ -213,12 +223,15 @@ def challenged(planner: Planner, problem: MoveProblem, best: Attempt, notes: lis
 
 
 def settled(planner: Planner, problem: MoveProblem, best: Attempt, notes: list[str]) -> tuple[Attempt, list[str]]:
-    """Where the free duration led to no motion that keeps all limits, or only by wide corners of gears: by plans of given durations."""
-    kept = best.ok and between_knots(best) is None
-    if planner.late or best.result.status is Status.INTERRUPTED or (kept and not problem.driven.smooth.power):
+    """By motions of given durations: from a little below the best motion's; from its own where it breaks limits or gears have corners."""
+    if planner.late or best.result.status is Status.INTERRUPTED:
         return best, notes
-    known = best.motion if best.ok else None
-    found = by_durations(planner, problem, known.duration if known is not None else problem.duration, known)
+    kept = best.ok and between_knots(best) is None
+    if kept and not problem.driven.smooth.power:
+        found = by_durations(planner, problem, LITTLE * best.motion.duration, best.motion, (1.0,))
+    else:
+        known = best.motion if best.ok else None
+        found = by_durations(planner, problem, known.duration if known is not None else problem.duration, known)
     better = found is not None and not (kept and found[0].motion.duration >= best.motion.duration)
     return found if found is not None and better else (best, notes)
 
