@@ -108,7 +108,7 @@ class Watch:
     def look(self) -> Attempt:
         """The shortest motion, found when first asked for."""
         if self.fastest is None:
-            self.fastest = shortest(replace(self.problem, N=min(self.problem.N, 50)), LOOK)
+            self.fastest = shortest(replace(self.problem, N=min(self.problem.N, 50)), LOOK, self.callback)
             if self.fastest.ok and self.problem.duration < CLEARLY * self.fastest.motion.duration:
                 self.until = time.thread_time() + AFTER_ALL
         return self.fastest

@@ -104,11 +104,11 @@ def short(problem: MoveProblem) -> float:
     return first.motion.duration if first.ok else problem.duration
 
 
-def shortest(problem: MoveProblem, seconds: float) -> Attempt:
+def shortest(problem: MoveProblem, seconds: float, callback: Callable | None = None) -> Attempt:
     """The shortest motion found in so many seconds of computing, roughly: to about 1 %."""
     asked, problem = problem.duration, free_problem(replace(problem, supply=COUNTED_LATER, free=True))
     stages(problem.driven.model)  # compiling does not count
-    planner = Planner(Weights(time=1.0), Options(iterations=80), budget=time.thread_time() + seconds)
+    planner = Planner(Weights(time=1.0), Options(iterations=80), callback, budget=time.thread_time() + seconds)
     best = branches(planner, problem, None, 1)
     for _ in range(CHALLENGES):
         found = faster(planner, problem, best) if best.ok and not planner.late else None
