@@ -1,12 +1,15 @@
 """A recorded motion: its cost is the ledger's, the least is a plan between its ends, and the words say both."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import armature as arm
 from armature.errors import ArgumentError
 from armature.motion.recorded import load_recorded
-from armature.optimize.recorded import recorded_cost
+from armature.optimize.certify import Margin, left
+from armature.optimize.recorded import recorded_cost, saved
 from armature.optimize.saved import load_plan, save_plan
 
 ROBOT = arm.library("burgevin").with_payload(2.0)
@@ -29,6 +32,7 @@ def test_cost_of_a_recorded_cubic_is_that_of_the_cubic(tmp_path):
     assert found.ledger.energy == pytest.approx(plain.baseline.ledger.energy, rel=1e-4)
     assert found.plan.energy == pytest.approx(plain.energy, rel=1e-6) and found.saving == pytest.approx(plain.saving, abs=1e-4)
     assert found.saving > 0.1 and not found.broken and found.worst.fraction > 0
+    assert recorded_cost(ROBOT, path, "non-regenerative", knots=40).ledger.energy == pytest.approx(found.ledger.energy, rel=1e-12)
     words = str(found)
     assert "it keeps all limits" in words and f"{100 * found.saving:.1f} % of the energy drawn can be saved" in words
     back = load_plan(save_plan(found.plan, tmp_path / "plan.json"))
@@ -53,3 +57,18 @@ def test_ends_in_motion_stay_in_motion():
     found = recorded_cost(ROBOT, cut, knots=40)
     np.testing.assert_allclose(found.plan.trajectory.v[0], cut.v[0], atol=1e-8)
     np.testing.assert_allclose(found.plan.trajectory.v[-1], 0.0, atol=1e-8)
+
+
+def test_what_is_no_motion_is_told_and_a_negative_saving_is_told_as_what_it_is():
+    with pytest.raises(ArgumentError, match="must be a Trajectory or the path of a recorded file, got list"):
+        recorded_cost(ROBOT, [1.0, 2.0])
+    assert saved(0.25, "losses", False) == "so 25.0 % of the losses can be saved"
+    assert "takes 5.2 % less of the losses than the plan (it breaks limits" in saved(-0.052, "losses", True)
+    full = Margin("r", "voltage", -4e-5, 0.1, 100.004, 100.0, "V")
+    assert left(full) == "used in full" and left(replace(full, fraction=0.031)) == "3.10 % left"
+    assert left(replace(full, fraction=-0.02)) == "2.00 % beyond it"
+
+
+def test_knots_are_counted_as_they_were_asked_for():
+    plan = arm.minimize_energy(ROBOT, arm.Move([0.0, 1.0, 0.6], [0.5, 1.2, 0.8], 1.2), knots=40)
+    assert " 40 knots" in str(plan) and "% of the losses" in str(plan)

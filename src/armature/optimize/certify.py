@@ -52,6 +52,12 @@ class Margin:
         )
 
 
+def left(margin: Margin) -> str:
+    """How much of a limit is left, in words."""
+    part = f"{100 * abs(margin.fraction):.2f} %"
+    return f"{part} left" if margin.fraction > 0.0 and part != "0.00 %" else "used in full" if part == "0.00 %" else f"{part} beyond it"
+
+
 @dataclass(frozen=True)
 class Certificate:
     """What the checks found.
@@ -88,7 +94,7 @@ class Certificate:
         verdict = "passed" if self.ok else "NOT passed" if self.found else "NOT passed: the search found no plan, this is its best try"
         lines = [f"certificate: {verdict}"]
         if self.worst is not None:
-            lines.append(f"  nearest limit   {self.worst} ({100 * self.worst.fraction:.2f} % left)")
+            lines.append(f"  nearest limit   {self.worst} ({left(self.worst)})")
         lines.append(f"  simulated under the planned currents with a servo: off by {self.tracking_error:.1e} of the motion")
         lines.append(f"  simulated without a servo: off by {self.open_loop_error:.1e} rad or m at the end")
         lines.append(f"  energy of the simulation {self.energy:.6g} J, off by {self.energy_error:.1e} of what went through")

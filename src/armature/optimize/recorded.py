@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from os import PathLike
 from typing import Any
 
 import numpy as np
 
 from armature.drive.catalogue import Supply, as_supply
 from armature.errors import ArgumentError
+from armature.motion.recorded import load_recorded
 from armature.motion.trajectory import Trajectory
-from armature.optimize.certify import ALLOWED, Margin, margins
+from armature.optimize.certify import ALLOWED, Margin, left, margins
 from armature.optimize.least_energy import minimize_energy
-from armature.optimize.solution import Baseline, Solution
+from armature.optimize.solution import Baseline, Solution, counted
 from armature.optimize.task import Move
 from armature.robot.model import Robot
 from armature.simulate.ledger import Ledger, drive_signals, ledger
@@ -59,21 +61,36 @@ class Recorded:
         if self.broken:
             lines += ["it breaks limits:", *(f"  {m}" for m in self.broken)]
         elif worst is not None:
-            lines.append(f"it keeps all limits; the nearest: {worst} ({100 * worst.fraction:.1f} % left)")
+            lines.append(f"it keeps all limits; the nearest: {worst} ({left(worst)})")
         if not plan.ok:
             return "\n".join([*lines, f"the least for the same ends and time was not found: {plan.diagnosis or plan.status.value}"])
         lines.append(f"the least between the same ends in the same time: {plan.energy:.4g} J drawn, {plan.losses:.4g} J of heat")
         if self.saving is not None:
-            lines.append(f"so {100 * self.saving:.1f} % of the {'losses' if plan.returns else 'energy drawn'} can be saved")
+            lines.append(saved(self.saving, counted(plan.returns), bool(self.broken)))
         return "\n".join(lines)
 
 
-def recorded_cost(robot: Robot, trajectory: Trajectory, supply: Any = None, knots: int = 100, **options: Any) -> Recorded:
+def saved(saving: float, of: str, broken: bool) -> str:
+    """What a plan saves against a recorded motion, in words. saving: a fraction.  of: what.  broken: the recorded motion breaks limits."""
+    if saving >= 0.0:
+        return f"so {100 * saving:.1f} % of the {of} can be saved"
+    why = "it breaks limits that the plan keeps" if broken else "its ends were taken as rest, or the search found no better motion"
+    return f"nothing can be saved: the recorded motion takes {-100 * saving:.1f} % less of the {of} than the plan ({why})"
+
+
+def recorded_cost(
+    robot: Robot, trajectory: Trajectory | str | PathLike[str], supply: Any = None, knots: int = 100, **options: Any
+) -> Recorded:
     """Tell what a recorded motion costs and plan the cheapest one between the same ends in the same time.
 
-    trajectory: (N+1, n), as `load_recorded` gives it; ends that hardly move (2 % of the joint's highest speed) count as rest.
+    trajectory: (N+1, n), as `load_recorded` gives it, or the path of a file for it; ends that hardly move (2 % of the joint's highest
+    speed) count as rest.
     supply, knots, options: as in `minimize_energy`; by default the robot's own supply.
     """
+    if isinstance(trajectory, str | PathLike):
+        trajectory = load_recorded(trajectory, robot)
+    if not isinstance(trajectory, Trajectory):
+        raise ArgumentError(f"the motion must be a Trajectory or the path of a recorded file, got {type(trajectory).__name__}")
     if trajectory.n != robot.nv or trajectory.q.shape[1] != robot.nq:
         raise ArgumentError(f"the motion has {trajectory.n} joints, robot {robot.name!r} has {robot.nv}: {', '.join(robot.joint_names)}")
     source = as_supply(supply if supply is not None else robot.supply)

@@ -53,9 +53,14 @@ class Baseline:
     name: str = "joint cubic"
 
 
-def against(saving: float) -> str:
-    """A saving (a fraction) in words."""
-    return f"saved {100 * saving:.1f} %" if saving > -5e-4 else f"takes {-100 * saving:.1f} % more"
+def counted(returns: bool) -> str:
+    """What a saving is of. returns: whether the supply takes energy back."""
+    return "losses" if returns else "energy drawn"
+
+
+def against(saving: float, of: str) -> str:
+    """A saving (a fraction) in words. of: what is saved, "losses" or "energy drawn"."""
+    return f"saved {100 * abs(saving):.1f} % of the {of}" if saving > -5e-4 else f"{-100 * saving:.1f} % more {of}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,12 +147,13 @@ class Solution:
         return importlib.import_module("armature.optimize.saved").save_plan(self, path, command, task, report)
 
     def __str__(self) -> str:
-        size = f"{self.duration:.4g} s, {len(self.trajectory)} knots, {len(self.iterations)} iterations"
+        size = f"{self.duration:.4g} s, {len(self.trajectory) - 1} knots, {len(self.iterations)} iterations"
         lines = [f"{self.robot.name}: {size}. {self.status.value}"]
         if self.diagnosis is not None:
             lines.append(str(self.diagnosis))
         lines.append(f"energy drawn {self.energy:.4g} J, losses {self.losses:.4g} J")
         if self.baseline is not None and self.saving is not None:
             book, note = self.baseline.ledger, f" ({self.baseline.note})" if self.baseline.note else ""
-            lines.append(f"{self.baseline.name}{note}: {book.energy:.4g} J, losses {book.losses:.4g} J; {against(self.saving)}")
+            words = against(self.saving, counted(self.returns))
+            lines.append(f"{self.baseline.name}{note}: {book.energy:.4g} J, losses {book.losses:.4g} J; {words}")
         return "\n".join([*lines, *self.notes])
