@@ -24,6 +24,7 @@ from armature.optimize.task import Ends, Move, configuration, velocity
 from armature.robot.model import Robot
 
 FEWEST = 4  # steps in time
+STANDS = 5e-4  # rad/s or m/s: where its direction is kept a joint moves at least as fast, so that rounding does not decide it
 
 
 def driven_model(robot: Robot, supply: Any, durations: int = 0) -> Driven:
@@ -172,15 +173,16 @@ class MoveProblem:
         return low, high
 
     def _keep_directions(self, low: np.ndarray, high: np.ndarray) -> None:
-        """Where the direction is known in a step, the velocity does not turn at its ends."""
+        """Where the direction is known in a step, the velocity does not turn at its ends, and inside is not quite zero."""
         if self.directions is None:
             return
         n = self.robot.n
         v_low, v_high = low[1:-1, n : 2 * n], high[1:-1, n : 2 * n]
         forth, back = ((sign * self.directions[1:] > 0) | (sign * self.directions[:-1] > 0) for sign in (1, -1))
         loose = v_low < v_high
-        np.copyto(v_low, np.maximum(v_low, 0.0), where=forth & loose)
-        np.copyto(v_high, np.minimum(v_high, 0.0), where=back & loose)
+        least = np.where(forth & back, 0.0, STANDS)
+        np.copyto(v_low, np.maximum(v_low, least), where=forth & loose)
+        np.copyto(v_high, np.minimum(v_high, -least), where=back & loose)
 
     def _keep_still(self, low: np.ndarray, high: np.ndarray, u: Any) -> Any:
         """Joints that do not move: no jerk; their states then follow from the start."""

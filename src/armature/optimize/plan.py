@@ -1,7 +1,7 @@
 """From a starting motion to a plan: solve, sharpen the corners of friction and gears, and refine until limits hold between knots.
 
 Corners (dry friction, gears by direction of power) are first rounded widely, which always converges. Then
-- joints with dry friction keep the directions found, and the law is exact;
+- joints with dry friction keep the directions found, and the law is exact (dry.py);
 - for lossy gears the width is narrowed step by step, each solve starting from the last.
 What counts is the exact law: of all motions met, the one with the least exact cost is the plan. Finer knots, limits drawn in and tasks
 a little changed start from what is known, motion and multipliers (carry.py).
@@ -23,6 +23,7 @@ from armature.motion.trajectory import Trajectory
 from armature.optimize.carry import Known, carried
 from armature.optimize.certify import ALLOWED, Margin, margins
 from armature.optimize.driven import Supply, Weights
+from armature.optimize.dry import KEPT, NARROW, directed, directions, exact_friction
 from armature.optimize.interior import Options, solve
 from armature.optimize.move import MoveProblem, default_smooth
 from armature.optimize.problem import Guess
@@ -38,8 +39,6 @@ RESTING = 1e-7  # rad or m over the whole motion, which is rounding
 EASING = (3.0, 1.0, 0.3, 0.1, 0.03)  # prices of acceleration, as parts of the joint cubic's energy
 ROUGH = 2e-2  # tolerance of a solve that only has to find the directions
 EXACT = Options(tolerance=1e-5, iterations=200)  # of a plan; its cost is then right to some 1e-5, better than its knots are
-CREEP = 1 / 3  # of the first width of dry friction's corner: below this speed the corner stays, narrowed by as much
-DIRECTED = 3e-4  # barrier to start with when directions are kept
 NEAR = 1e-6  # barrier to start with from a neighbour's multipliers
 PATIENCE = 40  # iterations from a neighbour's multipliers, before the search begins anew
 ENOUGH = 0.95 * ALLOWED  # violation between knots that is left as it is
@@ -92,6 +91,11 @@ class Planner:
         """Whether the time is used up."""
         return self.left() == 0.0 or (self.budget is not None and time.thread_time() > self.budget)
 
+    @property
+    def precise(self) -> Options:
+        """Of solves whose motion may be the plan."""
+        return self.options or EXACT
+
     def attempt(
         self, problem: MoveProblem, start: Guess | Result, options: Options | None = None, weights: Weights | None = None
     ) -> Attempt:
@@ -115,6 +119,12 @@ class Planner:
             if len(notes) >= 6 or not note:
                 break
             better = self.again(finer, best)
+            if not better.ok and best.problem.directions is not None and finer.N != best.problem.N and not self.late:
+                # with directions kept, finer knots need many iterations: the limit drawn in, with the knots at hand, few
+                drawn, told = finer_problem(best.problem, worst, np.inf)
+                better, note = (self.again(drawn, best), told) if told else (better, note)
+            if not better.ok and not self.late:
+                better, note = self.best(finer, best.motion, False), finer_problem(best.problem, worst)[1]
             if not better.ok:
                 break
             best = better
@@ -122,13 +132,12 @@ class Planner:
         return best, notes
 
     def again(self, problem: MoveProblem, best: Attempt) -> Attempt:
-        """The same motion with more knots or tighter limits, from its multipliers; from the beginning where that fails."""
+        """The same motion with more knots or tighter limits, from its multipliers."""
         start = carried(best.result, best.motion, problem)
         slow = (problem.smooth or problem.driven.smooth).velocity
         known = None if best.problem.directions is None else directions(problem.trajectory(start), slow)
-        options = replace(self.options or EXACT, warm_barrier=NEAR, iterations=PATIENCE)
-        found = self.attempt(replace(problem, directions=known), start, options)
-        return found if found.ok or self.late else self.best(problem, best.motion)
+        options = replace(self.precise, warm_barrier=NEAR, iterations=PATIENCE if problem.N != best.problem.N else 2 * PATIENCE)
+        return self.attempt(replace(problem, directions=known), start, options)
 
     def near(self, problem: MoveProblem, known: Known) -> Attempt:
         """From an earlier plan of a neighbouring task: its motion, multipliers, directions and knots; from its motion where that fails."""
@@ -139,16 +148,17 @@ class Planner:
             if smooth.power:
                 finer = replace(finer, smooth=narrow(smooth, 0.5 * greatest_power(problem), 4 * NARROWEST))
             elif smooth.velocity:
-                finer = replace(finer, smooth=replace(smooth, velocity=CREEP * smooth.velocity))
-                finer = replace(finer, directions=directions(finer.trajectory(start), CREEP * smooth.velocity))
+                slow, width = NARROW
+                finer = replace(finer, smooth=replace(smooth, velocity=width * smooth.velocity))
+                finer = replace(finer, directions=directions(finer.trajectory(start), slow * smooth.velocity))
             found = self.attempt(finer, start, replace(self.options or EXACT, warm_barrier=NEAR, iterations=PATIENCE))
             if found.ok or self.late:
                 return found
         found = self.best(problem, known.motion)
         return found if found.ok or self.late else self.best(problem)
 
-    def best(self, problem: MoveProblem, guess: Trajectory | None = None) -> Attempt:
-        """Solve once, sharpen corners where there are any, keep the best."""
+    def best(self, problem: MoveProblem, guess: Trajectory | None = None, narrow: bool = True) -> Attempt:
+        """Solve once, sharpen corners where there are any, keep the best. narrow: whether narrow corners of dry friction are tried."""
         smooth = problem.driven.smooth
         power = greatest_power(problem) if smooth.power else 0.0
         rounded = replace(problem, smooth=replace(smooth, power=0.5 * power), directions=None)
@@ -165,8 +175,7 @@ class Planner:
                 found += self.narrowed(first)
                 found += self.standing(problem, guess)
             elif smooth.velocity:
-                exact = self.directed(first)
-                found = [exact] if exact.ok else [self.attempt(rounded, first.result)]
+                found = exact_friction(self, first, narrow) or [self.attempt(rounded, first.result)]
         return choose(found)
 
     def eased(self, problem: MoveProblem, guess: Trajectory | None) -> Attempt | None:
@@ -190,11 +199,7 @@ class Planner:
 
     def directed(self, attempt: Attempt, weights: Weights | None = None) -> Attempt:
         """The same with the directions of motion kept: dry friction has no corner then, but for joints that creep, which it may hold."""
-        smooth = attempt.problem.driven.smooth
-        creep = CREEP * smooth.velocity
-        known = directions(attempt.motion, creep)
-        problem = replace(attempt.problem, directions=known, smooth=replace(attempt.problem.smooth or smooth, velocity=creep))
-        return self.attempt(problem, attempt.result, replace(self.options or EXACT, warm_barrier=DIRECTED), weights)
+        return directed(self, attempt, *KEPT, weights)
 
     def narrowed(self, attempt: Attempt) -> list[Attempt]:
         """The same with ever narrower corners."""
@@ -272,22 +277,6 @@ def choose(found: list[Attempt]) -> Attempt:
     if len(good) > 1:
         good = sorted((a for a in good if np.isfinite(a.value)), key=lambda a: a.value)
     return good[0] if good else found[0]
-
-
-def directions(motion: Trajectory, slow: float = 0.0) -> np.ndarray:
-    """(N, n): which way each joint moves in each step; 0 where it turns, stands or, inside the motion, is slower than told (rad/s, m/s)."""
-    mean = np.diff(motion.q, axis=0) / np.diff(motion.t)[:, None]
-    turns = motion.v[1:] * motion.v[:-1] < 0
-    creeps = (np.abs(mean) < slow) & ~setting_out(np.abs(mean) < slow)
-    return np.where(turns | creeps | (np.abs(mean) < 1e-4), 0.0, np.sign(mean))
-
-
-def setting_out(slow: np.ndarray) -> np.ndarray:
-    """(N, n): slow steps that belong to setting out or to arriving, a few at either end."""
-    few = max(1, len(slow) // 20)
-    begins = np.cumprod(slow, axis=0, dtype=bool)
-    ends = np.cumprod(slow[::-1], axis=0, dtype=bool)[::-1]
-    return (begins & (begins.sum(0) <= few)) | (ends & (ends.sum(0) <= few))
 
 
 def greatest_power(problem: MoveProblem) -> float:

@@ -1,0 +1,57 @@
+"""Dry friction in plans: it holds what stands, and its exact law counts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from armature.drive import Drive, Friction, Gear, Motor
+from armature.motion.trajectory import Trajectory
+from armature.optimize import dry
+from armature.optimize.least_energy import minimize_energy
+from armature.optimize.move import STANDS, MoveProblem
+from armature.optimize.task import Move
+from armature.robot.model import Joint, Limits, Link, Robot
+
+MASS, DRY, GRAVITY = 3.0, 6.0, 9.81  # kg, N, m/s²
+RESISTANCE, CONSTANT = 1.0, 20.0  # Ω, N/A
+
+
+@pytest.fixture(scope="module")
+def lift() -> Robot:
+    """A mass on a vertical slide with a d.c. drive and dry friction."""
+    links = Link("base"), Link("mass", MASS, (0.0, 0.0, 0.0), (0.01, 0.01, 0.01, 0.0, 0.0, 0.0))
+    joint = Joint("z", "prismatic", "base", "mass", axis=(0.0, 0.0, 1.0), limits=Limits(-1.0, 1.0, 2.0))
+    drive = Drive(Motor(resistance=RESISTANCE, torque_constant=0.1), Gear(ratio=CONSTANT / 0.1), friction=Friction(coulomb=DRY))
+    return Robot("lift", links, (joint,), "base", (0.0, 0.0, -GRAVITY)).with_drives({"z": drive})
+
+
+def held(force: float, seconds: float) -> float:
+    """Copper heat of a force held so long, J."""
+    return RESISTANCE * (force / CONSTANT) ** 2 * seconds
+
+
+@pytest.mark.parametrize("way", [-0.02, 0.02])
+def test_friction_holds_a_load_that_hardly_moves(lift: Robot, way: float):
+    """A slow lift stands first and creeps down, where friction carries a part of the weight: copper of (m g − f), not of m g."""
+    seconds, weight = 2.0, MASS * GRAVITY
+    plan = minimize_energy(lift, Move([0.0], [way], seconds))
+    assert plan.ok
+    assert plan.certificate.ok
+    least = held(weight - DRY, seconds) + (weight * way + DRY * abs(way))  # no motion holds with less, or loses less to friction
+    assert least <= plan.energy * (1 + 1e-3)
+    assert plan.energy <= least + 0.12 * held(weight, seconds)
+
+
+def test_a_joint_whose_direction_is_kept_clearly_moves(lift: Robot):
+    problem = MoveProblem(lift, Move([0.0], [0.3], 1.0), None, 20)
+    t = np.linspace(0.0, 1.0, 21)
+    q, v, a = problem.cubic(t)
+    known = dry.directions(Trajectory(t, q, v, a, lift.joint_names), 0.01)
+    assert (known == 1.0).all()
+    low, high = (np.tile(side, (21, 1)) for side in problem.driven.state_bounds())
+    replace(problem, directions=known)._keep_directions(low, high)
+    assert (low[1:-1, 1] == STANDS).all()
+    assert (high[1:-1, 1] == 2.0).all()
