@@ -25,7 +25,8 @@ from armature.optimize.least_along import least_energy_along, least_time_along
 from armature.optimize.path import path_model
 from armature.optimize.phase_plane import best_profile, best_within_means, mean_excesses
 from armature.optimize.programme import programme
-from armature.optimize.redundant import best_self_motion, least_energy_to_pose
+from armature.optimize.redundant import best_self_motion, least_energy_to_pose, slope_of
+from armature.optimize.self_motion import SelfMotion, energy_and_slope, plain_times
 from armature.robot.bounds import bounds
 
 
@@ -202,11 +203,12 @@ def test_torque_rate_and_jerk_are_kept():
     path = random_path(robot, 4)
     plan = least_time_along(robot, FollowPath(path))
     assert plan.ok, plan
-    t = np.linspace(0.0, plan.duration, 4001)
+    t = np.linspace(0.0, plan.duration, 20001)
     q, v, a = plan.trajectory(t)
     tau = arm.inverse_dynamics(robot, q, v, a)
-    assert np.abs(np.diff(tau, axis=0) / np.diff(t)[:, None]).max() < 200.0 * 1.05
-    assert np.abs(np.diff(a, axis=0) / np.diff(t)[:, None]).max() < 300.0 * 1.05
+    assert np.abs(np.diff(tau, axis=0) / np.diff(t)[:, None]).max() < 200.0 * (1 + 1e-3)
+    assert np.abs(np.diff(a, axis=0) / np.diff(t)[:, None]).max() < 300.0 * (1 + 1e-3)
+    assert plan.certificate.ok
     free = least_time_along(arm.library("planar2"), FollowPath(path))
     assert plan.duration > free.duration
 
@@ -360,20 +362,49 @@ def test_circle_of_a_redundant_arm_is_planned_within_its_limits():
     assert plan.ok and worst(robot, plan.trajectory) >= -1e-9
 
 
-def test_self_motion_of_a_redundant_arm_takes_less_energy_than_the_pseudo_inverse():
-    robot = arm.library("seven_axis")
-    q = np.array([0.0, 0.5, 0.0, 1.4, 0.0, 0.8, 0.0])
-    tip = robot.tips[0]
-    p = arm.pose(robot, q, tip).p
-    task = FollowPath(line(p, p + np.array([0.0, 0.25, 0.1])), duration=1.5, link=tip, start=q)
-    plain = least_energy_along(robot, task, knots=50)
-    best = best_self_motion(robot, task, tries=1, iterations=4, knots=50)
-    assert best.ok and best.energy < plain.energy - 1e-3 * plain.ledger.throughput and "self-motion" in best.notes[-1]
-    assert worst(robot, best.trajectory) >= -1e-9
-    t = np.linspace(0.0, 1.5, 100)
-    along = arm.pose(robot, best.trajectory(t).q, tip).p - p
-    d = np.array([0.0, 0.25, 0.1]) / np.linalg.norm([0.0, 0.25, 0.1])
-    assert np.abs(along - (along @ d)[:, None] * d).max() < 1e-5 and np.allclose(along[-1], [0.0, 0.25, 0.1], atol=1e-6)
+SEVEN = np.array([0.0, 0.5, 0.0, 1.4, 0.0, 0.8, 0.0])
+
+
+@pytest.mark.parametrize("posed", [False, True])
+def test_self_motion_of_a_redundant_arm_is_chosen_by_the_energy(posed):
+    # against the least norm; drawn to a home with a pull, n + 1 numbers, 24.55 J was the best on this line of points
+    robot, way = arm.library("seven_axis"), np.array([0.0, 0.25, 0.1])
+    hand = arm.pose(robot, SEVEN, robot.tips[0])
+    path = line(hand, (hand.R, hand.p + way)) if posed else line(hand.p, hand.p + way)
+    task = FollowPath(path, duration=1.5, link=robot.tips[0], start=SEVEN)
+    plain, best = least_energy_along(robot, task, knots=30), best_self_motion(robot, task, tries=1, knots=30)
+    assert best.ok and best.energy < (33.0 if posed else 24.0) and best.energy < plain.energy - 0.02 * plain.ledger.throughput
+    assert worst(robot, best.trajectory) >= -1e-9 and "self-motion" in best.notes[-1] and np.allclose(best.trajectory.q[0], SEVEN)
+    at = arm.pose(robot, best.trajectory(np.linspace(0.0, 1.5, 100)).q, robot.tips[0])
+    along, d = at.p - hand.p, way / np.linalg.norm(way)
+    assert np.abs(along - (along @ d)[:, None] * d).max() < 1e-5 and np.allclose(along[-1], way, atol=1e-6)
+    assert not posed or np.abs(at.R - hand.R).max() < 1e-5
+
+
+def test_slope_of_the_energy_by_the_self_motion_equals_differences():
+    robot = arm.library("seven_axis").with_friction({n: {"viscous": 0.5, "coulomb": 0.0} for n in arm.library("seven_axis").joint_names})
+    p = arm.pose(robot, SEVEN, robot.tips[0]).p
+    path = line(p, p + np.array([0.0, 0.25, 0.1]))
+    curve = FollowPath(path, link=robot.tips[0], start=SEVEN).curve(robot)
+    chart, timed = SelfMotion(curve, path, robot.tips[0], instants(robot), True), plain_times(curve, 1.5)
+    places, rng = chart.places(timed.p), np.random.default_rng(0)
+    c, d = 0.05 * rng.normal(size=(2, places.B.shape[1], 7))
+    energy = lambda c: energy_and_slope(chart, places, timed, c)[0]
+    slope = np.sum(energy_and_slope(chart, places, timed, c)[1] * d)
+    assert slope == pytest.approx((energy(c + 1e-4 * d) - energy(c - 1e-4 * d)) / 2e-4, rel=0.1)  # gears turn round smoothly
+
+
+def test_goal_of_a_redundant_arm_is_chosen_on_its_self_motion():
+    robot, tip = arm.library("seven_axis"), arm.library("seven_axis").tips[0]
+    goal = arm.pose(robot, np.array([0.5, 0.8, 0.2, 1.0, 0.3, 0.6, 0.2]), tip)
+    best = least_energy_to_pose(robot, SEVEN, goal, tip, 1.5, knots=30, most=2)
+    tried = [arm.minimize_energy(robot, arm.Move(SEVEN, q, 1.5), knots=30) for q in arm.inverse_kinematics(robot, goal, tip, SEVEN, most=2)]
+    assert best.ok and best.energy < min(plan.energy for plan in tried if plan.ok) - 0.1
+    last = arm.pose(robot, best.trajectory.q[-1], tip)
+    assert np.allclose(last.p, goal.p, atol=1e-8) and np.allclose(last.R, goal.R, atol=1e-8)
+    step = 0.02 * np.eye(7)[3]  # (G1) against plans to goals beside
+    up, down = (arm.minimize_energy(robot, arm.Move(SEVEN, best.trajectory.q[-1] + s * step, 1.5), knots=30).energy for s in (1, -1))
+    assert slope_of(instants(robot), best.trajectory)[3] == pytest.approx((up - down) / 0.04, rel=0.05)
 
 
 def test_goal_configuration_of_a_pose_is_chosen_by_the_energy():

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from armature.dynamics.compiled import inverse_dynamics
+from armature.dynamics.compiled import inverse_dynamics, kinetic_energy, potential_energy
 from armature.errors import ArgumentError
 from armature.motion.path import JointPoint
 from armature.motion.trajectory import Trajectory
@@ -215,6 +215,13 @@ def energy_along(at: Instants, curve: Curve, run: Timing | Profile) -> float:
     v, a = (s0 + x * (a0 + x * j / 2))[..., None], (a0 + x * j)[..., None]
     power, _ = at.values(point.q, point.dq * v, point.ddq * v * v + point.dq * a)
     return float(np.einsum("kc,k,c->", power, h, GAUSS_WEIGHTS))
+
+
+def losses_along(at: Instants, curve: Curve, run: Timing | Profile) -> float:
+    """What of the energy became heat, J: all but what bodies store at the end."""
+    point, speed = curve(np.array([0.0, 1.0])), run.s[[0, -1], None]
+    stored = kinetic_energy(curve.robot, point.q, point.dq * speed) + potential_energy(curve.robot, point.q)
+    return energy_along(at, curve, run) - float(np.diff(stored)[0])
 
 
 def timing_of(profile: Profile) -> Timing:

@@ -14,7 +14,18 @@ from typing import Any
 import numpy as np
 
 from armature.motion.trajectory import Trajectory
-from armature.optimize.along_path import Curve, Timing, knots_along, plain_law, plain_timing, slowed, spread, steps_along, timing_of
+from armature.optimize.along_path import (
+    Curve,
+    Timing,
+    knots_along,
+    losses_along,
+    plain_law,
+    plain_timing,
+    slowed,
+    spread,
+    steps_along,
+    timing_of,
+)
 from armature.optimize.certify import FINER, margins
 from armature.optimize.fastest import duration_of, fastest, straight_rows
 from armature.optimize.follow_path import FollowPath
@@ -178,7 +189,7 @@ class _Search:
         Measured by what becomes heat; the energy of lifting is the same for all."""
         if self.aim.duration is None:
             return 0.05 * abs(self.value(profile))
-        return 0.01 * self.aim.weight * abs(ledger(self.robot, timing_of(profile).trajectory(self.curve), self.supply).losses)
+        return 0.01 * self.aim.weight * abs(losses_along(self.model.at, self.curve, profile))
 
     def profile(self, steps: Steps) -> Profile | None:
         """The dynamic programme's answer."""

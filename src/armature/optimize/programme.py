@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from armature.optimize.along_path import Curve, energy_along, knots_along, spread, steps_along, timing_of
+from armature.optimize.along_path import Curve, energy_along, knots_along, losses_along, spread, steps_along
 from armature.optimize.fastest import fastest, straight_rows
 from armature.optimize.instant import Instants, instants
 from armature.optimize.path import path_model
 from armature.optimize.phase_plane import Profile, best_profile
-from armature.simulate.ledger import ledger
 
 FIRST, FINEST = 60, 960  # steps
 STANDS = 1e-3  # of the losses: a change by a doubling that is none
@@ -65,7 +64,7 @@ def programme(curve: Curve, duration: float, supply: Any = None, ends: tuple[flo
 
 def counted(curve: Curve, at: Instants, duration: float, profile: Profile, last: Programme | None) -> Programme:
     """A profile with its energy, against the one on half the steps."""
-    losses = ledger(curve.robot, timing_of(profile).trajectory(curve), at.supply).losses
+    losses = losses_along(at, curve, profile)
     energy = energy_along(at, curve, profile)
     bound = energy + profile.price * (profile.duration - duration)
     if last is None:

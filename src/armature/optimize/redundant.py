@@ -1,139 +1,164 @@
 """Arms with more joints than the task needs (K5): which of the motions that do the task costs least.
 
-Along a path the self-motion is steered by a configuration `home` to which the joints are drawn within their freedom, with a certain pull:
-n + 1 numbers, of which the energy at the task's duration is a smooth function. It is minimised by a quasi-Newton method from several
-starts, on the plain profile of speed (one inverse kinematics and one quadrature each); the best is planned in full, and never given
-where the least-norm motion is better. To a pose of the hand, the goal configurations that reach it are tried.
+Along a path the self-motion is a function of p that is chosen by the energy (self_motion.py), from several first curves; first with the
+plain profile of speed, then with that of the plan found. To a pose of the hand the goal configuration is chosen on its self-motion:
+    (G1)  dE*/dq₁ = ∫ (L_q φ + L_v φ' + L_a φ'') dt     along the best motion to q₁, φ any function from 0 to 1 that is flat at its ends
+(where no limit is touched), so that every plan gives the energy and its slope, and a quasi-Newton method goes on to the next goal.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.linalg import null_space
 
+from armature.dynamics.compiled import jacobian, pose
 from armature.dynamics.inverse_kinematics import inverse_kinematics, middle
 from armature.errors import ArgumentError
+from armature.motion.goal import as_goal
 from armature.motion.path import Path
-from armature.optimize.along_path import Curve, knots_along, plain_timing
+from armature.motion.rotation import log
+from armature.optimize.along_path import Curve
 from armature.optimize.follow_path import FollowPath, tip
+from armature.optimize.guess import LAWS
 from armature.optimize.instant import Instants, instants
 from armature.optimize.least_along import least_energy_along
 from armature.optimize.least_energy import minimize_energy
+from armature.optimize.self_motion import least, plain_times, times_of
 from armature.optimize.solution import Solution
 from armature.optimize.task import Move, configuration
 from armature.robot.bounds import bounds
 from armature.robot.model import Robot
 
-PULL = 2.0  # how strongly the joints are drawn home at first, see `arm.follow`
-STRONGEST = 12.0
-SIMPSON = 200  # equal parts of the time in which the energy of a trial is integrated
-PROBE = 1e-3  # rad or m, for slopes
-REFUSED = 1e3  # times the least-norm motion's: what a self-motion costs that cannot be followed
+PULL = 2.0  # how strongly the joints of a first curve are drawn home, see `arm.follow`
+GOALS = 6  # plans that a search for the goal takes at most
+FAR = 0.6  # rad or m: longest way to the next goal
+GAIN = 1e-4  # of what goes through the drives: less is no gain
+INSTANTS = 401  # at which (G1) is integrated
 
 
-def best_self_motion(robot: Robot, task: FollowPath, supply: Any = None, tries: int = 3, iterations: int = 8, **settings: Any) -> Solution:
+def best_self_motion(robot: Robot, task: FollowPath, supply: Any = None, tries: int = 3, iterations: int = 60, **settings: Any) -> Solution:
     """The least energy along a path of the hand over the self-motions of a redundant arm; `solution.notes` says what the least norm takes.
 
-    tries: starts of the search (the middle of the ranges, and configurations that reach the path's end).  iterations: of each.
-    settings: those of `minimize_energy`.
+    The start stays where the task gives one, else it is chosen too.  tries: first curves of the search (least norm, drawn to the middle of
+    the ranges and to configurations that reach the path's end, other starts).  iterations: of each.  settings: those of `minimize_energy`.
     """
     if not isinstance(task.path, Path):
         raise ArgumentError("self-motions are chosen along a path of the hand; a path of the joints leaves nothing to choose")
     if task.duration is None:
         raise ArgumentError("self-motions are compared at one duration; give FollowPath(..., duration=…)")
+    at, path, link, held = instants(robot, supply), task.path, task.link or tip(robot), task.start is not None
+    planned = lambda curve: _tried(lambda: least_energy_along(robot, replace(task, path=curve), supply, **settings))
     plain = _tried(lambda: least_energy_along(robot, task, supply, **settings))
-    search = _SelfMotion(robot, task, instants(robot, supply))
-    found = [search.improved(home, iterations) for home in homes(robot, task)[:tries]]
-    plans = [_tried(lambda t=t: least_energy_along(robot, t, supply, **settings)) for _, t in sorted(found, key=lambda pair: pair[0])[:1]]
-    good = [plan for plan in (*plans, plain) if plan is not None]
+    better = lambda curve, timed: least(curve, path, link, at, timed, held, iterations)
+    found = [better(curve, plain_times(curve, float(task.duration or 1.0))) for curve in first_curves(robot, task, tries)]
+    good = [plan for plan in (plain,) if plan is not None]
+    for _, curve in sorted(found, key=lambda pair: pair[0])[:1]:
+        plan = planned(curve)
+        again = None if plan is None else planned(better(curve, times_of(curve, plan.trajectory))[1])
+        good += [p for p in (plan, again) if p is not None]
     if not good:
         return least_energy_along(robot, task, supply, **settings)  # with its reason
     best = min(good, key=lambda plan: plan.energy)
     norm = "the least-norm motion fails" if plain is None else f"the least-norm motion takes {plain.energy:.4g} J"
-    return replace(best, notes=(*best.notes, f"the best self-motion of {len(found)} searches ({search.count} motions); {norm}"))
+    return replace(best, notes=(*best.notes, f"the best self-motion of {len(found)} searches; {norm}"))
 
 
-def homes(robot: Robot, task: FollowPath) -> list[np.ndarray]:
-    """First configurations to be drawn to: the middle of the ranges, and some that reach the path's end."""
-    end = task.path(1.0)
-    pose = end.x if end.R is None else (end.R, end.x)
-    return [middle(robot), *inverse_kinematics(robot, pose, task.link or tip(robot), seed=task.start, most=3).solutions]
-
-
-@dataclass(eq=False)
-class _SelfMotion:
-    """The energy of a path's plain profile as a function of (home, pull)."""
-
-    robot: Robot
-    task: FollowPath
-    at: Instants
-    count: int = 0
-    start: np.ndarray | None = None
-
-    def steered(self, x: np.ndarray) -> FollowPath:
-        """The task with x = (home, pull)."""
-        low, high = bounds(self.robot).lower, bounds(self.robot).upper
-        home = np.clip(x[:-1], np.maximum(low, -2 * np.pi), np.minimum(high, 2 * np.pi))
-        return replace(
-            self.task,
-            home=home,
-            pull=float(np.clip(x[-1], 0.0, STRONGEST)),
-            start=self.start if self.start is not None else self.task.start,
-        )
-
-    def energy(self, x: np.ndarray) -> float:
-        """J, by Simpson's rule in time, with what limits are exceeded priced; infinite where the path cannot be followed."""
-        self.count += 1
+def first_curves(robot: Robot, task: FollowPath, tries: int) -> list[Curve]:
+    """Curves to begin with, of several branches where there are such."""
+    found: list[Curve] = []
+    for other in _steered(robot, task):
         try:
-            curve = self.steered(x).curve(self.robot)
+            found.append(other.curve(robot))
         except ArgumentError:
-            return np.inf
-        motion = self.plain(curve)
-        t = np.linspace(motion.t[0], motion.t[-1], SIMPSON + 1)
-        power, rows = self.at.values(*motion(t))
-        weights = np.ones(SIMPSON + 1)
-        weights[1:-1:2], weights[2:-1:2] = 4.0, 2.0
-        beyond = np.maximum(rows[:, ~self.at.mean], 0.0)
-        spent = float(np.sum(weights * power) * (t[1] - t[0]) / 3.0)
-        return spent + float(np.mean(np.sum(beyond, axis=1))) * max(float(np.mean(np.abs(power))) * motion.duration, 1.0)
+            continue
+        if len(found) >= tries:
+            break
+    return found
 
-    def plain(self, curve: Curve) -> Any:
-        """The plain profile along the joints' curve."""
-        return plain_timing(curve, knots_along(curve, 60), float(self.task.duration or 1.0)).trajectory(curve)
 
-    def improved(self, home: np.ndarray, iterations: int) -> tuple[float, FollowPath]:
-        """The least energy near a first home, and the task that has it."""
-        first = np.append(home, PULL)
-        if self.start is None and self.task.start is None:
-            self.start = self.steered(first).curve(self.robot)(0.0).q  # all self-motions begin in one configuration
-        base = self.energy(first)
-        if not np.isfinite(base):
-            return np.inf, self.steered(first)
-        scale = max(abs(base), 1e-9)
-        value = lambda x: min(self.energy(x) / scale, REFUSED)
-        slope = lambda x: np.array([(value(x + e) - value(x - e)) / (2 * PROBE) for e in PROBE * np.eye(len(x))])
-        found = minimize(value, first, jac=slope, method="BFGS", options={"maxiter": iterations, "gtol": 1e-4})
-        return float(found.fun) * scale, self.steered(found.x)
+def _steered(robot: Robot, task: FollowPath) -> Iterator[FollowPath]:
+    """The task, drawn to configurations, and from other starts."""
+    yield task
+    yield replace(task, home=middle(robot), pull=PULL)
+    ends = [task.path(p) for p in (0.0, 1.0)]
+    poses = [e.x if e.R is None else (e.R, e.x) for e in ends]
+    reached = lambda pose: inverse_kinematics(robot, pose, task.link or tip(robot), seed=task.start, most=4).solutions
+    if task.start is None:
+        yield from (replace(task, start=q) for q in reached(poses[0]))
+    yield from (replace(task, home=q, pull=PULL) for q in reached(poses[1]))
+
+
+# to a pose ---------------------------------------------------------------------------------------------------------------
 
 
 def least_energy_to_pose(
     robot: Robot, start: Any, pose: Any, link: str, duration: float, supply: Any = None, most: int = 8, **settings: Any
 ) -> Solution:
-    """The least energy from a configuration to a pose of the hand, over the goal configurations that reach it (at most so many)."""
+    """The least energy from a configuration to a pose of the hand: of the goal configurations that reach it (at most so many are tried),
+    and for a redundant arm of all to which its self-motion leads from the best two of them."""
     begin = configuration(robot, start, "start")
     goals = inverse_kinematics(robot, pose, link, seed=begin, most=most)
     if not goals.ok:
         raise ArgumentError(goals.message)
-    plans = [_tried(lambda q=q: minimize_energy(robot, Move(begin, q, duration), supply, **settings)) for q in goals]
-    good = [plan for plan in plans if plan is not None]
-    if not good:
+    to = lambda q, guess=None: _tried(lambda: minimize_energy(robot, Move(begin, q, duration), supply, guess=guess, **settings))
+    plans = [plan for plan in map(to, goals) if plan is not None]
+    if not plans:
         return minimize_energy(robot, Move(begin, goals.best, duration), supply, **settings)  # with its reason
-    best = min(good, key=lambda plan: plan.energy)
-    return replace(best, notes=(*best.notes, f"the best of {len(good)} goal configurations that reach the pose"))
+    plans.sort(key=lambda plan: plan.energy)
+    led = [led_on(robot, plan, link, as_goal(pose).R is None, instants(robot, supply), to) for plan in plans[:2]]
+    best, tried = min((plan for plan, _ in led), key=lambda plan: plan.energy), len(plans) + sum(count for _, count in led)
+    return replace(best, notes=(*best.notes, f"the best of {tried} goal configurations that reach the pose"))
+
+
+def led_on(robot: Robot, plan: Solution, link: str, free: bool, at: Instants, to: Callable) -> tuple[Solution, int]:
+    """(the best plan, plans made) along the goal's self-motion: steepest descent in its metric, steps as long as they pay."""
+    goal = pose(robot, plan.trajectory.q[-1], link)
+    length, count = FAR, 0
+    while count < GOALS:
+        q = plan.trajectory.q[-1]
+        N = null_space(moved(robot, q, link, free))
+        way = -N @ (N.T @ slope_of(at, plan.trajectory)) if N.size else np.zeros(robot.n)
+        gain = GAIN * plan.ledger.throughput
+        if not np.any(way) or length * np.linalg.norm(way) < gain:
+            break
+        ahead = nearest(robot, q + length * way / np.linalg.norm(way), link, goal, free)
+        count += 1
+        trial = None if ahead is None else to(ahead, plan)
+        if trial is not None and trial.energy < plan.energy - gain:
+            plan, length = trial, min(1.5 * length, FAR)
+        else:
+            length = length / 4
+    return plan, count
+
+
+def moved(robot: Robot, q: np.ndarray, link: str, free: bool) -> np.ndarray:
+    """The Jacobian of the place, or of place and orientation."""
+    J = np.asarray(jacobian(robot, q, link))
+    return J[:3] if free else J
+
+
+def slope_of(at: Instants, motion: Any) -> np.ndarray:
+    """(G1): (n,) how the least energy changes with the goal, J/rad or J/m."""
+    T, x = motion.duration, np.linspace(0.0, 1.0, INSTANTS)
+    g, (phi, rate, bend) = at.gradient(*motion(motion.t[0] + T * np.clip(x, 1e-9, 1 - 1e-9))), LAWS["quintic"](x)
+    along = g.q * phi[:, None] + g.v * rate[:, None] / T + g.a * bend[:, None] / T**2
+    return np.trapezoid(along, T * x, axis=0)
+
+
+def nearest(robot: Robot, q: np.ndarray, link: str, goal: Any, free: bool) -> np.ndarray | None:
+    """A configuration near this one in which the hand is at its goal, within the ranges; None where there is none."""
+    b = bounds(robot)
+    for _ in range(20):
+        hand = pose(robot, q, link)
+        off = goal.p - hand.p if free else np.concatenate([goal.p - hand.p, log(goal.R @ hand.R.T)])
+        if np.max(np.abs(off)) < 1e-10:
+            return q if np.all((q >= b.lower) & (q <= b.upper)) else None
+        q = q + np.linalg.pinv(moved(robot, q, link, free)) @ off
+    return None
 
 
 def _tried(plan: Callable[[], Solution]) -> Solution | None:
