@@ -92,3 +92,25 @@ def test_least_times_under_a_mean_current_keep_it_and_are_certified(part):
         assert least.duration > free.duration * (1 + len(move.via)) * 1.001
         nearest = min(row["continuous current"].fraction for row in least.certificate.margins.values())
         assert abs(nearest) < 5e-3  # it is this limit that decides
+
+
+OTHERS = {
+    "scara": ([0.2, -0.8, 0.02, 0.0], [1.1, 0.9, 0.1, 1.0]),
+    "six_axis": ([-0.7, -1.2, 1.9, -1.0, -1.5, 0.0], [1.0, -0.4, 0.9, -0.4, -1.5, 1.2]),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_nothing_cool_is_found_a_little_below_the_least_time(name):
+    """Least heat instead of least time or energy, from the joint cubic, the motion itself and ways through other configurations."""
+    robot, move = library(name), Move(*OTHERS[name])
+    least = minimize_time(robot, move)
+    assert least.ok and least.certificate.ok, str(least)
+    planner = Planner(Weights(heat=1.0), Options(tolerance=1e-4, iterations=60))
+    problem = MoveProblem(robot, replace(move, duration=0.995 * least.duration), "regenerative", 60)
+    ways = [start for k, start in enumerate(starts(problem, least.trajectory, 2)) if k < 2 or k % 4 == 0]
+    for start in ways:
+        found = planner.attempt(problem, problem.guess(start))
+        assert not found.ok or worst_margin(robot, found.motion).fraction < -1e-3
+    slower = replace(problem, move=replace(move, duration=1.02 * least.duration))
+    assert any(planner.attempt(slower, slower.guess(start)).ok for start in ways)
