@@ -74,7 +74,7 @@ def test_hundred_quick_changes_end_with_the_last_one(ear, wish):
     assert all(what != "problem" for what, *_ in heard)
 
 
-@pytest.mark.parametrize(("hurry", "most"), [(0.0, 2), (0.2, 6)])
+@pytest.mark.parametrize(("hurry", "most"), [(0.0, 2), (0.2, 4)])
 def test_newer_wish_stops_a_search_that_has_run_for_a_moment(ear, wish, monkeypatch, hurry, most):
     running, steps = threading.Event(), []
     search = planners.draft
@@ -83,7 +83,7 @@ def test_newer_wish_stops_a_search_that_has_run_for_a_moment(ear, wish, monkeypa
         def slowly(iteration):
             running.set()
             steps.append(iteration.number)
-            time.sleep(0.05)
+            time.sleep(0.15)
             watch(iteration)
 
         return search(wish, guess, slowly)
@@ -96,7 +96,7 @@ def test_newer_wish_stops_a_search_that_has_run_for_a_moment(ear, wish, monkeypa
     ear.planner.ask(replace(wish, duration=2.0), None, curve=False)
     plan = next(value for what, value, _ in ear.until(lambda what, *_: what == "plan") if what == "plan")
     assert plan.duration == pytest.approx(2.0)  # the first plan to be told is that of the newer wish
-    assert steps[before:].index(0) <= most  # the older search ended within so many steps of 50 ms
+    assert steps[before:].index(0) <= most  # the older search ended within so many steps of 150 ms
 
 
 def test_plans_appear_during_a_drag_and_the_last_one_is_for_where_it_ended(ear, wish):
