@@ -31,7 +31,8 @@ DIRECTED = 3e-4  # barrier to start with when directions are kept
 LONGEST = 60  # iterations in a narrow corner
 MUCH = 0.02  # of a motion's cost: above this, joints that creep all the way are tried standing
 SQUEEZED = 0.3  # of the duration, in which they move then
-WORTH = 1.5e-3  # of a motion's cost: what friction might hold for less is sought above this
+BETTER = 1.5e-3  # of a motion's cost
+WORTH = 0.015  # of a motion's cost: what friction might hold for less is sought above this
 
 
 def exact_friction(planner: Planner, first: Attempt, narrow: bool = True) -> list[Attempt]:
@@ -58,7 +59,7 @@ def sharpened(planner: Planner, start: Attempt, f: float) -> list[Attempt]:
             found.append(exact)
             sharp = exact
     # turns that are kept may be in the wrong place
-    if f < 1.0 and not planner.late and all(start.value < a.value - WORTH * abs(a.value) for a in found):
+    if f < 1.0 and not planner.late and all(start.value < a.value - BETTER * abs(a.value) for a in found):
         whole = planner.attempt(start.problem, start.result, replace(planner.precise, iterations=2 * LONGEST))
         found += [whole] if whole.ok else []
     return found
