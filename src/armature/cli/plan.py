@@ -38,6 +38,7 @@ def plan(
     supply: str | None = SUPPLY,
     knots: int | None = typer.Option(None, help="steps in time, 100 by default", show_default=False, min=4, max=20000),
     deadline: float | None = typer.Option(None, help="seconds after which the best so far is taken", show_default=False, min=0.01),
+    thorough: bool = typer.Option(False, "--thorough", help="search on where dry friction may hold joints that hardly move; ten times as long"),
     save: Path | None = typer.Option(
         None, help="write the plan: a folder, or the motion alone: .csv, .npz, .json, .yaml (ROS 2), …", show_default=False
     ),
@@ -47,7 +48,7 @@ def plan(
     given = {"drives": drives, "payload": payload, "limits": limits, "hold": hold}
     if start is not None and goal is None and Path(start).suffix.lower() in MOTION_FILES:
         return _recorded(find_robot(task, **given), Path(start), supply, knots, save, report)
-    job = find_job(task, start, goal, duration, supply, objective, knots, given)
+    job = replace(find_job(task, start, goal, duration, supply, objective, knots, given), thorough=thorough)
     with Progress(f"planning {job.name or job.robot.name}") as progress:
         solution = job.run(callback=progress, deadline=deadline)
     say(solution)

@@ -32,11 +32,12 @@ LONGEST = 60  # iterations in a narrow corner
 MUCH = 0.02  # of a motion's cost: above this, joints that creep all the way are tried standing
 SQUEEZED = 0.3  # of the duration, in which they move then
 BETTER = 1.5e-3  # of a motion's cost
-WORTH = 0.015  # of a motion's cost: what friction might hold for less is sought above this
+WORTH = 1.5e-3  # of a motion's cost: what friction might hold for less is sought above this
+TOLD = 0.01  # of a motion's cost: above this a plan says that it might pay to search on
 
 
-def exact_friction(planner: Planner, first: Attempt, narrow: bool = True) -> list[Attempt]:
-    """Motions with exact friction, from one found in wide corners; none where that fails. narrow: whether narrow corners may be tried."""
+def exact_friction(planner: Planner, first: Attempt, narrow: bool) -> list[Attempt]:
+    """Motions with exact friction, from one found in wide corners; none where that fails. narrow: whether narrow corners are tried too."""
     found = [exact for exact in (directed(planner, first, *KEPT),) if exact.ok]
     if planner.late or not narrow or (found and prospect(found[0]) < WORTH * abs(found[0].value)):
         return found
@@ -85,6 +86,14 @@ def squeezed(planner: Planner, best: Attempt, late: bool) -> Attempt | None:
     problem = replace(best.problem, directions=None, smooth=smooth)
     start = problem.guess(replace(motion, q=q, v=v, a=a))
     return planner.attempt(problem, start, replace(planner.precise, tolerance=ROUGH, iterations=2 * LONGEST))
+
+
+def advice(attempt: Attempt) -> str:
+    """What a longer search might save, where that is worth telling; empty where it is not."""
+    part = prospect(attempt) / max(abs(attempt.value), 1e-12) if attempt.problem.driven.smooth.velocity else 0.0
+    if part < TOLD:
+        return ""
+    return f"dry friction might hold joints that hardly move, {100 * part:.1f} % cheaper at best: a thorough search looks for it"
 
 
 def prospect(attempt: Attempt) -> float:

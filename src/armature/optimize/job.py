@@ -26,6 +26,7 @@ class Job:
     robot: with its drives, payload and limits.  task: a `Move` or a `FollowPath`.  objective: "energy" or "time".
     supply: as in `minimize_energy`; it is also what the energy of the shortest motion is counted with.
     knots: steps in time.  name: for tables and file names.  output: the folder where the plan shall be written, if any.
+    thorough: as in `minimize_energy`.
     """
 
     robot: Robot
@@ -35,6 +36,7 @@ class Job:
     knots: int = 100
     name: str = ""
     output: Path | None = None
+    thorough: bool = False
 
     def __post_init__(self) -> None:
         if self.objective not in OBJECTIVES:
@@ -45,4 +47,4 @@ class Job:
         common: dict[str, Any] = {"knots": self.knots, "guess": guess, "callback": callback, "deadline": deadline}
         if self.objective == "time":
             return minimize_time(self.robot, self.task, supply=self.supply, **common)
-        return minimize_energy(self.robot, self.task, self.supply, **common)
+        return minimize_energy(self.robot, self.task, self.supply, thorough=self.thorough, **common)

@@ -13,6 +13,7 @@ from armature.optimize.answer import check_task, solution
 from armature.optimize.carry import Known
 from armature.optimize.diagnose import between_knots, coolest, diagnose
 from armature.optimize.driven import Weights
+from armature.optimize.dry import advice
 from armature.optimize.follow_path import FollowPath
 from armature.optimize.forbidden import forbidden
 from armature.optimize.interior import Options
@@ -42,6 +43,7 @@ def minimize_energy(
     deadline: float | None = None,
     callback: Callable | None = None,
     options: Options | None = None,
+    thorough: bool = False,
 ) -> Solution:
     """The motion of the task's duration that costs the least energy, within all limits of joints and drives; along a path for a FollowPath.
 
@@ -49,6 +51,7 @@ def minimize_energy(
     default the robot's own, else regenerative.  knots: steps in time.  guess: a motion to start from, the joint cubic by default; an
     earlier Solution of a neighbouring task gives its multipliers too, which makes planning again quick.
     deadline: seconds after which the best motion so far is returned.  callback: called with every iteration; a true answer stops.
+    thorough: search on for motions in which dry friction holds joints that hardly move, ten times as long; `notes` say where it may pay.
     Where a limit is exceeded between knots by more than 1e-3 of itself, the plan is refined and it is said in `notes`.
     """
     if isinstance(task, FollowPath):
@@ -60,7 +63,7 @@ def minimize_energy(
     if diagnosis is not None:
         return solution(unsearched(problem), diagnosis, [], time.perf_counter() - begin)
     watch = Watch(problem, callback)
-    planner = Planner(Weights(energy=1.0), options or EXACT, watch, None if deadline is None else begin + deadline)
+    planner = Planner(Weights(energy=1.0), options or EXACT, watch, None if deadline is None else begin + deadline, thorough=thorough)
     known = Known(guess.result, guess.trajectory) if isinstance(guess, Solution) else guess
     best, notes = planner.plan(problem, known)
     if not best.ok and not planner.late and not watch.stopped:
@@ -74,6 +77,7 @@ def minimize_energy(
     if best.ok:
         best, notes = repaired(planner, best, notes)
         diagnosis = between_knots(best)
+        notes = [*notes, *filter(None, [] if thorough else [advice(best)])]
     return solution(best, diagnosis, notes, time.perf_counter() - begin)
 
 

@@ -74,13 +74,15 @@ class Attempt:
 class Planner:
     """What all solves of one plan share. weights: the cost.  deadline: of the clock `time.perf_counter`, s.
 
-    budget: of the clock `time.thread_time`, s, looked at between solves: searches of our own end alike on a busy machine."""
+    budget: of the clock `time.thread_time`, s, looked at between solves: searches of our own end alike on a busy machine.
+    thorough: whether narrow corners of dry friction are tried too (dry.py)."""
 
     weights: Weights
     options: Options | None = None
     callback: Callable | None = None
     deadline: float | None = None
     budget: float | None = None
+    thorough: bool = False
 
     def left(self) -> float | None:
         """Seconds left, None without a deadline."""
@@ -148,7 +150,7 @@ class Planner:
             if smooth.power:
                 finer = replace(finer, smooth=narrow(smooth, 0.5 * greatest_power(problem), 4 * NARROWEST))
             elif smooth.velocity:
-                slow, width = NARROW
+                slow, width = NARROW if self.thorough else KEPT
                 finer = replace(finer, smooth=replace(smooth, velocity=width * smooth.velocity))
                 finer = replace(finer, directions=directions(finer.trajectory(start), slow * smooth.velocity))
             found = self.attempt(finer, start, replace(self.options or EXACT, warm_barrier=NEAR, iterations=PATIENCE))
@@ -158,7 +160,7 @@ class Planner:
         return found if found.ok or self.late else self.best(problem)
 
     def best(self, problem: MoveProblem, guess: Trajectory | None = None, narrow: bool = True) -> Attempt:
-        """Solve once, sharpen corners where there are any, keep the best. narrow: whether narrow corners of dry friction are tried."""
+        """Solve once, sharpen corners where there are any, keep the best. narrow: whether a thorough search may try narrow corners."""
         smooth = problem.driven.smooth
         power = greatest_power(problem) if smooth.power else 0.0
         rounded = replace(problem, smooth=replace(smooth, power=0.5 * power), directions=None)
@@ -175,7 +177,7 @@ class Planner:
                 found += self.narrowed(first)
                 found += self.standing(problem, guess)
             elif smooth.velocity:
-                found = exact_friction(self, first, narrow) or [self.attempt(rounded, first.result)]
+                found = exact_friction(self, first, narrow and self.thorough) or [self.attempt(rounded, first.result)]
         return choose(found)
 
     def eased(self, problem: MoveProblem, guess: Trajectory | None) -> Attempt | None:
