@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import armature as arm
+from armature.drive import Friction
 from armature.dynamics import recursive
 from armature.optimize.guess import joint_quintic
 from armature.simulate.rehearse import CONTROLLERS, Perturbations, heavier, rehearse, torque_limits
@@ -22,6 +23,23 @@ def test_without_perturbations_the_plan_is_followed_and_its_energy_is_the_ledger
     found = rehearse(ROBOT, PLAN, NOTHING, runs=3, controller=controller)
     assert found.error.max() < 1e-4 and not found.failed.any()
     assert found.energy == pytest.approx(arm.ledger(ROBOT, PLAN).energy, rel=5e-3)
+
+
+def test_friction_of_a_drive_acts_as_the_same_friction_of_its_joint():
+    bare = arm.library("planar2")
+    bare = bare.with_friction(dict.fromkeys(bare.joint_names, Friction()))
+    motion = joint_quintic(np.array([0.3, 0.4]), np.array([0.9, 0.8]), 1.0, joint_names=bare.joint_names)
+    friction = Friction(viscous=1.5, coulomb=0.8)
+    drives = {c.joints[0]: replace(c.drives[0], friction=friction) for c in bare.drives}
+    on_drives, on_joints = bare.with_drives(drives), bare.with_friction(dict.fromkeys(bare.joint_names, friction))
+    given = Perturbations(friction=0.9)
+    for controller in CONTROLLERS:
+        a, b = (rehearse(robot, motion, given, runs=8, controller=controller) for robot in (on_drives, on_joints))
+        assert a.energy == pytest.approx(b.energy, rel=1e-9) and a.rms == pytest.approx(b.rms, rel=1e-6)
+        assert a.energy.std() > 0.01 * a.planned_energy  # it counts
+    still = rehearse(on_drives, motion, NOTHING, runs=1)
+    certificate = arm.certify(on_drives, motion)
+    assert still.error.max() < 1e-4 and still.energy[0] == pytest.approx(certificate.energy, rel=5e-3)
 
 
 @pytest.mark.parametrize("controller", CONTROLLERS)
@@ -82,6 +100,13 @@ def test_bad_arguments_are_refused():
     for arguments, words in (({"controller": "magic"}, "controller"), ({"runs": 0}, "runs"), ({"step": 2.0}, "step")):
         with pytest.raises(arm.ArgumentError, match=words):
             rehearse(ROBOT, PLAN, **arguments)
+    for wrong, words in ((PLAN.q, "takes a Trajectory"), (None, "takes a Trajectory")):
+        with pytest.raises(arm.ArgumentError, match=words):
+            rehearse(ROBOT, wrong)
+    with pytest.raises(arm.ArgumentError, match="noise = 'much'"):
+        rehearse(ROBOT, PLAN, {"noise": "much"})
+    with pytest.raises(arm.ArgumentError, match=r"runs = 2\.5"):
+        rehearse(ROBOT, PLAN, runs=2.5)  # type: ignore[arg-type]
     with pytest.raises(arm.ArgumentError, match="joints"):
         rehearse(arm.library("planar2"), PLAN)
     with pytest.raises(arm.ArgumentError, match="mass"):

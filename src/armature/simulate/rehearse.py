@@ -10,11 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from armature.drive import as_supply, stack
+from armature.drive.corner import EXACT, Smooth
+from armature.drive.train import Drivetrain
 from armature.dynamics import compiled, recursive
 from armature.dynamics.friction import friction_torque
 from armature.errors import ArgumentError
@@ -24,6 +27,7 @@ from armature.robot.bounds import bounds
 from armature.robot.model import Robot
 from armature.robot.tree import Tree
 from armature.simulate.rehearsal_loop import run_loop
+from armature.spatial.vectors import pack
 
 CONTROLLERS = ("servo", "constraint")
 FRICTION_WIDTH = 1e-2  # rad/s or m/s over which dry friction is rounded
@@ -34,8 +38,9 @@ FAILED = 10.0  # rad or m: beyond this a run has failed
 class Perturbations:
     """How the real robot differs from the model.
 
-    mass: every body's mass and inertia by up to this fraction, each its own.  friction: every joint's friction likewise.
-    delay: s, from the encoders to the torques.  noise: of the encoders, standard deviation, rad or m.
+    mass: every body's mass and inertia by up to this fraction, each its own.
+    friction: every joint's friction, that of its drive included, likewise.
+    delay: s, from the encoders to the torques, in whole steps of the controller.  noise: of the encoders, standard deviation, rad or m.
     velocity_noise: of the velocities that the controller is given, rad/s or m/s.  saturation: torques held within the limits of joints and
     drives.  start: standard deviation of the first configuration, rad or m.
     """
@@ -51,8 +56,9 @@ class Perturbations:
     def __post_init__(self) -> None:
         for name in ("mass", "friction", "delay", "noise", "velocity_noise", "start"):
             value = getattr(self, name)
-            if not (np.isfinite(value) and value >= 0.0) or (name in ("mass", "friction") and value >= 1.0):
-                raise ArgumentError(f"perturbation {name} = {value}: give a number ≥ 0 (mass and friction below 1: they are fractions)")
+            known = isinstance(value, (int, float)) and np.isfinite(value) and value >= 0.0
+            if not known or (name in ("mass", "friction") and value >= 1.0):
+                raise ArgumentError(f"perturbation {name} = {value!r}: give a number ≥ 0 (mass and friction below 1: they are fractions)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,13 +128,15 @@ def rehearse(
     bandwidth: of the position loop, Hz: K_p = M̄ ω², K_d = 2 M̄ ω with the mean inertia M̄ of each joint; Γ₀ = ω², Γ₁ = 2ω.
     step: of the controller, s.  supply: as for `ledger`.  seed: of the random numbers: the same seed, the same runs.
     """
-    plan = solution if isinstance(solution, Trajectory) else solution.trajectory
+    plan = solution if isinstance(solution, Trajectory) else getattr(solution, "trajectory", None)
+    if not isinstance(plan, Trajectory):
+        raise ArgumentError(f"rehearse takes a Trajectory, or a planner's solution with one; got {solution!r}")
     given = _given(perturbations)
     if controller not in CONTROLLERS:
         raise ArgumentError(f"controller is {controller!r}; use one of {', '.join(CONTROLLERS)}")
     if robot.nq != robot.nv or plan.n != robot.nv:
         raise ArgumentError(f"the plan moves {plan.n} joints, robot {robot.name!r} has {robot.nv} and must stand on a fixed base")
-    if not (0 < step < plan.duration and runs >= 1 and bandwidth > 0):
+    if not (0 < step < plan.duration and isinstance(runs, Integral) and runs >= 1 and 0 < bandwidth < np.inf):
         raise ArgumentError(f"step = {step} s, runs = {runs} and bandwidth = {bandwidth} Hz must be positive, the step below the duration")
     return _Rehearsal(robot, plan, given, runs, controller, 2 * np.pi * bandwidth, step, seed).result(supply)
 
@@ -190,10 +198,9 @@ class _Rehearsal:
         robot = self.robot
 
         def plain(tree, q, v, tau, mass, friction):
-            drag = friction_torque(robot, v, tau, FRICTION_WIDTH)
-            return recursive.forward_dynamics(heavier(tree, mass), q, v, tau - friction * drag)
+            return recursive.forward_dynamics(heavier(tree, mass), q, v, tau - friction * drag(robot, v, tau))
 
-        n, details = robot.nv, repr([j.friction for j in robot.joints])
+        n, details = robot.nv, friction_details(robot)
         inputs: dict[str, Any] = {"q": n, "v": n, "tau": n, "mass": len(robot.tree.bodies), "friction": n}
         return compiled.kernel(robot, "perturbed", plain, inputs, details, FRICTION_WIDTH)
 
@@ -203,9 +210,9 @@ class _Rehearsal:
 
         def plain(tree, q, v, a):
             tau = recursive.inverse_dynamics(tree, q, v, a)
-            return tau + friction_torque(robot, v, tau, FRICTION_WIDTH)
+            return tau + drag(robot, v, tau)
 
-        n, details = robot.nv, repr([j.friction for j in robot.joints])
+        n, details = robot.nv, friction_details(robot)
         return compiled.kernel(robot, "model torque", plain, {"q": n, "v": n, "a": n}, details, FRICTION_WIDTH)
 
     def energy(self, v: np.ndarray, a: np.ndarray, tau: np.ndarray, supply: Any) -> np.ndarray:
@@ -213,11 +220,31 @@ class _Rehearsal:
         robot = self.robot
         if not robot.drives:
             return np.full(v.shape[1], np.nan)
-        # the drivetrain adds the model's friction to what it is given; the torques hold it already
-        drag = np.stack(np.broadcast_arrays(*robot.drivetrain.joint_friction(tau, v)), axis=-1)
-        powers = stack(robot.drivetrain.flow(tau - drag, v, a), "power")
+        # the drivetrain adds the model's friction, of joints and of drives, to what it is given; the torques hold it already
+        train = robot.drivetrain
+        joints, drives = (np.stack(np.broadcast_arrays(*x), axis=-1) for x in (train.joint_friction(tau, v), drive_friction(train, tau, v)))
+        powers = stack(train.flow(tau - joints - drives, v, a), "power")
         drawn = as_supply(supply if supply is not None else robot.supply).drawn([powers[..., k] for k in range(powers.shape[-1])])
         return np.asarray(self.step * np.sum(drawn, axis=0))
+
+
+def drive_friction(train: Drivetrain, torque: Any, velocity: Any, smooth: Smooth = EXACT) -> list[Any]:
+    """The friction of the drives as felt by each joint, N·m or N: Wᵀ F(W v, share τ), W the matrix from joints to axes."""
+    axes = zip(train.drives, train.axis_velocity(velocity), train.axis_torque(torque))
+    taken = [drive.friction.torque(v, load, smooth) for drive, v, load in axes]
+    return [sum((row[j] * f for row, f in zip(train.matrix, taken) if row[j]), 0.0) for j in range(len(train.joint_names))]
+
+
+def drag(robot: Robot, v: Any, tau: Any) -> Any:
+    """(n,) what the friction of joints and drives takes, dry friction rounded. Plain, on symbols too."""
+    smooth = Smooth(velocity=FRICTION_WIDTH, power=FRICTION_WIDTH)
+    return friction_torque(robot, v, tau, FRICTION_WIDTH) + pack(drive_friction(robot.drivetrain, tau, v, smooth))
+
+
+def friction_details(robot: Robot) -> str:
+    """All that the friction of a robot depends on, by which its compiled functions are known."""
+    train = robot.drivetrain
+    return repr(([j.friction for j in robot.joints], [d.friction for d in train.drives], train.matrix, train.share))
 
 
 def heavier(tree: Tree, factors: Any) -> Tree:
