@@ -38,7 +38,7 @@ STILL = 1e-9  # rad or m
 RESTING = 1e-7  # rad or m over the whole motion, which is rounding
 EASING = (3.0, 1.0, 0.3, 0.1, 0.03)  # prices of acceleration, as parts of the joint cubic's energy
 ROUGH = 2e-2  # tolerance of a solve that only has to find the directions
-EXACT = Options(tolerance=1e-5, iterations=200)  # of a plan; its cost is then right to a few mJ, 1e-6 for each limit
+EXACT = Options(tolerance=1e-6, iterations=200)  # of a plan; at 1e-5 cheap motions of small arms cost up to some per cent more
 NEAR = 1e-6  # barrier to start with from a neighbour's multipliers
 PATIENCE = 40  # iterations from a neighbour's multipliers, before the search begins anew
 ENOUGH = 0.95 * ALLOWED  # violation between knots that is left as it is
