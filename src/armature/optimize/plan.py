@@ -21,13 +21,13 @@ from armature.drive import Regenerative, Smooth, stack
 from armature.dynamics.compiled import inverse_dynamics
 from armature.motion.trajectory import Trajectory
 from armature.optimize.carry import Known, carried
-from armature.optimize.certify import ALLOWED, Margin, margins
+from armature.optimize.certify import ALLOWED, FINER, Margin, margins
 from armature.optimize.driven import Supply, Weights
 from armature.optimize.dry import KEPT, NARROW, directed, directions, exact_friction
 from armature.optimize.interior import Options, solve
 from armature.optimize.move import MoveProblem, default_smooth
 from armature.optimize.problem import Guess
-from armature.optimize.result import Result
+from armature.optimize.result import Iteration, Result
 from armature.robot.model import Robot
 from armature.simulate.ledger import flow_of, motion_steps
 
@@ -42,7 +42,7 @@ EXACT = Options(tolerance=1e-6, iterations=200)  # of a plan; at 1e-5 cheap moti
 NEAR = 1e-6  # barrier to start with from a neighbour's multipliers
 PATIENCE = 40  # iterations from a neighbour's multipliers, before the search begins anew
 ENOUGH = 0.95 * ALLOWED  # violation between knots that is left as it is
-CHECKED = 5  # points between two knots at which a plan's limits are checked; they lie near enough to find 96 % of what is exceeded
+DEEPEST = 0.2  # of a limit: what is still exceeded when it is drawn in to this is not cured by drawing it in
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,7 @@ class Attempt:
     @cached_property
     def worst(self) -> Margin | None:
         """The smallest margin of all limits, between knots too; None without limits."""
-        return worst_margin(self.problem.robot, self.motion, CHECKED)
+        return worst_margin(self.problem.robot, self.motion)
 
     @property
     def ok(self) -> bool:
@@ -99,12 +99,22 @@ class Planner:
         return self.options or EXACT
 
     def attempt(
-        self, problem: MoveProblem, start: Guess | Result, options: Options | None = None, weights: Weights | None = None
+        self,
+        problem: MoveProblem,
+        start: Guess | Result,
+        options: Options | None = None,
+        weights: Weights | None = None,
+        rigid: bool = False,
     ) -> Attempt:
-        """One solve, judged by the exact law. options, weights: other ones than the plan's."""
-        result = solve(problem.problem(weights or self.weights), start, options or self.options, self.callback, self.left())
+        """One solve, judged by the exact law. options, weights: other ones than the plan's.  rigid: ends when its rows begin to stretch."""
+        watch = self.unless_stretched if rigid else self.callback
+        result = solve(problem.problem(weights or self.weights), start, options or self.options, watch, self.left())
         motion = settled(problem.trajectory(result)) if problem.driven.dry and not problem.robot.loops else problem.trajectory(result)
         return Attempt(problem, result, motion, lambda: self.value(problem, motion))
+
+    def unless_stretched(self, line: Iteration) -> bool:
+        """Ends a search from a neighbour when its rows begin to stretch: another way is quicker then."""
+        return line.elastic or bool(self.callback and self.callback(line))
 
     def value(self, problem: MoveProblem, motion: Trajectory) -> float:
         """Exact cost of a motion: its duration where time is what counts, else the net energy from the supply."""
@@ -139,7 +149,7 @@ class Planner:
         slow = (problem.smooth or problem.driven.smooth).velocity
         known = None if best.problem.directions is None else directions(problem.trajectory(start), slow)
         options = replace(self.precise, warm_barrier=NEAR, iterations=PATIENCE if problem.N != best.problem.N else 2 * PATIENCE)
-        return self.attempt(replace(problem, directions=known), start, options)
+        return self.attempt(replace(problem, directions=known), start, options, rigid=True)
 
     def near(self, problem: MoveProblem, known: Known) -> Attempt:
         """From an earlier plan of a neighbouring task: its motion, multipliers, directions and knots; from its motion where that fails."""
@@ -288,8 +298,8 @@ def greatest_power(problem: MoveProblem) -> float:
     return max(1.0, float(np.abs(tau * v).max()), float((np.abs(tau).mean(0) * np.abs(v).max()).max()))
 
 
-def worst_margin(robot: Robot, motion: Trajectory, finer: int = 20) -> Margin | None:
-    """The smallest margin of all limits, between knots too."""
+def worst_margin(robot: Robot, motion: Trajectory, finer: int = FINER) -> Margin | None:
+    """The smallest margin of all limits, between knots too, where the certificate looks at them."""
     return min((m for row in margins(robot, motion, finer).values() for m in row.values()), key=lambda m: m.fraction, default=None)
 
 
@@ -302,7 +312,7 @@ def finer_problem(problem: MoveProblem, worst: Margin, small: float = SMALL) -> 
     if known and (-worst.fraction <= small or problem.N >= FINEST or name in model.total_names):
         factor = problem.tighter.get(name, 1.0) * (1.0 - worst.fraction) ** -1.2
         note = f"limit drawn in by {100 * (1 - factor):.2g} %: between knots {worst}"
-        return replace(problem, tighter={**problem.tighter, name: factor}), note
+        return (replace(problem, tighter={**problem.tighter, name: factor}), note) if factor >= DEEPEST else (problem, "")
     if problem.N >= FINEST:
         return problem, ""
     note = f"refined from {problem.N} to {2 * problem.N} knots: between knots {worst}"
