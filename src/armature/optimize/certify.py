@@ -25,6 +25,7 @@ from armature.simulate.ledger import ledger, motion_steps
 
 FINER = 20  # grid points between two knots
 ALLOWED = 1e-3  # violation, as a fraction of the limit
+MEANS = ("average heat", "continuous current")  # limits over the whole motion
 TRACKING = 1e-3  # largest error of the simulated motion, as a fraction of the motion's extent
 ENERGY = 1e-2  # largest difference of the simulated energy, as a fraction of the energy that went through
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from armature.motion.trajectory import Trajectory
-from armature.optimize.certify import ALLOWED, Margin, margins
+from armature.optimize.certify import ALLOWED, MEANS, Margin, margins
 from armature.optimize.driven import Weights
 from armature.optimize.forbidden import heavy
 from armature.optimize.guess import stretched
@@ -20,7 +20,6 @@ from armature.optimize.solution import Diagnosis
 from armature.optimize.time_scaling import time_scaling
 from armature.robot.model import Robot
 
-MEANS = ("average heat", "continuous current")
 FAR = 3.0  # times the duration asked for: a motion so slow is no answer where a lighter payload is
 LOOSE = 1e6  # factor on limits that are left out
 WHIRLS = 30.0  # times the joint cubic's greatest speed: a search that runs away
@@ -46,6 +45,10 @@ def between_knots(best: Attempt) -> Diagnosis | None:
     worst = best.worst
     if worst is None or worst.fraction >= -ALLOWED:
         return None
+    if worst.limit in MEANS:
+        hot = [told for motion in (coolest(best.problem), best) if (told := too_hot(motion, None)) is not None]
+        if hot:
+            return min(hot, key=lambda told: told.pause or 0.0)
     sentence = f"A limit is exceeded between the knots and refining did not help: {needed(worst)}."
     remedy = f"Ask for more knots than {best.problem.N}, a little more time, or draw the limit in by {-100 * worst.fraction:.2g} %."
     return Diagnosis(sentence, worst.limit, worst.joint, worst.time, worst.value - worst.bound, remedy)

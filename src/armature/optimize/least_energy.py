@@ -11,6 +11,7 @@ from typing import Any
 from armature.motion.trajectory import Trajectory
 from armature.optimize.answer import check_task, solution
 from armature.optimize.carry import Known
+from armature.optimize.certify import MEANS
 from armature.optimize.diagnose import between_knots, coolest, diagnose
 from armature.optimize.driven import Weights
 from armature.optimize.dry import advice
@@ -21,7 +22,7 @@ from armature.optimize.least_along import least_energy_along
 from armature.optimize.loop_move import move_problem
 from armature.optimize.min_time import shortest, unsearched
 from armature.optimize.move import MoveProblem
-from armature.optimize.plan import ENOUGH, EXACT, Attempt, Planner, finer_problem
+from armature.optimize.plan import ENOUGH, EXACT, IDLE, Attempt, Planner, finer_problem
 from armature.optimize.result import Iteration
 from armature.optimize.solution import Solution
 from armature.optimize.task import Move
@@ -93,9 +94,11 @@ def repaired(planner: Planner, best: Attempt, notes: list[str]) -> tuple[Attempt
         if worst is None or worst.fraction >= -ENOUGH or planner.late:
             break
         finer, note = finer_problem(best.problem, worst, math.inf)
-        tried = (planner.best(finer, motion) for motion in (best.motion, None)) if note else ()
+        # limits of means have been tried from this motion
+        motions = (None,) if worst.limit in MEANS else (best.motion, None)
+        tried = (planner.best(finer, motion) for motion in motions) if note else ()
         better = next((attempt for attempt in tried if attempt.ok), None)
-        if better is None:
+        if better is None or (worst.limit in MEANS and better.worst is not None and better.worst.fraction < worst.fraction + IDLE):
             break
         best, notes = better, [*notes, note]
     return best, notes

@@ -21,12 +21,13 @@ from armature.drive import Regenerative, Smooth, stack
 from armature.dynamics.compiled import inverse_dynamics
 from armature.motion.trajectory import Trajectory
 from armature.optimize.carry import Known, carried
-from armature.optimize.certify import ALLOWED, FINER, Margin, margins
+from armature.optimize.certify import ALLOWED, FINER, MEANS, Margin, margins
 from armature.optimize.driven import Supply, Weights
 from armature.optimize.dry import KEPT, NARROW, directed, directions, exact_friction
 from armature.optimize.interior import Options, solve
 from armature.optimize.move import MoveProblem, default_smooth
 from armature.optimize.problem import Guess
+from armature.optimize.rests import rested
 from armature.optimize.result import Iteration, Result
 from armature.robot.model import Robot
 from armature.simulate.ledger import flow_of, motion_steps
@@ -42,6 +43,7 @@ EXACT = Options(tolerance=1e-6, iterations=200)  # of a plan; at 1e-5 cheap moti
 NEAR = 1e-6  # barrier to start with from a neighbour's multipliers
 PATIENCE = 40  # iterations from a neighbour's multipliers, before the search begins anew
 ENOUGH = 0.95 * ALLOWED  # violation between knots that is left as it is
+IDLE = 1e-3  # of a limit of a mean: drawing it in that changes less than this is given up
 DEEPEST = 0.2  # of a limit: what is still exceeded when it is drawn in to this is not cured by drawing it in
 
 
@@ -63,6 +65,11 @@ class Attempt:
     def worst(self) -> Margin | None:
         """The smallest margin of all limits, between knots too; None without limits."""
         return worst_margin(self.problem.robot, self.motion)
+
+    @property
+    def hot(self) -> bool:
+        """Whether what the motion exceeds most is the limit of a mean, by the exact law."""
+        return bool(self.problem.driven.means) and self.worst is not None and self.worst.limit in MEANS and self.worst.fraction < -ENOUGH
 
     @property
     def ok(self) -> bool:
@@ -127,6 +134,10 @@ class Planner:
         best = self.near(problem, guess) if isinstance(guess, Known) else self.best(problem, guess)
         notes: list[str] = []
         while best.ok and not self.late and (worst := best.worst) and worst.fraction < -ENOUGH:
+            if (cooler := rested(self, best, worst, 0.5 * greatest_power(best.problem))) is not None:
+                best = cooler
+                notes.append(f"{worst.joint} stands for a part of the time: else its {worst}")
+                continue
             finer, note = finer_problem(best.problem, worst)
             if len(notes) >= 6 or not note:
                 break
@@ -139,8 +150,11 @@ class Planner:
                 better, note = self.best(finer, best.motion, False), finer_problem(best.problem, worst)[1]
             if not better.ok:
                 break
+            idle = worst.limit in MEANS and better.worst is not None and better.worst.fraction < worst.fraction + IDLE
             best = better
             notes.append(note)
+            if idle:
+                break
         return best, notes
 
     def again(self, problem: MoveProblem, best: Attempt) -> Attempt:
@@ -284,10 +298,11 @@ def settled(motion: Trajectory) -> Trajectory:
 
 
 def choose(found: list[Attempt]) -> Attempt:
-    """The best of those that ended at an optimum, the first where none did."""
+    """The best of those that ended at an optimum, which is not too hot by the exact law if one is not; the first where none did."""
     good = [a for a in found if a.ok]
     if len(good) > 1:
         good = sorted((a for a in good if np.isfinite(a.value)), key=lambda a: a.value)
+        good = [next((a for a in good if not a.hot), good[0])] if good else []
     return good[0] if good else found[0]
 
 
