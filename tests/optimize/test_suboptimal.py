@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import armature as arm
-from armature.drive import Bus
+from armature.drive import Bus, Friction
 from armature.motion.shapes import joint_path
 from armature.optimize.certify import margins
 from armature.optimize.follow_path import FollowPath
@@ -67,6 +67,41 @@ def test_stopping_after_any_number_leaves_a_motion_that_the_certificate_passes(n
         certificate = arm.certify(robot, it, supply)
         assert certificate.ok and certificate.worst.fraction > -1e-6, f"{it.number}: {certificate}"
         assert abs(certificate.energy - it.energy) < 0.01 * arm.ledger(robot, it, supply).throughput
+
+
+def lossy(robot):
+    """Dry and viscous friction in the drives, gears that lose a third in either direction."""
+    drives = {}
+    for j, coupling in enumerate(robot.drives):
+        drive = coupling.drives[0]
+        gear = replace(drive.gear, efficiency=0.75, efficiency_back=0.65)
+        drives[coupling.joints[0]] = replace(drive, gear=gear, friction=Friction(viscous=0.3, coulomb=0.5 / (1 + j), load=0.05))
+    return robot.with_drives(drives)
+
+
+@pytest.mark.parametrize("supply, riding", [("regenerative", "boundary"), ("non-regenerative", "spline")])
+def test_with_dry_friction_and_lossy_gears_every_iterate_of_a_move_and_of_a_path_passes_the_certificate(supply, riding):
+    robot = lossy(arm.library("planar2"))
+    points = np.array([[-1.0, 0.5], [0.1, 0.2], [1.0, -0.5]])
+    for task in (arm.Move(points[0], points[-1]), FollowPath(joint_path(points))):
+        shortest = next(improve(robot, task)).duration
+        for duration in (shortest * (1 + 1e-6), 1.5 * shortest):
+            iterates = list(itertools.islice(improve(robot, replace(task, duration=duration), supply, riding=riding, decrease=1e-7), 8))
+            assert len(iterates) > 1 and all(b.energy < a.energy for a, b in itertools.pairwise(iterates))
+            for k in {0, 1, 2, 3, len(iterates) - 1} & set(range(len(iterates))):
+                certificate = arm.certify(robot, iterates[k], supply)
+                assert certificate.ok and certificate.worst.fraction > -1e-5, f"{duration} s, {k}: {certificate}"
+
+
+@pytest.mark.parametrize("knots", [50, 200])
+def test_however_short_the_deadline_there_is_a_motion_that_can_be_run_and_it_is_there_at_once(knots, monkeypatch):
+    # all durations that a motion could have take seconds to find on a six-axis arm; where one is asked for and allowed, it is just checked
+    robot, motion = move("six_axis", 1.8)
+    monkeypatch.setattr("armature.optimize.first_motion.time_scaling", None)
+    monkeypatch.setattr("armature.optimize.path_start.time_scaling", None)
+    for task in (arm.Move(motion.q[0], motion.q[-1], 1.8), FollowPath(joint_path(motion.q[[0, -1]]), duration=1.8)):
+        stopped = list(improve(robot, task, deadline=0.0, knots=knots))
+        assert len(stopped) == 1 and stopped[0].duration == pytest.approx(1.8) and arm.certify(robot, stopped[0]).ok
 
 
 def test_literal_method_is_never_below_the_interior_solvers_optimum_and_comes_near():

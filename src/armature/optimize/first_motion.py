@@ -10,13 +10,14 @@ import numpy as np
 from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
 from armature.optimize.along_path import Curve, OnCurve, Timing, plain_at, slowed, straight_profile
+from armature.optimize.certify import margins
 from armature.optimize.follow_path import FollowPath
 from armature.optimize.guess import joint_cubic, joint_quintic, stretched
 from armature.optimize.instant import Instants
 from armature.optimize.min_time import minimize_time
 from armature.optimize.path_plan import quickest
 from armature.optimize.path_start import plain, scaled
-from armature.optimize.suboptimal import Along, Array, InJoints, on_knots
+from armature.optimize.suboptimal import ALLOWED, Along, Array, InJoints, on_knots
 from armature.optimize.task import Move
 from armature.optimize.time_scaling import TimeScaling, time_scaling
 from armature.robot.bounds import bounds
@@ -48,11 +49,11 @@ def move_motion(robot: Robot, task: Move, at: Instants, limited: bool) -> Trajec
     b = bounds(robot)
     law = joint_quintic if np.isfinite([b.jerk, b.torque_rate]).any() else joint_cubic
     shape = law(ends.q0, ends.q1, task.duration or 1.0, joint_names=robot.joint_names)
-    if not limited and task.duration is not None:
+    if task.duration is not None and (not limited or keeps(robot, shape)):
         return shape
     scaling = time_scaling(robot, shape)
-    if task.duration is None or scaling.allows(task.duration):
-        return stretched(shape, chosen(scaling, task.duration))
+    if task.duration is None:
+        return stretched(shape, chosen(scaling, None))
     fast = minimize_time(robot, replace(task, duration=None), supply=at.supply)
     slower = time_scaling(robot, fast.trajectory) if fast.ok else scaling
     return stretched(fast.trajectory, chosen(slower, task.duration, scaling))
@@ -67,11 +68,16 @@ def path_profile(curve: Curve, task: FollowPath, at: Instants, knots: int, limit
     if any(task.ends):
         raise ArgumentError("improve runs paths from rest to rest; leave out start_speed and end_speed")
     T, first = task.duration, plain(curve, np.linspace(0.0, 1.0, knots + 1), task.duration or 1.0)
-    if T is not None and limited and not first.scaling.allows(T):
+    if T is not None and limited and not keeps(curve.robot, first.motion):
         return quick_profile(curve, T, at, knots, first.scaling)
     T = chosen(first.scaling, None) if T is None else T
     t = np.linspace(0.0, T, knots + 1)
     return straight_profile(t, *plain_at(curve, t, T))
+
+
+def keeps(robot: Robot, motion: Trajectory) -> bool:
+    """Whether a motion keeps all limits. All durations that they allow it (`time_scaling`) take seconds to find; this one, an instant."""
+    return all(m.fraction >= -ALLOWED for row in margins(robot, motion).values() for m in row.values())
 
 
 def quick_profile(curve: Curve, duration: float, at: Instants, knots: int, told: TimeScaling) -> tuple[Array, Array, Array, Array]:
