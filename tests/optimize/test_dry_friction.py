@@ -59,3 +59,17 @@ def test_a_joint_whose_direction_is_kept_clearly_moves(lift: Robot):
     replace(problem, directions=known)._keep_directions(low, high)
     assert (low[1:-1, 1] == STANDS).all()
     assert (high[1:-1, 1] == 2.0).all()
+
+
+def test_a_joint_that_friction_makes_too_hot_stands_for_a_part_of_the_time(lift: Robot):
+    """However slow, a motion takes the current f/K against friction: with 0.6 of its square in the mean, it may last 0.6 of the time."""
+    allowed, seconds = 0.6, 4.0
+    drive = lift.drives[0].drives[0]
+    cool = replace(drive, motor=replace(drive.motor, continuous_current=allowed**0.5 * DRY / CONSTANT))
+    slide = replace(lift, gravity=(0.0, 0.0, 0.0)).with_drives({"z": cool})
+    plan = minimize_energy(slide, Move([0.0], [0.3], seconds))
+    assert plan.ok, plan.diagnosis
+    assert plan.certificate.ok
+    assert any("z stands for a part of the time" in note for note in plan.notes)
+    moves = np.abs(plan.trajectory(np.linspace(0.0, seconds, 4001)).v[:, 0]) > 0.0
+    assert moves.mean() <= allowed + 2e-3

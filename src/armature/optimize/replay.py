@@ -25,6 +25,7 @@ from armature.robot.tree import Tree
 from armature.spatial.vectors import pack
 
 FINER = 40  # rows of the table between two knots
+TOLD = 16  # points of a simulated motion between two knots: its power, summed up over them, is its energy to 1e-3
 ROUNDED = 1e-4  # velocity over which dry friction is rounded in the simulation, rad/s or m/s
 PLACE, SPEED = 1e-8, 1e-6  # accuracy of the integration, rad or m and their rates: a hundredth of what the friction is rounded over
 CLOSING = 20.0  # 1/s, rate at which open loops close in the simulation
@@ -58,7 +59,7 @@ def replay(robot: Robot, plan: Trajectory, rate: float) -> Run:
         return np.concatenate([x[n:], a])
 
     start = plan(plan.t[0])
-    times = np.linspace(0.0, T, 4 * len(plan) + 1)
+    times = np.linspace(0.0, T, TOLD * len(plan) + 1)
     x0, atol = np.concatenate([start.q, start.v]), np.repeat([PLACE, SPEED], n)
     run = solve_ivp(rates, (0.0, T), x0, method="LSODA", t_eval=times, rtol=1e-6, atol=atol, max_step=T / len(plan))
     q, v = run.y[:n].T.copy(), run.y[n:].T.copy()
