@@ -16,7 +16,7 @@ from armature.optimize.guess import joint_cubic, joint_quintic, stretched
 from armature.optimize.instant import Instants
 from armature.optimize.min_time import minimize_time
 from armature.optimize.path_plan import quickest
-from armature.optimize.path_start import plain, scaled
+from armature.optimize.path_start import Scaled, plain
 from armature.optimize.suboptimal import ALLOWED, Along, Array, InJoints, on_knots
 from armature.optimize.task import Move
 from armature.optimize.time_scaling import TimeScaling, time_scaling
@@ -69,7 +69,7 @@ def path_profile(curve: Curve, task: FollowPath, at: Instants, knots: int, limit
         raise ArgumentError("improve runs paths from rest to rest; leave out start_speed and end_speed")
     T, first = task.duration, plain(curve, np.linspace(0.0, 1.0, knots + 1), task.duration or 1.0)
     if T is not None and limited and not keeps(curve.robot, first.motion):
-        return quick_profile(curve, T, at, knots, first.scaling)
+        return quick_profile(curve, T, at, knots, first)
     T = chosen(first.scaling, None) if T is None else T
     t = np.linspace(0.0, T, knots + 1)
     return straight_profile(t, *plain_at(curve, t, T))
@@ -80,13 +80,14 @@ def keeps(robot: Robot, motion: Trajectory) -> bool:
     return all(m.fraction >= -ALLOWED for row in margins(robot, motion).values() for m in row.values())
 
 
-def quick_profile(curve: Curve, duration: float, at: Instants, knots: int, told: TimeScaling) -> tuple[Array, Array, Array, Array]:
-    """The quickest run of all, slowed down to this duration, s."""
+def quick_profile(curve: Curve, duration: float, at: Instants, knots: int, first: Scaled) -> tuple[Array, Array, Array, Array]:
+    """The quickest run of all, slowed down to this duration, s; where limits forbid it, those of the plain profile `first` are told."""
     fast = quickest(curve.robot, FollowPath(curve), at.supply)
-    if fast is None:
-        raise ArgumentError(f"no first motion keeps the limits in {duration:.6g} s: {told.message}")
-    T = chosen(scaled(curve, fast).scaling, duration, told)
-    return straight_profile(*uniform(slowed(fast, T / fast.t[-1]), knots))
+    if fast is not None and fast.t[-1] <= duration:
+        slower = slowed(fast, duration / fast.t[-1])
+        if keeps(curve.robot, slower.trajectory(curve)):
+            return straight_profile(*uniform(slower, knots))
+    raise ArgumentError(f"no first motion keeps the limits in {duration:.6g} s; for the plain motion: {first.scaling.message}")
 
 
 def uniform(timing: Timing, knots: int) -> tuple[Array, Array, Array, Array]:
