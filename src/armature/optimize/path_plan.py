@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,6 @@ from armature.optimize.path_start import Scaled, plain, scaled
 from armature.optimize.phase_plane import Profile, Steps, best_within_means
 from armature.optimize.result import Result, Status
 from armature.optimize.solution import Baseline, Diagnosis, Solution
-from armature.optimize.time_scaling import time_scaling
 from armature.robot.model import Robot
 from armature.simulate.ledger import drive_signals, ledger
 
@@ -46,6 +46,8 @@ BEYOND = 1.5  # how far beyond the straight limits the dynamic programme looks
 CLOSE = 5e-3  # an excess between knots up to this fraction of a limit is met by leaving as much unused
 ENERGY_OFF = 2e-3  # the solver's sum for the energy may be off by this fraction of what went through
 EXCESS = 1e-9  # of a limit, between knots, with which a plan is no plan
+SLOWER = (0.0, 2e-4, 1e-3, 5e-3, 0.02, 0.1, 0.3, 1.0)  # by how much a run may be slowed where knots do not help
+HALVINGS = 6  # of the bracket around the least slowing
 QUICKEST = 8.0  # times the cubic's speed, where nothing else limits it
 
 
@@ -255,20 +257,19 @@ class _Search:
         return self.unhurried(run), notes
 
     def unhurried(self, run: _Run) -> _Run:
-        """Where the duration is free and a limit is still exceeded between knots, all of it slower: the shortest duration of this motion
-        that its limits allow (K6)."""
-        if self.aim.duration is not None or not run.result.ok:
+        """Where the duration is free and a limit is still exceeded between knots, all of it slower: the least uniform slowing with which
+        its limits are kept, bracketed and halved (the exact one, `time_scaling`'s, takes minutes with so many knots)."""
+        keeps = lambda factor: _inside(self.robot, slowed(run.timing, factor).trajectory(self.curve), FINER)
+        if self.aim.duration is not None or not run.result.ok or keeps(1.0):
             return run
-        motion = self.motion(run)
-        if _inside(self.robot, motion, FINER):
+        found = next((pair for pair in pairwise(SLOWER) if keeps(1.0 + pair[1])), None)
+        if found is None:
             return run
-        longer = time_scaling(self.robot, motion).from_duration(motion.duration)
-        first = longer / motion.duration if np.isfinite(longer) else 1.0
-        for factor in first * np.array([1.0, 1.0002, 1.001, 1.002, 1.005, 1.01, 1.02]):
-            slower = slowed(run.timing, float(factor))
-            if _inside(self.robot, slower.trajectory(self.curve), FINER):
-                return replace(run, timing=slower)
-        return run
+        low, high = 1.0 + found[0], 1.0 + found[1]
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            low, high = (low, middle) if keeps(middle) else (middle, high)
+        return replace(run, timing=slowed(run.timing, high))
 
     def energy_off(self, run: _Run) -> float:
         """How far the solver's sum for the energy is from the motion's, as a fraction of what went through the drives."""
