@@ -28,6 +28,7 @@ NARROW = 1 / 30, 0.01  # the same for motions that were found in narrow corners
 ROUGH = 3e-3  # tolerance of a solve that only has to find the directions
 STEADY = 3e-3  # barrier to start with in a narrower corner
 DIRECTED = 3e-4  # barrier to start with when directions are kept
+LOOSER = 10.0  # times the tolerance, for a search that has not ended
 LONGEST = 60  # iterations in a narrow corner
 MUCH = 0.02  # of a motion's cost: above this, joints that creep all the way are tried standing
 SQUEEZED = 0.3  # of the duration, in which they move then
@@ -38,7 +39,11 @@ TOLD = 0.01  # of a motion's cost: above this a plan says that it might pay to s
 
 def exact_friction(planner: Planner, first: Attempt, narrow: bool) -> list[Attempt]:
     """Motions with exact friction, from one found in wide corners; none where that fails. narrow: whether narrow corners are tried too."""
-    found = [exact for exact in (directed(planner, first, *KEPT),) if exact.ok]
+    exact = directed(planner, first, *KEPT)
+    if not exact.ok and not planner.late:  # a flat cost: the search goes on from where it ended, and ends sooner
+        looser = replace(planner, options=replace(planner.precise, tolerance=LOOSER * planner.precise.tolerance))
+        exact = directed(looser, exact, *KEPT)
+    found = [exact] if exact.ok else []
     if planner.late or not narrow or (found and prospect(found[0]) < WORTH * abs(found[0].value)):
         return found
     found += sharpened(planner, *narrower(planner, first))
