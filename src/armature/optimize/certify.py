@@ -154,8 +154,8 @@ def _joint_margins(robot: Robot, t: np.ndarray, q: np.ndarray, v: np.ndarray, a:
         for side, bound, distance in (("lower", limit.lower, q[:, k] - limit.lower), ("upper", limit.upper, limit.upper - q[:, k])):
             if np.isfinite(bound):
                 i = int(np.argmin(distance))
-                left, end = float(distance[i] / span), f"{side} end of its range"
-                yield Margin(name, end, left, float(t[i]), float(q[i, k]), bound, in_units("rad or m"))
+                part, end = float(distance[i] / span), f"{side} end of its range"
+                yield Margin(name, end, part, float(t[i]), float(q[i, k]), bound, in_units("rad or m"))
         magnitudes = (("velocity", v, "rad/s or m/s"), ("acceleration", a, "rad/s² or m/s²"), ("torque", tau, "N·m or N"))
         for what, values, unit in magnitudes:
             bound = getattr(limit, what)

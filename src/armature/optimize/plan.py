@@ -138,16 +138,16 @@ class Planner:
                 best = cooler
                 notes.append(f"{worst.joint} stands for a part of the time: else its {worst}")
                 continue
-            finer, note = finer_problem(best.problem, worst)
-            if len(notes) >= 6 or not note:
+            finer, refined = finer_problem(best.problem, worst)
+            if len(notes) >= 6 or not refined:
                 break
-            better = self.again(finer, best)
+            better, note = self.again(finer, best), refined
             if not better.ok and best.problem.directions is not None and finer.N != best.problem.N and not self.late:
                 # with directions kept, finer knots need many iterations: the limit drawn in, with the knots at hand, few
                 drawn, told = finer_problem(best.problem, worst, np.inf)
                 better, note = (self.again(drawn, best), told) if told else (better, note)
             if not better.ok and not self.late:
-                better, note = self.best(finer, best.motion, False), finer_problem(best.problem, worst)[1]
+                better, note = self.best(finer, best.motion, False), refined
             if not better.ok:
                 break
             idle = worst.limit in MEANS and better.worst is not None and better.worst.fraction < worst.fraction + IDLE
@@ -177,7 +177,7 @@ class Planner:
                 slow, width = NARROW if self.thorough else KEPT
                 finer = replace(finer, smooth=replace(smooth, velocity=width * smooth.velocity))
                 finer = replace(finer, directions=directions(finer.trajectory(start), slow * smooth.velocity))
-            found = self.attempt(finer, start, replace(self.options or EXACT, warm_barrier=NEAR, iterations=PATIENCE))
+            found = self.attempt(finer, start, replace(self.precise, warm_barrier=NEAR, iterations=PATIENCE))
             if found.ok or self.late:
                 return found
         found = self.best(problem, known.motion)
@@ -189,7 +189,7 @@ class Planner:
         power = greatest_power(problem) if smooth.power else 0.0
         rounded = replace(problem, smooth=replace(smooth, power=0.5 * power), directions=None)
         # where directions are kept afterwards, the rounded problem need not be solved to the last digit
-        rough = replace(self.options or EXACT, tolerance=ROUGH) if smooth.velocity and not smooth.power else None
+        rough = replace(self.precise, tolerance=ROUGH) if smooth.velocity and not smooth.power else None
         first = self.attempt(rounded, problem.guess(guess), rough)
         if not first.ok and not self.late and self.weights == Weights(energy=1.0) and only_copper(problem):
             first = self.attempt(rounded, problem.guess(guess), weights=Weights(heat=1.0))
