@@ -12,7 +12,7 @@ from armature.motion.trajectory import Trajectory
 from armature.optimize import dry
 from armature.optimize.least_energy import minimize_energy
 from armature.optimize.move import STANDS, MoveProblem
-from armature.optimize.task import Move
+from armature.optimize.task import Move, Via
 from armature.robot.model import Joint, Limits, Link, Robot
 
 MASS, DRY, GRAVITY = 3.0, 6.0, 9.81  # kg, N, m/s²
@@ -73,3 +73,23 @@ def test_a_joint_that_friction_makes_too_hot_stands_for_a_part_of_the_time(lift:
     assert any("z stands for a part of the time" in note for note in plan.notes)
     moves = np.abs(plan.trajectory(np.linspace(0.0, seconds, 4001)).v[:, 0]) > 0.0
     assert moves.mean() <= allowed + 2e-3
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        Move([0.0], [0.3], 4.0, via=(Via([0.1], 1.5),)),
+        Move([0.0], [0.3], 4.0, via=([0.1],)),
+        Move([0.0], [0.3], 4.0, start_velocity=0.1, goal_velocity=0.1),
+        Move([0.0], [0.3], 4.0, start_velocity=0.1),
+    ],
+    ids=["timed via", "via", "both ends moving", "start moving"],
+)
+def test_hot_joints_stand_also_around_via_points_and_between_moving_ends(lift: Robot, task: Move):
+    """The same law: of the square of f/K only 0.7 is allowed in the mean, so that the joint moves for 0.7 of the time at most."""
+    drive = lift.drives[0].drives[0]
+    cool = replace(drive, motor=replace(drive.motor, continuous_current=0.7**0.5 * DRY / CONSTANT))
+    plan = minimize_energy(replace(lift, gravity=(0.0, 0.0, 0.0)).with_drives({"z": cool}), task)
+    assert plan.ok, plan.diagnosis
+    assert plan.certificate.ok
+    assert (np.abs(plan.trajectory(np.linspace(0.0, 4.0, 4001)).v[:, 0]) > 0.0).mean() <= 0.7 + 2e-3

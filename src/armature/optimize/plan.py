@@ -44,6 +44,7 @@ NEAR = 1e-6  # barrier to start with from a neighbour's multipliers
 PATIENCE = 40  # iterations from a neighbour's multipliers, before the search begins anew
 ENOUGH = 0.95 * ALLOWED  # violation between knots that is left as it is
 IDLE = 1e-3  # of a limit of a mean: drawing it in that changes less than this is given up
+KNOT = 1e-3  # of a step: what is so near to a knot is at the knot
 DEEPEST = 0.2  # of a limit: what is still exceeded when it is drawn in to this is not cured by drawing it in
 
 
@@ -138,7 +139,7 @@ class Planner:
                 best = cooler
                 notes.append(f"{worst.joint} stands for a part of the time: else its {worst}")
                 continue
-            finer, refined = finer_problem(best.problem, worst)
+            finer, refined = finer_problem(best.problem, worst, np.inf if at_knot(best.motion, worst.time) else SMALL)
             if len(notes) >= 6 or not refined:
                 break
             better, note = self.again(finer, best), refined
@@ -316,6 +317,12 @@ def greatest_power(problem: MoveProblem) -> float:
 def worst_margin(robot: Robot, motion: Trajectory, finer: int = FINER) -> Margin | None:
     """The smallest margin of all limits, between knots too, where the certificate looks at them."""
     return min((m for row in margins(robot, motion, finer).values() for m in row.values()), key=lambda m: m.fraction, default=None)
+
+
+def at_knot(motion: Trajectory, time: float) -> bool:
+    """Whether something occurs at a knot: where the exact law is beyond a limit there, knots in between do not help."""
+    i = int(np.clip(np.searchsorted(motion.t, time), 1, len(motion) - 1))
+    return min(time - motion.t[i - 1], motion.t[i] - time) < KNOT * (motion.t[i] - motion.t[i - 1])
 
 
 def finer_problem(problem: MoveProblem, worst: Margin, small: float = SMALL) -> tuple[MoveProblem, str]:

@@ -2,12 +2,14 @@
 
 Dry friction asks for its current as long as a joint moves, however slowly: a joint that moves faster, in a part of the time, and stands for
 the rest heats its motor less. No search with rounded friction finds that, since slow motion costs nothing there. So where a mean (heat or
-current over the motion) is exceeded by the exact law, the joint's motion is squeezed into the first or the last part of the time as far as
-that cools it most, and the search goes on from there with the joint held in the other part.
+current over the motion) is exceeded by the exact law, the joint's motion is squeezed into a part of the time as far as that cools it most,
+and the search goes on from there with the joint held in the other part: at the start or at the goal, on both sides of the via points, or
+in the middle where neither end is at rest.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
@@ -25,41 +27,42 @@ from armature.optimize.result import Result
 if TYPE_CHECKING:
     from armature.optimize.plan import Attempt, Planner
 
-PARTS = (0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3)  # of the duration in which the joint moves
+PARTS = (0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3)  # of the time in which the joint moves
 CORNER = 0.05  # width of gears' corners, of the first one
 PATIENT = Options(tolerance=1e-5, iterations=120)
+HOPELESS = -0.1  # of a limit: what squeezing alone leaves exceeded by more is not cured by the search that follows
+Windows = tuple[tuple[float, float], ...]
 
 
 @dataclass(frozen=True, eq=False)
 class RestingMove(MoveProblem):
-    """A move in which joints stand for a part of the time. rests: {joint: (begin, end)} as parts of the duration, at either end of it."""
+    """A move in which joints stand for a part of the time. rests: {joint: ((begin, end), …)} as parts of the knots."""
 
-    rests: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+    rests: Mapping[int, Windows] = field(default_factory=dict)
 
-    def steps_at_rest(self, joint: int) -> tuple[int, int]:
-        """First step at rest and the one after the last."""
-        begin, end = self.rests[joint]
-        return round(begin * self.N), round(end * self.N)
+    def steps_at_rest(self) -> list[tuple[int, int, int]]:
+        """Joint, first step at rest and the one after the last, of every rest."""
+        return [(j, round(begin * self.N), round(end * self.N)) for j, windows in self.rests.items() for begin, end in windows]
 
     def _keep_still(self, low: np.ndarray, high: np.ndarray, u: Any) -> Any:
-        """Joints at rest have no jerk; where they come to rest, or begin with it, their state is given, and follows from there."""
+        """Joints at rest have no jerk; where they come to rest, or begin with it, they stand, and all else follows from there."""
         n = self.robot.n
         u_low, u_high = (np.tile(np.asarray(side, dtype=float), (self.N, 1)) for side in super()._keep_still(low, high, u))
-        for j in self.rests:
-            first, last = self.steps_at_rest(j)
+        for j, first, last in self.steps_at_rest():
             state = [j, n + j, 2 * n + j]
             u_low[first:last, j] = u_high[first:last, j] = 0.0
             low[first + 1 : last + 1, state], high[first + 1 : last + 1, state] = -np.inf, np.inf
-            low[first, state] = high[first, state] = (self.ends.q0[j] if first == 0 else self.ends.q1[j], 0.0, 0.0)
+            low[first, state[1:]] = high[first, state[1:]] = 0.0
+            if last == self.N:
+                low[first, j] = high[first, j] = self.ends.q1[j]
         return u_low, u_high
 
     def trajectory(self, result: Result) -> Trajectory:
         """The motion, with joints at rest that do not creep by rounding."""
         motion = super().trajectory(result)
         q, v, a = np.array(motion.q), np.array(motion.v), np.array(motion.a)
-        for j in self.rests:
-            first, last = self.steps_at_rest(j)
-            q[first : last + 1, j] = q[0, j] if first == 0 else q[first, j]
+        for j, first, last in self.steps_at_rest():
+            q[first : last + 1, j] = q[first, j]
             v[first : last + 1, j] = a[first : last + 1, j] = 0.0
         return replace(motion, q=q, v=v, a=a)
 
@@ -69,46 +72,79 @@ def rested(planner: Planner, best: Attempt, worst: Margin, power: float) -> Atte
 
     power: the first width of gears' corners, W."""
     problem, robot = best.problem, best.problem.robot
-    name = f"{worst.limit} of {worst.joint}"
-    if worst.limit not in MEANS or worst.joint not in robot.joint_names or name in problem.tighter:
+    if worst.limit not in MEANS or worst.joint not in robot.joint_names or f"{worst.limit} of {worst.joint}" in problem.tighter:
         return None
     j = robot.joint_names.index(worst.joint)
     rests = dict(problem.rests) if isinstance(problem, RestingMove) else {}
-    if problem.legs or problem.move.via or robot.loops or problem.free or j not in problem.driven.dry or j in rests or problem.still:
+    if robot.loops or problem.free or j not in problem.driven.dry or j in rests or problem.still:
         return None
-    if max(abs(problem.ends.v0[j]), abs(problem.ends.v1[j])) > STANDS:
+    part, left = coolest_part(problem, best.motion, worst, j)
+    if left < HOPELESS:
         return None
-    left = {part: margins(robot, squeezed(best.motion, j, part, False), 4)[worst.joint][worst.limit].fraction for part in PARTS}
-    part = max(left, key=lambda f: left[f])
-    if left[part] < 0.0:
-        return None
-    # no longer at rest than need be, with something to spare
-    part = max(f for f in PARTS if left[f] >= 0.5 * left[part])
     widest = problem.driven.smooth
     smooth = replace(widest, power=CORNER * power if widest.power else 0.0, velocity=KEPT[1] * widest.velocity)
-    choices = ({**rests, j: (part, 1.0)}, {**rests, j: (0.0, 1.0 - part)})
-    tried = (standing_part(planner, best, choice, j, smooth) for choice in choices if not planner.late)
+    choices = windows(problem, best.motion, j, part)
+    tried = (standing_part(planner, best, rests, j, choice, smooth) for choice in choices if not planner.late)
     return min((a for a in tried if a.ok), key=lambda a: a.value, default=None)
 
 
-def standing_part(planner: Planner, best: Attempt, rests: Mapping[int, tuple[float, float]], j: int, smooth: Smooth) -> Attempt:
-    """The search from a motion whose joint j is squeezed into the part of the time in which it does not rest."""
-    begin, end = rests[j]
-    motion = squeezed(best.motion, j, 1.0 - (end - begin), begin == 0.0)
-    known = {f.name: getattr(best.problem, f.name) for f in fields(MoveProblem)}
-    known |= {"smooth": smooth, "directions": directions(motion, KEPT[0] * best.problem.driven.smooth.velocity)}
-    task = RestingMove(**known, rests=rests)
+def coolest_part(problem: MoveProblem, motion: Trajectory, worst: Margin, j: int) -> tuple[float, float]:
+    """In which part of its time joint j moves best, no longer at rest than need be, and what is then left of its limit, as a fraction."""
+    squeezes = {part: windows(problem, motion, j, part)[0] for part in PARTS}
+    cooled = {part: squeezed(motion, j, rests, stations(problem, motion)) for part, rests in squeezes.items()}
+    left = {part: margins(problem.robot, m, 4)[worst.joint][worst.limit].fraction for part, m in cooled.items()}
+    most = max(left.values())
+    part = max(f for f in PARTS if left[f] >= (0.5 * most if most > 0 else most))
+    return part, left[part]
+
+
+def stations(problem: MoveProblem, motion: Trajectory) -> np.ndarray:
+    """Times of start, via points and goal, s after the motion's first knot."""
+    return (motion.t - motion.t[0])[[0, *problem.knots]]
+
+
+def windows(problem: MoveProblem, motion: Trajectory, j: int, part: float) -> list[Windows]:
+    """Where joint j may rest when it moves in a part of its time: choices of intervals, s after the motion's first knot."""
+    still0, still1 = (abs(v[j]) <= STANDS for v in (problem.ends.v0, problem.ends.v1))
+    _, *inner, T = stations(problem, motion)
+    if inner:
+        before, after = (0.0, (1 - part) * inner[0]), (inner[-1] + part * (T - inner[-1]), T)
+        both = tuple(window for window, still in ((before, still0), (after, still1)) if still)
+        return [both] if both else [((part * inner[0] / 2, (1 - part / 2) * inner[0]),)]
+    found = [((part * T, T),)] if still1 else []
+    found += [((0.0, (1 - part) * T),)] if still0 else []
+    return found or [((part * T / 2, (1 - part / 2) * T),)]
+
+
+def standing_part(planner: Planner, best: Attempt, rests: Mapping[int, Windows], j: int, choice: Windows, smooth: Smooth) -> Attempt:
+    """The search from a motion whose joint j is squeezed into the time in which it does not rest."""
+    problem = best.problem
+    times, knots = best.motion.t - best.motion.t[0], len(best.motion) - 1
+    motion = squeezed(best.motion, j, choice, stations(problem, best.motion))
+    rounded = tuple((begin / knots, end / knots) for begin, end in ((np.abs(times - x).argmin() for x in window) for window in choice))
+    known = {f.name: getattr(problem, f.name) for f in fields(MoveProblem)}
+    known |= {"smooth": smooth, "directions": directions(motion, KEPT[0] * problem.driven.smooth.velocity)}
+    task = RestingMove(**known, rests={**rests, j: rounded})
     return planner.attempt(task, task.guess(motion), PATIENT, rigid=True)
 
 
-def squeezed(motion: Trajectory, j: int, part: float, late: bool) -> Trajectory:
-    """The motion with joint j moving in the first or the last part of the time only, by the same curve."""
-    T = motion.duration
-    s = (motion.t - motion.t[0] - ((1.0 - part) * T if late else 0.0)) / (part * T)
-    moves = (s > 1e-9) & (s < 1.0 - 1e-9)
-    sample = motion(motion.t[0] + T * np.clip(s, 1e-12, 1.0 - 1e-12))
+def squeezed(motion: Trajectory, j: int, rests: Windows, legs: np.ndarray) -> Trajectory:
+    """The motion with joint j at rest in these intervals, and moving by the same curve in what is left of each leg.
+
+    rests, legs (times at which legs begin and end): s after the first knot."""
+    t = motion.t - motion.t[0]
+    corners, phases = [legs[0]], [legs[0]]
+    for a, b in itertools.pairwise(legs):
+        for c, d in rests:
+            if a <= c < d <= b:  # the curve of the leg, run in the time that is left of it, has come to x where the joint rests
+                x = a + (b - a) * (c - a) / (b - a - (d - c))
+                corners, phases = [*corners, c, d], [*phases, x, x]
+        corners, phases = [*corners, b], [*phases, b]
+    phase = np.interp(t, corners, phases)
+    near, widths = 1e-9 * t[-1], np.maximum(np.diff(corners), 1e-9 * t[-1])
+    slope = (np.diff(phases) / widths)[np.clip(np.searchsorted(corners, t, side="right") - 1, 0, len(widths) - 1)]
+    slope[np.any([(c - near <= t) & (t <= d + near) for c, d in rests], axis=0)] = 0.0  # where a rest begins and ends too
+    sample = motion(motion.t[0] + np.clip(phase, 1e-12 * motion.duration, (1.0 - 1e-12) * motion.duration))
     q, v, a = np.array(motion.q), np.array(motion.v), np.array(motion.a)
-    q[:, j] = np.where(s >= 1.0 - 1e-9, motion.q[-1, j], np.where(moves, sample.q[:, j], motion.q[0, j]))
-    v[:, j] = np.where(moves, sample.v[:, j] / part, 0.0)
-    a[:, j] = np.where(moves, sample.a[:, j] / part**2, 0.0)
+    q[:, j], v[:, j], a[:, j] = sample.q[:, j], slope * sample.v[:, j], slope**2 * sample.a[:, j]
     return replace(motion, q=q, v=v, a=a)
