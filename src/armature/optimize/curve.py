@@ -24,9 +24,10 @@ from armature.optimize.baseline import stretched
 from armature.optimize.driven import Weights
 from armature.optimize.interior import Options
 from armature.optimize.loop_move import move_problem
-from armature.optimize.min_time import short, shortest
+from armature.optimize.min_time import short
 from armature.optimize.move import MoveProblem
 from armature.optimize.plan import Attempt, Planner, directions
+from armature.optimize.quick_time import shortest
 from armature.optimize.task import Move
 from armature.robot.model import Robot
 

@@ -11,7 +11,7 @@ from typing import Any
 from armature.motion.trajectory import Trajectory
 from armature.optimize.answer import check_task, solution
 from armature.optimize.carry import Known
-from armature.optimize.certify import MEANS
+from armature.optimize.certify import MEANS, margins
 from armature.optimize.diagnose import between_knots, coolest, diagnose
 from armature.optimize.driven import Weights
 from armature.optimize.dry import advice
@@ -20,16 +20,19 @@ from armature.optimize.forbidden import forbidden
 from armature.optimize.interior import Options
 from armature.optimize.least_along import least_energy_along
 from armature.optimize.loop_move import move_problem
-from armature.optimize.min_time import shortest, unsearched
+from armature.optimize.min_time import unsearched
 from armature.optimize.move import MoveProblem
 from armature.optimize.plan import ENOUGH, EXACT, IDLE, Attempt, Planner, finer_problem
+from armature.optimize.quick_time import shortest
 from armature.optimize.result import Iteration
 from armature.optimize.solution import Solution
 from armature.optimize.task import Move
 from armature.robot.model import Robot
 
-AFTER_ALL = 0.5  # seconds of computing that are spent on what will not succeed, to have something to look at
-LOOK = 1.0  # seconds of computing at most to find the shortest motion
+AFTER_ALL = 0.3  # seconds of computing that are spent on what will not succeed, to have something to look at
+DOUBTFUL = 0.7  # the same where the duration asked for is a little below the shortest motion's
+LOOK = 0.8  # seconds of computing, about, to find the shortest motion
+USED_UP = 0.05  # what is left of the limit of a mean that is in the way
 NEARLY = 0.02  # violation, as a fraction of the limit, of a motion that is worth a search
 DRAWS = 8  # times that a limit is drawn in at most
 CLEARLY = 0.97  # of the shortest motion found: below this the search is given up
@@ -71,7 +74,7 @@ def minimize_energy(
         fastest, cool = watch.look(), None
         if fastest.ok and fastest.motion.duration <= problem.duration:
             best, notes = planner.plan(problem, fastest.motion)
-        if not best.ok and problem.driven.means and not planner.late:
+        if not best.ok and not planner.late and heated(problem, fastest):
             cool = coolest(problem, fastest.motion if fastest.ok else None)
             best, notes = planner.plan(problem, cool.motion) if cool.ok and keeps_limits(cool) else (best, notes)
         diagnosis = None if best.ok else diagnose(best, fastest, cool)
@@ -80,6 +83,14 @@ def minimize_energy(
         diagnosis = between_knots(best)
         notes = [*notes, *filter(None, [] if thorough else [advice(best)])]
     return solution(best, diagnosis, notes, time.perf_counter() - begin)
+
+
+def heated(problem: MoveProblem, fastest: Attempt) -> bool:
+    """Whether limits of means may be in the way: where the shortest motion is known, if it uses up one of them, nearly."""
+    if not problem.driven.means or not fastest.ok:
+        return bool(problem.driven.means)
+    found = margins(problem.robot, fastest.motion, 4)
+    return any(m.limit in MEANS and m.fraction < USED_UP for row in found.values() for m in row.values())
 
 
 def keeps_limits(attempt: Attempt) -> bool:
@@ -116,8 +127,8 @@ class Watch:
         """The shortest motion, found when first asked for."""
         if self.fastest is None:
             self.fastest = shortest(replace(self.problem, N=min(self.problem.N, 50)), LOOK, self.callback)
-            if self.fastest.ok and self.problem.duration < CLEARLY * self.fastest.motion.duration:
-                self.until = time.thread_time() + AFTER_ALL
+            part = self.problem.duration / self.fastest.motion.duration if self.fastest.ok else math.inf
+            self.until = time.thread_time() + (AFTER_ALL if part < CLEARLY else DOUBTFUL if part < 1.0 else math.inf)
         return self.fastest
 
     def __call__(self, line: Iteration) -> bool:

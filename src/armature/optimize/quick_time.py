@@ -1,0 +1,70 @@
+"""The least time of a move to about 1 %, in a fraction of a second: what a task that is too short is told.
+
+The joint cubic leads down the prices of jerk (min_time.py) to the end of its branch; gears' corners are narrowed on the way. Whether
+another branch is clearly shorter is asked with coarse knots from detours of every joint: those searches end when their rows stretch.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from armature.optimize.by_durations import by_durations
+from armature.optimize.driven import Weights
+from armature.optimize.interior import Options, solve, stages
+from armature.optimize.min_time import COUNTED_LATER, branches, copper, detours, free_problem, sharpened
+from armature.optimize.move import MoveProblem
+from armature.optimize.plan import Attempt, Planner
+
+SOON = Options(tolerance=1e-6, iterations=80)
+COARSE = 25  # knots that tell whether there is a clearly shorter motion
+CLEARLY = 0.975  # of the time: what is called clearly shorter
+HASTY = Options(tolerance=1e-3, iterations=40)
+PRICES = 0.3, 0.1  # of jerk, first and last
+CHALLENGES = 3  # times that something shorter is looked for
+DOUBT = 0.5  # of the time for a look: what is spent on clearly shorter motions
+MORE = 0.6  # of the time for a look, if the first part of it led to nothing
+
+
+def shortest(problem: MoveProblem, seconds: float, callback: Callable | None = None) -> Attempt:
+    """The shortest motion found in so many seconds of computing, roughly: to about 1 %."""
+    asked, problem = problem.duration, free_problem(replace(problem, supply=COUNTED_LATER, free=True))
+    stages(problem.driven.model)  # compiling does not count
+    planner = Planner(Weights(time=1.0), SOON, callback, budget=time.thread_time() + seconds)
+    best = branches(planner, problem, None, 1)
+    best = (sharpened(planner, problem, best, *PRICES) or best) if best.ok else best
+    doubts = replace(planner, budget=time.thread_time() + DOUBT * seconds)
+    for _ in range(CHALLENGES):
+        found = clearly_faster(doubts, replace(problem, N=min(problem.N, COARSE)), best) if best.ok else None
+        better = sharpened(planner, problem, found, *PRICES) if found is not None else None
+        if better is None or better.motion.duration >= best.motion.duration:
+            break
+        best = better
+    if not best.ok:
+        found = by_durations(replace(planner, budget=time.thread_time() + MORE * seconds), problem, asked)
+        best = found[0] if found is not None else best
+    return best
+
+
+def clearly_faster(planner: Planner, problem: MoveProblem, best: Attempt) -> Attempt | None:
+    """A motion of little heat in at most CLEARLY of the best one's time, from the joint cubic or a detour; None where there is none."""
+    T = CLEARLY * best.motion.duration
+    problem = replace(problem, move=replace(problem.move, duration=T))
+    question = problem.problem(Weights(heat=1.0 / max(copper(problem, best.motion), 1e-9)))
+    if problem.legs == 1:
+        low, high = (np.asarray(side, dtype=float) for side in question.p)
+        question = replace(question, p=(low, np.minimum(high, T)))
+    else:
+        totals = problem.driven.total_bounds(None)
+        totals[1][-1] = T
+        question = replace(question, totals=totals)
+    for motion in (None, *detours(problem)):
+        if planner.late:
+            break
+        result = solve(question, problem.guess(motion), HASTY, planner.unless_stretched)
+        if result.ok:
+            return Attempt(problem, result, problem.trajectory(result), float(np.sum(result.p)))
+    return None
