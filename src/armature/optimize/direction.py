@@ -9,6 +9,7 @@ from armature.optimize.evaluate import Evaluator, Point
 
 SHIFT_FIRST, SHIFT_LEAST, SHIFT_MOST = 1e-4, 1e-10, 1e20
 FLOOR_FIRST, LEAST_METRIC = 1e-7, 1e-2
+OFTEN, SELDOM = 2, 8  # tries in a row to do without the inner function's curvature, and how seldom it is tried then
 NEGLIGIBLE = 1e-3  # part of a step that a total far from its bound may change
 
 
@@ -33,7 +34,7 @@ class Direction:
         self.rk, self.rbk, self.dk = np.zeros((n.N + 1, nk)), np.zeros(nb), np.zeros((n.N + 1, nk))
         self.left = np.zeros_like(self.rk), np.zeros((n.N, n.nx)), np.zeros(nb)
         self.extra = np.zeros_like(self.dk), np.zeros_like(self.dlam)
-        self.dy = np.zeros(n.R)
+        self.dy, self.added = np.zeros(n.R), np.zeros((2, n.R))
         self.step = rows.empty_rows(n.R)
         self.metric, self.shifts = np.ones(nk), np.zeros(nk)
         self.clear()
@@ -41,6 +42,7 @@ class Direction:
     def clear(self) -> None:
         """Forget an earlier search."""
         self.shift = self.last_shift = self.floor = 0.0
+        self.in_vain = self.asked = 0
         self.metric[:] = 1.0
         self.border.influence[:] = np.inf
         for array in (self.dz, self.dlam, self.beta, self.dy, *self.step):
@@ -62,7 +64,8 @@ class Direction:
         """The matrix of (N1) at the current point."""
         limits = self.evaluator.limits
         rows.residuals(point.v, limits, point.rows, elastic, self.residual)
-        rows.eliminate(limits, point.rows, self.residual, mu, rho, elastic, delta, self.weight, self.rhat)
+        self.added[:] = 0.0
+        rows.eliminate(limits, point.rows, self.residual, self.aim(mu), rho, elastic, delta, self.weight, self.rhat)
         self.choose_totals()
         self.fill()
 
@@ -100,9 +103,10 @@ class Direction:
         """
         shift = self.floor
         convex = self.try_shift(shift)
-        if not convex and self.evaluator.straighten():
+        if not convex and self.worth_straightening() and self.evaluator.straighten():
             self.fill()
             convex = self.try_shift(shift)
+            self.in_vain = 0 if convex else self.in_vain + 1
             if not convex:
                 self.evaluator.derivatives()
                 self.fill()
@@ -118,6 +122,11 @@ class Direction:
         if shift > 0.0:
             self.last_shift = shift
         return True
+
+    def worth_straightening(self) -> bool:
+        """Whether leaving out the inner function's curvature is tried: ever more seldom where it has been in vain."""
+        self.asked += 1
+        return self.in_vain < OFTEN or self.asked % SELDOM == 0
 
     def choose_metric(self) -> None:
         """How added curvature is shared among the variables: as their own curvature is, so that no unit dominates.
@@ -159,9 +168,13 @@ class Direction:
             border.solve(*self.dynamics, self.factors, self.system, self.border, r, gap, rb, dz, dlam)
         return self.border.beta
 
+    def aim(self, mu: float) -> rows.Aim:
+        """What the products of slacks and multipliers shall be."""
+        return rows.Aim(mu, self.added[0], self.added[1])
+
     def correct(self, point: Point, gap: np.ndarray, residual: np.ndarray, mu: float, rho: float, elastic: bool, delta: float) -> None:
         """The direction for other residuals of dynamics and rows, with the factors at hand: a second-order correction."""
-        rows.eliminate(self.evaluator.limits, point.rows, residual, mu, rho, elastic, delta, self.weight, self.rhat)
+        rows.eliminate(self.evaluator.limits, point.rows, residual, self.aim(mu), rho, elastic, delta, self.weight, self.rhat)
         self.solve(point, gap, mu, rho, elastic)
 
     def solve(self, point: Point, gap: np.ndarray, mu: float, rho: float, elastic: bool, refine: int = 1) -> None:
@@ -188,7 +201,7 @@ class Direction:
         if not used.all():
             moved = sum(system.total_steps(block.d.T, self.dz[block.first :], dp, n.nt) for block in self.evaluator.blocks)
             np.copyto(self.dy[totals], self.weight[totals] * (moved + self.rhat[totals]), where=~used)
-        rows.recover(limits, point.rows, mu, rho, elastic, self.dy, self.step)
+        rows.recover(limits, point.rows, self.aim(mu), rho, elastic, self.dy, self.step)
 
     def least_squares(self, point: Point) -> None:
         """dlam, dy = the multipliers that leave the least gradient of the Lagrangian: (N1) with a unit Hessian, from zero multipliers."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from armature.optimize import border, elastic, rows
+from armature.optimize import barrier, border, elastic, rows
 from armature.optimize.problem import Guess, Problem
 from armature.optimize.report import make_result
 from armature.optimize.result import Iteration, Result, Status
@@ -34,12 +34,14 @@ Callback = Callable[[Iteration], bool | None]
 class Options:
     """tolerance: of the scaled optimality conditions; a hundred times this for 10 iterations is acceptable.  iterations: at most.
 
+    accuracy: part of the cost that is left to gain at which a search may end before it meets the tolerance; 0 for never.
     barrier, warm_barrier: μ at the start, and at the start from an earlier result.  delta: the proximal term of rows.py.
     price: of an elastic row, for a cost scaled to gradients of at most 100; raised while that lowers the violation.
     """
 
     tolerance: float = 1e-8
     iterations: int = 500
+    accuracy: float = 0.0
     barrier: float = 0.1
     warm_barrier: float = 1e-5
     delta: float = 1e-8
@@ -160,8 +162,16 @@ class Interior:
             if elastic.creeping(self):
                 self.fall_back()
                 self.errors()
-            self.update_barrier()
-            if not (self.find_direction() and self.find_step()) and not self.fall_back():
+            before, lowered = self.mu, barrier.lower(self)
+            found = self.find_direction()
+            if found and lowered and self.options.accuracy and not self.elastic:
+                left = barrier.promise(self)
+                if left <= self.options.accuracy and self.violation <= barrier.HELD:
+                    if status := self.judge(Status.CONVERGED):
+                        return status
+                    continue
+                barrier.soften(self, before, left)
+            if not (found and self.find_step()) and not self.fall_back():
                 return self.give_up(worst)
         return Status.ITERATIONS
 
@@ -250,19 +260,6 @@ class Interior:
         self.stationarity = max(gradient, slope) / (max(100.0, (size + total) / max(1, count + point.lam.size + n.R)) / 100.0)
         return self.stationarity, self.violation, compl / self.scale_bounds
 
-    def barrier_error(self) -> float:
-        """The worst error of the problem with the current barrier."""
-        compl = rows.complementarity(self.limits, self.point.rows, self.mu, self.rho, self.elastic)[0]
-        return max(self.stationarity, self.violation, compl / self.scale_bounds)
-
-    def update_barrier(self) -> None:
-        """Lower μ as long as the problem with this μ is solved well enough (Fiacco and McCormick)."""
-        least = self.tolerance / 10.0
-        while self.mu > least and self.barrier_error() <= 10.0 * self.mu:
-            self.mu = max(least, min(0.2 * self.mu, self.mu**1.5))
-            self.filter.clear()
-        self.phi = self.barrier_cost(self.cost, self.bounds)
-
     # direction ------------------------------------------------------------------------------------------------------------
 
     def find_direction(self) -> bool:
@@ -296,9 +293,14 @@ class Interior:
         Second-order corrections come when the step has become short: corrected full steps along directions of little curvature lead
         farther than the model holds, where a shorter step, and more curvature for the next one (`Direction.adapt`), is what helps.
         """
-        d, point = self.direction, self.point
+        d = self.direction
+        primal, dual = self.to_boundary()
+        if not self.elastic and min(primal, dual) < barrier.SHORT and (longer := barrier.corrected(self, primal, dual)):
+            kind = self.attempt(*longer, self.slope())
+            if kind is not None:
+                return self.accept(kind, longer[0])
+            barrier.put_back(self)
         slope = self.slope()
-        primal, dual = rows.step_to_boundary(self.limits, point.rows, d.step, self.elastic, self.keep)
         shortest = self.filter.shortest(self.theta, slope)
         alpha, first = primal, True
         while alpha >= shortest or first:
@@ -313,18 +315,20 @@ class Interior:
             alpha, first = 0.5 * alpha, False
         return False
 
-    @property
-    def keep(self) -> float:
-        """Fraction of the way to a bound that a step may go."""
-        return max(0.99, 1.0 - self.mu)
+    def to_boundary(self) -> tuple[float, float]:
+        """The longest steps of variables and of multipliers along the direction, nearly up to the bounds."""
+        keep = max(0.99, 1.0 - self.mu)
+        return rows.step_to_boundary(self.limits, self.point.rows, self.direction.step, self.elastic, keep)
 
     def slope(self) -> float:
         """Derivative of the barrier cost along the direction."""
+        step = self.direction.step
+        return self.cost_slope() + rows.barrier_slope(self.limits, self.point.rows, step, self.mu, self.rho, self.elastic)
+
+    def cost_slope(self) -> float:
+        """Derivative of the cost along the direction."""
         d, n = self.direction, self.evaluator.n
-        total = rows.barrier_slope(self.limits, self.point.rows, d.step, self.mu, self.rho, self.elastic)
-        for block in self.evaluator.blocks:
-            total += cost_slope(block.d.g, d.dz[block.first :], d.beta[: n.np])
-        return total
+        return sum(cost_slope(block.d.g, d.dz[block.first :], d.beta[: n.np]) for block in self.evaluator.blocks)
 
     def attempt(self, alpha: float, dual: float, slope: float) -> str | None:
         """Try a step length: what the filter says to it."""
@@ -357,7 +361,7 @@ class Interior:
             gap = alpha * gap + trial.gap
             residual[:] = alpha * residual + d.residual
             d.correct(point, gap, residual, *self.parameters)
-            alpha, dual = rows.step_to_boundary(self.limits, point.rows, d.step, self.elastic, self.keep)
+            alpha, dual = self.to_boundary()
             kind = self.attempt(alpha, dual, slope)
             if kind is not None:
                 return self.accept(kind, alpha)

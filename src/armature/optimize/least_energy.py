@@ -29,6 +29,7 @@ from armature.optimize.solution import Solution
 from armature.optimize.task import Move
 from armature.robot.model import Robot
 
+FLAT, SWINGING = 3e-4, 1e-4  # parts of the energy left to gain at which a plan is good enough, where it only flows out, and to and fro
 AFTER_ALL = 0.3  # seconds of computing that are spent on what will not succeed, to have something to look at
 DOUBTFUL = 0.7  # the same where the duration asked for is a little below the shortest motion's
 LOOK = 0.8  # seconds of computing, about, to find the shortest motion
@@ -67,7 +68,8 @@ def minimize_energy(
     if diagnosis is not None:
         return solution(unsearched(problem), diagnosis, [], time.perf_counter() - begin)
     watch = Watch(problem, callback)
-    planner = Planner(Weights(energy=1.0), options or EXACT, watch, None if deadline is None else begin + deadline, thorough=thorough)
+    ends = None if deadline is None else begin + deadline
+    planner = Planner(Weights(energy=1.0), options or near_enough(problem), watch, ends, thorough=thorough)
     known = Known(guess.result, guess.trajectory) if isinstance(guess, Solution) else guess
     best, notes = planner.plan(problem, known)
     if not best.ok and not planner.late and not watch.stopped:
@@ -91,6 +93,11 @@ def heated(problem: MoveProblem, fastest: Attempt) -> bool:
         return bool(problem.driven.means)
     found = margins(problem.robot, fastest.motion, 4)
     return any(m.limit in MEANS and m.fraction < USED_UP for row in found.values() for m in row.values())
+
+
+def near_enough(problem: MoveProblem) -> Options:
+    """How exactly a plan is solved for. A supply with slacks takes only what is positive: the cost is flat, and knots tell it to a per mille."""
+    return replace(EXACT, accuracy=FLAT if problem.driven.shape.slacks else SWINGING)
 
 
 def keeps_limits(attempt: Attempt) -> bool:

@@ -39,6 +39,7 @@ STILL = 1e-9  # rad or m
 RESTING = 1e-7  # rad or m over the whole motion, which is rounding
 EASING = (3.0, 1.0, 0.3, 0.1, 0.03)  # prices of acceleration, as parts of the joint cubic's energy
 ROUGH = 2e-2  # tolerance of a solve that only has to find the directions
+MANY, OUTLINE = 60, 3  # knots from which a search begins with a third of them
 EXACT = Options(tolerance=1e-6, iterations=200)  # of a plan; at 1e-5 cheap motions of small arms cost up to some per cent more
 NEAR = 1e-6  # barrier to start with from a neighbour's multipliers
 PATIENCE = 40  # iterations from a neighbour's multipliers, before the search begins anew
@@ -191,6 +192,9 @@ class Planner:
         rounded = replace(problem, smooth=replace(smooth, power=0.5 * power), directions=None)
         # where directions are kept afterwards, the rounded problem need not be solved to the last digit
         rough = replace(self.precise, tolerance=ROUGH) if smooth.velocity and not smooth.power else None
+        outline = self.outlined(rounded, guess, rough) if rough else None
+        if outline is not None and (exact := exact_friction(self, outline, narrow and self.thorough)):
+            return choose(exact)
         first = self.attempt(rounded, problem.guess(guess), rough)
         if not first.ok and not self.late and self.weights == Weights(energy=1.0) and only_copper(problem):
             first = self.attempt(rounded, problem.guess(guess), weights=Weights(heat=1.0))
@@ -204,6 +208,18 @@ class Planner:
             elif smooth.velocity:
                 found = exact_friction(self, first, narrow and self.thorough) or [self.attempt(rounded, first.result)]
         return choose(found)
+
+    def outlined(self, problem: MoveProblem, guess: Trajectory | None, options: Options) -> Attempt | None:
+        """A rough motion found with few knots, brought to all of them; None where that fails or there are few anyway."""
+        if problem.N < MANY or problem.move.via:
+            return None
+        few = replace(problem, N=problem.N // OUTLINE)
+        found = self.attempt(few, few.guess(guess), options)
+        if not found.ok:
+            return None
+        start = carried(found.result, found.motion, problem)
+        motion = problem.trajectory(start)
+        return Attempt(problem, start, motion, lambda: self.value(problem, motion))
 
     def eased(self, problem: MoveProblem, guess: Trajectory | None) -> Attempt | None:
         """By way of a price on accelerations, which makes long swinging motions convex and is lowered to nothing; None where it fails."""

@@ -12,14 +12,20 @@ Slacks and elastics leave the Newton system row by row, which turns (I1) into
 
 so that a row only adds JᵀD⁻¹J to the Hessian. δ > 0 is a proximal term: rows may be redundant, or of any rank; a full step leaves the
 residual δ dy, which vanishes with the step. An elastic row bounds its multiplier: |y| < ρ.
+
+A direction whose step a bound cuts short is corrected (Gondzio 1996): where a step a little longer would leave a product of (I2) outside
+βμ … μ/β, what it lacks, t, is added to its aim, with the same matrix:
+
+    (I5)  a ds + (s − lower) da = μ + t − a(s − lower),   t = min(max(π, βμ), μ/β) − π ≥ −μ/β,   π = (s + αds − lower)(a + αda)
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from armature.optimize.loops import loop
+from armature.optimize.loops import loop, part
 
+BETA = 0.1  # of (I5)
 ABSENT, RIGID, EQUATION, BOUNDED = 0, 1, 2, 3  # rigid: an equation that is never elastic, such as the initial state
 
 
@@ -34,6 +40,14 @@ class Rows(NamedTuple):
     em: np.ndarray
     ap: np.ndarray
     am: np.ndarray
+
+
+class Aim(NamedTuple):
+    """What the products of (I2) shall be: mu, and what is added to it for the lower and the upper bound of every row, (R,) each."""
+
+    mu: float
+    lower: np.ndarray
+    upper: np.ndarray
 
 
 class Limits(NamedTuple):
@@ -112,30 +126,32 @@ def residuals(v, limits, rows, elastic, r):
 
 
 @loop
-def slack_terms(s, y, a, b, lower, upper, mu):
-    """(Σ_s, gradient of the barrier Lagrangian in s) of a bounded row."""
+def slack_terms(s, y, a, b, lower, upper, mu_a, mu_b):
+    """(Σ_s, gradient of the barrier Lagrangian in s) of a bounded row. mu_a, mu_b: what its two products shall be."""
     sigma, gradient = 0.0, -y
     if np.isfinite(lower):
         inverse = 1.0 / (s - lower)
         sigma += a * inverse
-        gradient -= mu * inverse
+        gradient -= mu_a * inverse
     if np.isfinite(upper):
         inverse = 1.0 / (upper - s)
         sigma += b * inverse
-        gradient += mu * inverse
+        gradient += mu_b * inverse
     return sigma, gradient
 
 
 @loop
-def eliminate(limits, rows, r, mu, rho, elastic, delta, weight, rhat):
+def eliminate(limits, rows, r, aim, rho, elastic, delta, weight, rhat):
     """(I4): weight = 1/D and r̂ of every row."""
+    mu = aim.mu
     for i in range(r.size):
         if limits.kind[i] == ABSENT:
             weight[i] = rhat[i] = 0.0
             continue
         D, value = delta, r[i]
         if limits.kind[i] == BOUNDED:
-            sigma, gradient = slack_terms(rows.s[i], rows.y[i], rows.a[i], rows.b[i], limits.lower[i], limits.upper[i], mu)
+            lower, upper = mu + aim.lower[i], mu + aim.upper[i]
+            sigma, gradient = slack_terms(rows.s[i], rows.y[i], rows.a[i], rows.b[i], limits.lower[i], limits.upper[i], lower, upper)
             D += 1.0 / sigma
             value += gradient / sigma
         if elastic and limits.kind[i] >= EQUATION:
@@ -146,22 +162,23 @@ def eliminate(limits, rows, r, mu, rho, elastic, delta, weight, rhat):
 
 
 @loop
-def recover(limits, rows, mu, rho, elastic, dy, step):
+def recover(limits, rows, aim, rho, elastic, dy, step):
     """Steps of slacks, bound multipliers and elastics that belong to dy."""
     for i in range(dy.size):
         ds = da = db = 0.0
         if limits.kind[i] == BOUNDED:
             s, a, b = rows.s[i], rows.a[i], rows.b[i]
-            sigma, gradient = slack_terms(s, rows.y[i], a, b, limits.lower[i], limits.upper[i], mu)
+            lower, upper = aim.mu + aim.lower[i], aim.mu + aim.upper[i]
+            sigma, gradient = slack_terms(s, rows.y[i], a, b, limits.lower[i], limits.upper[i], lower, upper)
             ds = (dy[i] - gradient) / sigma
             if np.isfinite(limits.lower[i]):
-                da = (mu - a * ds) / (s - limits.lower[i]) - a
+                da = (lower - a * ds) / (s - limits.lower[i]) - a
             if np.isfinite(limits.upper[i]):
-                db = (mu + b * ds) / (limits.upper[i] - s) - b
+                db = (upper + b * ds) / (limits.upper[i] - s) - b
         step.y[i] = dy[i]
         step.s[i], step.a[i], step.b[i] = ds, da, db
     if elastic:
-        recover_elastics(limits, rows, mu, rho, dy, step)
+        recover_elastics(limits, rows, aim.mu, rho, dy, step)
 
 
 @loop
@@ -199,6 +216,24 @@ def step_to_boundary(limits, rows, step, elastic, keep):
             dual = longest(rows.ap[i], step.ap[i], keep, dual)
             dual = longest(rows.am[i], step.am[i], keep, dual)
     return primal, dual
+
+
+@part
+def lacking(product, mu):
+    """t of (I5)."""
+    return max(min(max(product, BETA * mu), mu / BETA) - product, -mu / BETA)
+
+
+@loop
+def centre(limits, rows, step, primal, dual, aim):
+    """(I5) for a step of these lengths: what its products lack is added to the aim."""
+    for i in range(limits.kind.size):
+        if limits.kind[i] == BOUNDED:
+            s = rows.s[i] + primal * step.s[i]
+            if np.isfinite(limits.lower[i]):
+                aim.lower[i] += lacking((s - limits.lower[i]) * (rows.a[i] + dual * step.a[i]), aim.mu)
+            if np.isfinite(limits.upper[i]):
+                aim.upper[i] += lacking((limits.upper[i] - s) * (rows.b[i] + dual * step.b[i]), aim.mu)
 
 
 @loop

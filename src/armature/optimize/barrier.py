@@ -1,0 +1,73 @@
+"""The barrier: when it is lowered and how far, when that has nothing more to give, and steps that keep away from it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from armature.optimize import rows
+
+if TYPE_CHECKING:
+    from armature.optimize.interior import Interior
+
+SOLVED = 10.0  # times μ: the error of a problem with this μ at which it is lowered
+HELD = 1e-4  # violation at which a search may end by what it has left to gain
+SHORT = 0.7  # of a full step: below this a direction is corrected
+AHEAD = 0.3  # how much longer a step the correction is made for
+LONGER = 0.03  # what a correction must add to the step
+KEPT = 0.9  # of the multipliers' step, at least
+
+
+def lower(search: Interior) -> bool:
+    """Lower μ as long as the problem with this μ is solved well enough (Fiacco and McCormick); whether it was."""
+    before, least = search.mu, search.tolerance / 10.0
+    while search.mu > least and error(search) <= SOLVED * search.mu:
+        search.mu = max(least, min(0.2 * search.mu, search.mu**1.5))
+        search.filter.clear()
+    search.phi = search.barrier_cost(search.cost, search.bounds)
+    return search.mu < before
+
+
+def error(search: Interior) -> float:
+    """The worst error of the problem with the current barrier."""
+    complementarity = rows.complementarity(search.limits, search.point.rows, search.mu, search.rho, search.elastic)[0]
+    return max(search.stationarity, search.violation, complementarity / search.scale_bounds)
+
+
+def promise(search: Interior) -> float:
+    """Part of the cost that the direction at hand promises: after μ was lowered, about all that is left to gain."""
+    return abs(search.cost_slope()) / max(abs(search.cost), 1e-300)
+
+
+def soften(search: Interior, before: float, left: float) -> None:
+    """A μ no lower than what is left to gain asks for, and its direction. before: the last μ.  left: what `promise` says."""
+    mu = min(0.2 * before, 0.5 * before * search.options.accuracy / max(left, 1e-300))
+    if mu > search.mu:
+        search.mu = mu
+        search.phi = search.barrier_cost(search.cost, search.bounds)
+        again(search)
+
+
+def again(search: Interior) -> None:
+    """The direction for other aims, with the factors at hand."""
+    d, point = search.direction, search.point
+    rows.residuals(point.v, search.limits, point.rows, search.elastic, d.residual)
+    d.correct(point, point.gap, d.residual, *search.parameters)
+
+
+def corrected(search: Interior, primal: float, dual: float) -> tuple[float, float] | None:
+    """(I5): a direction that bounds cut short later, and how long its steps may be; None, and the direction as it was, where there is none."""
+    d = search.direction
+    search.kept.copy_step(d)
+    rows.centre(search.limits, search.point.rows, d.step, min(1.0, primal + AHEAD), min(1.0, dual + AHEAD), d.aim(search.mu))
+    again(search)
+    longer = search.to_boundary()
+    if longer[0] >= primal + LONGER and longer[1] >= KEPT * dual:
+        return longer
+    put_back(search)
+    return None
+
+
+def put_back(search: Interior) -> None:
+    """The direction as it was before it was corrected."""
+    search.direction.copy_step(search.kept)
+    search.direction.added[:] = 0.0
