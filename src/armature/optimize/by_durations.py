@@ -31,7 +31,7 @@ Found = tuple[Attempt, list[str]]
 
 
 def by_durations(
-    planner: Planner, problem: MoveProblem, first: float, motion: Trajectory | None = None, upwards: Sequence[float] = UPWARDS
+    planner: Planner, problem: MoveProblem, first: float, motion: Attempt | Trajectory | None = None, upwards: Sequence[float] = UPWARDS
 ) -> Found | None:
     """The shortest motion found, and what happened on the way; None where no duration tried is possible.
 

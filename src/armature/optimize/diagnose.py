@@ -14,13 +14,14 @@ from armature.optimize.guess import stretched
 from armature.optimize.holding import at_rest, too_heavy
 from armature.optimize.interior import Options
 from armature.optimize.move import MoveProblem
-from armature.optimize.plan import Attempt, Planner
+from armature.optimize.plan import Attempt, Planner, greatest_power
 from armature.optimize.result import Status
 from armature.optimize.solution import Diagnosis
 from armature.optimize.time_scaling import time_scaling
 from armature.robot.model import Robot
 
 FAR = 3.0  # times the duration asked for: a motion so slow is no answer where a lighter payload is
+BETWEEN = 0.05  # of a limit: what the few knots of the coolest motion may exceed between them
 LOOSE = 1e6  # factor on limits that are left out
 WHIRLS = 30.0  # times the joint cubic's greatest speed: a search that runs away
 
@@ -85,12 +86,19 @@ def excesses(robot: Robot, motion: Trajectory) -> list[Margin]:
 
 
 def coolest(problem: MoveProblem, motion: Trajectory | None = None) -> Attempt:
-    """The motion of least copper heat in the task's duration, within all limits but those of means. motion: a second start."""
+    """The motion of least copper heat in the task's duration, within all limits but those of means. motion: a start besides the cubic.
+
+    A search whose rows begin to stretch is ended: heat is not what is in the way then."""
     loose = {name: LOOSE for _, _, name, _ in problem.driven.means}
     planner = Planner(Weights(heat=1.0), Options(tolerance=1e-5, iterations=80))
     task = replace(problem, N=min(problem.N, 50), tighter=loose)
-    found = planner.best(task)
-    return planner.best(task, motion) if not found.ok and motion is not None else found
+    smooth = problem.driven.smooth
+    rounded = replace(task, smooth=replace(smooth, power=0.5 * greatest_power(task) if smooth.power else 0.0), directions=None)
+    for start in (motion, None) if motion is not None else (None,):
+        found = planner.attempt(rounded, rounded.guess(start), rigid=True)
+        if found.ok:
+            return planner.best(task, found.motion)
+    return found
 
 
 def too_hot(cool: Attempt, fastest: Trajectory | None) -> Diagnosis | None:
@@ -98,9 +106,10 @@ def too_hot(cool: Attempt, fastest: Trajectory | None) -> Diagnosis | None:
 
     cool: the motion of least heat, whose limits of means are left out."""
     over = excesses(cool.problem.robot, cool.motion) if cool.ok else []
-    if not over or any(m.limit not in MEANS for m in over):
+    hot = [m for m in over if m.limit in MEANS]
+    if not hot or any(m.limit not in MEANS and m.fraction < -BETWEEN for m in over):
         return None
-    worst, T = min(over, key=lambda m: m.fraction), cool.motion.duration
+    worst, T = min(hot, key=lambda m: m.fraction), cool.motion.duration
     pause = T * (worst.value / worst.bound - 1.0)
     longer = fastest.duration if fastest is not None and fastest.duration > T else None
     remedy = f"A pause of {pause:.4g} s on the brake after every cycle would do" + (f", or a motion of {longer:.4g} s." if longer else ".")

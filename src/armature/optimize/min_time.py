@@ -16,18 +16,19 @@ import numpy as np
 from armature.drive import as_supply, stack
 from armature.motion.trajectory import Trajectory
 from armature.optimize.answer import check_task, solution
-from armature.optimize.by_durations import by_durations
+from armature.optimize.by_durations import Found, by_durations
 from armature.optimize.carry import carried
 from armature.optimize.certify import ALLOWED, margins
 from armature.optimize.diagnose import between_knots, diagnose
 from armature.optimize.driven import Weights
 from armature.optimize.follow_path import FollowPath
 from armature.optimize.forbidden import forbidden
+from armature.optimize.guess import stretched
 from armature.optimize.interior import Options, solve, stages
 from armature.optimize.least_along import least_time_along
 from armature.optimize.loop_move import move_problem
 from armature.optimize.move import MoveProblem, guess_duration
-from armature.optimize.plan import Attempt, Planner, choose, finer_problem, worst_margin
+from armature.optimize.plan import FINEST, Attempt, Planner, finer_problem
 from armature.optimize.result import Multipliers, Result, Status
 from armature.optimize.solution import Solution
 from armature.optimize.task import Move
@@ -36,13 +37,25 @@ from armature.simulate.ledger import flow_of, motion_steps
 
 COARSE = 50  # knots for the search of branches
 PRICES = (10.0, 3.0, 1.0)  # of jerk, in units that make about 1 % of the duration
-LAST = 0.01  # the last price
+LOWER = (0.3, 0.1)  # prices at which branches are compared
+LAST = 0.02  # the last price
+SLOWER = (1.001, 1.002, 1.004, 1.007, 1.012, 1.02, 1.035, 1.06)  # times the duration of a motion that breaks limits between knots
+AGAIN = 0.07  # the price from which a motion is sharpened again with more knots or limits drawn in
 SMALL = 1.5e-3  # violation between knots up to which a limit is drawn in instead of doubling the knots
 COUNTED_LATER = "regenerative"  # the supply does not matter for the time: the simplest one is solved with
 CHALLENGES = 4  # times that something shorter is looked for
-SHORTER = 0.993  # of the best motion's time; coarse knots make motions look a little shorter than they are
+SHORTER = 0.993  # of the best motion's time
+CALM = 1.01  # of the best motion's time: where the last search comes from
 LITTLE = 0.995  # of the best motion's time: what the last search begins with
+SAME = 1e-3  # of the duration: two motions nearer than this, and ten times as near in all joints, are one
+NARROWEST = 0.3, 0.1  # of the first widths of gears' corners and of dry friction's beside them
+SKEW = 0.1  # of a motion that is tried besides its mirror image's like
 QUICK = Options(tolerance=1e-4, iterations=60)
+ROUGH = Options(tolerance=1e-4, iterations=100)  # of branches
+ROUGHLY = Options(tolerance=1e-5, iterations=100)  # of what is compared with equal knots
+FINE = Options(tolerance=1e-6, iterations=70)
+WORTH = 3e-4  # of the duration: prices are lowered while that gains more
+FINER = 2e-3  # of the duration: knots are doubled while that gains more
 MORE = 0.6  # of the time for a quick look, if the first part of it led to nothing
 HEAT = 5e-4  # price of heat, as a part of duration/heat
 
@@ -74,12 +87,14 @@ def minimize_time(
     if diagnosis is not None:
         return solution(unsearched(move_problem(robot, task, counted, knots)), diagnosis, [], time.perf_counter() - begin)
     problem = free_problem(move_problem(robot, task, COUNTED_LATER, knots, free=True))
-    planner = Planner(Weights(time=1.0), options or Options(iterations=100), callback, None if deadline is None else begin + deadline)
-    best = branches(planner, replace(problem, N=min(knots, COARSE)), guess, starts)
+    exact = options or (ROUGHLY if problem.driven.smooth.power else FINE)
+    planner = Planner(Weights(time=1.0), exact, callback, None if deadline is None else begin + deadline)
+    coarse = replace(problem, N=min(knots, COARSE))
+    best = branches(planner, coarse, guess, starts)
+    best = challenged(planner, coarse, best) if starts != 1 else best
     best, notes = polished(planner, problem, best)
-    if starts != 1:
-        best, notes = challenged(planner, problem, best, notes)
-    if starts != 1 or not best.ok or between_knots(best) is not None:
+    best, notes = refined(planner, problem, best, notes) if starts != 1 else (best, notes)
+    if starts != 1 or not best.ok or not kept(best):
         best, notes = settled(planner, problem, best, notes)
     diagnosis = between_knots(best) if best.ok else diagnose(best, None)
     best = replace(best, problem=replace(best.problem, supply=counted))
@@ -147,57 +162,69 @@ def prices(problem: MoveProblem, duration: float, heat: float) -> Callable[[floa
     """Weights by the price f of jerk: f = 1 makes a jump of the acceleration at a few knots cost 1 % of the duration."""
     legs = np.diff(problem.points, axis=0)
     way = max(1e-4, float(np.sum(np.max(legs**2, axis=1)))) * len(legs) ** 4  # every leg in its part of the time
-    jerk = 0.01 * duration**6 / (COARSE * 192 * way)
+    jerk = 0.01 * duration**6 / (problem.N * 192 * way)
     return lambda f: Weights(time=1.0, jerk=jerk * f, heat=HEAT * duration / max(heat, 1e-9))
 
 
 def branches(planner: Planner, problem: MoveProblem, guess: Trajectory | None, starts: int | None) -> Attempt:
-    """The best of the branches that the starting motions lead to, at a moderate price of jerk."""
+    """The branch that is best at low prices, at a moderate one; starting motions that lead to one branch are followed once."""
     given = [g for g in (guess,) if g is not None]
     motions: Sequence[Any] = [*given, None, *detours(problem)]
     enough = len(motions) if starts is None else max(1, starts)
-    found: list[Attempt] = []
+    roots: list[Attempt] = []
     for k, motion in enumerate(motions):
-        if planner.late or (k >= enough and any(a.ok for a in found)):
+        if roots and (planner.late or (k >= enough and any(a.ok for a in roots))):
             break
-        found.append(approach(planner, problem, motion))
-    return choose(found)
+        root = smoothest(planner, problem, motion)
+        if not (root.ok and any(alike(root, other) for other in roots)):
+            roots.append(root)
+    good = [root for root in roots if root.ok]
+    if not good:
+        return roots[0]
+    tracks = [lowered(planner, problem, root, PRICES[1:] if len(good) == 1 else (*PRICES[1:], *LOWER)) for root in good]
+    best = min(tracks, key=lambda track: track[-1].motion.duration)
+    return best[: len(PRICES)][-1]
 
 
-def approach(planner: Planner, problem: MoveProblem, motion: Trajectory | None) -> Attempt:
-    """From a starting motion down the first prices."""
-    start = problem.guess(motion)
-    last: Attempt | None = None
-    weights = prices(problem, problem.duration, cubic_heat(problem))
-    for f in PRICES:
-        attempt = planner.attempt(problem, start, weights=weights(f))
-        if last is None and not attempt.ok:
-            attempt = planner.attempt(problem, start, weights=weights(10.0 * f))
-        if not attempt.ok:
-            return last or attempt
-        if last is None:
-            weights = prices(problem, attempt.motion.duration, copper(problem, attempt.motion))
-        start, last = attempt.result, attempt
-        if planner.late:
+def smoothest(planner: Planner, problem: MoveProblem, motion: Trajectory | None) -> Attempt:
+    """From a starting motion at the highest price, or a higher one."""
+    start, weights = problem.guess(motion), prices(problem, problem.duration, cubic_heat(problem))
+    found = planner.attempt(problem, start, ROUGH, weights(PRICES[0]))
+    return found if found.ok or planner.late else planner.attempt(problem, start, ROUGH, weights(10.0 * PRICES[0]))
+
+
+def lowered(planner: Planner, problem: MoveProblem, best: Attempt, lower: Sequence[float]) -> list[Attempt]:
+    """The same motion and those at the next prices, as far as that goes."""
+    weights = prices(problem, best.motion.duration, copper(problem, best.motion))
+    found = [best]
+    for f in lower:
+        attempt = None if planner.late else planner.attempt(problem, found[-1].result, ROUGH, weights(f))
+        if attempt is None or not attempt.ok:
             break
-    return last or attempt
+        found.append(attempt)
+    return found
 
 
-def polished(planner: Planner, problem: MoveProblem, best: Attempt) -> tuple[Attempt, list[str]]:
+def alike(a: Attempt, b: Attempt) -> bool:
+    """Whether two motions of free duration are one: as long, and nowhere far apart."""
+    if not (a.ok and b.ok) or abs(a.motion.duration - b.motion.duration) > SAME * b.motion.duration:
+        return False
+    q, r = (x.motion(x.motion.t[0] + np.linspace(0.0, x.motion.duration, 41)).q for x in (a, b))
+    return bool(np.abs(q - r).max() <= 10 * SAME * max(float(np.ptp(r, axis=0).max()), 1e-3))
+
+
+def polished(planner: Planner, problem: MoveProblem, best: Attempt) -> Found:
     """The branch with all its knots, ever lower prices, exact friction, and limits kept between knots."""
+    return mended(planner, sharpened(planner, problem, best, 1.0) or best) if best.ok else (best, [])
+
+
+def mended(planner: Planner, best: Attempt) -> Found:
+    """The same with limits kept between knots: limits drawn in, or twice the knots; at last a little slower."""
     notes: list[str] = []
-    if not best.ok:
-        return best, notes
-    branch, small = best, SMALL
-    best = sharpened(planner, problem, branch, 1.0) or branch
-    for _ in range(6):
-        worst = worst_margin(problem.robot, best.motion)
-        if worst is None or worst.fraction >= -ALLOWED or planner.late:
-            break
+    small = SMALL
+    while (worst := best.worst) and worst.fraction < -ALLOWED and len(notes) < 4 and not planner.late:
         finer, note = finer_problem(replace(best.problem, directions=None), worst, small)
-        better = sharpened(planner, finer, best, 0.1) if note else None
-        if better is None and note and finer.N != best.problem.N:
-            better = sharpened(planner, finer, branch, 1.0)  # once more from the branch's smooth motion
+        better = sharpened(planner, finer, best, AGAIN) if note else None
         if better is not None:
             best = better
             notes.append(note)
@@ -205,34 +232,77 @@ def polished(planner: Planner, problem: MoveProblem, best: Attempt) -> tuple[Att
             break
         else:
             small = np.inf  # more knots did not help: draw limits in instead
+    return slowed(best, notes)
+
+
+def slowed(best: Attempt, notes: list[str]) -> Found:
+    """The same motion run a little slower, where that keeps all limits."""
+    if kept(best) or np.abs([best.problem.ends.v0, best.problem.ends.v1]).max() > 0.0:
+        return best, notes
+    for factor in SLOWER:
+        trial = replace(best, motion=stretched(best.motion, factor * best.motion.duration), exact=factor * best.motion.duration)
+        if kept(trial):
+            return trial, [*notes, f"run {100 * (factor - 1):.2g} % slower: {best.worst}"]
     return best, notes
 
 
-def challenged(planner: Planner, problem: MoveProblem, best: Attempt, notes: list[str]) -> tuple[Attempt, list[str]]:
-    """Something shorter, sought from all starts with heat as the cost and the duration bounded: this leads to other branches."""
-    for _ in range(CHALLENGES):
-        found = faster(planner, replace(problem, N=min(problem.N, COARSE)), best) if best.ok and not planner.late else None
-        if found is None:
-            break
-        better = sharpened(planner, found.problem, found, 0.3)
-        better, told = polished(planner, problem, better) if better is not None else (found, [])
-        if not better.ok or better.motion.duration >= best.motion.duration * (1 - 1e-4):
+def refined(planner: Planner, problem: MoveProblem, best: Attempt, notes: list[str]) -> Found:
+    """The same with more knots, as long as that gains something: the jumps from limit to limit take a step each."""
+    N = problem.N
+    while best.ok and kept(best) and best.problem.N <= N <= FINEST // 2 and not planner.late:
+        N *= 2
+        better = sharpened(planner, replace(best.problem, N=N, directions=None, tighter={}), best, AGAIN)
+        better, told = mended(planner, better) if better is not None else (best, notes)
+        gain = best.motion.duration / better.motion.duration - 1.0
+        if gain <= 0.0 or not kept(better):
             break
         best, notes = better, told
+        if gain < FINER:
+            break
     return best, notes
 
 
-def settled(planner: Planner, problem: MoveProblem, best: Attempt, notes: list[str]) -> tuple[Attempt, list[str]]:
-    """By motions of given durations: from a little below the best motion's; from its own where it breaks limits or gears have corners."""
+def kept(best: Attempt) -> bool:
+    """Whether the motion keeps all limits, between knots too."""
+    return exceeded(best) <= ALLOWED
+
+
+def exceeded(best: Attempt) -> float:
+    """By which part of itself a limit is exceeded most, between knots too; negative where none is."""
+    return -best.worst.fraction if best.worst is not None else 0.0
+
+
+def challenged(planner: Planner, problem: MoveProblem, best: Attempt) -> Attempt:
+    """Something shorter, sought from all starts with heat as the cost and the duration bounded: this leads to other branches.
+
+    Both have the same knots: fewer knots make motions longer, since jumps from limit to limit take a step each."""
+    planner = replace(planner, options=ROUGHLY)
+    steps = ladder(planner, problem, best, 0.3) if best.ok else []
+    if steps and (other := ladder(planner, problem, replace(best, motion=skewed(best.motion)), 0.3, known=False)):
+        best, steps = (other[0], other) if other[-1].motion.duration < steps[-1].motion.duration * (1 - 1e-4) else (best, steps)
+    for _ in range(CHALLENGES):
+        found = faster(planner, problem, steps[-1]) if steps and not planner.late else None
+        better = ladder(planner, problem, found, 1.0) if found is not None else []
+        if not better or better[-1].motion.duration >= steps[-1].motion.duration * (1 - 1e-4):
+            break
+        best, steps = better[0], better
+    return best
+
+
+def settled(planner: Planner, problem: MoveProblem, best: Attempt, notes: list[str]) -> Found:
+    """By motions of given durations: from a little below the best motion's; from its own where it breaks limits."""
     if planner.late or best.result.status is Status.INTERRUPTED:
         return best, notes
-    kept = best.ok and between_knots(best) is None
-    if kept and not problem.driven.smooth.power:
-        found = by_durations(planner, problem, LITTLE * best.motion.duration, best.motion, (1.0,))
+    good = best.ok and kept(best)
+    if good:
+        # from the coolest motion in a little more time, with its multipliers
+        calm = replace(problem, free=False, move=replace(problem.move, duration=CALM * best.motion.duration))
+        near = replace(planner, weights=Weights(heat=1.0)).attempt(calm, calm.guess(best.motion), QUICK)
+        found = by_durations(planner, problem, LITTLE * best.motion.duration, near if near.ok else best.motion, (1.0,))
     else:
         known = best.motion if best.ok else None
         found = by_durations(planner, problem, known.duration if known is not None else problem.duration, known)
-    better = found is not None and not (kept and found[0].motion.duration >= best.motion.duration)
+    better = found is not None and not (good and found[0].motion.duration >= best.motion.duration)
     return found if found is not None and better else (best, notes)
 
 
@@ -249,7 +319,7 @@ def faster(planner: Planner, problem: MoveProblem, best: Attempt) -> Attempt | N
             totals = problem.driven.total_bounds(None)
             totals[1][-1] = T
             bounded = replace(question, totals=totals)
-        result = solve(bounded, problem.guess(motion), QUICK, planner.callback, planner.left())
+        result = solve(bounded, problem.guess(motion), QUICK, planner.unless_stretched, planner.left())
         found = Attempt(problem, result, problem.trajectory(result), float(np.sum(result.p)))
         if found.ok:
             return found
@@ -259,35 +329,59 @@ def faster(planner: Planner, problem: MoveProblem, best: Attempt) -> Attempt | N
 
 
 def sharpened(planner: Planner, problem: MoveProblem, best: Attempt, price: float, last: float = LAST) -> Attempt | None:
-    """Prices lowered step by step to the last one, then the directions of dry friction kept; None where that failed."""
+    """Prices lowered to the last one, then the directions of dry friction kept where that helps; None where that failed."""
+    found = ladder(planner, problem, best, price, last)
+    if not found or not problem.driven.dry or planner.late or (problem.driven.smooth.power and kept(found[-1])):
+        return found[-1] if found else None
+    exact = planner.directed(found[-1], prices(problem, found[-1].motion.duration, copper(problem, found[-1].motion))(last))
+    better = exact.ok and not (problem.driven.smooth.power and exceeded(exact) > exceeded(found[-1]))
+    return exact if better else found[-1]
+
+
+def ladder(planner: Planner, problem: MoveProblem, best: Attempt, price: float, last: float = LAST, known: bool = True) -> list[Attempt]:
+    """Motions at prices lowered step by step to the last one, or until that gains little; none where the first ones fail.
+
+    known: whether to start with the multipliers too."""
     problem = replace(problem, move=replace(problem.move, duration=best.motion.duration))
     weights = prices(problem, best.motion.duration, copper(problem, best.motion))
-    start: Any = problem.guess(best.motion) if problem.N != best.problem.N else best.result
+    start: Any = best.result if problem.N == best.problem.N else carried(best.result, best.motion, problem)
+    start = start if known else problem.guess(best.motion)
     found: list[Attempt] = []
-    f, ratio, failures = price, 0.3, 0
-    while f >= last and failures < 3 and not planner.late:
-        attempt = planner.attempt(problem, start, weights=weights(f))
+    f, ratio, tries = price, 0.3, 2
+    while f >= last and tries and not planner.late:
+        attempt = planner.attempt(cornered(problem, f), start, weights=weights(f))
         if attempt.ok:
+            gain, tries = (found[-1].motion.duration / attempt.motion.duration - 1.0, tries) if found else (1.0, 2)
             found.append(attempt)
             start, f = attempt.result, f * ratio
+            if gain < WORTH * np.log(ratio) / np.log(0.3):
+                break
         else:
-            failures += 1
-            if not found and failures == 1 and problem.N != best.problem.N:
-                start = carried(best.result, best.motion, problem)  # the motion alone did not do: with the multipliers
-            else:
-                f *= 1.5 if found else 3.0
-            ratio = ratio**0.5
-    if not found:
-        return None
-    return exact_law(planner, choose(found), weights(max(f, last)))
+            tries -= 1
+            if found:
+                f, ratio = f / ratio**0.5, ratio**0.5
+            else:  # the multipliers did not help
+                start, f = problem.guess(best.motion), 3.0 * f
+    return found
 
 
-def exact_law(planner: Planner, best: Attempt, weights: Weights) -> Attempt:
-    """The same with the directions of dry friction kept, where that succeeds."""
-    if not best.problem.driven.dry or best.problem.driven.smooth.power:
-        return best
-    exact = planner.directed(best, weights)
-    return exact if exact.ok else best
+def skewed(motion: Trajectory) -> Trajectory:
+    """The motion run faster at first and slower at last: where a move can be run backwards, the shortest motion need not be its own mirror
+    image, and no search leaves that by itself. s' = s + SKEW s (1 − s)."""
+    T = motion.duration
+    s = (motion.t - motion.t[0]) / T
+    rate = (1 + SKEW * (1 - 2 * s))[:, None]
+    at = motion(motion.t[0] + T * np.clip(s + SKEW * s * (1 - s), 1e-12, 1 - 1e-12))
+    return replace(motion, q=at.q, v=at.v * rate, a=at.a * rate**2 - at.v * (2 * SKEW / T))
+
+
+def cornered(problem: MoveProblem, price: float) -> MoveProblem:
+    """The problem with corners of gears, and of dry friction beside them, that are narrower the lower the price is."""
+    smooth = problem.driven.smooth
+    if not smooth.power:
+        return problem
+    power, velocity = (min(1.0, max(price, least)) for least in NARROWEST)
+    return replace(problem, smooth=replace(smooth, power=power * smooth.power, velocity=velocity * smooth.velocity))
 
 
 def detours(problem: MoveProblem) -> list[Trajectory]:

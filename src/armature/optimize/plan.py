@@ -2,7 +2,7 @@
 
 Corners (dry friction, gears by direction of power) are first rounded widely, which always converges. Then
 - joints with dry friction keep the directions found, and the law is exact (dry.py);
-- for lossy gears the width is narrowed step by step, each solve starting from the last.
+- for lossy gears the width is narrowed step by step, each solve starting from the last (gears.py).
 What counts is the exact law: of all motions met, the one with the least exact cost is the plan. Finer knots, limits drawn in and tasks
 a little changed start from what is known, motion and multipliers (carry.py).
 """
@@ -10,7 +10,7 @@ a little changed start from what is known, motion and multipliers (carry.py).
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -24,6 +24,7 @@ from armature.optimize.carry import Known, carried
 from armature.optimize.certify import ALLOWED, FINER, MEANS, Margin, margins
 from armature.optimize.driven import Supply, Weights
 from armature.optimize.dry import KEPT, NARROW, directed, directions, exact_friction
+from armature.optimize.gears import NARROWEST, narrow, narrowed, standing
 from armature.optimize.interior import Options, solve
 from armature.optimize.move import MoveProblem, default_smooth
 from armature.optimize.problem import Guess
@@ -34,10 +35,11 @@ from armature.simulate.ledger import flow_of, motion_steps
 
 FINEST = 400  # knots up to which a plan is refined
 SMALL = 3e-3  # violation between knots that is cured by tighter limits instead of more knots
-NARROWEST = 2e-4  # last width of a gear's corner, as a fraction of the motion's greatest power
-STILL = 1e-9  # rad or m
+SHARP = 0.03  # the same where corners are sharp, which finer knots make harder
 RESTING = 1e-7  # rad or m over the whole motion, which is rounding
-EASING = (3.0, 1.0, 0.3, 0.1, 0.03)  # prices of acceleration, as parts of the joint cubic's energy
+EASING = (3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3)  # prices of acceleration, as parts of the joint cubic's energy
+CHEAP = 0.1  # such a price at which a motion may be the plan, where no search without a price ends
+SHORT = 80  # iterations of a search with a low price, or with none from the motion at the lowest
 ROUGH = 2e-2  # tolerance of a solve that only has to find the directions
 MANY, OUTLINE = 60, 3  # knots from which a search begins with a third of them
 EXACT = Options(tolerance=1e-6, iterations=200)  # of a plan; at 1e-5 cheap motions of small arms cost up to some per cent more
@@ -51,12 +53,13 @@ DEEPEST = 0.2  # of a limit: what is still exceeded when it is drawn in to this 
 
 @dataclass(frozen=True, eq=False)
 class Attempt:
-    """A problem, its result and the motion. exact: its cost, J or s, or how to find it."""
+    """A problem, its result and the motion. exact: its cost, J or s, or how to find it.  note: what is to be said of how it was found."""
 
     problem: MoveProblem
     result: Result
     motion: Trajectory
     exact: float | Callable[[], float]
+    note: str = ""
 
     @cached_property
     def value(self) -> float:
@@ -64,14 +67,25 @@ class Attempt:
         return self.exact() if callable(self.exact) else self.exact
 
     @cached_property
+    def margins(self) -> list[Margin]:
+        """The margins of all limits, between knots too, the smallest first."""
+        rows = margins(self.problem.robot, self.motion).values()
+        return sorted((m for row in rows for m in row.values()), key=lambda m: m.fraction)
+
+    @property
     def worst(self) -> Margin | None:
-        """The smallest margin of all limits, between knots too; None without limits."""
-        return worst_margin(self.problem.robot, self.motion)
+        """The smallest margin of all limits; None without limits."""
+        return self.margins[0] if self.margins else None
 
     @property
     def hot(self) -> bool:
         """Whether what the motion exceeds most is the limit of a mean, by the exact law."""
         return bool(self.problem.driven.means) and self.worst is not None and self.worst.limit in MEANS and self.worst.fraction < -ENOUGH
+
+    @property
+    def sharp(self) -> bool:
+        """Whether its corners are sharp: directions are kept, or gears' corners narrow."""
+        return self.problem.directions is not None or bool(self.problem.driven.smooth.power)
 
     @property
     def ok(self) -> bool:
@@ -134,18 +148,18 @@ class Planner:
     def plan(self, problem: MoveProblem, guess: Trajectory | Known | None = None) -> tuple[Attempt, list[str]]:
         """The best motion from a starting motion or an earlier plan, and what happened on the way."""
         best = self.near(problem, guess) if isinstance(guess, Known) else self.best(problem, guess)
-        notes: list[str] = []
+        notes = [best.note] if best.note else []
         while best.ok and not self.late and (worst := best.worst) and worst.fraction < -ENOUGH:
             if (cooler := rested(self, best, worst, 0.5 * greatest_power(best.problem))) is not None:
                 best = cooler
                 notes.append(f"{worst.joint} stands for a part of the time: else its {worst}")
                 continue
-            finer, refined = finer_problem(best.problem, worst, np.inf if at_knot(best.motion, worst.time) else SMALL)
+            finer, refined = self.refined(best, worst)
             if len(notes) >= 6 or not refined:
                 break
             better, note = self.again(finer, best), refined
-            if not better.ok and best.problem.directions is not None and finer.N != best.problem.N and not self.late:
-                # with directions kept, finer knots need many iterations: the limit drawn in, with the knots at hand, few
+            if not better.ok and best.sharp and finer.N != best.problem.N and not self.late:
+                # sharp corners in finer knots need many iterations: the limit drawn in, with the knots at hand, few
                 drawn, told = finer_problem(best.problem, worst, np.inf)
                 better, note = (self.again(drawn, best), told) if told else (better, note)
             if not better.ok and not self.late:
@@ -158,6 +172,17 @@ class Planner:
             if idle:
                 break
         return best, notes
+
+    def refined(self, best: Attempt, worst: Margin) -> tuple[MoveProblem, str]:
+        """The problem that should keep what the motion exceeds: limits drawn in where that is at knots, or little; else more knots."""
+        if not at_knot(best.motion, worst.time):
+            return finer_problem(best.problem, worst, SHARP if best.sharp else SMALL)
+        problem, notes = best.problem, []
+        for margin in best.margins:
+            if margin.fraction < -ENOUGH and (margin is worst or at_knot(best.motion, margin.time)):
+                problem, note = finer_problem(problem, margin, np.inf)
+                notes += [note] if note else []
+        return problem, "; ".join(notes)
 
     def again(self, problem: MoveProblem, best: Attempt) -> Attempt:
         """The same motion with more knots or tighter limits, from its multipliers."""
@@ -174,7 +199,7 @@ class Planner:
             start = carried(known.result, known.motion, finer)
             smooth = problem.driven.smooth
             if smooth.power:
-                finer = replace(finer, smooth=narrow(smooth, 0.5 * greatest_power(problem), 4 * NARROWEST))
+                finer = replace(finer, smooth=narrow(smooth, 0.5 * greatest_power(problem), 2 * NARROWEST))
             elif smooth.velocity:
                 slow, width = NARROW if self.thorough else KEPT
                 finer = replace(finer, smooth=replace(smooth, velocity=width * smooth.velocity))
@@ -203,8 +228,8 @@ class Planner:
         found = [first]
         if first.ok and not self.late:
             if smooth.power:
-                found += self.narrowed(first)
-                found += self.standing(problem, guess)
+                found += narrowed(self, first)
+                found += standing(self, problem, guess, 0.5 * power)
             elif smooth.velocity:
                 found = exact_friction(self, first, narrow and self.thorough) or [self.attempt(rounded, first.result)]
         return choose(found)
@@ -222,7 +247,9 @@ class Planner:
         return Attempt(problem, start, motion, lambda: self.value(problem, motion))
 
     def eased(self, problem: MoveProblem, guess: Trajectory | None) -> Attempt | None:
-        """By way of a price on accelerations, which makes long swinging motions convex and is lowered to nothing; None where it fails."""
+        """By way of a price on accelerations, which makes long swinging motions convex and is lowered to nothing; None where it fails.
+
+        Where the cost alone has so flat a minimum that no search ends there, the motion at the lowest price is the answer."""
         t = np.linspace(0.0, problem.duration, 101)
         q, v, a = problem.cubic(t)
         size = float(np.trapezoid(np.sum(a * a, axis=1), t))
@@ -230,60 +257,27 @@ class Planner:
         if self.weights.time or size == 0.0:
             return None
         start: Any = problem.guess(guess)
-        attempt = None
-        for part in (*EASING, 0.0):
+        best = None
+        for part in EASING:
             weights = replace(self.weights, acceleration=part * max(cost, 1.0) / size)
-            options = self.options if part == 0.0 else replace(self.options or Options(), tolerance=ROUGH, warm_barrier=1e-3)
+            options = replace(self.precise, tolerance=ROUGH, warm_barrier=1e-3)
+            options = options if part > CHEAP else replace(options, tolerance=self.precise.tolerance, iterations=SHORT)
             attempt = self.attempt(problem, start, options, weights)
-            if not attempt.ok:
-                return None
+            if not attempt.ok or self.late:
+                break
             start = attempt.result
-        return attempt
+            if part <= CHEAP:
+                best = replace(
+                    attempt, note=f"no search for the energy alone ended: accelerations cost {100 * part:g} % of the joint cubic's"
+                )
+        if best is None or self.late:
+            return best
+        last = self.attempt(problem, start, replace(self.precise, iterations=SHORT))
+        return last if last.ok else best
 
     def directed(self, attempt: Attempt, weights: Weights | None = None) -> Attempt:
         """The same with the directions of motion kept: dry friction has no corner then, but for joints that creep, which it may hold."""
         return directed(self, attempt, *KEPT, weights)
-
-    def narrowed(self, attempt: Attempt) -> list[Attempt]:
-        """The same with ever narrower corners."""
-        widest = attempt.problem.smooth or Smooth()
-
-        def at(f: float) -> MoveProblem:
-            return replace(attempt.problem, smooth=narrow(widest, widest.power, f))
-
-        return list(self.continued(at, attempt, 2 * NARROWEST))
-
-    def continued(self, at: Callable[[float], MoveProblem], start: Attempt, last: float, ratio: float = 0.5) -> Iterator[Attempt]:
-        """Solve at(f) for f falling from 1 to `last`, each from the last; smaller steps after a failure."""
-        options = replace(self.options or Options(), iterations=40)
-        good, f = 1.0, ratio
-        while f > last and ratio < 0.9 and not self.late:
-            trial = self.attempt(at(f), start.result, options)
-            if trial.ok:
-                yield trial
-                start, good = trial, f
-            else:
-                ratio = ratio**0.5
-            f = good * ratio
-
-    def standing(self, problem: MoveProblem, guess: Trajectory | None) -> list[Attempt]:
-        """The same with those joints that need not move held still, where the gears' friction helps to hold."""
-        e = problem.ends
-        rest = (np.abs(e.q1 - e.q0) < STILL) & (e.v0 == 0) & (e.v1 == 0)
-        joints = tuple(int(j) for j in np.flatnonzero(rest) if j in problem.driven.dry)
-        if not joints or len(joints) == problem.robot.n or problem.move.via:
-            return []
-        held = np.zeros((problem.N, problem.robot.n))
-        q, v, a = (x[:-1] for x in problem.cubic(np.linspace(0.0, problem.duration, problem.N + 1)))
-        held[:, list(joints)] = -np.sign(np.asarray(inverse_dynamics(problem.robot, q, v, a)))[:, list(joints)]
-        smooth = replace(problem.driven.smooth, power=0.5 * greatest_power(problem))
-        first = self.attempt(replace(problem, smooth=smooth, still=joints, directions=held), problem.guess(guess))
-        return [first, *self.narrowed(first)] if first.ok else []
-
-
-def narrow(widest: Smooth, power: float, f: float) -> Smooth:
-    """Corners narrowed by the factor f. power: the width of a gear's corner at f = 1, W."""
-    return replace(widest, power=power * f, velocity=widest.velocity * max(f, 0.05))
 
 
 def net_energy(robot: Robot, motion: Trajectory, supply: Supply, points: int = 1200) -> float:

@@ -12,7 +12,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from armature.optimize.by_durations import by_durations
 from armature.optimize.driven import Weights
 from armature.optimize.interior import Options, solve, stages
 from armature.optimize.min_time import COUNTED_LATER, branches, copper, detours, free_problem, sharpened
@@ -26,7 +25,10 @@ HASTY = Options(tolerance=1e-3, iterations=40)
 PRICES = 0.3, 0.1  # of jerk, first and last
 CHALLENGES = 3  # times that something shorter is looked for
 DOUBT = 0.5  # of the time for a look: what is spent on clearly shorter motions
-MORE = 0.6  # of the time for a look, if the first part of it led to nothing
+MORE = 0.7  # seconds for slower motions, where the joint cubic led to nothing
+PATIENT = Options(tolerance=1e-3, iterations=80)
+NEAR = 0.985  # of a possible duration: an impossible one so near ends the search between them
+UPWARDS = 1.0, 1.5, 2.3, 3.5, 5.0, 8.0  # times the duration asked for
 
 
 def shortest(problem: MoveProblem, seconds: float, callback: Callable | None = None) -> Attempt:
@@ -34,18 +36,45 @@ def shortest(problem: MoveProblem, seconds: float, callback: Callable | None = N
     asked, problem = problem.duration, free_problem(replace(problem, supply=COUNTED_LATER, free=True))
     stages(problem.driven.model)  # compiling does not count
     planner = Planner(Weights(time=1.0), SOON, callback, budget=time.thread_time() + seconds)
-    best = branches(planner, problem, None, 1)
-    best = (sharpened(planner, problem, best, *PRICES) or best) if best.ok else best
+    hasty = replace(planner, callback=planner.unless_stretched)
+    best = sharp(planner, problem, branches(hasty, problem, None, 1))
+    if not best.ok:
+        return from_slower(planner, problem, asked) or best
     doubts = replace(planner, budget=time.thread_time() + DOUBT * seconds)
     for _ in range(CHALLENGES):
-        found = clearly_faster(doubts, replace(problem, N=min(problem.N, COARSE)), best) if best.ok else None
+        found = clearly_faster(doubts, replace(problem, N=min(problem.N, COARSE)), best)
         better = sharpened(planner, problem, found, *PRICES) if found is not None else None
         if better is None or better.motion.duration >= best.motion.duration:
             break
         best = better
-    if not best.ok:
-        found = by_durations(replace(planner, budget=time.thread_time() + MORE * seconds), problem, asked)
-        best = found[0] if found is not None else best
+    return best
+
+
+def sharp(planner: Planner, problem: MoveProblem, best: Attempt) -> Attempt:
+    """The end of a branch at low prices, where that is reached."""
+    return (sharpened(planner, problem, best, *PRICES) or best) if best.ok else best
+
+
+def from_slower(planner: Planner, problem: MoveProblem, asked: float) -> Attempt | None:
+    """The shortest motion by way of slower ones of given durations, which are found more easily; None where no duration tried will do."""
+    search = replace(planner, weights=Weights(heat=1.0), budget=time.thread_time() + MORE)
+    coarse = replace(problem, free=False, N=min(problem.N, COARSE))
+
+    def within(duration: float, start: Attempt | None) -> Attempt | None:
+        task = replace(coarse, move=replace(problem.move, duration=duration))
+        found = search.attempt(task, task.guess(start and start.motion), PATIENT, rigid=True)
+        return found if found.ok else None
+
+    low, best = 0.0, None
+    for factor in UPWARDS:
+        best = within(factor * asked, None)
+        if best is not None or search.late:
+            break
+        low = factor * asked
+    while best is not None and low < NEAR * best.motion.duration and not search.late:
+        middle = (low * best.motion.duration) ** 0.5 if low else 0.7 * best.motion.duration
+        found = within(middle, best)
+        low, best = (low, found) if found is not None else (middle, best)
     return best
 
 

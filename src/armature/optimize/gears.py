@@ -1,0 +1,95 @@
+"""Lossy gears made exact: corners narrowed step by step, roughly, and the narrowest one solved to the last digit.
+
+What a gear loses changes with the direction of power, a corner that no search starts with: the first motion is found in a wide one. In a
+narrow one dry friction and gears also hold joints that hardly move. Where narrowing comes to an end too early, the directions of
+motion are kept from there, so that the friction has no corner and only the gears' is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from armature.drive import Smooth
+from armature.dynamics.compiled import inverse_dynamics
+from armature.motion.trajectory import Trajectory
+from armature.optimize.dry import KEPT, directions
+from armature.optimize.move import MoveProblem
+from armature.optimize.result import Status
+
+if TYPE_CHECKING:
+    from armature.optimize.plan import Attempt, Planner
+
+NARROWEST = 4e-4  # last width of a gear's corner, of the first one
+RATIO = 0.3  # from one width to the next
+FAILURES = 2  # after which narrowing ends
+ROUGH = 1e-3  # tolerance of a solve on the way
+ON_THE_WAY = 40  # iterations of it
+WARM = 1e-4  # barrier to start with in a narrower corner
+LAST = 60  # iterations of a solve to the last digit
+WIDE = 0.01  # a last width above this is too wide: directions are kept
+CORNER = 0.05  # widest corner of gears then
+DIRECTED = 3e-3  # barrier to start with then
+STILL = 1e-9  # rad or m
+
+
+def narrow(widest: Smooth, power: float, f: float) -> Smooth:
+    """Corners narrowed by the factor f. power: the width of a gear's corner at f = 1, W."""
+    return replace(widest, power=power * f, velocity=widest.velocity * max(f, 0.05))
+
+
+def narrowed(planner: Planner, first: Attempt) -> list[Attempt]:
+    """The same in narrow corners, from a motion in wide ones."""
+    rough = [(1.0, first), *narrower(planner, first)]
+    f, narrowest = rough[-1]
+    found: list[Attempt] = []
+    if narrowest is not first and not planner.late:
+        last = planner.attempt(narrowest.problem, narrowest.result, replace(planner.precise, iterations=LAST))
+        found.append(last if last.ok else replace(narrowest, result=replace(narrowest.result, status=Status.ACCEPTABLE)))
+    keeps = first.problem.driven.smooth.velocity and not first.problem.still
+    if f > WIDE and keeps and not planner.late:
+        widest = first.problem.smooth or Smooth()
+        found.append(with_directions(planner, narrowest, min(f, CORNER) * widest.power, f))
+    return [a for a in found if a.ok]
+
+
+def narrower(planner: Planner, start: Attempt) -> Iterator[tuple[float, Attempt]]:
+    """The factor f, falling from 1, and the rough motion in such corners, each from the last; smaller steps after a failure."""
+    widest, task = start.problem.smooth or Smooth(), start.problem
+    options = replace(planner.precise, tolerance=ROUGH, iterations=ON_THE_WAY, warm_barrier=WARM)
+    good, ratio, failures = 1.0, RATIO, 0
+    while good > NARROWEST and failures < FAILURES and not planner.late:
+        f = max(good * ratio, NARROWEST)
+        trial = planner.attempt(replace(task, smooth=narrow(widest, widest.power, f)), start.result, options)
+        if trial.ok:
+            yield f, trial
+            start, good = trial, f
+        else:
+            failures, ratio = failures + 1, ratio**0.5
+
+
+def with_directions(planner: Planner, start: Attempt, power: float, f: float) -> Attempt:
+    """The same with directions of motion kept. power: width of gears' corners, W.  f: by which friction's have been narrowed."""
+    widest = start.problem.driven.smooth
+    smooth = replace(widest, power=power, velocity=min(KEPT[1], max(f, 0.05)) * widest.velocity)
+    known = directions(start.motion, KEPT[0] * widest.velocity)
+    options = replace(planner.precise, iterations=LAST, warm_barrier=DIRECTED)
+    return planner.attempt(replace(start.problem, directions=known, smooth=smooth), start.result, options)
+
+
+def standing(planner: Planner, problem: MoveProblem, guess: Trajectory | None, power: float) -> list[Attempt]:
+    """The same with those joints that need not move held still, where the gears' friction helps to hold. power: the first width, W."""
+    e = problem.ends
+    rest = (np.abs(e.q1 - e.q0) < STILL) & (e.v0 == 0) & (e.v1 == 0)
+    joints = tuple(int(j) for j in np.flatnonzero(rest) if j in problem.driven.dry)
+    if not joints or len(joints) == problem.robot.n or problem.move.via:
+        return []
+    held = np.zeros((problem.N, problem.robot.n))
+    q, v, a = (x[:-1] for x in problem.cubic(np.linspace(0.0, problem.duration, problem.N + 1)))
+    held[:, list(joints)] = -np.sign(np.asarray(inverse_dynamics(problem.robot, q, v, a)))[:, list(joints)]
+    smooth = replace(problem.driven.smooth, power=power)
+    first = planner.attempt(replace(problem, smooth=smooth, still=joints, directions=held), problem.guess(guess))
+    return [first, *narrowed(planner, first)] if first.ok else []
