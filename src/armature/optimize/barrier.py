@@ -33,18 +33,22 @@ def error(search: Interior) -> float:
     return max(search.stationarity, search.violation, complementarity / search.scale_bounds)
 
 
-def promise(search: Interior) -> float:
-    """Part of the cost that the direction at hand promises: after μ was lowered, about all that is left to gain."""
-    return abs(search.cost_slope()) / max(abs(search.cost), 1e-300)
+def little_left(search: Interior, before: float) -> bool:
+    """Whether a search may end with little left to gain. before: the last μ; where more is left, μ gets no lower than that asks for.
 
-
-def soften(search: Interior, before: float, left: float) -> None:
-    """A μ no lower than what is left to gain asks for, and its direction. before: the last μ.  left: what `promise` says."""
-    mu = min(0.2 * before, 0.5 * before * search.options.accuracy / max(left, 1e-300))
+    With μ lowered, what the direction promises is about all that is left."""
+    accuracy = search.options.accuracy
+    if not accuracy or search.elastic:
+        return False
+    left = abs(search.cost_slope()) / max(abs(search.cost), 1e-300)
+    if left <= accuracy and search.violation <= HELD:
+        return True
+    mu = min(0.2 * before, 0.5 * before * accuracy / max(left, 1e-300))
     if mu > search.mu:
         search.mu = mu
         search.phi = search.barrier_cost(search.cost, search.bounds)
         again(search)
+    return False
 
 
 def again(search: Interior) -> None:
@@ -56,6 +60,8 @@ def again(search: Interior) -> None:
 
 def corrected(search: Interior, primal: float, dual: float) -> tuple[float, float] | None:
     """(I5): a direction that bounds cut short later, and how long its steps may be; None, and the direction as it was, where there is none."""
+    if search.elastic or not search.options.centred or min(primal, dual) >= SHORT:
+        return None
     d = search.direction
     search.kept.copy_step(d)
     rows.centre(search.limits, search.point.rows, d.step, min(1.0, primal + AHEAD), min(1.0, dual + AHEAD), d.aim(search.mu))

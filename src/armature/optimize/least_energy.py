@@ -97,7 +97,7 @@ def heated(problem: MoveProblem, fastest: Attempt) -> bool:
 
 def near_enough(problem: MoveProblem) -> Options:
     """How exactly a plan is solved for. A supply with slacks takes only what is positive: the cost is flat, and knots tell it to a per mille."""
-    return replace(EXACT, accuracy=FLAT if problem.driven.shape.slacks else SWINGING)
+    return replace(EXACT, centred=True, accuracy=FLAT if problem.driven.shape.slacks else SWINGING)
 
 
 def keeps_limits(attempt: Attempt) -> bool:
