@@ -17,8 +17,9 @@ import numpy as np
 
 from armature.optimize.holding import at_rest, holding
 from armature.optimize.least_energy import minimize_energy
-from armature.optimize.min_time import minimize_time, shortest
+from armature.optimize.min_time import minimize_time
 from armature.optimize.move import MoveProblem
+from armature.optimize.quick_time import shortest
 from armature.optimize.solution import Solution
 from armature.optimize.task import Move, Via
 from armature.robot.model import Robot

@@ -16,7 +16,6 @@ from armature.optimize.holding import at_rest, carrier, too_heavy
 from armature.optimize.interior import Options
 from armature.optimize.move import MoveProblem
 from armature.optimize.plan import Attempt, Planner, greatest_power
-from armature.optimize.result import Status
 from armature.optimize.solution import Diagnosis
 from armature.optimize.time_scaling import time_scaling
 from armature.robot.model import Robot
@@ -24,7 +23,6 @@ from armature.robot.model import Robot
 FAR = 3.0  # times the duration asked for: a motion so slow is no answer where a lighter payload is
 BETWEEN = 0.05  # of a limit: what the few knots of the coolest motion may exceed between them
 LOOSE = 1e6  # factor on limits that are left out
-WHIRLS = 30.0  # times the joint cubic's greatest speed: a search that runs away
 
 
 def diagnose(best: Attempt, fastest: Attempt | None, cool: Attempt | None = None) -> Diagnosis:
@@ -197,11 +195,9 @@ def whirling(best: Attempt) -> Diagnosis | None:
     problem, motion = best.problem, best.motion
     slow = np.abs(problem.cubic(np.linspace(0.0, problem.duration, 101))[1]).max(0)
     fast = np.abs(motion.v).max(0)
-    loose = np.array([not np.isfinite(problem.driven.joint_limit(name, "velocity")) for name in problem.robot.joint_names])
-    ratio = np.where(loose, fast / np.maximum(slow, 1e-3 + 0.1 * slow.max()), 0.0)
-    j = int(np.argmax(ratio))
-    if best.result.status is Status.INFEASIBLE or not WHIRLS < ratio[j] < np.inf:
+    if not best.whirls:
         return None
+    j = int(np.argmax(best.haste))
     name, at = problem.robot.joint_names[j], float(motion.t[np.abs(motion.v[:, j]).argmax()])
     sentence = f"The search gained by ever faster turns of {name} ({fast[j]:.3g} at t = {at:.3g} s; the joint cubic needs {slow[j]:.3g})"
     free = [n for n in problem.robot.joint_names if not np.isfinite(problem.driven.joint_limit(n, "upper"))]

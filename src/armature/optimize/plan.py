@@ -46,6 +46,7 @@ NEAR = 1e-6  # barrier to start with from a neighbour's multipliers
 PATIENCE = 40  # iterations from a neighbour's multipliers, before the search begins anew
 ENOUGH = 0.95 * ALLOWED  # violation between knots that is left as it is
 IDLE = 1e-3  # of a limit of a mean: drawing it in that changes less than this is given up
+WHIRLS = 30.0  # times the joint cubic's greatest speed: a search that runs away
 ARRIVED = 1e-6  # rad or m, and rad/s or m/s
 KNOT = 1e-3  # of a step: what is so near to a knot is at the knot
 DEEPEST = 0.2  # of a limit: what is still exceeded when it is drawn in to this is not cured by drawing it in
@@ -91,6 +92,19 @@ class Attempt:
     def ok(self) -> bool:
         """Whether the search ended at an optimum."""
         return self.result.ok
+
+    @property
+    def whirls(self) -> bool:
+        """Whether a joint whose speed nothing limits turns far faster than the joint cubic: the search gained by ever faster turns."""
+        return WHIRLS < self.haste.max(initial=0.0) < np.inf and self.result.status is not Status.INFEASIBLE
+
+    @property
+    def haste(self) -> np.ndarray:
+        """(n,) greatest speeds of joints without a limit of their speed, as multiples of the joint cubic's; 0 for all others."""
+        problem = self.problem
+        slow = np.abs(problem.cubic(np.linspace(0.0, problem.duration, 101))[1]).max(0)
+        loose = np.array([not np.isfinite(problem.driven.joint_limit(name, "velocity")) for name in problem.robot.joint_names])
+        return np.where(loose, np.abs(self.motion.v).max(0) / np.maximum(slow, 1e-3 + 0.1 * slow.max()), 0.0)
 
     @property
     def runs(self) -> bool:
@@ -236,7 +250,8 @@ class Planner:
         if not first.ok and not self.late and self.weights == Weights(energy=1.0) and only_copper(problem):
             first = self.attempt(rounded, problem.guess(guess), weights=Weights(heat=1.0))
         if not first.ok and not self.late:
-            first = self.eased(rounded, guess) or first
+            eased = self.eased(rounded, guess)
+            first = first if eased is None or (eased.note and first.whirls) else eased
         found = [first]
         if first.ok and not self.late:
             if smooth.power:
@@ -268,7 +283,7 @@ class Planner:
             start = attempt.result
             if part <= CHEAP:
                 best = replace(
-                    attempt, note=f"no search for the energy alone ended: accelerations cost {100 * part:g} % of the joint cubic's"
+                    attempt, note=f"no search for the cost alone ended: accelerations cost {100 * part:g} % of the joint cubic's"
                 )
         if best is None or self.late:
             return best
