@@ -89,7 +89,10 @@ def driven(robot: Robot, link: str, payload: float, rng: np.random.Generator) ->
     drives = {}
     for j, name in enumerate(robot.joint_names):
         sliding = robot.joint(name).kind == "prismatic"
-        fit = sorted(fitting(1.7 * hold[j] + 3.0 * turn[j], 0.3 if sliding else 1.2, sliding), key=lambda d: d.inertia + turn[j])
+        speed = 0.3 if sliding else 1.2
+        own = robot.joint(name).friction
+        drag = own.coulomb + own.viscous * speed
+        fit = sorted(fitting(1.7 * (hold[j] + drag) + 3.0 * turn[j], speed, sliding), key=lambda d: d.inertia + turn[j])
         fit.sort(key=lambda d: d.motor.torque_constant * d.motor.continuous_current)
         chosen = fit[int(rng.integers(min(5, len(fit))))]
         dry = rng.uniform(0.0, 0.03) * (hold[j] + turn[j])

@@ -17,7 +17,8 @@ from armature.optimize.certify import ALLOWED
 from armature.optimize.driven import Weights
 from armature.optimize.interior import Options
 from armature.optimize.move import MoveProblem
-from armature.optimize.plan import NEAR, Attempt, Planner, finer_problem, narrow
+from armature.optimize.plan import NEAR, Attempt, Planner, finer_problem, greatest_power, narrow
+from armature.optimize.rests import RestingMove, rested
 
 UPWARDS = (1.0, 1.1, 1.3, 1.7, 2.5, 4.0, 8.0)  # times the first duration
 DOWN = 0.97  # first step down; the next ones are twice as long each, until one is impossible
@@ -56,6 +57,8 @@ def motion_in(planner: Planner, problem: MoveProblem, duration: float, near: Att
     starts: list[tuple[MoveProblem, Any, Options]] = [(timed, timed.guess(motion), QUICK) for motion in motions]
     if isinstance(near, Attempt):
         alike = replace(timed, smooth=near.problem.smooth, N=near.problem.N)
+        if isinstance(near.problem, RestingMove):  # joints that stand do so for the same part of the time
+            alike = replace(near.problem, move=timed.move, tighter={})
         starts.insert(0, (alike, carried(near.result, near.motion, alike), WARM))
     for task, start, options in starts:
         found = planner.attempt(task, start, options)
@@ -70,6 +73,10 @@ def within_limits(planner: Planner, found: Attempt) -> Found | None:
     notes: list[str] = []
     found = sharper(planner, found)
     while found.worst is not None and found.worst.fraction < -ALLOWED:
+        cooler = rested(planner, found, found.worst, 0.5 * greatest_power(found.problem)) if len(notes) < DRAWS else None
+        if cooler is not None:
+            found, notes = cooler, [*notes, f"{found.worst.joint} stands for a part of the time: else its {found.worst}"]
+            continue
         finer, note = finer_problem(found.problem, found.worst)
         if len(notes) >= DRAWS or not note or planner.late:
             return None

@@ -6,16 +6,16 @@ from dataclasses import replace
 
 import numpy as np
 
+from armature.dynamics.compiled import inverse_dynamics
 from armature.motion.trajectory import Trajectory
-from armature.optimize.certify import ALLOWED, MEANS, Margin, margins
+from armature.optimize.certify import ALLOWED, MEANS, Margin, fine_times, margins
 from armature.optimize.driven import Weights
 from armature.optimize.forbidden import heavy
 from armature.optimize.guess import stretched
-from armature.optimize.holding import at_rest, too_heavy
+from armature.optimize.holding import at_rest, carrier, too_heavy
 from armature.optimize.interior import Options
 from armature.optimize.move import MoveProblem
 from armature.optimize.plan import Attempt, Planner, greatest_power
-from armature.optimize.result import Status
 from armature.optimize.solution import Diagnosis
 from armature.optimize.time_scaling import time_scaling
 from armature.robot.model import Robot
@@ -23,7 +23,6 @@ from armature.robot.model import Robot
 FAR = 3.0  # times the duration asked for: a motion so slow is no answer where a lighter payload is
 BETWEEN = 0.05  # of a limit: what the few knots of the coolest motion may exceed between them
 LOOSE = 1e6  # factor on limits that are left out
-WHIRLS = 30.0  # times the joint cubic's greatest speed: a search that runs away
 
 
 def diagnose(best: Attempt, fastest: Attempt | None, cool: Attempt | None = None) -> Diagnosis:
@@ -31,14 +30,46 @@ def diagnose(best: Attempt, fastest: Attempt | None, cool: Attempt | None = None
 
     fastest: the shortest motion known.  cool: the motion of least heat without the limits of means, where there are such limits."""
     problem, known = best.problem, fastest.motion if fastest is not None and fastest.ok else None
-    if cool is not None and (hot := too_hot(cool, known)) is not None:
+    passing = passing_times(problem, fastest) if fastest is not None and known is not None else ()
+    if cool is not None and (hot := too_hot(cool, known, passing)) is not None:
         return hot
     far = known is None or (not problem.free and known.duration > FAR * problem.duration)
     if far and (unheld := unheld_on_the_way(best)) is not None:
         return unheld
     if known is not None and not problem.free and known.duration > problem.duration:
-        return too_short(problem.robot, problem.duration, known)
-    return whirling(best) or relaxed(best, known)
+        return too_short(problem.robot, problem.duration, known, passing)
+    return (untimely(problem, known, passing) if known is not None and passing else None) or whirling(best) or relaxed(best, known)
+
+
+def passing_times(problem: MoveProblem, fastest: Attempt) -> tuple[float, ...]:
+    """When the shortest motion, which chooses them, passes the via points, s; empty where the task gives no passing times."""
+    if all(via.at is None for via in problem.move.via):
+        return ()
+    return tuple(float(fastest.motion.t[knot]) for knot in fastest.problem.knots[:-1])
+
+
+def untimely(problem: MoveProblem, fastest: Trajectory, passing: tuple[float, ...]) -> Diagnosis | None:
+    """Passing times that leave a leg less time than the shortest motion takes for it: those in proportion to that motion's would do."""
+    asked = [via.at if via.at is not None else part * problem.duration for via, part in zip(problem.move.via, problem.passing[1:-1])]
+    given, takes = (np.diff([0.0, *times]) for times in ([*asked, problem.duration], [*passing, fastest.duration]))
+    k = int(np.argmax(takes / given))
+    if takes[k] <= given[k]:
+        return None
+    where = "the goal" if k == len(asked) else "the via point" if len(asked) == 1 else f"via point {k + 1}"
+    better = tuple(t * problem.duration / fastest.duration for t in passing)
+    sentence = f"The passing times leave {given[k]:.4g} s for the way to {where}: the shortest motion found takes {takes[k]:.4g} s for it."
+    remedy = f"In {problem.duration:.4g} s, pass at {shown(better)}."
+    return Diagnosis(sentence, "passing time", amount=float(takes[k] - given[k]), remedy=remedy, passing=better)
+
+
+def shown(times: tuple[float, ...]) -> str:
+    """Times in words."""
+    return " and ".join(f"{t:.4g} s" for t in times)
+
+
+def by_way(passing: tuple[float, ...]) -> str:
+    """When via points are passed, where that matters."""
+    return f", passing the via point{'s' if len(passing) > 1 else ''} at {shown(passing)}" if passing else ""
 
 
 def between_knots(best: Attempt) -> Diagnosis | None:
@@ -55,23 +86,23 @@ def between_knots(best: Attempt) -> Diagnosis | None:
     return Diagnosis(sentence, worst.limit, worst.joint, worst.time, worst.value - worst.bound, remedy)
 
 
-def too_short(robot: Robot, duration: float, fastest: Trajectory) -> Diagnosis:
-    """The shortest motion known run in the duration asked for: what it would ask of the limits."""
+def too_short(robot: Robot, duration: float, fastest: Trajectory, passing: tuple[float, ...] = ()) -> Diagnosis:
+    """The shortest motion known run in the duration asked for: what it would ask of the limits. passing: of via points, s."""
     T = fastest.duration
-    sentence = f"{duration:.4g} s is too short: the shortest motion found takes {T:.4g} s."
+    sentence = f"{duration:.4g} s is too short: the shortest motion found takes {T:.4g} s{by_way(passing)}."
     remedy = f"Allow at least {T:.4g} s."
     worst = worst_excess(robot, stretched(fastest, duration))
     if worst is None:
-        return Diagnosis(sentence, remedy=remedy, shortest_duration=T)
+        return Diagnosis(sentence, remedy=remedy, shortest_duration=T, passing=passing)
     return Diagnosis(
         sentence, worst.limit, worst.joint, worst.time, worst.value - worst.bound,
-        f"{remedy} That motion run in {duration:.4g} s: {needed(worst)}.", shortest_duration=T,
+        f"{remedy} That motion run in {duration:.4g} s: {needed(worst)}.", shortest_duration=T, passing=passing,
     )  # fmt: skip
 
 
 def needed(worst: Margin) -> str:
     """What a limit would be asked for."""
-    when = f"at t = {worst.time:.3g} s" if worst.limit not in MEANS else "over the cycle"
+    when = f"at t = {max(0.0, round(worst.time, 6)):.3g} s" if worst.limit not in MEANS else "over the cycle"
     return f"{worst.limit} of {worst.joint} would be {worst.value:.4g} {worst.unit} {when}, the limit is {worst.bound:.4g} {worst.unit}"
 
 
@@ -101,10 +132,10 @@ def coolest(problem: MoveProblem, motion: Trajectory | None = None) -> Attempt:
     return found
 
 
-def too_hot(cool: Attempt, fastest: Trajectory | None) -> Diagnosis | None:
-    """A cycle that is too hot in the mean and else possible: the pause without current that cools it, or the shortest cool motion.
+def too_hot(cool: Attempt, fastest: Trajectory | None, passing: tuple[float, ...] = ()) -> Diagnosis | None:
+    """A cycle that is too hot in the mean and else possible: the pause that cools it, the payload, or the shortest cool motion.
 
-    cool: the motion of least heat, whose limits of means are left out."""
+    cool: the motion of least heat, whose limits of means are left out.  passing: when the shortest motion passes via points, s."""
     over = excesses(cool.problem.robot, cool.motion) if cool.ok else []
     hot = [m for m in over if m.limit in MEANS]
     if not hot or any(m.limit not in MEANS and m.fraction < -BETWEEN for m in over):
@@ -112,11 +143,38 @@ def too_hot(cool: Attempt, fastest: Trajectory | None) -> Diagnosis | None:
     worst, T = min(hot, key=lambda m: m.fraction), cool.motion.duration
     pause = T * (worst.value / worst.bound - 1.0)
     longer = fastest.duration if fastest is not None and fastest.duration > T else None
-    remedy = f"A pause of {pause:.4g} s on the brake after every cycle would do" + (f", or a motion of {longer:.4g} s." if longer else ".")
+    less = cooler_without(cool.problem.robot, cool.motion)
+    load = carrier(cool.problem.robot)
+    lightest = load.mass - less if load is not None and less is not None else None
+    helps = [f"a pause of {pause:.4g} s on the brake after every cycle"]
+    helps += [f"a motion of {longer:.4g} s{by_way(passing)}"] if longer else []
+    helps += [f"a payload of {lightest:.4g} kg"] if lightest else []
+    sentence = f"The cycle is too hot: in the coolest motion found, {needed(worst)}; {' or '.join(helps)} would do."
     return Diagnosis(
-        f"The cycle is too hot: in the coolest motion found, {needed(worst)}.", worst.limit, worst.joint, None,
-        worst.value - worst.bound, remedy, shortest_duration=longer, pause=pause,
-    )  # fmt: skip
+        sentence, worst.limit, worst.joint, None, worst.value - worst.bound, "", longer, less, lightest, pause, passing if longer else ()
+    )
+
+
+def cooler_without(robot: Robot, motion: Trajectory) -> float | None:
+    """The mass, kg, to take off the payload so that this motion keeps all limits of means; None where all is too little."""
+    load = carrier(robot)
+    if load is None or load.mass <= 0.0:
+        return None
+    t = fine_times(motion, 4)
+    q, v, a = motion(t)
+    tau = np.asarray(inverse_dynamics(robot, q, v, a))
+    slope = np.asarray(inverse_dynamics(robot.with_payload(1.0, at=load.point, link=load.link), q, v, a)) - tau  # torque per kilogram
+    means = [(axis, limit) for axis, _, limit in robot.drivetrain.limits() if limit.name in MEANS]
+
+    def cool(less: float) -> bool:
+        flows = robot.drivetrain.flow(tau - less * slope, v, a)
+        return all(limit.worst(t, flows[axis])[0] <= 0.0 for axis, limit in means)
+
+    low, high = 0.0, load.mass
+    for _ in range(20 if cool(high) else 0):
+        middle = (low + high) / 2
+        low, high = (low, middle) if cool(middle) else (middle, high)
+    return float(high) if high < load.mass else None
 
 
 def unheld_on_the_way(best: Attempt) -> Diagnosis | None:
@@ -137,11 +195,9 @@ def whirling(best: Attempt) -> Diagnosis | None:
     problem, motion = best.problem, best.motion
     slow = np.abs(problem.cubic(np.linspace(0.0, problem.duration, 101))[1]).max(0)
     fast = np.abs(motion.v).max(0)
-    loose = np.array([not np.isfinite(problem.driven.joint_limit(name, "velocity")) for name in problem.robot.joint_names])
-    ratio = np.where(loose, fast / np.maximum(slow, 1e-3 + 0.1 * slow.max()), 0.0)
-    j = int(np.argmax(ratio))
-    if best.result.status is Status.INFEASIBLE or not WHIRLS < ratio[j] < np.inf:
+    if not best.whirls:
         return None
+    j = int(np.argmax(best.haste))
     name, at = problem.robot.joint_names[j], float(motion.t[np.abs(motion.v[:, j]).argmax()])
     sentence = f"The search gained by ever faster turns of {name} ({fast[j]:.3g} at t = {at:.3g} s; the joint cubic needs {slow[j]:.3g})"
     free = [n for n in problem.robot.joint_names if not np.isfinite(problem.driven.joint_limit(n, "upper"))]

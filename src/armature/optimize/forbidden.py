@@ -83,7 +83,7 @@ def running_out(robot: Robot, what: str, q: np.ndarray, v: np.ndarray) -> Diagno
         most = math.sqrt(2 * limits.acceleration * room) if room and limits.acceleration else 0.0 if not room else math.inf
         if abs(ahead) > most * (1 + 1e-6):
             fast = f"joint {name!r} at {q[j]:.6g} with {v[j]:.6g} {unit_of(robot, name, 'rad/s or m/s')}"
-            sentence = f"The {what} leads out of range: {fast} cannot stop within {room:.4g} of {edge:.6g}."
+            sentence = f"The {what} leads out of range: {fast} cannot stop within {room:.4g} of {edge:.6g}; {most:.4g} could."
             return Diagnosis(sentence, f"range of {name}", name, amount=float(abs(ahead) - most), remedy=f"Take at most {most:.4g} there.")
     return None
 
@@ -98,16 +98,16 @@ def heavy(robot: Robot, what: str, worst: Load, q: np.ndarray, time: float | Non
     """What cannot be held, and the payload with which q (n,) or (K, n) could be. what: the beginning of the sentence."""
     needs = f"{worst.limit} of {worst.joint} would be {worst.value:.4g} {worst.unit}, its limit is {worst.bound:.4g} {worst.unit}"
     excess, load = excess_mass(robot, q), carrier(robot)
-    greatest = None
+    greatest, remedy = None, ""
     if excess is None or load is None:
-        remedy = "No lighter payload would do: choose another position or stronger drives."
+        helps, remedy = "no lighter payload would do", "Choose another position or stronger drives."
     elif load.mass > 0.0:
         greatest = max(0.0, load.mass - excess)
-        remedy = f"The greatest payload that can be held there is {greatest:.4g} kg at {load.link!r} (now {load.mass:.4g} kg)."
+        helps = f"the greatest payload that can be held there is {greatest:.4g} kg at {load.link!r} (now {load.mass:.4g} kg)"
     else:
         mass = robot.link(load.link).mass
-        remedy = f"With {excess:.4g} kg less at {load.link!r} (a link of {mass:.4g} kg) it could."
+        helps = f"with {excess:.4g} kg less at {load.link!r} (a link of {mass:.4g} kg) it could"
     return Diagnosis(
-        f"{what}: {needs}.", worst.limit, worst.joint, time, worst.value - worst.bound, remedy,
+        f"{what}: {needs}; {helps}.", worst.limit, worst.joint, time, worst.value - worst.bound, remedy,
         excess_payload=excess, greatest_payload=greatest,
     )  # fmt: skip

@@ -52,7 +52,7 @@ def narrowed(planner: Planner, first: Attempt) -> list[Attempt]:
     keeps = first.problem.driven.smooth.velocity and not first.problem.still
     if f > WIDE and keeps and not planner.late:
         widest = first.problem.smooth or Smooth()
-        found.append(with_directions(planner, narrowest, min(f, CORNER) * widest.power, f))
+        found.append(with_directions(planner, narrowest, min(f, CORNER) * widest.power, f).anyhow())
     return [a for a in found if a.ok]
 
 

@@ -11,6 +11,7 @@ from armature.dynamics.compiled import inverse_dynamics
 from armature.dynamics.recursive import inverse_dynamics as plain_inverse_dynamics
 from armature.errors import ArgumentError
 from armature.robot.model import Limits, Robot
+from armature.robot.unit import unit_of
 
 ROUNDING = 1e-9
 
@@ -57,13 +58,13 @@ def holding(robot: Robot, tau: np.ndarray) -> Iterator[Load]:
     train = robot.drivetrain
     for j, name in enumerate(robot.joint_names):
         helped = max(0.0, abs(tau[j]) - train.frictions[j].holding(tau[j]))
-        yield Load("torque", name, helped, joint_limits(robot, name).torque, "N·m or N")
+        yield Load("torque", name, helped, joint_limits(robot, name).torque, unit_of(robot, name, "N·m or N"))
     needed = np.sign(tau) * [max(0.0, abs(t) - f.holding(t)) for t, f in zip(tau, train.frictions)]
     for drive, name, torque in zip(train.drives, train.axis_names, train.axis_torque(needed)):
         current = abs(drive.holding_current(float(torque)))
         yield Load("peak current", name, current, min(drive.motor.peak_current, drive.amplifier.peak_current), "A")
         yield Load("peak heat", name, drive.motor.resistance * current**2, drive.motor.peak_heat, "W")
-        yield Load("gear torque", name, abs(float(torque)), drive.gear.maximum_torque, "N·m or N")
+        yield Load("gear torque", name, abs(float(torque)), drive.gear.maximum_torque, unit_of(robot, name, "N·m or N"))
 
 
 def too_heavy(robot: Robot, tau: np.ndarray) -> Load | None:

@@ -29,7 +29,7 @@ from armature.optimize.interior import Options, solve
 from armature.optimize.move import MoveProblem, default_smooth
 from armature.optimize.problem import Guess
 from armature.optimize.rests import rested
-from armature.optimize.result import Iteration, Result
+from armature.optimize.result import Iteration, Result, Status
 from armature.robot.model import Robot
 from armature.simulate.ledger import flow_of, motion_steps
 
@@ -47,6 +47,8 @@ NEAR = 1e-6  # barrier to start with from a neighbour's multipliers
 PATIENCE = 40  # iterations from a neighbour's multipliers, before the search begins anew
 ENOUGH = 0.95 * ALLOWED  # violation between knots that is left as it is
 IDLE = 1e-3  # of a limit of a mean: drawing it in that changes less than this is given up
+WHIRLS = 30.0  # times the joint cubic's greatest speed: a search that runs away
+ARRIVED = 1e-6  # rad or m, and rad/s or m/s
 KNOT = 1e-3  # of a step: what is so near to a knot is at the knot
 DEEPEST = 0.2  # of a limit: what is still exceeded when it is drawn in to this is not cured by drawing it in
 
@@ -91,6 +93,34 @@ class Attempt:
     def ok(self) -> bool:
         """Whether the search ended at an optimum."""
         return self.result.ok
+
+    @property
+    def whirls(self) -> bool:
+        """Whether a joint whose speed nothing limits turns far faster than the joint cubic: the search gained by ever faster turns."""
+        return WHIRLS < self.haste.max(initial=0.0) < np.inf and self.result.status is not Status.INFEASIBLE
+
+    @property
+    def haste(self) -> np.ndarray:
+        """(n,) greatest speeds of joints without a limit of their speed, as multiples of the joint cubic's; 0 for all others."""
+        problem = self.problem
+        slow = np.abs(problem.cubic(np.linspace(0.0, problem.duration, 101))[1]).max(0)
+        loose = np.array([not np.isfinite(problem.driven.joint_limit(name, "velocity")) for name in problem.robot.joint_names])
+        return np.where(loose, np.abs(self.motion.v).max(0) / np.maximum(slow, 1e-3 + 0.1 * slow.max()), 0.0)
+
+    @property
+    def runs(self) -> bool:
+        """Whether the motion does the task and keeps all limits, however the search ended."""
+        task, motion = self.problem, self.motion
+        if not np.all(np.isfinite(motion.q)) or any(v.name.startswith("the dynamics") for v in self.result.violations):
+            return False
+        off = [motion.q[[0, *task.knots]] - task.points, motion.v[[0, -1]] - [task.ends.v0, task.ends.v1]]
+        return max(np.abs(x).max() for x in off) < ARRIVED and (self.worst is None or self.worst.fraction >= -ENOUGH)
+
+    def anyhow(self) -> Attempt:
+        """This; where the search has not ended and the motion can be run, told as such: optimal to a looser tolerance at best."""
+        if self.ok or not self.runs:
+            return self
+        return replace(self, result=replace(self.result, status=Status.ACCEPTABLE), note="the search was not ended: less may be possible")
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +209,7 @@ class Planner:
             return finer_problem(best.problem, worst, SHARP if best.sharp else SMALL)
         problem, notes = best.problem, []
         for margin in best.margins:
-            if margin.fraction < -ENOUGH and (margin is worst or at_knot(best.motion, margin.time)):
+            if margin.fraction < -ENOUGH and (margin is worst or (margin.limit not in MEANS and at_knot(best.motion, margin.time))):
                 problem, note = finer_problem(problem, margin, np.inf)
                 notes += [note] if note else []
         return problem, "; ".join(notes)
@@ -224,7 +254,8 @@ class Planner:
         if not first.ok and not self.late and self.weights == Weights(energy=1.0) and only_copper(problem):
             first = self.attempt(rounded, problem.guess(guess), weights=Weights(heat=1.0))
         if not first.ok and not self.late:
-            first = self.eased(rounded, guess) or first
+            eased = self.eased(rounded, guess)
+            first = first if eased is None or (eased.note and first.whirls) else eased
         found = [first]
         if first.ok and not self.late:
             if smooth.power:
@@ -268,7 +299,7 @@ class Planner:
             start = attempt.result
             if part <= CHEAP:
                 best = replace(
-                    attempt, note=f"no search for the energy alone ended: accelerations cost {100 * part:g} % of the joint cubic's"
+                    attempt, note=f"no search for the cost alone ended: accelerations cost {100 * part:g} % of the joint cubic's"
                 )
         if best is None or self.late:
             return best

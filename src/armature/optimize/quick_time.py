@@ -9,9 +9,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from armature.optimize.carry import carried
 from armature.optimize.driven import Weights
 from armature.optimize.interior import Options, solve, stages
 from armature.optimize.min_time import COUNTED_LATER, branches, copper, detours, free_problem, sharpened
@@ -27,8 +29,10 @@ CHALLENGES = 3  # times that something shorter is looked for
 DOUBT = 0.5  # of the time for a look: what is spent on clearly shorter motions
 MORE = 0.7  # seconds for slower motions, where the joint cubic led to nothing
 PATIENT = Options(tolerance=1e-3, iterations=80)
-NEAR = 0.985  # of a possible duration: an impossible one so near ends the search between them
-UPWARDS = 1.0, 1.5, 2.3, 3.5, 5.0, 8.0  # times the duration asked for
+WARM = Options(tolerance=1e-3, iterations=40, warm_barrier=1e-4)
+DOWN = 0.95  # first step down from a possible duration; the next ones are twice as long each, until one is impossible
+NEAR = 0.995  # of a possible duration: an impossible one so near ends the search between them
+UPWARDS = 1.0, 1.15, 1.5, 2.3, 3.5, 5.0, 8.0  # times the duration asked for
 
 
 def shortest(problem: MoveProblem, seconds: float, callback: Callable | None = None) -> Attempt:
@@ -58,23 +62,30 @@ def sharp(planner: Planner, problem: MoveProblem, best: Attempt) -> Attempt:
 def from_slower(planner: Planner, problem: MoveProblem, asked: float) -> Attempt | None:
     """The shortest motion by way of slower ones of given durations, which are found more easily; None where no duration tried will do."""
     search = replace(planner, weights=Weights(heat=1.0), budget=time.thread_time() + MORE)
-    coarse = replace(problem, free=False, N=min(problem.N, COARSE))
+    coarse = replace(problem, N=min(problem.N, COARSE))
+    tried = (within(search, coarse, factor * asked, None) for factor in UPWARDS if not search.late)
+    slow = next((found for found in tried if found is not None), None)
+    return None if slow is None else descended(search, coarse, slow)
 
-    def within(duration: float, start: Attempt | None) -> Attempt | None:
-        task = replace(coarse, move=replace(problem.move, duration=duration))
-        found = search.attempt(task, task.guess(start and start.motion), PATIENT, rigid=True)
-        return found if found.ok else None
 
-    low, best = 0.0, None
-    for factor in UPWARDS:
-        best = within(factor * asked, None)
-        if best is not None or search.late:
-            break
-        low = factor * asked
-    while best is not None and low < NEAR * best.motion.duration and not search.late:
-        middle = (low * best.motion.duration) ** 0.5 if low else 0.7 * best.motion.duration
-        found = within(middle, best)
-        low, best = (low, found) if found is not None else (middle, best)
+def within(planner: Planner, problem: MoveProblem, duration: float, near: Attempt | None) -> Attempt | None:
+    """A motion of little heat of this duration, from a neighbour or the joint cubic; None where none is found before rows stretch."""
+    task = replace(problem, free=False, move=replace(problem.move, duration=duration))
+    starts: list[tuple[Any, Options]] = [(task.guess(near and near.motion), PATIENT)]
+    if near is not None:
+        starts.insert(0, (carried(near.result, near.motion, task), WARM))
+    tried = (planner.attempt(task, start, options, rigid=True) for start, options in starts)
+    return next((found for found in tried if found.ok), None)
+
+
+def descended(planner: Planner, problem: MoveProblem, best: Attempt) -> Attempt:
+    """From a motion down to shorter ones, each from the last, until the next would be impossible."""
+    low, step = 0.0, DOWN
+    while low < NEAR * best.motion.duration and not planner.late:
+        high = best.motion.duration
+        T, step = ((low * high) ** 0.5, step) if low else (step * high, max(step**2, 0.7))
+        found = within(planner, problem, T, best)
+        low, best = (low, found) if found is not None else (T, best)
     return best
 
 

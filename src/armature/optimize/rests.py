@@ -125,7 +125,7 @@ def standing_part(planner: Planner, best: Attempt, rests: Mapping[int, Windows],
     known = {f.name: getattr(problem, f.name) for f in fields(MoveProblem)}
     known |= {"smooth": smooth, "directions": directions(motion, KEPT[0] * problem.driven.smooth.velocity)}
     task = RestingMove(**known, rests={**rests, j: rounded})
-    return planner.attempt(task, task.guess(motion), PATIENT, rigid=True)
+    return planner.attempt(task, task.guess(motion), PATIENT, rigid=True).anyhow()
 
 
 def squeezed(motion: Trajectory, j: int, rests: Windows, legs: np.ndarray) -> Trajectory:

@@ -204,8 +204,8 @@ def _proof(data: dict[str, Any]) -> Certificate:
 
 
 def _known(kind: type, data: Mapping[str, Any]) -> Any:
-    """A dataclass from those entries that it knows; infinities come as words."""
-    number = lambda x: float(x) if x in ("inf", "-inf", "nan") else x
+    """A dataclass from those entries that it knows; infinities come as words, tuples as lists."""
+    number = lambda x: tuple(x) if isinstance(x, list) else float(x) if x in ("inf", "-inf", "nan") else x
     return kind(**{f.name: number(data[f.name]) for f in fields(kind) if f.name in data})
 
 

@@ -22,6 +22,7 @@ class Diagnosis:
     limit, joint, time, amount: the limit that cannot be met, by how much (its own unit).  remedy: what to change.
     shortest_duration: s, where more time is what is missing.  greatest_payload: kg that can be held, where the payload is too heavy;
     excess_payload: kg that must come off.  pause: s without current after every cycle, where the motors get too hot.
+    passing: s, passing times of via points that are possible, where the task gave some.
     """
 
     sentence: str
@@ -34,6 +35,7 @@ class Diagnosis:
     excess_payload: float | None = None
     greatest_payload: float | None = None
     pause: float | None = None
+    passing: tuple[float, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.sentence} {self.remedy}".strip()

@@ -21,18 +21,18 @@ from armature.optimize.blend import FAR, blended, can_mix, continued, mixed, tol
 from armature.optimize.certify import ALLOWED
 from armature.optimize.driven import Weights
 from armature.optimize.interior import Options
-from armature.optimize.min_time import shortest
 from armature.optimize.move import MoveProblem
 from armature.optimize.plan import EXACT, Attempt, Planner, directions, worst_margin
+from armature.optimize.quick_time import shortest
 from armature.optimize.result import Result, Status
 
 STRIDE = 1.14  # ratio of the durations that are solved in any case
-ANEW = 5  # on the way down, every so many of these are solved anew too
+ANEW = 3  # on the way down, every so many of these are solved anew too
 WARM = Options(tolerance=1e-4, iterations=25, warm_barrier=1e-5)  # energies are then right to about 1e-5 of themselves
 WARM_SLACKS = Options(tolerance=1e-4, iterations=30, warm_barrier=1e-3)  # a supply's slacks change sides from one duration to the next
 MIXED = 3e-4  # barrier to start with from a mixture, there
 ENOUGH = 2e-4  # part of energy and losses by which a mixture may miss what the costs around it tell
-ENOUGH_ROUGH = 1e-3  # the same where slacks change sides or gears are lossy
+ENOUGH_ROUGH = 7e-4  # the same where slacks change sides or gears are lossy
 SAME = 0.02  # the same up to which the points around are of one branch
 LOOSE = 0.02  # of a limit: where all around are farther from it, so is their mixture
 CLEARLY = 2e-4  # part of the energy by which another branch must be better to be followed
@@ -178,7 +178,7 @@ class Sweep:
         off, enough = abs(first.value - expected), (ENOUGH_ROUGH if self.slacks or self.gears else ENOUGH) * size
         if off > SAME * size:
             return None
-        if not self.gears and not self.slacks and enough < off < 4 * enough and abs(blend(points[:3]).value - first.value) < enough:
+        if not self.gears and not self.slacks and enough < off < 4 * enough and abs(blend(points[:3]).value - first.value) < enough / 4:
             expected = first.value
         for k in range(1 if self.slacks else 2):
             found = blend([below, above]) if k else first

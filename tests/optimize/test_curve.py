@@ -1,0 +1,93 @@
+"""Energy against time: what lies between two optima, what it costs, and how much searching fifty points take."""
+
+import numpy as np
+import pytest
+
+from armature.optimize.blend import lagrange, mixed, told
+from armature.optimize.curve import energy_time_curve
+from armature.optimize.least_energy import minimize_energy
+from armature.optimize.loop_move import move_problem
+from armature.optimize.plan import worst_margin
+from armature.optimize.sweep import Sweep, prominent, skeleton
+from armature.optimize.task import Move
+from armature.robot.library import library
+
+ARM = library("burgevin").with_payload(2.0)
+START, GOAL = np.array([0.0, 1.2, 0.4]), np.array([1.2, 1.8, 0.7])
+
+
+@pytest.fixture(scope="module")
+def two():
+    """The optima of two durations."""
+    sweep = Sweep(move_problem(ARM, Move(START, GOAL), "regenerative", 30))
+    found = [sweep.anew(T) for T in (0.8, 0.95)]
+    assert all(found)
+    return found
+
+
+def test_between_two_motions_lies_one_that_keeps_the_rates_that_both_keep(two):
+    n, T = ARM.n, 0.87
+    mix, (a, b) = mixed(two, T), (attempt.result for attempt in two)
+    for part in (slice(n, 2 * n), slice(2 * n, 3 * n)):
+        assert np.all(np.abs(mix.x[:, part]) <= np.maximum(np.abs(a.x[:, part]), np.abs(b.x[:, part])) + 1e-12)
+    assert np.all(np.abs(mix.u[:, :n]) <= np.maximum(np.abs(a.u[:, :n]), np.abs(b.u[:, :n])) + 1e-9)
+
+
+def test_a_motion_between_two_is_a_motion(two):
+    T, n = 0.87, ARM.n
+    mix = mixed(two, T)
+    h, q, v, a, j = T / 30, mix.x[:-1, :n], mix.x[:-1, n : 2 * n], mix.x[:-1, 2 * n : 3 * n], mix.u[:, :n]
+    after = np.hstack([q + h * v + h**2 / 2 * a + h**3 / 6 * j, v + h * a + h**2 / 2 * j, a + h * j])
+    assert np.allclose(mix.x[1:, : 3 * n], after, atol=1e-6)
+    assert np.allclose(mix.x[[0, -1], :n], [START, GOAL], atol=1e-9)
+
+
+def test_what_costs_tell_is_exact_for_cubics_of_the_logarithm():
+    x = np.array([-0.3, -0.1, 0.2, 0.5])
+    cubic = np.polynomial.Polynomial([1.3, -2.0, 0.7, 0.4])
+    assert lagrange(x) @ cubic(x) == pytest.approx(cubic(0.0))
+
+
+def test_what_the_optima_around_tell_is_what_the_one_between_costs(two):
+    sweep = Sweep(move_problem(ARM, Move(START, GOAL), "regenerative", 30))
+    more = [sweep.anew(T) for T in (0.75, 1.0)]
+    between = sweep.anew(0.87)
+    assert told([*two, *more], 0.87) == pytest.approx(between.value, abs=1e-3 * sweep.losses(between))
+
+
+@pytest.mark.parametrize("supply", ["regenerative", "non-regenerative"])
+def test_points_of_a_dense_curve_cost_what_plans_cost_and_keep_the_limits(supply):
+    durations = np.geomspace(0.7, 0.95, 13)
+    curve = energy_time_curve(ARM, Move(START, GOAL), durations, supply, refine=False)
+    for k in (3, 6, 8, 11):
+        plan = minimize_energy(ARM, Move(START, GOAL, durations[k]), supply, knots=50)
+        assert curve.energies[k] == pytest.approx(plan.energy, abs=1e-3 * max(plan.energy, plan.losses))
+    for motion in curve.trajectories:
+        assert worst_margin(ARM, motion, 1).fraction > -1e-3
+
+
+def test_fifty_points_take_less_searching_than_twenty_plans():
+    counts = [0, 0]
+
+    def counting(place):
+        def count(line):
+            counts[place] += 1
+
+        return count
+
+    curve = energy_time_curve(ARM, Move(START, GOAL), knots=50, callback=counting(0))
+    minimize_energy(ARM, Move(START, GOAL, float(curve.durations[22])), knots=50, callback=counting(1))
+    assert np.all(np.isfinite(curve.energies)) and curve.durations.size == 50
+    assert counts[0] < 20 * counts[1]
+
+
+def test_the_durations_solved_first_are_a_part_of_dense_ones_and_all_of_sparse_ones():
+    dense, sparse = np.geomspace(1.05, 5.0, 50), np.linspace(0.5, 5.0, 6)
+    some = skeleton(dense)
+    assert some[0] == 49 and some[-1] == 0 and len(some) < 16 and np.all(np.diff(some) < 0)
+    assert skeleton(sparse) == [5, 4, 3, 2, 1, 0]
+
+
+def test_a_dent_smaller_than_the_accuracy_is_no_minimum():
+    energies = np.array([2.0, 1.0, 1.001, 1.0005, 3.0])
+    assert prominent(energies, 1, 0.01) and not prominent(energies, 3, 0.01)
