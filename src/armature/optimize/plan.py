@@ -42,6 +42,7 @@ CHEAP = 0.1  # such a price at which a motion may be the plan, where no search w
 SHORT = 80  # iterations of a search with a low price, or with none from the motion at the lowest
 ROUGH = 2e-2  # tolerance of a solve that only has to find the directions
 MANY, OUTLINE = 60, 3  # knots from which a search begins with a third of them
+EACH_WAY = 10  # knots that are enough for a joint's way from one turn to the next
 EXACT = Options(tolerance=1e-6, iterations=200)  # of a plan; at 1e-5 cheap motions of small arms cost up to some per cent more
 NEAR = 1e-6  # barrier to start with from a neighbour's multipliers
 PATIENCE = 40  # iterations from a neighbour's multipliers, before the search begins anew
@@ -266,12 +267,12 @@ class Planner:
         return choose(found)
 
     def outlined(self, problem: MoveProblem, guess: Trajectory | None, options: Options) -> Attempt | None:
-        """A rough motion found with few knots, brought to all of them; None where that fails or there are few anyway."""
+        """A rough motion found with few knots, brought to all of them; None where that fails, or there are few anyway, or it swings."""
         if problem.N < MANY or problem.move.via:
             return None
         few = replace(problem, N=problem.N // OUTLINE)
         found = self.attempt(few, few.guess(guess), options)
-        if not found.ok:
+        if not found.ok or (1 + turns(found.motion)) * EACH_WAY > few.N:
             return None
         start = carried(found.result, found.motion, problem)
         motion = problem.trajectory(start)
@@ -309,6 +310,13 @@ class Planner:
     def directed(self, attempt: Attempt, weights: Weights | None = None) -> Attempt:
         """The same with the directions of motion kept: dry friction has no corner then, but for joints that creep, which it may hold."""
         return directed(self, attempt, *KEPT, weights)
+
+
+def turns(motion: Trajectory) -> int:
+    """How often the joint that turns most often does so, slow creeping left out."""
+    fast = np.abs(motion.v) > 0.05 * np.abs(motion.v).max(0)
+    signs = (np.sign(column[moving]) for column, moving in zip(motion.v.T, fast.T))
+    return max(int(np.sum(np.diff(sign) != 0)) for sign in signs)
 
 
 def net_energy(robot: Robot, motion: Trajectory, supply: Supply, points: int = 1200) -> float:
