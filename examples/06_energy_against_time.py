@@ -8,7 +8,7 @@ import armature as arm
 robot = arm.library("burgevin").with_payload(2.0)
 move = arm.Move([0.0, np.pi / 2, 0.9], [0.0, np.pi / 2, 0.9])  # stay there, stretched out: holding costs, swinging less
 
-curve = arm.energy_time_curve(robot, move, np.linspace(0.2, 4.2, 40))
+curve = arm.energy_time_curve(robot, move, np.linspace(0.2, 4.7, 45))
 for T, E in curve.minima:
     print(f"a minimum at {T:.3f} s: {E:.3f} J")
 print(curve.advice)

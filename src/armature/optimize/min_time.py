@@ -19,16 +19,19 @@ from armature.optimize.answer import check_task, solution
 from armature.optimize.by_durations import Found, by_durations
 from armature.optimize.carry import carried
 from armature.optimize.certify import ALLOWED, margins
+from armature.optimize.detours import detours, skewed
 from armature.optimize.diagnose import between_knots, diagnose
 from armature.optimize.driven import Weights
 from armature.optimize.follow_path import FollowPath
 from armature.optimize.forbidden import forbidden
 from armature.optimize.guess import stretched
-from armature.optimize.interior import Options, solve, stages
+from armature.optimize.interior import Options, solve
 from armature.optimize.least_along import least_time_along
 from armature.optimize.loop_move import move_problem
 from armature.optimize.move import MoveProblem, guess_duration
 from armature.optimize.plan import FINEST, Attempt, Planner, finer_problem
+from armature.optimize.resting_time import cooled
+from armature.optimize.rests import RestingMove
 from armature.optimize.result import Multipliers, Result, Status
 from armature.optimize.solution import Solution
 from armature.optimize.task import Move
@@ -37,6 +40,7 @@ from armature.simulate.ledger import flow_of, motion_steps
 
 COARSE = 50  # knots for the search of branches
 PRICES = (10.0, 3.0, 1.0)  # of jerk, in units that make about 1 % of the duration
+OTHER_PRICES = (1.0, 1e3)  # where the first one leads to nothing
 LOWER = (0.3, 0.1)  # prices at which branches are compared
 LAST = 0.02  # the last price
 SLOWER = (1.001, 1.002, 1.004, 1.007, 1.012, 1.02, 1.035, 1.06)  # times the duration of a motion that breaks limits between knots
@@ -49,14 +53,12 @@ CALM = 1.01  # of the best motion's time: where the last search comes from
 LITTLE = 0.995  # of the best motion's time: what the last search begins with
 SAME = 1e-3  # of the duration: two motions nearer than this, and ten times as near in all joints, are one
 NARROWEST = 0.3, 0.1  # of the first widths of gears' corners and of dry friction's beside them
-SKEW = 0.1  # of a motion that is tried besides its mirror image's like
 QUICK = Options(tolerance=1e-4, iterations=60)
 ROUGH = Options(tolerance=1e-4, iterations=100)  # of branches
 ROUGHLY = Options(tolerance=1e-5, iterations=100)  # of what is compared with equal knots
 FINE = Options(tolerance=1e-6, iterations=70)
 WORTH = 3e-4  # of the duration: prices are lowered while that gains more
 FINER = 2e-3  # of the duration: knots are doubled while that gains more
-MORE = 0.6  # of the time for a quick look, if the first part of it led to nothing
 HEAT = 5e-4  # price of heat, as a part of duration/heat
 
 
@@ -92,6 +94,8 @@ def minimize_time(
     coarse = replace(problem, N=min(knots, COARSE))
     best = branches(planner, coarse, guess, starts)
     best = challenged(planner, coarse, best) if starts != 1 else best
+    best = cooled(planner, best, lambda task, near: prices(task, near.motion.duration, copper(task, near.motion))(PRICES[-1]))
+    problem = replace(best.problem, N=knots, smooth=None) if isinstance(best.problem, RestingMove) else problem
     best, notes = polished(planner, problem, best)
     best, notes = refined(planner, problem, best, notes) if starts != 1 else (best, notes)
     if starts != 1 or not best.ok or not kept(best):
@@ -117,24 +121,6 @@ def short(problem: MoveProblem) -> float:
     weights = prices(problem, problem.duration, cubic_heat(problem))
     first = Planner(Weights(time=1.0), Options(tolerance=1e-3, iterations=30)).attempt(problem, problem.guess(), weights=weights(PRICES[1]))
     return first.motion.duration if first.ok else problem.duration
-
-
-def shortest(problem: MoveProblem, seconds: float, callback: Callable | None = None) -> Attempt:
-    """The shortest motion found in so many seconds of computing, roughly: to about 1 %."""
-    asked, problem = problem.duration, free_problem(replace(problem, supply=COUNTED_LATER, free=True))
-    stages(problem.driven.model)  # compiling does not count
-    planner = Planner(Weights(time=1.0), Options(iterations=80), callback, budget=time.thread_time() + seconds)
-    best = branches(planner, problem, None, 1)
-    for _ in range(CHALLENGES):
-        found = faster(planner, problem, best) if best.ok and not planner.late else None
-        better = sharpened(planner, found.problem, found, 0.3, 0.1) if found is not None else None
-        if better is None or better.motion.duration >= best.motion.duration:
-            break
-        best = better
-    if not best.ok:
-        found = by_durations(replace(planner, budget=time.thread_time() + MORE * seconds), problem, asked)
-        best = found[0] if found is not None else best
-    return best
 
 
 def free_problem(problem: MoveProblem) -> MoveProblem:
@@ -175,7 +161,7 @@ def branches(planner: Planner, problem: MoveProblem, guess: Trajectory | None, s
     for k, motion in enumerate(motions):
         if roots and (planner.late or (k >= enough and any(a.ok for a in roots))):
             break
-        root = smoothest(planner, problem, motion)
+        root = smoothest(planner, problem, motion, not any(a.ok for a in roots))
         if not (root.ok and any(alike(root, other) for other in roots)):
             roots.append(root)
     good = [root for root in roots if root.ok]
@@ -186,11 +172,13 @@ def branches(planner: Planner, problem: MoveProblem, guess: Trajectory | None, s
     return best[: len(PRICES)][-1]
 
 
-def smoothest(planner: Planner, problem: MoveProblem, motion: Trajectory | None) -> Attempt:
-    """From a starting motion at the highest price, or a higher one."""
+def smoothest(planner: Planner, problem: MoveProblem, motion: Trajectory | None, patient: bool) -> Attempt:
+    """From a starting motion at the highest price. patient: at other prices too, where that fails."""
     start, weights = problem.guess(motion), prices(problem, problem.duration, cubic_heat(problem))
     found = planner.attempt(problem, start, ROUGH, weights(PRICES[0]))
-    return found if found.ok or planner.late else planner.attempt(problem, start, ROUGH, weights(10.0 * PRICES[0]))
+    for f in OTHER_PRICES if patient else ():
+        found = found if found.ok or planner.late else planner.attempt(problem, start, ROUGH, weights(f))
+    return found
 
 
 def lowered(planner: Planner, problem: MoveProblem, best: Attempt, lower: Sequence[float]) -> list[Attempt]:
@@ -248,8 +236,8 @@ def slowed(best: Attempt, notes: list[str]) -> Found:
 
 def refined(planner: Planner, problem: MoveProblem, best: Attempt, notes: list[str]) -> Found:
     """The same with more knots, as long as that gains something: the jumps from limit to limit take a step each."""
-    N = problem.N
-    while best.ok and kept(best) and best.problem.N <= N <= FINEST // 2 and not planner.late:
+    N, most = problem.N, 2 * problem.N if problem.driven.smooth.power else FINEST  # lossy gears: slow, and little is gained
+    while best.ok and kept(best) and best.problem.N <= N <= most // 2 and not planner.late:
         N *= 2
         better = sharpened(planner, replace(best.problem, N=N, directions=None, tighter={}), best, AGAIN)
         better, told = mended(planner, better) if better is not None else (best, notes)
@@ -365,44 +353,14 @@ def ladder(planner: Planner, problem: MoveProblem, best: Attempt, price: float, 
     return found
 
 
-def skewed(motion: Trajectory) -> Trajectory:
-    """The motion run faster at first and slower at last: where a move can be run backwards, the shortest motion need not be its own mirror
-    image, and no search leaves that by itself. s' = s + SKEW s (1 − s)."""
-    T = motion.duration
-    s = (motion.t - motion.t[0]) / T
-    rate = (1 + SKEW * (1 - 2 * s))[:, None]
-    at = motion(motion.t[0] + T * np.clip(s + SKEW * s * (1 - s), 1e-12, 1 - 1e-12))
-    return replace(motion, q=at.q, v=at.v * rate, a=at.a * rate**2 - at.v * (2 * SKEW / T))
-
-
 def cornered(problem: MoveProblem, price: float) -> MoveProblem:
     """The problem with corners of gears, and of dry friction beside them, that are narrower the lower the price is."""
     smooth = problem.driven.smooth
     if not smooth.power:
         return problem
-    power, velocity = (min(1.0, max(price, least)) for least in NARROWEST)
+    price = min(price, min(NARROWEST) if isinstance(problem, RestingMove) else 1.0)  # what stands was found in narrow corners
+    power, velocity = (max(price, least) for least in NARROWEST)
     return replace(problem, smooth=replace(smooth, power=power * smooth.power, velocity=velocity * smooth.velocity))
-
-
-def detours(problem: MoveProblem) -> list[Trajectory]:
-    """The joint cubic with a bump of one joint after the other, to both sides, within its range."""
-    robot, T = problem.robot, problem.duration
-    t = np.concatenate([[0.0], np.cumsum(problem.steps(T))])
-    q, v, a = problem.cubic(t)
-    s, w = t / T, 1.0 / T
-    bump = [np.sin(np.pi * s) ** 2, np.pi * w * np.sin(2 * np.pi * s), 2 * (np.pi * w) ** 2 * np.cos(2 * np.pi * s)]
-    found = []
-    for j, name in enumerate(robot.joint_names):
-        low, high = (problem.driven.joint_limit(name, side) for side in ("lower", "upper"))
-        room = min(high - low, 2 * np.pi)
-        for size in (-0.25 * room, 0.25 * room):
-            size = float(np.clip(size, 0.9 * (low - q[:, j].min()), 0.9 * (high - q[:, j].max())))
-            if abs(size) > 0.02 * room and not problem.move.via:
-                moved = [np.array(x) for x in (q, v, a)]
-                for x, b in zip(moved, bump):
-                    x[:, j] += size * b
-                found.append(Trajectory(t, moved[0], moved[1], moved[2], robot.joint_names))
-    return found
 
 
 def cubic_heat(problem: MoveProblem) -> float:
