@@ -59,7 +59,7 @@ def again(search: Interior) -> None:
 
 
 def corrected(search: Interior, primal: float, dual: float) -> tuple[float, float] | None:
-    """(I5): a direction that bounds cut short later, and how long its steps may be; None, and the direction as it was, where there is none."""
+    """(I5): a direction that bounds cut short later, and how long its steps may be; None, and the direction as it was, without one."""
     if search.elastic or not search.options.centred or min(primal, dual) >= SHORT:
         return None
     d = search.direction

@@ -35,7 +35,7 @@ class Options:
     """tolerance: of the scaled optimality conditions; a hundred times this for 10 iterations is acceptable.  iterations: at most.
 
     accuracy: part of the cost that is left to gain at which a search may end before it meets the tolerance; 0 for never.
-    centred: whether directions that bounds cut short are corrected ((I5) in rows.py): fewer iterations to an optimum, not always to the same.
+    centred: whether directions that bounds cut short are corrected, (I5) of rows.py: fewer iterations to an optimum, not always the same.
     barrier, warm_barrier: μ at the start, and at the start from an earlier result.  delta: the proximal term of rows.py.
     price: of an elastic row, for a cost scaled to gradients of at most 100; raised while that lowers the violation.
     """

@@ -104,7 +104,7 @@ def heated(problem: MoveProblem, fastest: Attempt) -> bool:
 
 
 def near_enough(problem: MoveProblem) -> Options:
-    """How exactly a plan is solved for. A supply with slacks takes only what is positive: the cost is flat, and knots tell it to a per mille."""
+    """How exactly a plan is solved for: with slacks, where a supply gives and does not take, the cost is flat and known to a per mille."""
     return replace(EXACT, centred=True, accuracy=FLAT if problem.driven.shape.slacks else SWINGING)
 
 

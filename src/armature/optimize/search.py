@@ -27,7 +27,7 @@ class Filter:
         self.pairs = [(a, b) for a, b in self.pairs if a < t or b < f] + [(t, f)]
 
     def accepts(self, trial: tuple[float, float], old: tuple[float, float], slope: float, alpha: float) -> str | None:
-        """"cost" or "violation": what the trial improves enough; None when it must be refused."""
+        """ "cost" or "violation": what the trial improves enough; None when it must be refused."""
         (theta, phi), (theta0, phi0) = trial, old
         noise = SLACKNESS * max(1.0, abs(phi0))
         if not self.allows(theta, phi - noise):
