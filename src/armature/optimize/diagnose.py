@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import numpy as np
 
 from armature.dynamics.compiled import inverse_dynamics
 from armature.motion.trajectory import Trajectory
+from armature.optimize.baseline import stretched as slowed
 from armature.optimize.certify import ALLOWED, MEANS, Margin, fine_times, margins
 from armature.optimize.driven import Weights
 from armature.optimize.forbidden import heavy
@@ -22,6 +24,9 @@ from armature.robot.model import Robot
 
 FAR = 3.0  # times the duration asked for: a motion so slow is no answer where a lighter payload is
 BETWEEN = 0.05  # of a limit: what the few knots of the coolest motion may exceed between them
+ANY = "regenerative"  # the supply does not matter for the heat: the simplest one is solved with
+SHARPENING = 0.15  # seconds of computing for the corners of gears and friction in the coolest motion
+SLOWER = 1.0, 1.5, 2.5, 5.0  # times the duration asked for, in which a lighter payload may be moved
 LOOSE = 1e6  # factor on limits that are left out
 
 
@@ -121,14 +126,14 @@ def coolest(problem: MoveProblem, motion: Trajectory | None = None) -> Attempt:
 
     A search whose rows begin to stretch is ended: heat is not what is in the way then."""
     loose = {name: LOOSE for _, _, name, _ in problem.driven.means}
-    planner = Planner(Weights(heat=1.0), Options(tolerance=1e-5, iterations=80))
-    task = replace(problem, N=min(problem.N, 50), tighter=loose)
+    planner = Planner(Weights(heat=1.0), Options(tolerance=1e-5, iterations=60))
+    task = replace(problem, supply=ANY, N=min(problem.N, 50), tighter=loose)
     smooth = problem.driven.smooth
     rounded = replace(task, smooth=replace(smooth, power=0.5 * greatest_power(task) if smooth.power else 0.0), directions=None)
     for start in (motion, None) if motion is not None else (None,):
         found = planner.attempt(rounded, rounded.guess(start), rigid=True)
         if found.ok:
-            return planner.best(task, found.motion)
+            return replace(planner, budget=time.thread_time() + SHARPENING).best(task, found.motion)
     return found
 
 
@@ -177,6 +182,19 @@ def cooler_without(robot: Robot, motion: Trajectory) -> float | None:
     return float(high) if high < load.mass else None
 
 
+def cool_load(best: Attempt) -> tuple[float, float, float] | None:
+    """(payload, kg, duration, s, what comes off, kg) with which the joint cubic keeps all limits of means; None where none is found."""
+    problem, load = best.problem, carrier(best.problem.robot)
+    found = []
+    for T in problem.duration * np.array(SLOWER):
+        slow = replace(problem, move=slowed(problem.move, float(T), problem.duration))
+        t = np.concatenate([[0.0], np.cumsum(slow.steps(float(T)))])
+        less = cooler_without(problem.robot, Trajectory(t, *slow.cubic(t), problem.robot.joint_names))
+        if less is not None and load is not None:
+            found.append((load.mass - less, float(T), less))
+    return max(found, default=None)
+
+
 def unheld_on_the_way(best: Attempt) -> Diagnosis | None:
     """A payload that cannot be held somewhere on the joint cubic."""
     problem = best.problem
@@ -210,6 +228,13 @@ def relaxed(best: Attempt, fastest: Trajectory | None) -> Diagnosis:
     robot, motion = best.problem.robot, best.motion
     worst = worst_excess(robot, motion) if np.all(np.isfinite(motion.q)) else None
     remedy = durations_of(robot, fastest) if fastest is not None else "Relax this limit, or choose other end points."
+    if worst is not None and worst.limit in MEANS and fastest is None and (lighter := cool_load(best)) is not None:
+        mass, T, less = lighter
+        helps = f"a payload of {mass:.4g} kg moved in {T:.4g} s would do"
+        return Diagnosis(
+            f"No motion was found: at best, {needed(worst)}; {helps}.", worst.limit, worst.joint, None, worst.value - worst.bound,
+            excess_payload=less, greatest_payload=mass,
+        )  # fmt: skip
     if worst is not None:
         return Diagnosis(
             f"No motion was found: at best, {needed(worst)}.", worst.limit, worst.joint, worst.time, worst.value - worst.bound, remedy

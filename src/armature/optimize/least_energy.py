@@ -31,7 +31,7 @@ from armature.robot.model import Robot
 
 FLAT, SWINGING = 3e-4, 1e-4  # parts of the energy left to gain at which a plan is good enough, where it only flows out, and to and fro
 AFTER_ALL = 0.3  # seconds of computing that are spent on what will not succeed, to have something to look at
-DOUBTFUL = 0.7  # the same where the duration asked for is a little below the shortest motion's
+DOUBTFUL = 0.4  # the same where the duration asked for is a little below the shortest motion's
 LOOK = 0.8  # seconds of computing, about, to find the shortest motion
 USED_UP = 0.05  # what is left of the limit of a mean that is in the way
 NEARLY = 0.02  # violation, as a fraction of the limit, of a motion that is worth a search

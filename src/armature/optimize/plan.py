@@ -48,6 +48,8 @@ NEAR = 1e-6  # barrier to start with from a neighbour's multipliers
 PATIENCE = 40  # iterations from a neighbour's multipliers, before the search begins anew
 ENOUGH = 0.95 * ALLOWED  # violation between knots that is left as it is
 IDLE = 1e-3  # of a limit of a mean: drawing it in that changes less than this is given up
+JAGGED = 0.1  # violation between knots of a motion that zigzags from knot to knot, at no cost that the search sees
+CALMED = "a low price on accelerations keeps the motion from zigzagging"
 WHIRLS = 30.0  # times the joint cubic's greatest speed: a search that runs away
 ARRIVED = 1e-6  # rad or m, and rad/s or m/s
 KNOT = 1e-3  # of a step: what is so near to a knot is at the knot
@@ -185,6 +187,11 @@ class Planner:
                 best = cooler
                 notes.append(f"{worst.joint} stands for a part of the time: else its {worst}")
                 continue
+            if worst.fraction < -JAGGED and worst.limit not in MEANS and not best.note and not at_knot(best.motion, worst.time):
+                calm = self.eased(replace(best.problem, directions=None), best.motion)
+                if calm is not None and calm.worst is not None and calm.worst.fraction > 0.5 * worst.fraction:
+                    best, notes = replace(calm, note=CALMED), [*notes, f"{CALMED}: else {worst}"]
+                    continue
             finer, refined = self.refined(best, worst)
             if len(notes) >= 6 or not refined:
                 break

@@ -20,14 +20,15 @@ from armature.optimize.min_time import COUNTED_LATER, branches, copper, detours,
 from armature.optimize.move import MoveProblem
 from armature.optimize.plan import Attempt, Planner
 
-SOON = Options(tolerance=1e-6, iterations=80)
+SOON = Options(tolerance=1e-6, iterations=50)
 COARSE = 25  # knots that tell whether there is a clearly shorter motion
 CLEARLY = 0.975  # of the time: what is called clearly shorter
 HASTY = Options(tolerance=1e-3, iterations=40)
 PRICES = 0.3, 0.1  # of jerk, first and last
 CHALLENGES = 3  # times that something shorter is looked for
-DOUBT = 0.5  # of the time for a look: what is spent on clearly shorter motions
-MORE = 0.7  # seconds for slower motions, where the joint cubic led to nothing
+HALF = 0.5  # of the time for a look: what is spent until a branch is found
+DOUBT = 0.4  # of the time for a look: what is spent on clearly shorter motions
+MORE = 0.6  # seconds for slower motions, where the joint cubic led to nothing
 PATIENT = Options(tolerance=1e-3, iterations=80)
 WARM = Options(tolerance=1e-3, iterations=40, warm_barrier=1e-4)
 DOWN = 0.95  # first step down from a possible duration; the next ones are twice as long each, until one is impossible
@@ -40,7 +41,7 @@ def shortest(problem: MoveProblem, seconds: float, callback: Callable | None = N
     asked, problem = problem.duration, free_problem(replace(problem, supply=COUNTED_LATER, free=True))
     stages(problem.driven.model)  # compiling does not count
     planner = Planner(Weights(time=1.0), SOON, callback, budget=time.thread_time() + seconds)
-    hasty = replace(planner, callback=planner.unless_stretched)
+    hasty = replace(planner, callback=planner.unless_stretched, budget=time.thread_time() + HALF * seconds)
     best = sharp(planner, problem, branches(hasty, problem, None, 1))
     if not best.ok:
         return from_slower(planner, problem, asked) or best

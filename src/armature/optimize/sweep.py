@@ -20,9 +20,10 @@ from armature.optimize.baseline import stretched
 from armature.optimize.blend import FAR, blended, can_mix, continued, mixed, told
 from armature.optimize.certify import ALLOWED
 from armature.optimize.driven import Weights
+from armature.optimize.gears import narrow
 from armature.optimize.interior import Options
 from armature.optimize.move import MoveProblem
-from armature.optimize.plan import EXACT, Attempt, Planner, directions, worst_margin
+from armature.optimize.plan import EXACT, Attempt, Planner, directions, greatest_power, worst_margin
 from armature.optimize.quick_time import shortest
 from armature.optimize.result import Result, Status
 
@@ -30,6 +31,9 @@ STRIDE = 1.14  # ratio of the durations that are solved in any case
 ANEW = 3  # on the way down, every so many of these are solved anew too
 WARM = Options(tolerance=1e-4, iterations=25, warm_barrier=1e-5)  # energies are then right to about 1e-5 of themselves
 WARM_SLACKS = Options(tolerance=1e-4, iterations=30, warm_barrier=1e-3)  # a supply's slacks change sides from one duration to the next
+WARM_GEARS = Options(tolerance=1e-3, iterations=40, warm_barrier=1e-4)  # with lossy gears
+WIDTHS = 0.1, 0.03, 0.01, 3e-3, 1e-3  # of their corners, one after the other, of that of a search anew
+ENOUGH_WIDTHS = 3  # of these must be reached
 MIXED = 3e-4  # barrier to start with from a mixture, there
 ENOUGH = 2e-4  # part of energy and losses by which a mixture may miss what the costs around it tell
 ENOUGH_ROUGH = 7e-4  # the same where slacks change sides or gears are lossy
@@ -50,6 +54,7 @@ class Sweep:
         self.mixes = can_mix(problem)
         self.rooms: dict[Attempt, float] = {}
         self.changed: set[int] = set()  # places of another branch than above
+        self.several = False  # whether points next to each other were of several branches
 
     def at(self, duration: float) -> MoveProblem:
         """The problem at another duration."""
@@ -74,18 +79,29 @@ class Sweep:
 
     def warm(self, duration: float, near: Attempt, before: Attempt | None = None) -> Attempt | None:
         """From a neighbour's motion and multipliers, continued from the one before it where that is given and near enough."""
-        return self.begun(duration, near, continued(near, None if self.slacks else before, duration))
+        return self.begun(duration, near, continued(near, None if self.slacks or self.gears else before, duration))
 
     def begun(self, duration: float, near: Attempt, start: Result, barrier: float = WARM_SLACKS.warm_barrier) -> Attempt | None:
         """From a start, with the neighbour's corners, and the directions of its motion."""
         if self.gears:
-            return None  # the narrow corners of lossy gears are only reached from wide ones
+            return self.narrowed(duration, start)
         slow = (near.problem.smooth or near.problem.driven.smooth).velocity
         known = None if near.problem.directions is None else directions(near.motion, slow)
         problem = replace(near.problem, move=self.at(duration).move, directions=known)
         options = replace(WARM_SLACKS, warm_barrier=barrier) if self.slacks else WARM
         found = self.planner.attempt(problem, start, options)
         return found if found.ok else None
+
+    def narrowed(self, duration: float, start: Result) -> Attempt | None:
+        """Lossy gears: their narrow corners are reached by way of wider ones, though not as wide as those of a search anew."""
+        problem, found = self.at(duration), []
+        widest, power = problem.driven.smooth, 0.5 * greatest_power(problem)
+        for f in WIDTHS:
+            trial = self.planner.attempt(replace(problem, smooth=narrow(widest, power, f)), start, WARM_GEARS)
+            if not trial.ok:
+                break
+            start, found = trial.result, [*found, trial]
+        return min(found, key=lambda a: a.value) if len(found) >= ENOUGH_WIDTHS else None
 
     # along the durations ----------------------------------------------------------------------------------------------------
 
@@ -96,6 +112,9 @@ class Sweep:
         self.down(durations, some, best)
         self.up(durations, some[::-1], best)
         self.fill(durations, best)
+        if self.several:
+            self.spread(durations, best, range(1, len(best)), -1)
+            self.spread(durations, best, range(len(best) - 2, -1, -1), 1)
         return best
 
     def down(self, durations: np.ndarray, some: Sequence[int], best: list[Attempt | None]) -> None:
@@ -133,6 +152,15 @@ class Sweep:
             if best[k] is None:
                 break
 
+    def spread(self, durations: np.ndarray, best: list[Attempt | None], places: Sequence[int], side: int) -> None:
+        """Better branches handed on: where a neighbour's motion, brought to a duration, costs less than what was found there."""
+        for k in places:
+            mine, near, T = best[k], best[k + side], float(durations[k])
+            if mine is None or near is None or abs(np.log(near.motion.duration / T)) > np.log(FAR):
+                continue
+            if blended(self.planner, self.at(T), [near]).value < mine.value - CLEARLY * abs(mine.value):
+                best[k] = better(mine, self.warm(T, near))
+
     def halve(self, durations: np.ndarray, best: list[Attempt | None], low: int, high: int) -> None:
         """The middle of a gap, then both its halves; where there is no motion the gap stays."""
         k, below, above = (low + high) // 2, best[low], best[high]
@@ -162,7 +190,7 @@ class Sweep:
         """Solved from the mixture of the optima around."""
         if not self.mixes:
             return None
-        return self.begun(T, points[0], mixed(sides(points, T) if self.slacks else points, T), MIXED)
+        return self.begun(T, points[0], mixed(sides(points, T) if self.slacks or self.gears else points, T), MIXED)
 
     def mixture(self, T: float, below: Attempt, above: Attempt, points: Sequence[Attempt]) -> Attempt | None:
         """The mixture of the optima around; not ok where it is only a start, None where they are of several branches.
@@ -177,6 +205,7 @@ class Sweep:
         size = max(abs(self.losses(first)), abs(first.value), 1e-9)
         off, enough = abs(first.value - expected), (ENOUGH_ROUGH if self.slacks or self.gears else ENOUGH) * size
         if off > SAME * size:
+            self.several = True
             return None
         if not self.gears and not self.slacks and enough < off < 4 * enough and abs(blend(points[:3]).value - first.value) < enough / 4:
             expected = first.value

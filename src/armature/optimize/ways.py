@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from armature.dynamics.compiled import pose
 from armature.dynamics.inverse_kinematics import inverse_kinematics
 from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
@@ -113,7 +114,8 @@ def postures(robot: Robot, task: Move, link: str | None) -> list[tuple[np.ndarra
         return [(task.vectors(robot).q1, "")]
     found = inverse_kinematics(robot, task.goal, link, configuration(robot, task.start, "start"))
     if len(found) == 0:
-        raise ArgumentError(f"the goal cannot be reached by {link!r}: {found}")
+        place = ", ".join(f"{x:.4g}" for x in pose(robot, found.nearest, link).p)
+        raise ArgumentError(f"the goal cannot be reached by {link!r}: {found.message}; the nearest place that it reaches is ({place}) m")
     return [(np.asarray(q, dtype=float), f"posture {k + 1}") for k, q in enumerate(found)]
 
 

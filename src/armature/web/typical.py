@@ -38,7 +38,8 @@ def is_typical(robot: Robot) -> bool:
 
 def _drive(joint: Joint) -> Drive:
     slides = joint.kind == "prismatic"
-    ratio = 1.0 if slides else abs(joint.reduction or RATIO)
+    named = abs(joint.reduction or 1.0)  # files without a gear often say 1
+    ratio = 1.0 if slides else named if named != 1.0 else RATIO
     motors = [catalogue().motors[name] for name in (SLIDING if slides else TURNING)]
     wanted = joint.limits.torque if isfinite(joint.limits.torque) else 0.0
     strong = [m for m in motors if m.peak_current * m.torque_constant * ratio >= wanted]
