@@ -53,6 +53,7 @@ CALM = 1.01  # of the best motion's time: where the last search comes from
 LITTLE = 0.995  # of the best motion's time: what the last search begins with
 SAME = 1e-3  # of the duration: two motions nearer than this, and ten times as near in all joints, are one
 NARROWEST = 0.3, 0.1  # of the first widths of gears' corners and of dry friction's beside them
+EARLY = 0.4, 0.6  # of the time allowed: for the search of branches, and for something shorter
 QUICK = Options(tolerance=1e-4, iterations=60)
 ROUGH = Options(tolerance=1e-4, iterations=100)  # of branches
 ROUGHLY = Options(tolerance=1e-5, iterations=100)  # of what is compared with equal knots
@@ -90,11 +91,11 @@ def minimize_time(
         return solution(unsearched(move_problem(robot, task, counted, knots)), diagnosis, [], time.perf_counter() - begin)
     problem = free_problem(move_problem(robot, task, COUNTED_LATER, knots, free=True))
     exact = options or (ROUGHLY if problem.driven.smooth.power else FINE)
-    planner = Planner(Weights(time=1.0), exact, callback, None if deadline is None else begin + deadline)
+    planner, *early = (Planner(Weights(time=1.0), exact, callback, deadline and begin + part * deadline) for part in (1.0, *EARLY))
     coarse = replace(problem, N=min(knots, COARSE))
-    best = branches(planner, coarse, guess, starts)
-    best = challenged(planner, coarse, best) if starts != 1 else best
-    best = cooled(planner, best, lambda task, near: prices(task, near.motion.duration, copper(task, near.motion))(PRICES[-1]))
+    best = branches(planner, coarse, guess, starts, early[0])
+    best = challenged(early[1], coarse, best) if starts != 1 else best
+    best = cooled(early[1], best, prices(coarse, best.motion.duration, copper(coarse, best.motion))(PRICES[-1]))
     problem = replace(best.problem, N=knots, smooth=None) if isinstance(best.problem, RestingMove) else problem
     best, notes = polished(planner, problem, best)
     best, notes = refined(planner, problem, best, notes) if starts != 1 else (best, notes)
@@ -152,23 +153,27 @@ def prices(problem: MoveProblem, duration: float, heat: float) -> Callable[[floa
     return lambda f: Weights(time=1.0, jerk=jerk * f, heat=HEAT * duration / max(heat, 1e-9))
 
 
-def branches(planner: Planner, problem: MoveProblem, guess: Trajectory | None, starts: int | None) -> Attempt:
-    """The branch that is best at low prices, at a moderate one; starting motions that lead to one branch are followed once."""
+def branches(planner: Planner, problem: MoveProblem, guess: Trajectory | None, starts: int | None, early: Planner | None = None) -> Attempt:
+    """The branch that is best at low prices, at a moderate one; starting motions that lead to one branch are followed once.
+
+    early: with less time, for all but the first one that leads to something."""
     given = [g for g in (guess,) if g is not None]
     motions: Sequence[Any] = [*given, None, *detours(problem)]
     enough = len(motions) if starts is None else max(1, starts)
-    roots: list[Attempt] = []
+    failed: list[Attempt] = []
+    tracks: list[list[Attempt]] = []
     for k, motion in enumerate(motions):
-        if roots and (planner.late or (k >= enough and any(a.ok for a in roots))):
+        if (tracks or failed) and (planner.late or (k >= enough and tracks)):
             break
-        root = smoothest(planner, problem, motion, not any(a.ok for a in roots))
-        if not (root.ok and any(alike(root, other) for other in roots)):
-            roots.append(root)
-    good = [root for root in roots if root.ok]
-    if not good:
-        return roots[0]
-    tracks = [lowered(planner, problem, root, PRICES[1:] if len(good) == 1 else (*PRICES[1:], *LOWER)) for root in good]
-    best = min(tracks, key=lambda track: track[-1].motion.duration)
+        planner = early if early is not None and tracks else planner
+        root = smoothest(planner, problem, motion, not tracks)
+        if not root.ok:
+            failed.append(root)
+        elif not any(alike(root, track[0]) for track in tracks):
+            tracks.append(lowered(planner, problem, [root], PRICES[1:]))
+    if len(tracks) > 1:
+        tracks = [lowered(planner, problem, track, LOWER) if len(track) == len(PRICES) else track for track in tracks]
+    best = min(tracks, key=lambda track: track[-1].motion.duration, default=failed[:1])
     return best[: len(PRICES)][-1]
 
 
@@ -181,16 +186,15 @@ def smoothest(planner: Planner, problem: MoveProblem, motion: Trajectory | None,
     return found
 
 
-def lowered(planner: Planner, problem: MoveProblem, best: Attempt, lower: Sequence[float]) -> list[Attempt]:
-    """The same motion and those at the next prices, as far as that goes."""
-    weights = prices(problem, best.motion.duration, copper(problem, best.motion))
-    found = [best]
+def lowered(planner: Planner, problem: MoveProblem, track: list[Attempt], lower: Sequence[float]) -> list[Attempt]:
+    """Motions at ever lower prices, and those at the next ones, as far as that goes."""
+    weights = prices(problem, track[0].motion.duration, copper(problem, track[0].motion))
     for f in lower:
-        attempt = None if planner.late else planner.attempt(problem, found[-1].result, ROUGH, weights(f))
+        attempt = None if planner.late else planner.attempt(problem, track[-1].result, ROUGH, weights(f))
         if attempt is None or not attempt.ok:
             break
-        found.append(attempt)
-    return found
+        track = [*track, attempt]
+    return track
 
 
 def alike(a: Attempt, b: Attempt) -> bool:
@@ -355,10 +359,10 @@ def ladder(planner: Planner, problem: MoveProblem, best: Attempt, price: float, 
 
 def cornered(problem: MoveProblem, price: float) -> MoveProblem:
     """The problem with corners of gears, and of dry friction beside them, that are narrower the lower the price is."""
-    smooth = problem.driven.smooth
-    if not smooth.power:
+    smooth, stands = problem.driven.smooth, isinstance(problem, RestingMove)
+    if not smooth.power and not stands:
         return problem
-    price = min(price, min(NARROWEST) if isinstance(problem, RestingMove) else 1.0)  # what stands was found in narrow corners
+    price = min(price, min(NARROWEST) if stands else 1.0)  # what stands was found in narrow corners
     power, velocity = (max(price, least) for least in NARROWEST)
     return replace(problem, smooth=replace(smooth, power=power * smooth.power, velocity=velocity * smooth.velocity))
 

@@ -6,7 +6,8 @@ the time and stand for the rest (rests.py). Which part is best is tried; how lon
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import itertools
+from collections.abc import Iterator
 from dataclasses import fields, replace
 from typing import Any
 
@@ -20,21 +21,27 @@ from armature.optimize.plan import Attempt, Planner
 from armature.optimize.problem import Guess
 from armature.optimize.rests import RestingMove, squeezed, stations, windows
 
-PARTS = (0.6, 0.4, 0.25)  # of the time in which the joint moves
+PARTS = (0.7, 0.55, 0.45, 0.36, 0.28, 0.22)  # of the time in which the joint moves
 HOT = 0.03  # of the limit of a mean: what is exceeded by more is not cured by drawing the limit in
 JOINTS = 3  # that stand, at most
 CORNERS = (1.0, 1.0), (0.5, 0.5), (0.3, 0.2), (0.3, 0.1)  # widths of gears' corners and of dry friction's, of the first ones
 ROUGH = Options(tolerance=1e-4, iterations=60)
 
 
-def cooled(planner: Planner, best: Attempt, prices: Callable[[MoveProblem, Attempt], Weights]) -> Attempt:
-    """The motion, or a shorter cool one in which joints stand that are too hot by the exact law. prices: of a problem, from a motion."""
+def cooled(planner: Planner, best: Attempt, prices: Weights) -> Attempt:
+    """The motion, or a cool one in which joints stand that are too hot by the exact law. prices: of time, jerk and heat."""
     for _ in range(JOINTS):
         j = too_hot(best)
-        tried = [narrowed(planner, *task, prices(task[0], best)) for task in standing(best, j)] if j is not None else []
-        best, before = min((a for a in tried if a is not None), key=coolness, default=best), best
-        if best is before:
+        if j is None:
             break
+        # which part of the time is best hardly depends on where the joint stands
+        tried = {part: narrowed(planner, *next(standing(best, j, part)), prices) for part in PARTS}
+        good = {part: found for part, found in tried.items() if found is not None}
+        if not good:
+            break
+        part = min(good, key=lambda f: coolness(good[f]))
+        others = [narrowed(planner, *task, prices) for task in itertools.islice(standing(best, j, part), 1, None)]
+        best = min((good[part], *(a for a in others if a is not None)), key=coolness)
     return best
 
 
@@ -61,18 +68,17 @@ def too_hot(best: Attempt) -> int | None:
     return j if j in problem.driven.dry and j not in known else None
 
 
-def standing(best: Attempt, j: int) -> Iterator[tuple[RestingMove, Guess]]:
-    """Problems in which joint j stands for a part of the time, with the motion squeezed into the other part as a start."""
+def standing(best: Attempt, j: int, part: float) -> Iterator[tuple[RestingMove, Guess]]:
+    """Problems in which joint j moves in a part of the time and stands for the rest, with the motion squeezed into that as a start."""
     problem, motion = best.problem, best.motion
     known: dict[str, Any] = {f.name: getattr(problem, f.name) for f in fields(MoveProblem)}
-    known["move"] = replace(problem.move, duration=motion.duration)
+    known["move"] = replace(problem.move, duration=motion.duration / part)  # what moves is then no faster
     rests = dict(problem.rests) if isinstance(problem, RestingMove) else {}
-    for part in PARTS:
-        for choice in windows(problem, motion, j, part):
-            at = motion.t - motion.t[0]
-            rounded = tuple((np.abs(at - a).argmin() / problem.N, np.abs(at - b).argmin() / problem.N) for a, b in choice)
-            task = RestingMove(**known, rests={**rests, j: rounded})
-            yield task, task.guess(squeezed(motion, j, choice, stations(problem, motion)))
+    for choice in windows(problem, motion, j, part):
+        at = motion.t - motion.t[0]
+        rounded = tuple((np.abs(at - a).argmin() / problem.N, np.abs(at - b).argmin() / problem.N) for a, b in choice)
+        task = RestingMove(**known, rests={**rests, j: rounded})
+        yield task, task.guess(squeezed(motion, j, choice, stations(problem, motion)))
 
 
 def coolness(best: Attempt) -> tuple[bool, float]:
