@@ -28,7 +28,7 @@ from armature.optimize.quick_time import shortest
 from armature.optimize.result import Result, Status
 
 STRIDE = 1.14  # ratio of the durations that are solved in any case
-ANEW = 3  # on the way down, every so many of these are solved anew too
+ANEW = 3  # on the way down, every so many of these are solved anew too; half as often without slacks and corners, which make branches
 WARM = Options(tolerance=1e-4, iterations=25, warm_barrier=1e-5)  # energies are then right to about 1e-5 of themselves
 WARM_SLACKS = Options(tolerance=1e-4, iterations=30, warm_barrier=1e-3)  # a supply's slacks change sides from one duration to the next
 WARM_GEARS = Options(tolerance=1e-3, iterations=40, warm_barrier=1e-4)  # with lossy gears
@@ -40,7 +40,7 @@ ENOUGH_ROUGH = 7e-4  # the same where slacks change sides or gears are lossy
 SAME = 0.02  # the same up to which the points around are of one branch
 LOOSE = 0.02  # of a limit: where all around are farther from it, so is their mixture
 CLEARLY = 2e-4  # part of the energy by which another branch must be better to be followed
-CLEAR = 5e-3  # part of the losses by which the curve must rise on both sides of a minimum
+CLEAR = 5e-3  # part of the losses by which the curve must rise on both sides of a minimum; of the energy, that tells two branches
 
 
 class Sweep:
@@ -120,12 +120,13 @@ class Sweep:
     def down(self, durations: np.ndarray, some: Sequence[int], best: list[Attempt | None]) -> None:
         """From the longest duration to the shortest feasible one; now and then anew, for a better branch."""
         near = before = None
+        every = ANEW if self.slacks or self.problem.driven.dry else 2 * ANEW
         for place, k in enumerate(some):
             T = float(durations[k])
             found = self.solve(T, near, before)
             if found is None and near is not None and not (self.fastest.ok and self.fastest.motion.duration < T):
                 break
-            if found is not None and near is not None and place % ANEW == 0 and self.mixes:
+            if found is not None and near is not None and place % every == 0 and self.mixes:
                 warm, found = found, better(found, self.planner.best(self.at(T)))
                 self.changed |= {k} if found is not warm else set()
             best[k] = found
@@ -153,12 +154,15 @@ class Sweep:
                 break
 
     def spread(self, durations: np.ndarray, best: list[Attempt | None], places: Sequence[int], side: int) -> None:
-        """Better branches handed on: where a neighbour's motion, brought to a duration, costs less than what was found there."""
+        """Better branches handed on: where a neighbour's motion, brought to a duration, costs clearly less than what was found there."""
         for k in places:
             mine, near, T = best[k], best[k + side], float(durations[k])
             if mine is None or near is None or abs(np.log(near.motion.duration / T)) > np.log(FAR):
                 continue
-            if blended(self.planner, self.at(T), [near]).value < mine.value - CLEARLY * abs(mine.value):
+            beyond = best[k + 2 * side] if 0 <= k + 2 * side < len(best) else None
+            if beyond is not None and mine.value < told([near, beyond], T) + 0.5 * CLEAR * abs(mine.value):
+                continue  # nothing is expected from there
+            if blended(self.planner, self.at(T), [near]).value < mine.value - CLEAR * abs(mine.value):
                 best[k] = better(mine, self.warm(T, near))
 
     def halve(self, durations: np.ndarray, best: list[Attempt | None], low: int, high: int) -> None:
