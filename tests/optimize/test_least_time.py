@@ -1,11 +1,13 @@
 """Least times: nothing faster is found from any start, and the energy of the shortest motion is counted with the supply asked for."""
 
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from armature.drive import Drive, Friction, Gear, Motor
 from armature.motion.trajectory import Trajectory
 from armature.optimize.driven import Weights
 from armature.optimize.guess import stretched, through
@@ -17,6 +19,7 @@ from armature.optimize.move import MoveProblem
 from armature.optimize.plan import Planner, worst_margin
 from armature.optimize.task import Move, Via
 from armature.robot.library import library
+from armature.robot.model import Joint, Limits, Link, Robot
 
 MOVES = {
     "burgevin": ([0.0, 1.2, 0.4], [1.2, 1.8, 0.7]),
@@ -114,3 +117,42 @@ def test_nothing_cool_is_found_a_little_below_the_least_time(name):
         assert not found.ok or worst_margin(robot, found.motion).fraction < -1e-3
     slower = replace(problem, move=replace(move, duration=1.02 * least.duration))
     assert any(planner.attempt(slower, slower.guess(start)).ok for start in ways)
+
+
+def slide(allowed: float) -> Robot:
+    """3 kg on a level slide against 6 N of dry friction; the motor bears this part of the square of friction's current in the mean."""
+    links = Link("base"), Link("mass", 3.0, (0.0, 0.0, 0.0), (0.01, 0.01, 0.01, 0.0, 0.0, 0.0))
+    joint = Joint("x", "prismatic", "base", "mass", axis=(1.0, 0.0, 0.0), limits=Limits(-1.0, 1.0, 2.0))
+    motor = Motor(resistance=1.0, torque_constant=0.1, continuous_current=allowed**0.5 * 6.0 / 20.0)
+    drive = Drive(motor, Gear(ratio=200.0), friction=Friction(coulomb=6.0))
+    return Robot("slide", links, (joint,), "base").with_drives({"x": drive})
+
+
+@pytest.mark.parametrize("allowed", [0.3])
+def test_a_joint_too_hot_by_friction_moves_in_a_part_of_the_least_time(allowed):
+    """K² ∫i² dt = 12 m²d²/t³ + f²t for a motion of t seconds, the least at t = √(6 m d/f); the rest of T = 4 t/(3 · allowed) it stands."""
+    least = minimize_time(slide(allowed), Move([0.0], [0.3]))
+    law = 4 / (3 * allowed) * np.sqrt(6 * 3.0 * 0.3 / 6.0)
+    assert least.ok and least.certificate.ok, str(least)
+    assert law * (1 - 2e-3) <= least.duration <= 1.03 * law
+
+
+def test_a_move_that_can_be_run_backwards_is_not_run_like_its_mirror_image():
+    """Half a turn with the arm stretched out: 0.3 % shorter when what goes in at first does not come out in the same way."""
+    robot = library("burgevin").with_payload(2.0)
+    least = minimize_time(robot, Move([0.0, np.pi / 2, 0.9], [np.pi, np.pi / 2, 0.9]))
+    s = np.linspace(0.0, least.duration, 101)
+    mirrored = np.array([np.pi, np.pi / 2, 0.0]) + np.array([-1.0, 1.0, 1.0]) * least.trajectory(s[::-1]).q - [0.0, np.pi / 2, 0.0]
+    assert least.duration < 0.5235 and np.abs(least.trajectory(s).q - mirrored).max() > 0.01
+
+
+def test_the_time_allowed_is_kept_and_every_iteration_is_told():
+    robot, move = library("six_axis"), Move(*OTHERS["six_axis"])
+    whole, told = minimize_time(robot, move, starts=1), []
+    begin = time.perf_counter()
+    soon = minimize_time(robot, move, deadline=0.5, callback=lambda line: bool(told.append(time.perf_counter())))
+    assert time.perf_counter() - begin < 3.0 and len(told) > 5
+    assert np.diff([begin, *told]).max() < 2.0  # no long silence
+    assert not soon.ok or soon.duration <= 1.5 * whole.duration
+    nothing = minimize_time(robot, move, deadline=1e-6)
+    assert not nothing.ok and "time allowed" in str(nothing.diagnosis)

@@ -33,7 +33,7 @@ from armature.optimize.plan import FINEST, Attempt, Planner, finer_problem
 from armature.optimize.resting_time import cooled
 from armature.optimize.rests import RestingMove
 from armature.optimize.result import Multipliers, Result, Status
-from armature.optimize.solution import Solution
+from armature.optimize.solution import Diagnosis, Solution
 from armature.optimize.task import Move
 from armature.robot.model import Robot
 from armature.simulate.ledger import flow_of, motion_steps
@@ -101,9 +101,15 @@ def minimize_time(
     best, notes = refined(planner, problem, best, notes) if starts != 1 else (best, notes)
     if starts != 1 or not best.ok or not kept(best):
         best, notes = settled(planner, problem, best, notes)
-    diagnosis = between_knots(best) if best.ok else diagnose(best, None)
+    diagnosis = between_knots(best) if best.ok else unfinished(best) or diagnose(best, None)
     best = replace(best, problem=replace(best.problem, supply=counted))
     return solution(best, diagnosis, notes, time.perf_counter() - begin)
+
+
+def unfinished(best: Attempt) -> Diagnosis | None:
+    """A search that was ended before it found anything: what its motion exceeds tells nothing. None for others."""
+    ended = best.result.status in (Status.DEADLINE, Status.INTERRUPTED)
+    return Diagnosis(best.result.status.value, remedy="Allow more time, or give a motion to start from (guess=…).") if ended else None
 
 
 def unsearched(problem: MoveProblem) -> Attempt:
