@@ -19,16 +19,19 @@ from armature.robot.library import library
 ARM = library("burgevin").with_payload(2.0)
 START, GOAL = np.array([0.0, 1.2, 0.4]), np.array([1.2, 1.8, 0.7])
 DRIVEN = [name for name in library() if library(name).drives]
-SECONDS = 3.0  # of CPU time; 2 on a quiet machine
+SECONDS = 2.5  # of CPU time; 2 on a quiet machine
 SIX = library("six_axis").with_payload(2.0)
 SIX_START, SIX_GOAL = np.radians([-40, -80, 140, -60, -90, 0]), np.radians([60, -10, 20, -10, -90, 90])
 
 
 def told(robot, move, supply="regenerative"):
-    """The diagnosis of a task that must fail, in time."""
-    begin = time.process_time()
-    plan = minimize_energy(robot, move, supply)
-    seconds = time.process_time() - begin
+    """The diagnosis of a task that must fail, in time; asked again where it was late, since the first may compile."""
+    for _ in range(2):
+        begin = time.process_time()
+        plan = minimize_energy(robot, move, supply)
+        seconds = time.process_time() - begin
+        if seconds < SECONDS:
+            break
     assert not plan.ok and plan.diagnosis is not None and seconds < SECONDS, (seconds, str(plan))
     assert np.all(np.isfinite(plan.trajectory.q)) and plan.saving is None
     return plan.diagnosis
@@ -54,6 +57,30 @@ def test_too_short_a_duration_is_told_with_the_shortest_and_what_is_in_the_way(w
     assert minimize_energy(robot, Move(start, goal, 1.01 * found.shortest_duration), supply).ok
 
 
+@pytest.mark.parametrize("name", ["seven_axis", "scara", "valasek"])
+def test_the_shortest_duration_told_is_possible_and_less_is_not(name):
+    robot = library(name).with_payload(0.5)
+    start = np.array([0.5 * (max(x.lower, -1.0) + min(x.upper, 1.5)) for x in (robot.joint(j).limits for j in robot.joint_names)])
+    move = Move(start, start + 0.08 * (-1.0) ** np.arange(robot.n), 0.05)
+    found = told(robot, move)
+    T = found.shortest_duration
+    possible = minimize_energy(robot, replace(move, duration=1.01 * T))
+    assert f"{T:.4g} s" in found.sentence and possible.ok and possible.certificate.ok
+    assert not minimize_energy(robot, replace(move, duration=0.97 * T)).ok
+
+
+def test_a_duration_too_short_for_a_timed_via_point_is_told_with_passing_times_that_fit(warm):
+    robot, start, goal, least = warm
+    way = 0.5 * (start + goal) + 0.05
+    found = told(robot, Move(start, goal, 0.6 * least, via=[Via(way, at=0.1 * least)]))
+    T = 1.01 * found.shortest_duration
+    assert f"{found.passing[0]:.4g} s" in found.sentence
+    assert minimize_energy(robot, Move(start, goal, T, via=[Via(way, at=1.01 * found.passing[0])])).ok
+    early = told(robot, Move(start, goal, 2 * T, via=[Via(way, at=0.05 * T)]))
+    assert "leave" in early.sentence and "for the way to the via point" in early.sentence
+    assert minimize_energy(robot, Move(start, goal, 2 * T, via=[Via(way, at=early.passing[0])])).ok
+
+
 @pytest.mark.parametrize("name", DRIVEN)
 def test_the_greatest_payload_can_be_held_and_no_more(name):
     bare = library(name)
@@ -63,8 +90,8 @@ def test_the_greatest_payload_can_be_held_and_no_more(name):
     assert found.sentence.startswith("The start cannot be held") and found.greatest_payload is not None
     greatest = found.greatest_payload
     assert greatest == pytest.approx(500.0 - found.excess_payload) and f"{greatest:.4g} kg" in str(found)
-    assert forbidden(bare.with_payload(0.999 * greatest), move.__class__(q, q, 2.0)) is None
-    assert forbidden(bare.with_payload(1.001 * greatest + 1e-6), Move(q, q, 2.0)) is not None
+    assert forbidden(bare.with_payload(0.999 * greatest), move) is None
+    assert forbidden(bare.with_payload(1.001 * greatest + 1e-6), move) is not None
 
 
 def test_a_payload_off_the_links_origin_is_reckoned_where_it_is():
@@ -135,6 +162,26 @@ def test_a_cycle_that_is_too_hot_is_told_with_the_pause_that_cools_it():
     assert in_time(found.shortest_duration).certificate.ok and not in_time(0.97 * found.shortest_duration).ok
 
 
+def test_near_limits_of_means_the_shortest_duration_is_told_to_one_per_cent():
+    """The shoulder's and the elbow's continuous current decide: 0.9905 s is the least time by minimize_time."""
+    robot, move = library("planar2").with_payload(2.0), Move([0.0, 0.0], [np.radians(30), np.radians(40)], 0.9)
+    assert told(robot, move).shortest_duration == pytest.approx(0.9905, rel=0.01)
+    plan = minimize_energy(robot, replace(move, duration=1.0005))
+    assert plan.ok and plan.certificate.ok
+
+
+def test_a_payload_too_heavy_only_for_the_continuous_current_is_told_with_one_that_is_not():
+    weak = lambda drive: replace(drive, motor=replace(drive.motor, continuous_current=0.6 * drive.motor.continuous_current))
+    bare = library("planar2")
+    bare = bare.with_drives({c.joints[0]: weak(c.drives[0]) for c in bare.drives})
+    move = Move([0.2, 0.2], [0.35, 0.4], 1.5)
+    found = told(bare.with_payload(2.0), move)
+    assert found.limit == "continuous current" and found.greatest_payload is not None
+    assert f"{found.greatest_payload:.4g} kg" in found.sentence and found.excess_payload == pytest.approx(2.0 - found.greatest_payload)
+    lighter = minimize_energy(bare.with_payload(0.98 * found.greatest_payload), move)
+    assert lighter.ok and lighter.certificate.ok
+
+
 def test_what_is_too_hot_is_told_of_the_coolest_motion_and_not_of_the_joint_cubic():
     robot, move = library("planar2").with_payload(2.0), Move([0.0, 0.0], [np.radians(30), np.radians(40)], 0.93)
     found, least = minimize_energy(robot, move).diagnosis, minimize_time(robot, move).duration
@@ -146,7 +193,7 @@ def test_what_is_too_hot_is_told_of_the_coolest_motion_and_not_of_the_joint_cubi
 
 
 def test_a_goal_that_no_posture_reaches_is_told_with_how_far_the_arm_comes():
-    with pytest.raises(ArgumentError, match=r"the goal cannot be reached by 'tool'.*(reach|short|far|off)"):
+    with pytest.raises(ArgumentError, match=r"the goal cannot be reached by 'tool'.*m away.*the nearest place that it reaches is \("):
         ways_round(SIX, Move(SIX_START, np.array([5.0, 0.0, 0.5]), 2.0), link="tool")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -23,8 +24,8 @@ def forbidden(robot: Robot, move: Move) -> Diagnosis | None:
         found = out_of_range(robot, what, q) or too_fast(robot, what, v) or running_out(robot, what, q, v)
         if found is not None:
             return found
-    held = [(what, q) for what, q, v in (places[0], places[-1]) if not np.any(v)]
-    return next((found for what, q in held if (found := unheld(robot, what, q)) is not None), None)
+    held = {what: q for what, q, v in (places[0], places[-1]) if not np.any(v)}
+    return next((found for what in held if (found := unheld(robot, what, held)) is not None), None)
 
 
 def vias(robot: Robot, move: Move) -> list[tuple[str, np.ndarray, np.ndarray]]:
@@ -88,14 +89,15 @@ def running_out(robot: Robot, what: str, q: np.ndarray, v: np.ndarray) -> Diagno
     return None
 
 
-def unheld(robot: Robot, what: str, q: np.ndarray) -> Diagnosis | None:
-    """A rest position that the drives cannot hold, with the greatest payload that they could."""
-    worst = too_heavy(robot, at_rest(robot, q))
-    return None if worst is None else heavy(robot, f"The {what} cannot be held", worst, q)
+def unheld(robot: Robot, what: str, held: Mapping[str, np.ndarray]) -> Diagnosis | None:
+    """A rest position that the drives cannot hold, with the greatest payload that they could, at the other end too. held: both, by name."""
+    worst = too_heavy(robot, at_rest(robot, held[what]))
+    where = "at both ends" if len(held) > 1 else "there"
+    return None if worst is None else heavy(robot, f"The {what} cannot be held", worst, np.array(list(held.values())), where=where)
 
 
-def heavy(robot: Robot, what: str, worst: Load, q: np.ndarray, time: float | None = None) -> Diagnosis:
-    """What cannot be held, and the payload with which q (n,) or (K, n) could be. what: the beginning of the sentence."""
+def heavy(robot: Robot, what: str, worst: Load, q: np.ndarray, time: float | None = None, where: str = "there") -> Diagnosis:
+    """What cannot be held, and the payload with which q (n,) or (K, n) could be. what: the beginning of the sentence; where: q in words."""
     needs = f"{worst.limit} of {worst.joint} would be {worst.value:.4g} {worst.unit}, its limit is {worst.bound:.4g} {worst.unit}"
     excess, load = excess_mass(robot, q), carrier(robot)
     greatest, remedy = None, ""
@@ -103,7 +105,7 @@ def heavy(robot: Robot, what: str, worst: Load, q: np.ndarray, time: float | Non
         helps, remedy = "no lighter payload would do", "Choose another position or stronger drives."
     elif load.mass > 0.0:
         greatest = max(0.0, load.mass - excess)
-        helps = f"the greatest payload that can be held there is {greatest:.4g} kg at {load.link!r} (now {load.mass:.4g} kg)"
+        helps = f"the greatest payload that can be held {where} is {greatest:.4g} kg at {load.link!r} (now {load.mass:.4g} kg)"
     else:
         mass = robot.link(load.link).mass
         helps = f"with {excess:.4g} kg less at {load.link!r} (a link of {mass:.4g} kg) it could"
