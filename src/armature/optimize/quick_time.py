@@ -24,7 +24,7 @@ SOON = Options(tolerance=1e-6, iterations=50)
 COARSE = 25  # knots that tell whether there is a clearly shorter motion
 CLEARLY = 0.975  # of the time: what is called clearly shorter
 HASTY = Options(tolerance=1e-3, iterations=40)
-PRICES = 0.3, 0.1  # of jerk, first and last
+PRICES = 0.3, 0.02  # of jerk, first and last
 CHALLENGES = 3  # times that something shorter is looked for
 HALF = 0.5  # of the time for a look: what is spent until a branch is found
 DOUBT = 0.4  # of the time for a look: what is spent on clearly shorter motions
