@@ -35,7 +35,7 @@ from armature.simulate.ledger import flow_of, motion_steps
 
 FINEST = 400  # knots up to which a plan is refined
 SMALL = 3e-3  # violation between knots that is cured by tighter limits instead of more knots
-SHARP = 0.03  # the same where corners are sharp, which finer knots make harder
+SHARP = 0.03  # the same with narrow corners of gears, which finer knots make harder
 RESTING = 1e-7  # rad or m over the whole motion, which is rounding
 EASING = (3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3)  # prices of acceleration, as parts of the joint cubic's energy
 CHEAP = 0.1  # such a price at which a motion may be the plan, where no search without a price ends
@@ -214,7 +214,7 @@ class Planner:
     def refined(self, best: Attempt, worst: Margin) -> tuple[MoveProblem, str]:
         """The problem that should keep what the motion exceeds: limits drawn in where that is at knots, or little; else more knots."""
         if not at_knot(best.motion, worst.time):
-            return finer_problem(best.problem, worst, SHARP if best.sharp else SMALL)
+            return finer_problem(best.problem, worst, SHARP if best.problem.driven.smooth.power else SMALL)
         problem, notes = best.problem, []
         for margin in best.margins:
             if margin.fraction < -ENOUGH and (margin is worst or (margin.limit not in MEANS and at_knot(best.motion, margin.time))):
