@@ -43,6 +43,7 @@ PRICES = (10.0, 3.0, 1.0)  # of jerk, in units that make about 1 % of the durati
 OTHER_PRICES = (1.0, 1e3)  # where the first one leads to nothing
 LOWER = (0.3, 0.1)  # prices at which branches are compared
 LAST = 0.02  # the last price
+LOWEST = 5e-4  # the last one where lower prices still gain much
 SLOWER = (1.001, 1.002, 1.004, 1.007, 1.012, 1.02, 1.035, 1.06)  # times the duration of a motion that breaks limits between knots
 AGAIN = 0.07  # the price from which a motion is sharpened again with more knots or limits drawn in
 SMALL = 1.5e-3  # violation between knots up to which a limit is drawn in instead of doubling the knots
@@ -345,8 +346,9 @@ def ladder(planner: Planner, problem: MoveProblem, best: Attempt, price: float, 
     start: Any = best.result if problem.N == best.problem.N else carried(best.result, best.motion, problem)
     start = start if known else problem.guess(best.motion)
     found: list[Attempt] = []
-    f, ratio, tries = price, 0.3, 2
-    while f >= last and tries and not planner.late:
+    f, ratio, tries, gain = price, 0.3, 2, 0.0
+    lowest = last if last > LAST else LOWEST
+    while (f >= last or (f >= lowest and gain > FINER)) and tries and not planner.late:
         attempt = planner.attempt(cornered(problem, f), start, weights=weights(f))
         if attempt.ok:
             gain, tries = (found[-1].motion.duration / attempt.motion.duration - 1.0, tries) if found else (1.0, 2)
