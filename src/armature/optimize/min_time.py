@@ -77,7 +77,7 @@ def minimize_time(
 ) -> Solution:
     """The shortest motion of the task, within all limits of joints and drives; a duration in the task is only a first guess.
 
-    knots: steps in time.  guess: a motion to start from, besides the others.  starts: how many starting motions are tried (by default
+    knots: steps in time, at least.  guess: a motion to start from, besides the others.  starts: how many starts are tried (by default
     the joint cubic and a detour of every joint to both sides).  deadline: seconds after which the best so far is returned.
     supply: what energy, ledger, baseline and saving of the motion are counted with, as in `minimize_energy`.
     callback: called with every iteration; a true answer stops. Limits are checked between knots, and the plan refined where they break.
