@@ -30,7 +30,7 @@ def test_a_kernel_runs_inside_a_numba_loop():
     np.testing.assert_allclose(y, expected, rtol=1e-12, atol=1e-14)
 
 
-CACHED = '''
+CACHED = """
 import numpy as np
 from numba import njit
 from armature.kernel import compile
@@ -48,7 +48,7 @@ if __name__ == "__main__":
     run(f.address, np.array([x.ctypes.data, y.ctypes.data]), np.array([2, 2]), 5)
     assert (y == 3 * x).all()
     print(sum(run.stats.cache_hits.values()))
-'''
+"""
 
 
 def test_a_cached_numba_function_calls_kernels_of_another_process(tmp_path):

@@ -15,7 +15,7 @@ from armature.motion.ros import to_message
 from armature.motion.trajectory import Trajectory
 
 RNG = np.random.default_rng(2)
-NAMES = ("a", "it's, \"odd\"", "ünder")
+NAMES = ("a", 'it\'s, "odd"', "ünder")
 FULL = Trajectory(
     np.sort(RNG.uniform(0, 3, 7)), *RNG.normal(size=(3, 7, 3)) * 10.0 ** RNG.integers(-12, 9, (3, 7, 3)), NAMES,
     tau=RNG.normal(size=(7, 3)), current=RNG.normal(size=(7, 2)), interpolation="held",
@@ -184,7 +184,7 @@ def test_positions_alone_are_enough(tmp_path):
         ("q.a\n0\n1\n", 1, "no column 't'"),
         ("t,v.a\n0,1\n", 1, "'q.<joint>'"),
         ("t,q.a,temperature\n0,1,2\n", 1, "'temperature' is not known"),
-        ("# {\"format\": \"armature trajectory\", \"interpolation\": \"magic\"}\nt,q.a\n0,1\n", 1, "'magic'"),
+        ('# {"format": "armature trajectory", "interpolation": "magic"}\nt,q.a\n0,1\n', 1, "'magic'"),
         ("# {broken\nt,q.a\n0,1\n", 1, "first line"),
         ("t,q.a\n0,inf\n", 2, "finite"),
         ("t,q.a\n0,1\n", None, "at least two"),
@@ -227,7 +227,7 @@ def test_bad_ros_messages_are_refused_with_the_line(tmp_path, text: str, line: i
 @pytest.mark.parametrize(
     ("name", "data", "message"),
     [
-        ("x.json", b"{\n\"t\": [0, }", "not JSON"),
+        ("x.json", b'{\n"t": [0, }', "not JSON"),
         ("x.json", b"[1, 2]", "not an armature trajectory"),
         ("x.npz", b"PK nonsense", "not an NPZ"),
         ("x.parquet", b"no table", "not a Parquet"),

@@ -102,3 +102,20 @@ def test_the_sum_of_the_legs_keeps_its_value_in_every_iteration_after_a_full_ste
     for iterations in (3, 10):
         result = solve(problem.problem(Weights(energy=1.0)), problem.guess(), replace(EXACT, iterations=iterations))
         assert np.sum(result.p) == pytest.approx(told.duration, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "start, goal, via, supply",
+    [
+        ([0.607, 0.311, 0.568], [0.963, -1.498, 0.248], [0.693, -0.826, 0.310], "non-regenerative"),
+        ([0.684, -1.074, 0.485], [0.612, 0.325, 0.644], [0.296, 0.071, 0.702], "regenerative"),
+        ([-1.151, 1.032, 0.759], [-1.448, -1.269, 0.532], [-0.446, -0.817, 0.500], "regenerative"),
+    ],
+)
+def test_of_several_optima_of_the_passing_time_the_cheapest_is_found(start, goal, via, supply):
+    """The witness: plans with given passing times. By the joints' travel alone the search ends 20 to 100 % of the losses above."""
+    robot = library("burgevin")
+    free = minimize_energy(robot, Move(start, goal, 1.6, via=[via]), supply)
+    given = [minimize_energy(robot, Move(start, goal, 1.6, via=[Via(via, 1.6 * part)]), supply) for part in (0.25, 0.5, 0.75)]
+    best = min((plan for plan in given if plan.ok), key=lambda plan: plan.energy)
+    assert free.ok and free.certificate.ok and free.energy <= best.energy + 5e-3 * best.losses

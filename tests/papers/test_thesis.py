@@ -11,6 +11,7 @@ import pytest
 from armature.optimize.curve import energy_time_curve
 from armature.optimize.least_energy import minimize_energy
 from armature.optimize.min_time import minimize_time
+from armature.optimize.plan import EXACT
 from armature.optimize.task import Move
 from armature.optimize.ways import ways_round
 from armature.robot.library import library
@@ -43,7 +44,7 @@ def move(case, duration=None):
 
 @named("regenerative_no_friction")
 def test_heat_without_friction_is_the_continuous_optimum(case):
-    plan = minimize_energy(arm(case), move(case, case["T_s"]), "regenerative")
+    plan = minimize_energy(arm(case), move(case, case["T_s"]), "regenerative", options=EXACT)
     assert plan.ok and plan.losses == pytest.approx(case["E_continuous_J"], rel=1e-6)
     # signed energy = heat + change of potential energy
     assert plan.energy == pytest.approx(plan.losses + plan.ledger.potential, abs=1e-6)
@@ -51,7 +52,7 @@ def test_heat_without_friction_is_the_continuous_optimum(case):
 
 @named("regenerative_no_friction")
 def test_the_joint_cubic_costs_what_it_should(case):
-    plan = minimize_energy(arm(case), move(case, case["T_s"]), "regenerative")
+    plan = minimize_energy(arm(case), move(case, case["T_s"]), "regenerative", options=EXACT)
     if case["cubic_respects_peak_limit"]:
         assert plan.baseline.feasible and plan.baseline.ledger.losses == pytest.approx(case["E_cubic_joint_line_J"], rel=1e-5)
         assert 100 * plan.saving == pytest.approx(case["reduction_pct"], abs=0.01)
@@ -61,19 +62,19 @@ def test_the_joint_cubic_costs_what_it_should(case):
 
 @named("regenerative_viscous_friction")
 def test_viscous_friction(case):
-    plan = minimize_energy(arm(case), move(case, case["T_s"]), "regenerative")
+    plan = minimize_energy(arm(case), move(case, case["T_s"]), "regenerative", options=EXACT)
     assert plan.ok and plan.energy == pytest.approx(case["E_continuous_J"], rel=1e-6)
 
 
 @named("non_regenerative")
 def test_a_source_that_takes_nothing_back(case):
-    plan = minimize_energy(arm(case), move(case, case["T_s"]), "non-regenerative")
+    plan = minimize_energy(arm(case), move(case, case["T_s"]), "non-regenerative", options=EXACT)
     assert plan.ok and plan.energy == pytest.approx(case["E_continuous_J"], rel=5e-3)
 
 
 @named("regenerative_gear_efficiency")
 def test_gears_that_waste_by_direction_of_power(case):
-    plan = minimize_energy(arm(case), move(case, case["T_s"]), "regenerative")
+    plan = minimize_energy(arm(case), move(case, case["T_s"]), "regenerative", options=EXACT)
     assert plan.ok and plan.energy == pytest.approx(case["E_continuous_J"], rel=5e-3)
 
 

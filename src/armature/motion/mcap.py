@@ -111,5 +111,3 @@ def _from_states(states: list[Any], path: object) -> Trajectory:
     except (KeyError, TypeError, ValueError) as e:
         raise FileError(f"a JointState is not complete ({type(e).__name__}: {e}); it needs header.stamp, name and position", path) from None
     return completed(t, arrays, names, "hermite")
-
-

@@ -45,9 +45,7 @@ class Column:
     words: tuple[str, ...]
 
 
-def load_recorded(
-    path: str | PathLike[str], robot: Robot | None = None, unit: str | None = None, noise: float | None = None
-) -> Trajectory:
+def load_recorded(path: str | PathLike[str], robot: Robot | None = None, unit: str | None = None, noise: float | None = None) -> Trajectory:
     """A motion from a CSV file of a recorder, a controller or a teach pendant; the times begin with 0.
 
     The file has a column of times and one of positions for each joint, by name (`pan`, `q.pan`, `/joint_states/pan/position`) or number

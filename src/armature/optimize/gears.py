@@ -29,6 +29,7 @@ FAILURES = 2  # after which narrowing ends
 ROUGH = 1e-3  # tolerance of a solve on the way
 ON_THE_WAY = 40  # iterations of it
 WARM = 1e-4  # barrier to start with in a narrower corner
+WORSE = 1e-3  # of the energy: what a narrower corner may cost more by the exact law
 LAST = 60  # iterations of a solve to the last digit
 WIDE = 0.01  # a last width above this is too wide: directions are kept
 CORNER = 0.05  # widest corner of gears then
@@ -44,11 +45,12 @@ def narrow(widest: Smooth, power: float, f: float) -> Smooth:
 def narrowed(planner: Planner, first: Attempt) -> list[Attempt]:
     """The same in narrow corners, from a motion in wide ones."""
     rough = [(1.0, first), *narrower(planner, first)]
-    f, narrowest = rough[-1]
+    f, narrowest = min(rough, key=lambda pair: pair[1].value)  # by the exact law: the narrowest may have lost its way
     found: list[Attempt] = []
     if narrowest is not first and not planner.late:
         last = planner.attempt(narrowest.problem, narrowest.result, replace(planner.precise, iterations=LAST))
-        found.append(last if last.ok else replace(narrowest, result=replace(narrowest.result, status=Status.ACCEPTABLE)))
+        better = last.ok and last.value <= narrowest.value + WORSE * abs(narrowest.value)
+        found.append(last if better else replace(narrowest, result=replace(narrowest.result, status=Status.ACCEPTABLE)))
     keeps = first.problem.driven.smooth.velocity and not first.problem.still
     if f > WIDE and keeps and not planner.late:
         widest = first.problem.smooth or Smooth()
@@ -64,7 +66,7 @@ def narrower(planner: Planner, start: Attempt) -> Iterator[tuple[float, Attempt]
     while good > NARROWEST and failures < FAILURES and not planner.late:
         f = max(good * ratio, NARROWEST)
         trial = planner.attempt(replace(task, smooth=narrow(widest, widest.power, f)), start.result, options)
-        if trial.ok:
+        if trial.ok and trial.value <= start.value + WORSE * abs(start.value):
             yield f, trial
             start, good = trial, f
         else:

@@ -22,6 +22,7 @@ from armature.optimize.least_along import least_energy_along
 from armature.optimize.loop_move import move_problem
 from armature.optimize.min_time import unsearched
 from armature.optimize.move import MoveProblem
+from armature.optimize.passing import plan_passing
 from armature.optimize.plan import ENOUGH, EXACT, FINEST, IDLE, Attempt, Planner, finer_problem
 from armature.optimize.quick_time import shortest
 from armature.optimize.result import Iteration
@@ -71,7 +72,7 @@ def minimize_energy(
     ends = None if deadline is None else begin + deadline
     planner = Planner(Weights(energy=1.0), options or near_enough(problem), watch, ends, thorough=thorough)
     known = Known(guess.result, guess.trajectory) if isinstance(guess, Solution) else guess
-    best, notes = planner.plan(problem, known)
+    best, notes = plan_passing(planner, problem) if known is None else planner.plan(problem, known)
     if not best.ok and not planner.late and not watch.stopped:
         fastest, cool = watch.look(), None
         if fastest.ok and fastest.motion.duration <= problem.duration:

@@ -81,7 +81,7 @@ class LoopMove(MoveProblem):
         tighter = {name: f for name, f in self.tighter.items() if name.rpartition(" of ")[2] in names}
         stand_in = free_joints_only(self.robot, tuple(names[j] for j in free))
         driven: Any = self.driven
-        return FreeMove(stand_in, task, self.supply, self.N, self.free, self.smooth, directions, still, tighter, driven)
+        return FreeMove(stand_in, task, self.supply, self.N, self.free, self.smooth, directions, still, tighter, self.passed_first, driven)
 
     @cached_property
     def ends(self) -> Ends:

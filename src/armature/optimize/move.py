@@ -57,6 +57,7 @@ class MoveProblem:
     Where a via point has a free passing time, every leg has a duration of its own; those between given times are held.
     smooth: widths of corners.  directions: (N, n) which way the joints move in each step, ±1, 0 where it is not known.
     still: joints that do not move at all.  tighter: {name of a limit: factor below 1} where limits were exceeded between knots.
+    passed_first: parts of the duration at which free via points are passed in the starting motion, by the joints' travel if left out.
     """
 
     robot: Robot
@@ -68,6 +69,7 @@ class MoveProblem:
     directions: np.ndarray | None = None
     still: tuple[int, ...] = ()
     tighter: Mapping[str, float] = field(default_factory=dict)
+    passed_first: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         if self.N < FEWEST:
@@ -103,7 +105,9 @@ class MoveProblem:
     @cached_property
     def passing(self) -> np.ndarray:
         """(vias + 2,) parts of the duration at which start, via points and goal are passed: given ones, and a guess where they are free,
-        by the joints' travel between given ones (every leg at least a fifth of its even share)."""
+        `passed_first` or by the joints' travel between given ones (every leg at least a fifth of its even share)."""
+        if self.passed_first:
+            return np.array([0.0, *self.passed_first, 1.0])
         fractions = np.array([0.0, *(np.nan if via.at is None else via.at / self.duration for via in self.move.via), 1.0])
         travel = np.linalg.norm(np.diff(self.points, axis=0), axis=1)
         way = np.concatenate([[0.0], np.cumsum(0.8 * travel + 0.2 * max(travel.mean(), 1e-9))])

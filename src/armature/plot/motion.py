@@ -17,9 +17,7 @@ from armature.robot.model import Robot
 VIEWS = (("from the side", 0, 2, "x", "z"), ("from the front", 1, 2, "y", "z"), ("from above", 0, 1, "x", "y"))
 
 
-def motion(
-    robot: Robot | Any, trajectory: Trajectory | None = None, poses: int = 13, save: str | PathLike[str] | None = None
-) -> Figure:
+def motion(robot: Robot | Any, trajectory: Trajectory | None = None, poses: int = 13, save: str | PathLike[str] | None = None) -> Figure:
     """Stick figures at equal times, pale at the start and dark at the end, and the path of the last link; three views, m."""
     robot, trajectory = style.subject(robot, trajectory)
     t = np.linspace(trajectory.t[0], trajectory.t[-1], 200)

@@ -187,5 +187,3 @@ def shorts(x: Any) -> list[Any]:
 def short(x: float) -> Any:
     """A number with five digits, None for one that is not finite: JSON knows none."""
     return float(f"{x:.5g}") if math.isfinite(x) else None
-
-

@@ -15,9 +15,7 @@ from armature.robot.model import Robot
 from armature.simulate.ledger import flow_of, motion_steps
 
 
-def power(
-    robot: Robot | Any, trajectory: Trajectory | None = None, supply: Any = None, save: str | PathLike[str] | None = None
-) -> Figure:
+def power(robot: Robot | Any, trajectory: Trajectory | None = None, supply: Any = None, save: str | PathLike[str] | None = None) -> Figure:
     """Power (W) that each drive takes (above zero) and gives back (below), and what the supply gives and takes for all of them.
 
     supply: as for `ledger`; the plan's or the robot's own, else regenerative.

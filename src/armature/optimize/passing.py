@@ -1,0 +1,50 @@
+"""When via points of free passing time are passed first: the search goes on from there to an optimum near by, and there may be several.
+
+Passing times by the joints' travel are one guess; earlier and later ones are tried too, roughly and with half the knots, and the search
+begins from the cheapest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from armature.optimize.move import MoveProblem
+from armature.optimize.plan import Attempt, Planner
+
+ROUGHLY = 1e-4  # tolerance of a trial
+LOST = 0.01  # of the energy: what a plan may cost more than the rough motion
+FEWEST = 40  # knots of a trial
+
+
+def plan_passing(planner: Planner, problem: MoveProblem) -> tuple[Attempt, list[str]]:
+    """A plan of a move, from the cheapest of several passing times where all of them are free; as `Planner.plan`."""
+    rough = None if problem.free or any(via.at is not None for via in problem.move.via) else tried(planner, problem)
+    if rough is None:
+        return planner.plan(problem)
+    times = np.cumsum(rough.result.p)[:-1] / rough.motion.duration
+    best, notes = planner.plan(replace(problem, passed_first=tuple(times)), rough.motion)
+    if not planner.late and (not best.ok or best.hot or best.value > rough.value + LOST * abs(rough.value)):
+        # the search has left the rough motion, or found nothing: from the joint cubic it may not
+        other, told = planner.plan(problem if best.hot else replace(problem, passed_first=rough.problem.passed_first))
+        if other.ok and (not best.ok or best.hot or other.value < best.value):
+            best, notes = other, told
+    return best, notes
+
+
+def tried(planner: Planner, problem: MoveProblem) -> Attempt | None:
+    """The cheapest rough motion of those from all first passing times; None where there is none or nothing to choose."""
+    if problem.legs < 2:
+        return None
+    options = replace(planner.precise, tolerance=ROUGHLY)
+    few = replace(problem, N=min(problem.N, max(FEWEST, problem.N // 2)))
+    found: list[Attempt] = []
+    by_travel = problem.passing[1:-1]
+    for first in (by_travel, by_travel / 2, (1 + by_travel) / 2):
+        trial = replace(few, passed_first=tuple(first))
+        attempt = planner.attempt(trial, trial.guess(), options, rigid=True)
+        found += [attempt] if attempt.ok and np.isfinite(attempt.value) else []
+        if planner.late:
+            break
+    return min(found, key=lambda attempt: attempt.value, default=None)
