@@ -1,5 +1,6 @@
 """`armature view` from the command line."""
 
+import functools
 import re
 import signal
 import subprocess
@@ -17,7 +18,9 @@ from armature.web.opening import opened
 
 def test_command_serves_its_page_and_ends_by_ctrl_c():
     command = [sys.executable, "-m", "armature", "view", "planar2", "--no-browser"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    # a shell that starts the tests in the background has told them to ignore Ctrl-C, which a child inherits
+    heard = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heard)
     try:
         line = process.stdout.readline()
         address = re.search(r"http://127\.0\.0\.1:\d+/[\w-]{32,}/", line).group()
