@@ -30,6 +30,7 @@ from armature.optimize.least_along import least_time_along
 from armature.optimize.loop_move import move_problem
 from armature.optimize.move import MoveProblem, guess_duration
 from armature.optimize.plan import FINEST, Attempt, Planner, finer_problem
+from armature.optimize.problem import Problem
 from armature.optimize.resting_time import cooled
 from armature.optimize.rests import RestingMove
 from armature.optimize.result import Multipliers, Result, Status
@@ -307,24 +308,27 @@ def settled(planner: Planner, problem: MoveProblem, best: Attempt, notes: list[s
 
 def faster(planner: Planner, problem: MoveProblem, best: Attempt) -> Attempt | None:
     """A motion that takes at most SHORTER of the best one's time, None where no start leads to one."""
-    T = SHORTER * best.motion.duration
-    problem = replace(problem, move=replace(problem.move, duration=T))
-    weights = Weights(heat=1.0 / max(copper(problem, best.motion), 1e-9))
+    problem, question = at_most(problem, SHORTER * best.motion.duration, best)
     for motion in (None, *detours(problem)):
-        question = problem.problem(weights)
-        low, high = (np.asarray(side, dtype=float) for side in question.p)
-        bounded = replace(question, p=(low, np.minimum(high, T))) if problem.legs == 1 else question
-        if problem.legs > 1:
-            totals = problem.driven.total_bounds(None)
-            totals[1][-1] = T
-            bounded = replace(question, totals=totals)
-        result = solve(bounded, problem.guess(motion), QUICK, planner.unless_stretched, planner.left())
+        result = solve(question, problem.guess(motion), QUICK, planner.unless_stretched, planner.left())
         found = Attempt(problem, result, problem.trajectory(result), float(np.sum(result.p)))
         if found.ok:
             return found
         if planner.late:
             break
     return None
+
+
+def at_most(problem: MoveProblem, duration: float, best: Attempt) -> tuple[MoveProblem, Problem]:
+    """The problem from this duration, s, and the question for a motion of little heat, beside the best one's, that takes no longer."""
+    problem = replace(problem, move=replace(problem.move, duration=duration))
+    question = problem.problem(Weights(heat=1.0 / max(copper(problem, best.motion), 1e-9)))
+    if problem.legs == 1:
+        low, high = (np.asarray(side, dtype=float) for side in question.p)
+        return problem, replace(question, p=(low, np.minimum(high, duration)))
+    totals = problem.driven.total_bounds(None)
+    totals[1][-1] = duration
+    return problem, replace(question, totals=totals)
 
 
 def sharpened(planner: Planner, problem: MoveProblem, best: Attempt, price: float, last: float = LAST) -> Attempt | None:

@@ -16,7 +16,7 @@ import numpy as np
 from armature.optimize.carry import carried
 from armature.optimize.driven import Weights
 from armature.optimize.interior import Options, solve, stages
-from armature.optimize.min_time import COUNTED_LATER, branches, copper, detours, free_problem, sharpened
+from armature.optimize.min_time import COUNTED_LATER, at_most, branches, detours, free_problem, sharpened
 from armature.optimize.move import MoveProblem
 from armature.optimize.plan import Attempt, Planner
 
@@ -92,16 +92,7 @@ def descended(planner: Planner, problem: MoveProblem, best: Attempt) -> Attempt:
 
 def clearly_faster(planner: Planner, problem: MoveProblem, best: Attempt) -> Attempt | None:
     """A motion of little heat in at most CLEARLY of the best one's time, from the joint cubic or a detour; None where there is none."""
-    T = CLEARLY * best.motion.duration
-    problem = replace(problem, move=replace(problem.move, duration=T))
-    question = problem.problem(Weights(heat=1.0 / max(copper(problem, best.motion), 1e-9)))
-    if problem.legs == 1:
-        low, high = (np.asarray(side, dtype=float) for side in question.p)
-        question = replace(question, p=(low, np.minimum(high, T)))
-    else:
-        totals = problem.driven.total_bounds(None)
-        totals[1][-1] = T
-        question = replace(question, totals=totals)
+    problem, question = at_most(problem, CLEARLY * best.motion.duration, best)
     for motion in (None, *detours(problem)):
         if planner.late:
             break
