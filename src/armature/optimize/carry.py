@@ -13,6 +13,7 @@ import numpy as np
 
 from armature.motion.trajectory import Trajectory
 from armature.optimize.result import Multipliers, Result
+from armature.optimize.transcribe import RULES
 
 if TYPE_CHECKING:
     from armature.optimize.move import MoveProblem
@@ -42,32 +43,47 @@ def carried(result: Result, motion: Trajectory, problem: MoveProblem) -> Result:
     n = problem.driven.shape.n
     # what is not motion: stores and slacks, which follow the power
     x[:, 3 * n :] = at_knots(result.x[:, 3 * n :], N + 1)
-    u[:, n:] = at_steps(result.u[:, n:], N)
+    u[:, n:] = at_steps(result.u[:, n:], N, RULES[problem.driven.rule][0] if problem.driven.shape.slacks else (0.5,))
     start = replace(result, x=x, u=u, p=np.broadcast_to(guess.p, result.p.shape) * 1.0)
-    return start if old == N else replace(start, multipliers=resampled(result.multipliers, result.x.shape[1], N))
+    if old == N:
+        return start
+    passed = replace(problem, N=old).knots, problem.knots
+    return replace(start, multipliers=resampled(result.multipliers, result.x.shape[1], N, passed))
 
 
 def at_knots(values: np.ndarray, knots: int) -> np.ndarray:
     """(old knots, k) values interpolated at other knots, as many as told."""
-    if len(values) == knots:
-        return values
-    if values.shape[1] == 0:
-        return np.zeros((knots, 0))
-    where, known = np.linspace(0.0, 1.0, knots), np.linspace(0.0, 1.0, len(values))
+    return interpolated(values, np.linspace(0.0, 1.0, len(values)), np.linspace(0.0, 1.0, knots))
+
+
+def at_steps(values: np.ndarray, steps: int, points: tuple[float, ...] = (0.5,)) -> np.ndarray:
+    """(old steps, k) values at some points of the old steps (parts of a step; a share of the columns for each) interpolated at others."""
+    times = lambda count: ((np.arange(count)[:, None] + np.array(points)) / count).ravel()
+    line = values.reshape(len(values) * len(points), -1)
+    return interpolated(line, times(len(values)), times(steps)).reshape(steps, -1)
+
+
+def interpolated(values: np.ndarray, known: np.ndarray, where: np.ndarray) -> np.ndarray:
+    """(known times, k) values at other times, by straight lines."""
+    if values.shape[1] == 0 or (len(known) == len(where) and np.array_equal(known, where)):
+        return np.zeros((len(where), 0)) if values.shape[1] == 0 else values
     return np.column_stack([np.interp(where, known, column) for column in values.T])
 
 
-def at_steps(values: np.ndarray, steps: int) -> np.ndarray:
-    """(old steps, k) values of the steps at other steps: those of the step around the middle."""
-    return values[((np.arange(steps) + 0.5) * len(values) / steps).astype(int)]
-
-
-def resampled(old: Multipliers, nx: int, N: int) -> Multipliers:
-    """The multipliers for N steps."""
+def resampled(old: Multipliers, nx: int, N: int, passed: tuple[list[int], list[int]]) -> Multipliers:
+    """The multipliers for N steps. passed: the knots at which conditions are met, without the first, before and now."""
     knots = len(old.lam)
     tail = old.p.size + old.totals.size
     rows = old.rows[: old.rows.size - tail].reshape(knots, -1)
-    fine = at_knots(rows, N + 1) * ((knots - 1) / N)
-    fine[[0, -1], :nx] = rows[[0, -1], :nx]  # the ends' conditions
+    before, now = ([0, *at] for at in passed)
+    # conditions at single knots do not belong to the limits around them
+    around = rows[:, :nx].copy()
+    around[before] = around[[1, *(k - 1 for k in passed[0])]]
+    fine = np.hstack([at_knots(around, N + 1), np.vstack([at_steps(rows[:-1, nx:], N), rows[-1:, nx:]])]) * ((knots - 1) / N)
+    fine[now, :nx] = rows[before, :nx]
+    fine[-1, nx:] = rows[-1, nx:]
     flat = np.concatenate([fine.ravel(), old.rows[old.rows.size - tail :]])
-    return replace(old, lam=at_knots(old.lam, N + 1), rows=flat)
+    # λ₀ belongs to no step and is zero: what leads there is continued
+    lam = at_knots(np.vstack([2 * old.lam[1] - old.lam[2], old.lam[1:]]), N + 1)
+    lam[0] = 0.0
+    return replace(old, lam=lam, rows=flat)
