@@ -40,7 +40,7 @@ def little_left(search: Interior, before: float) -> bool:
     accuracy = search.options.accuracy
     if not accuracy or search.elastic:
         return False
-    left = abs(search.cost_slope()) / max(abs(search.cost), 1e-300)
+    left = abs(search.slopes()[0]) / max(abs(search.cost), 1e-300)
     if left <= accuracy and search.violation <= HELD:
         return True
     mu = min(0.2 * before, 0.5 * before * accuracy / max(left, 1e-300))

@@ -15,7 +15,8 @@ from armature.optimize.local import places, row_entries
 from armature.optimize.problem import Problem, filled, interval
 from armature.optimize.rows import EQUATION, RIGID, Limits, Rows, limits_of
 from armature.optimize.stage import Stage
-from armature.optimize.system import Derivatives, Places, fill_rows, gaps
+from armature.optimize.newton import complete
+from armature.optimize.system import Derivatives, Places
 
 RUN = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
 
@@ -161,7 +162,9 @@ class Evaluator:
         self.ask(problem)
         self.point, self.trial = empty_point(n), empty_point(n)
         self._values = {id(point): [block.values_call(point) for block in self.blocks] for point in (self.point, self.trial)}
-        self._derivatives = [call for block in self.blocks for call in block.derivatives_calls(self.point)]
+        self._derivatives = {
+            id(point): [call for block in self.blocks for call in block.derivatives_calls(point)] for point in (self.point, self.trial)
+        }
 
     def ask(self, problem: Problem) -> None:
         """Take over the numbers of another question to the same model with as many steps."""
@@ -194,19 +197,22 @@ class Evaluator:
         """Fill f, v, t, l and gap of the current or the trial point; (scaled cost, Σ|gap|)."""
         for call in self._values[id(point)]:
             call()
-        fill_rows(point.z, point.p, point.t, self.n.nr, point.v)
-        return float(point.l.sum()), gaps(point.f, point.z, point.gap)
+        return float(point.l.sum()), complete(point.z, point.p, point.t, point.f, self.n.nr, point.v, point.gap)
 
     def derivatives(self) -> None:
         """Fill the derivatives of all blocks at the current point."""
-        for call in self._derivatives:
+        for call in self._derivatives[id(self.point)]:
             call()
+
+    def exchange(self) -> None:
+        """The trial point becomes the current one, and the current one the place for trials."""
+        self.point, self.trial = self.trial, self.point
 
     def straighten(self) -> bool:
         """The Hessian again, with the inner function taken as straight (m = 0 in (C2): Gauss and Newton); False when there is none."""
         if not self.blocks[0].shared:
             return False
         self.blocks[0].shared[0][:] = 0.0
-        for call in self._derivatives[1:3]:
+        for call in self._derivatives[id(self.point)][1:3]:
             call()
         return True

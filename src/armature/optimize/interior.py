@@ -10,18 +10,17 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from armature.optimize import barrier, border, elastic, rows
+from armature.optimize import barrier, elastic, newton, rows
 from armature.optimize.problem import Guess, Problem
 from armature.optimize.report import make_result
 from armature.optimize.result import Iteration, Result, Status
 from armature.optimize.search import Filter
 from armature.optimize.start import COLD_PUSH, place, scale, take_multipliers
-from armature.optimize.system import cost_slope
 from armature.optimize.workspace import borrow, give_back, stages
 
 __all__ = ["Options", "solve", "stages"]
@@ -93,9 +92,9 @@ class Interior:
         self.elastic, self.rho = False, elastic.RHO
         self.stretched = elastic.History()
         self.nudged = False
-        self.best_rank = math.inf, math.inf
+        self.best_rank, self.best_kept = (math.inf, math.inf), False
         self.mu = options.barrier
-        self.step = 0.0
+        self.step, self.convex = 0.0, False
 
     # the loop -------------------------------------------------------------------------------------------------------------
 
@@ -105,7 +104,7 @@ class Interior:
             status = self.start(guess) or self.iterate()
         except KeyboardInterrupt:
             status = Status.INTERRUPTED
-        if status in (Status.INTERRUPTED, Status.DEADLINE, Status.ITERATIONS) and self.best_rank < (math.inf, math.inf):
+        if status in (Status.INTERRUPTED, Status.DEADLINE, Status.ITERATIONS) and self.best_kept:
             self.point.copy_from(self.best)
         if not status.ok and status is not Status.INVALID:
             self.tidy()
@@ -175,12 +174,14 @@ class Interior:
         return Status.ITERATIONS
 
     def keep_best(self, violation: float) -> None:
-        """Remember the current point if it is the best so far: least violation, then least cost."""
+        """Remember the best point so far: least violation, then least cost. It is kept when the search has left it for a worse one."""
         violation = max(violation, elastic.violation(self)[1]) if self.elastic else violation
         rank = (max(violation, 1e-6), self.cost / self.evaluator.blocks[0].w[0])
         if rank < self.best_rank:
-            self.best_rank = rank
-            self.best.copy_from(self.point)
+            self.best_rank, self.best_kept = rank, False
+        elif not self.best_kept:
+            self.best.copy_from(self.trial)
+            self.best_kept = True
 
     def give_up(self, worst: float) -> Status:
         """The verdict when no step is left."""
@@ -208,12 +209,15 @@ class Interior:
 
     def is_minimum(self) -> bool:
         """Whether no direction of clearly negative curvature is left."""
+        if self.convex:
+            return True
         self.direction.assemble(self.point, *self.parameters)
         return self.direction.try_shift(1e-6)
 
     def nudge(self) -> None:
         """Leave a saddle or a maximum: small random controls, always the same."""
         self.nudged = True
+        self.trial.copy_from(self.point)
         n, u = self.evaluator.n, self.point.z[:-1, self.evaluator.n.nx :]
         u += 1e-3 * (1.0 + np.abs(u)) * np.random.default_rng(0).normal(size=u.shape)
         rows.put_inside(self.point.z, 0, n.nr, self.limits, 1e-4)
@@ -233,28 +237,23 @@ class Interior:
     def measure(self) -> None:
         """Values, violation and barrier cost of the current point."""
         self.cost, self.theta, self.phi = self.assess(self.point)
-        self.bounds = self.trial_bounds
+        self.bounds, self.convex = self.trial_bounds, False
 
     def assess(self, point) -> tuple[float, float, float]:
         """(cost, violation θ, barrier cost φ) of the current or the trial point."""
         cost, gap = self.evaluator.values(point)
-        residual = self.direction.residual
-        rows.residuals(point.v, self.limits, point.rows, self.elastic, residual)
-        theta = gap + float(np.abs(residual).sum())
-        self.trial_bounds = rows.barrier(self.limits, point.rows, self.elastic)
-        return cost, theta, self.barrier_cost(cost, self.trial_bounds)
+        left, *self.trial_bounds = newton.appraise(point.v, point.rows, self.limits, self.elastic, self.direction.residual)
+        return cost, gap + left, self.barrier_cost(cost, self.trial_bounds)
 
-    def barrier_cost(self, cost: float, bounds: tuple[float, float]) -> float:
+    def barrier_cost(self, cost: float, bounds: Sequence[float]) -> float:
         """φ: the cost with barrier and price; bounds: what `rows.barrier` gives."""
         return cost - self.mu * bounds[0] + self.rho * bounds[1]
 
     def errors(self) -> tuple[float, float, float]:
         """(stationarity, violation, complementarity) with the multipliers' size taken out, as in Ipopt."""
         d, n, point = self.direction, self.evaluator.n, self.point
-        d.gradient(point, point.rows.y)
-        rows.residuals(point.v, self.limits, point.rows, self.elastic, d.residual)
-        gradient, self.violation, size = border.sizes(d.r, d.rb[: n.np], d.residual, point.gap, point.lam, point.rows.y)
-        compl, slope, total, count = rows.complementarity(self.limits, point.rows, 0.0, self.rho, self.elastic)
+        terms = point.v, point.lam, point.rows, point.gap, self.limits, self.rho, self.elastic, n.np
+        gradient, self.violation, compl, slope, size, total, count = newton.optimality(d.matrix, d.work, *terms)
         self.scale_bounds = max(100.0, total / max(1, count)) / 100.0
         self.stationarity = max(gradient, slope) / (max(100.0, (size + total) / max(1, count + point.lam.size + n.R)) / 100.0)
         return self.stationarity, self.violation, compl / self.scale_bounds
@@ -267,8 +266,8 @@ class Interior:
         d.assemble(self.point, *self.parameters)
         if not d.factor():
             return False
-        d.solve(self.point, self.point.gap, self.mu, self.rho, self.elastic)
-        return bool(np.isfinite(d.dz).all() and np.isfinite(d.dy).all())
+        self.convex = d.shift == 0.0 and not d.straight
+        return d.solve(self.point, self.point.gap, self.mu, self.rho, self.elastic)
 
     @property
     def parameters(self) -> tuple[float, float, bool, float]:
@@ -295,11 +294,11 @@ class Interior:
         d = self.direction
         primal, dual = self.to_boundary()
         if longer := barrier.corrected(self, primal, dual):
-            kind = self.attempt(*longer, self.slope())
+            kind = self.attempt(*longer, sum(self.slopes()))
             if kind is not None:
                 return self.accept(kind, longer[0])
             barrier.put_back(self)
-        slope = self.slope()
+        slope = sum(self.slopes())
         shortest = self.filter.shortest(self.theta, slope)
         alpha, first = primal, True
         while alpha >= shortest or first:
@@ -319,25 +318,16 @@ class Interior:
         keep = max(0.99, 1.0 - self.mu)
         return rows.step_to_boundary(self.limits, self.point.rows, self.direction.step, self.elastic, keep)
 
-    def slope(self) -> float:
-        """Derivative of the barrier cost along the direction."""
-        step = self.direction.step
-        return self.cost_slope() + rows.barrier_slope(self.limits, self.point.rows, step, self.mu, self.rho, self.elastic)
-
-    def cost_slope(self) -> float:
-        """Derivative of the cost along the direction."""
-        d, n = self.direction, self.evaluator.n
-        return sum(cost_slope(block.d.g, d.dz[block.first :], d.beta[: n.np]) for block in self.evaluator.blocks)
+    def slopes(self) -> tuple[float, float]:
+        """Derivatives of the cost, and of what the rows add to it, along the direction."""
+        d, terms = self.direction, (self.limits, self.mu, self.rho, self.elastic, self.evaluator.n.np)
+        return newton.slopes(d.matrix.blocks, d.work, self.point.rows, d.step, *terms)
 
     def attempt(self, alpha: float, dual: float, slope: float) -> str | None:
         """Try a step length: what the filter says to it."""
         d, point, trial = self.direction, self.point, self.trial
-        np.multiply(d.dz, alpha, out=trial.z)
-        np.add(trial.z, point.z, out=trial.z)
-        np.multiply(d.dlam, alpha, out=trial.lam)
-        np.add(trial.lam, point.lam, out=trial.lam)
-        trial.p[:] = point.p + alpha * d.beta[: point.p.size]
-        rows.advance(self.limits, point.rows, d.step, alpha, dual, self.elastic, self.mu, trial.rows)
+        terms = self.limits, alpha, dual, self.elastic, self.mu, trial.z, trial.p, trial.lam, trial.rows
+        newton.advance(point.z, point.p, point.lam, point.rows, d.work, d.step, *terms)
         self.trial_cost, self.trial_theta, self.trial_phi = self.assess(trial)
         if not math.isfinite(self.trial_theta + self.trial_phi):
             self.trial_theta = math.inf
@@ -379,10 +369,11 @@ class Interior:
         """The trial point becomes the current one."""
         if kind == "violation":
             self.filter.add(self.theta, self.phi)
-        self.point.copy_from(self.trial)
+        self.evaluator.exchange()
+        self.point, self.trial = self.evaluator.point, self.evaluator.trial
         self.cost, self.theta, self.phi = self.trial_cost, self.trial_theta, self.trial_phi
         self.bounds = self.trial_bounds
-        self.step = alpha
+        self.step, self.convex = alpha, False
         self.evaluator.derivatives()
         return True
 

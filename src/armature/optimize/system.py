@@ -9,7 +9,7 @@ where K is the stagewise system of riccati.py with W = ∇²ℒ + JᵀD⁻¹J, a
 Variables of a single knot have left it (local.py): of a knot's nz variables nk are in K.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -288,34 +288,31 @@ def remainder(system, used, F, rows, cols, shift, r, gap, rb, dz, dlam, beta, ou
             out_b[j] += B[j, l] * beta[l]
 
 
-# without compiled loops, which a new process would have to load -----------------------------------------------------------------
+@loop
+def add_totals(T, first, used, dz, dp, out):
+    """Add to out, (np + nt,), what totals outside the matrix change along (dz, dp) at a block of knots, to first order."""
+    nz, np_ = dz.shape[1], dp.size
+    for t in range(T.shape[1] // (nz + np_)):
+        if used[np_ + t] != 0.0:
+            continue
+        total = 0.0
+        for i in range(T.shape[0]):
+            row = T[i, t * (nz + np_) : (t + 1) * (nz + np_)]
+            for a in range(nz):
+                total += row[a] * dz[first + i, a]
+            for j in range(np_):
+                total += row[nz + j] * dp[j]
+        out[np_ + t] += total
 
 
-def cost_slope(g: np.ndarray, dz: np.ndarray, dp: np.ndarray) -> float:
-    """Derivative of the cost of a block of knots along (dz, dp). Not by a threaded product, which costs more than it saves."""
-    nz = dz.shape[1]
-    slope = float(np.einsum("ka,ka->", g[:, :nz], dz[: len(g)]))
-    return slope + float(np.einsum("kj,j->", g[:, nz:], dp)) if dp.size else slope
-
-
-def total_steps(T: np.ndarray, dz: np.ndarray, dp: np.ndarray, count: int) -> Any:
-    """(count,) what the totals of a block of knots change along (dz, dp), to first order."""
-    if T.shape[1] == 0:
-        return 0.0
-    parts, nz = T.reshape(len(T), count, -1), dz.shape[1]
-    change = np.einsum("kta,ka->t", parts[:, :, :nz], dz[: len(T)])
-    return change + np.einsum("ktj,j->t", parts[:, :, nz:], dp) if dp.size else change
-
-
-def gaps(f: np.ndarray, z: np.ndarray, gap: np.ndarray) -> float:
-    """gap_k = f_k − x_{k+1}; their sum of absolute values."""
-    np.subtract(f, z[1:, : f.shape[1]], out=gap)
-    return float(np.abs(gap).sum())
-
-
-def fill_rows(z: np.ndarray, p: np.ndarray, t: np.ndarray, nr: int, v: np.ndarray) -> None:
-    """The rows that are variables, and the sums of the totals: v[k, :nz] = z, then p and Σ t at the end."""
-    knots, nz = z.shape
-    v[: knots * nr].reshape(knots, nr)[:, :nz] = z
-    v[knots * nr : knots * nr + p.size] = p
-    v[knots * nr + p.size :] = t.sum(0)
+@loop
+def cost_slope(blocks, dz, dp):
+    """Derivative of the cost along (dz, dp)."""
+    nz, slope = dz.shape[1], 0.0
+    for d, at in blocks:
+        for i in range(d.g.shape[0]):
+            for a in range(nz):
+                slope += d.g[i, a] * dz[at.first + i, a]
+            for j in range(dp.size):
+                slope += d.g[i, nz + j] * dp[j]
+    return slope
