@@ -43,6 +43,23 @@ def test_multipliers_carried_to_twice_the_knots_lead_to_the_same_optimum_as_a_co
     assert len(warm.iterations) < len(cold.iterations)
 
 
+def test_multipliers_brought_to_three_times_the_knots_are_nearly_those_found_there():
+    coarse = MoveProblem(ARM, Move(START, GOAL, 0.9), "non-regenerative", 30)
+    result = solve(coarse.problem(Weights(energy=1.0)), coarse.guess(), SHARP)
+    fine = replace(coarse, N=90)
+    found = solve(fine.problem(Weights(energy=1.0)), fine.guess(), SHARP)
+    start = carried(result, coarse.trajectory(result), fine)
+    n = ARM.n
+    lam, right = (m.lam[:, : 2 * n] for m in (start.multipliers, found.multipliers))
+    assert (np.abs(lam - right) < 0.25 * np.abs(right).max(0)).all()
+    rows, known = (m.rows[: 91 * (m.rows.size // 91)].reshape(91, -1) for m in (start.multipliers, found.multipliers))
+    # the ends' conditions have their multipliers, and the limits of positions next to them, which are far away, none
+    assert np.abs(known[[0, -1], :n]).max() > 1.0 and rows[[0, -1], :n] == pytest.approx(known[[0, -1], :n], rel=0.1)
+    assert np.abs(rows[1:-1, :n]).max() < 1e-5 and np.abs(known[1:-1, :n]).max() < 1e-5
+    # slacks follow the power
+    assert np.abs(start.u[:, n:] - found.u[:, n:]).max() < 0.15 * np.abs(found.u[:, n:]).max()
+
+
 def test_limits_at_the_end_of_a_step_stand_once_and_hold_all_the_same():
     problem = MoveProblem(ARM, Move(START, GOAL, 0.45), None, 40)
     once = problem.problem(Weights(energy=1.0))

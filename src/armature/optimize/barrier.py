@@ -63,7 +63,7 @@ def corrected(search: Interior, primal: float, dual: float) -> tuple[float, floa
     if search.elastic or not search.options.centred or min(primal, dual) >= SHORT:
         return None
     d = search.direction
-    search.kept.copy_step(d)
+    search.kept.copy_step(d, search.elastic)
     rows.centre(search.limits, search.point.rows, d.step, min(1.0, primal + AHEAD), min(1.0, dual + AHEAD), d.aim(search.mu))
     again(search)
     longer = search.to_boundary()
@@ -75,5 +75,5 @@ def corrected(search: Interior, primal: float, dual: float) -> tuple[float, floa
 
 def put_back(search: Interior) -> None:
     """The direction as it was before it was corrected."""
-    search.direction.copy_step(search.kept)
+    search.direction.copy_step(search.kept, search.elastic)
     search.direction.added[:] = 0.0

@@ -38,13 +38,15 @@ class Known:
 def carried(result: Result, motion: Trajectory, problem: MoveProblem) -> Result:
     """A result as the start of another problem of the same model. motion: its own; it is brought to the new ends and duration."""
     N, old = problem.N, len(result.u)
-    guess = problem.guess(motion)
-    x, u = np.array(guess.x), np.array(guess.u)
+    q, v, a, durations = problem.sampled(motion)
+    h = np.sum(durations) / N
+    x, u = np.hstack([q, v, a, np.zeros((N + 1, result.x.shape[1] - 3 * q.shape[1]))]), np.zeros((N, result.u.shape[1]))
     n = problem.driven.shape.n
+    u[:, :n] = np.diff(a, axis=0) / h
     # what is not motion: stores and slacks, which follow the power
     x[:, 3 * n :] = at_knots(result.x[:, 3 * n :], N + 1)
     u[:, n:] = at_steps(result.u[:, n:], N, RULES[problem.driven.rule][0] if problem.driven.shape.slacks else (0.5,))
-    start = replace(result, x=x, u=u, p=np.broadcast_to(guess.p, result.p.shape) * 1.0)
+    start = replace(result, x=x, u=u, p=np.broadcast_to(durations if problem.legs else 0.0, result.p.shape) * 1.0)
     if old == N:
         return start
     passed = replace(problem, N=old).knots, problem.knots
@@ -64,10 +66,12 @@ def at_steps(values: np.ndarray, steps: int, points: tuple[float, ...] = (0.5,))
 
 
 def interpolated(values: np.ndarray, known: np.ndarray, where: np.ndarray) -> np.ndarray:
-    """(known times, k) values at other times, by straight lines."""
-    if values.shape[1] == 0 or (len(known) == len(where) and np.array_equal(known, where)):
-        return np.zeros((len(where), 0)) if values.shape[1] == 0 else values
-    return np.column_stack([np.interp(where, known, column) for column in values.T])
+    """(known times, k) values at other times, by straight lines; outside, those at the ends."""
+    if np.array_equal(known, where):
+        return values
+    i = np.clip(np.searchsorted(known, where, side="right") - 1, 0, len(known) - 2)
+    part = np.clip((where - known[i]) / (known[i + 1] - known[i]), 0.0, 1.0)[:, None]
+    return (1.0 - part) * values[i] + part * values[i + 1]
 
 
 def resampled(old: Multipliers, nx: int, N: int, passed: tuple[list[int], list[int]]) -> Multipliers:

@@ -146,9 +146,9 @@ class Direction:
         self.border.used[n.np :] = 0.0
         newton.least_squares(matrix, work, point.lam, n.np)
 
-    def copy_step(self, other: Direction) -> None:
-        """Take over another direction's steps."""
+    def copy_step(self, other: Direction, elastic: bool) -> None:
+        """Take over another direction's steps. elastic: whether those of the elastics count."""
         for name in ("dz", "dlam", "beta", "dy"):
             np.copyto(getattr(self, name), getattr(other, name))
-        for mine, theirs in zip(self.step, other.step):
+        for mine, theirs in list(zip(self.step, other.step))[: None if elastic else rows.PLAIN]:
             np.copyto(mine, theirs)

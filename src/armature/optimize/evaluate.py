@@ -12,10 +12,10 @@ import numpy as np
 from armature.errors import ArgumentError
 from armature.kernel import Kernel
 from armature.optimize.local import places, row_entries
+from armature.optimize.newton import complete
 from armature.optimize.problem import Problem, filled, interval
 from armature.optimize.rows import EQUATION, RIGID, Limits, Rows, limits_of
 from armature.optimize.stage import Stage
-from armature.optimize.newton import complete
 from armature.optimize.system import Derivatives, Places
 
 RUN = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)

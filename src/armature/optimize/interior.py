@@ -125,7 +125,7 @@ class Interior:
             return Status.INVALID
         warm = isinstance(guess, Result)
         self.mu = min(self.mu, self.options.warm_barrier) if warm else self.mu
-        self.measure()
+        self.evaluator.values(self.point)
         if isinstance(guess, Result):
             take_multipliers(self, guess)
         else:
@@ -337,7 +337,7 @@ class Interior:
     def correct(self, alpha: float, dual: float, slope: float) -> bool:
         """Second-order corrections: the same matrix, with the residuals of the full step added."""
         d, kept, point, trial = self.direction, self.kept, self.point, self.trial
-        kept.copy_step(d)
+        kept.copy_step(d, self.elastic)
         if self.attempt(alpha, dual, slope) is not None or self.trial_theta < self.theta:
             return False
         gap, residual = point.gap.copy(), kept.residual
@@ -357,7 +357,7 @@ class Interior:
             if self.trial_theta > 0.99 * theta_before:
                 break
             theta_before = self.trial_theta
-        d.copy_step(kept)
+        d.copy_step(kept, self.elastic)
         return False
 
     def tiny(self) -> bool:

@@ -228,6 +228,10 @@ class MoveProblem:
 
     def guess(self, trajectory: Trajectory | None = None) -> Guess:
         """A starting motion: a given one, brought to this duration and these ends, or the joint cubic through the via points."""
+        return self.driven.guess(*self.sampled(trajectory))
+
+    def sampled(self, trajectory: Trajectory | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray, Any]:
+        """q, v, a at the knots, (N+1, n) each, of that motion, and its free durations, s."""
         t = np.concatenate([[0.0], np.cumsum(self.steps(self.duration))])
         if trajectory is None:
             q, v, a = self.cubic(t)
@@ -238,8 +242,7 @@ class MoveProblem:
             e, T = self.ends, self.duration
             missing = CubicHermiteSpline([0.0, T], np.array([e.q0 - q[0], e.q1 - q[-1]]), np.array([e.v0 - v[0], e.v1 - v[-1]]))
             q, v, a = q + missing(t), v + missing(t, 1), a + missing(t, 2)
-        lengths = np.diff(t[[0, *self.knots]]) if self.legs > 1 else self.duration
-        return self.driven.guess(q, v, a, lengths)
+        return q, v, a, np.diff(t[[0, *self.knots]]) if self.legs > 1 else self.duration
 
     def cubic(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The joint cubic at times t: a Hermite cubic between the ends, a cubic spline through via points."""

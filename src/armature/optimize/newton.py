@@ -248,7 +248,7 @@ def appraise(v, now, limits, elastic, residual):
 
 @loop
 def complete(z, p, t, f, nr, v, gap):
-    """The rows that are variables, and the sums of the totals: v[k, :nz] = z, then p and Σt at the end; gap_k = f_k − x_{k+1}, their Σ|·|."""
+    """v[k, :nz] = z, then p and Σt at the end: rows that are variables, and totals. gap_k = f_k − x_{k+1}; Σ|gap| is returned."""
     knots, nz = z.shape
     for k in range(knots):
         v[k * nr : k * nr + nz] = z[k]

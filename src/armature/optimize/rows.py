@@ -42,6 +42,9 @@ class Rows(NamedTuple):
     am: np.ndarray
 
 
+PLAIN = 4  # fields of `Rows` that rows have which are not elastic
+
+
 class Aim(NamedTuple):
     """What the products of (I2) shall be: mu, and what is added to it for the lower and the upper bound of every row, (R,) each."""
 

@@ -70,7 +70,7 @@ def scale(evaluator: Evaluator) -> bool:
     evaluator.values(evaluator.point)
     evaluator.derivatives()
     parts = [evaluator.point.v, evaluator.point.f, evaluator.point.l, *running.d, *end.d]
-    if not all(np.isfinite(part).all() for part in parts):
+    if not math.isfinite(sum(float(part.sum()) for part in parts)):
         return False
     n = evaluator.n
     steepest = max(np.abs(running.d.g[:, : n.nz]).max(), np.abs(end.d.g[:, : n.nz]).max())
@@ -79,7 +79,7 @@ def scale(evaluator: Evaluator) -> bool:
     totals = factor(np.maximum(*(largest(b.d.T, n.nt if b.stage.nt else 0, n.nz + n.np, n.nt) for b in (running, end))))
     for block in (running, end):
         nc = block.stage.nc
-        J, first = np.abs(block.d.J).max(0, initial=0.0), block.stage.layout.J_first
+        J, first = np.maximum(block.d.J.max(0, initial=0.0), -block.d.J.min(0, initial=0.0)), block.stage.layout.J_first
         size = np.array([J[first[c] : first[c + 1]].max(initial=0.0) for c in range(nc)])
         size = np.maximum(size, largest(block.d.Jp, nc, n.np, nc))
         block.w[0] = cost
