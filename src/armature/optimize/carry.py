@@ -38,15 +38,13 @@ class Known:
 def carried(result: Result, motion: Trajectory, problem: MoveProblem) -> Result:
     """A result as the start of another problem of the same model. motion: its own; it is brought to the new ends and duration."""
     N, old = problem.N, len(result.u)
-    q, v, a, durations = problem.sampled(motion)
-    h = np.sum(durations) / N
-    x, u = np.hstack([q, v, a, np.zeros((N + 1, result.x.shape[1] - 3 * q.shape[1]))]), np.zeros((N, result.u.shape[1]))
+    guess = problem.guess(motion)
+    x, u = np.array(guess.x), np.array(guess.u)
     n = problem.driven.shape.n
-    u[:, :n] = np.diff(a, axis=0) / h
     # what is not motion: stores and slacks, which follow the power
     x[:, 3 * n :] = at_knots(result.x[:, 3 * n :], N + 1)
     u[:, n:] = at_steps(result.u[:, n:], N, RULES[problem.driven.rule][0] if problem.driven.shape.slacks else (0.5,))
-    start = replace(result, x=x, u=u, p=np.broadcast_to(durations if problem.legs else 0.0, result.p.shape) * 1.0)
+    start = replace(result, x=x, u=u, p=np.broadcast_to(guess.p, result.p.shape) * 1.0)
     if old == N:
         return start
     passed = replace(problem, N=old).knots, problem.knots

@@ -57,6 +57,7 @@ class MoveProblem:
     Where a via point has a free passing time, every leg has a duration of its own; those between given times are held.
     smooth: widths of corners.  directions: (N, n) which way the joints move in each step, ±1, 0 where it is not known.
     still: joints that do not move at all.  tighter: {name of a limit: factor below 1} where limits were exceeded between knots.
+    level: {joint: (knots,) greatest magnitudes of its acceleration} where it runs at its greatest speed.
     passed_first: parts of the duration at which free via points are passed in the starting motion, by the joints' travel if left out.
     """
 
@@ -70,8 +71,11 @@ class MoveProblem:
     still: tuple[int, ...] = ()
     tighter: Mapping[str, float] = field(default_factory=dict)
     passed_first: tuple[float, ...] = ()
+    level: Mapping[int, np.ndarray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.N, int | np.integer):
+            raise ArgumentError(f"knots = {self.N!r} must be a whole number; give other things by name, e.g. supply=…")
         if self.N < FEWEST:
             raise ArgumentError(f"knots = {self.N}: a motion needs at least {FEWEST} steps in time; 100 is usual")
 
@@ -120,6 +124,20 @@ class MoveProblem:
         inner = self.passing[1:-1]
         return [*(min(max(round(f * self.N), k + 1), self.N - (len(inner) - k)) for k, f in enumerate(inner)), self.N]
 
+    @property
+    def busy(self) -> float:
+        """The part of the duration in which the joint that rests longest moves."""
+        return 1.0
+
+    def timed_as(self, motion: Trajectory) -> MoveProblem:
+        """The same with a motion's duration as the first one."""
+        return replace(self, move=replace(self.move, duration=motion.duration))
+
+    @property
+    def leg_ends(self) -> list[int]:
+        """The knot at which each leg with a free duration ends, or the last one."""
+        return self.knots if self.legs > 1 else [self.N]
+
     def steps(self, duration: float) -> np.ndarray:
         """(N,) lengths of the steps for a motion of this duration, s; passing times that are given are met exactly."""
         h, begin, t0 = np.empty(self.N), 0, 0.0
@@ -153,6 +171,7 @@ class MoveProblem:
             data[:N, 0] = self.steps(self.duration)
         self._draw_means_in(data)
         self._keep_directions(low, high)
+        self._keep_level(low, high)
         u = self._keep_still(low, high, base.u)
         totals = model.total_bounds(None if self.free else self.duration)
         limits = self._limits_once(base.constraints)
@@ -188,6 +207,13 @@ class MoveProblem:
         np.copyto(v_low, np.maximum(v_low, least), where=forth & loose)
         np.copyto(v_high, np.minimum(v_high, -least), where=back & loose)
 
+    def _keep_level(self, low: np.ndarray, high: np.ndarray) -> None:
+        """Joints at their greatest speed: inside the motion, hardly any acceleration."""
+        for j, most in self.level.items():
+            k = 2 * self.robot.n + j
+            inner = resampled(most, self.N + 1)[1:-1]
+            low[1:-1, k], high[1:-1, k] = np.maximum(low[1:-1, k], -inner), np.minimum(high[1:-1, k], inner)
+
     def _keep_still(self, low: np.ndarray, high: np.ndarray, u: Any) -> Any:
         """Joints that do not move: no jerk; their states then follow from the start."""
         if not self.still:
@@ -207,7 +233,7 @@ class MoveProblem:
             return {}
         shares = np.zeros((self.N, self.legs))
         begin = 0
-        for leg, end in enumerate(self.knots if self.legs > 1 else [self.N]):
+        for leg, end in enumerate(self.leg_ends):
             shares[begin:end, leg] = 1.0 / (end - begin)
             begin = end
         return {"steps": shares, "durations": self._leg_bounds()}
@@ -226,13 +252,11 @@ class MoveProblem:
         low[fixed] = high[fixed] = np.diff(self.passing)[fixed] * self.duration
         return low, high
 
-    def guess(self, trajectory: Trajectory | None = None) -> Guess:
-        """A starting motion: a given one, brought to this duration and these ends, or the joint cubic through the via points."""
-        return self.driven.guess(*self.sampled(trajectory))
+    def guess(self, trajectory: Trajectory | None = None, times: np.ndarray | None = None) -> Guess:
+        """A starting motion: a given one, brought to this duration and these ends, or the joint cubic through the via points.
 
-    def sampled(self, trajectory: Trajectory | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray, Any]:
-        """q, v, a at the knots, (N+1, n) each, of that motion, and its free durations, s."""
-        t = np.concatenate([[0.0], np.cumsum(self.steps(self.duration))])
+        times: (N+1,) of the knots, s, where they are known."""
+        t = np.concatenate([[0.0], np.cumsum(self.steps(self.duration))]) if times is None else times
         if trajectory is None:
             q, v, a = self.cubic(t)
         else:
@@ -242,7 +266,12 @@ class MoveProblem:
             e, T = self.ends, self.duration
             missing = CubicHermiteSpline([0.0, T], np.array([e.q0 - q[0], e.q1 - q[-1]]), np.array([e.v0 - v[0], e.v1 - v[-1]]))
             q, v, a = q + missing(t), v + missing(t, 1), a + missing(t, 2)
-        return q, v, a, np.diff(t[[0, *self.knots]]) if self.legs > 1 else self.duration
+        if self.legs <= 1:
+            return self.driven.guess(q, v, a, self.duration)
+        found = self.driven.guess(q, v, a, np.diff(t[[0, *self.leg_ends]]))
+        u = np.array(found.u)
+        u[:, : self.robot.n] = np.diff(a, axis=0) / np.diff(t)[:, None]  # legs have steps of their own
+        return replace(found, u=u)
 
     def cubic(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The joint cubic at times t: a Hermite cubic between the ends, a cubic spline through via points."""
@@ -264,6 +293,11 @@ class MoveProblem:
         t = np.concatenate([[0.0], np.cumsum(h)])
         q, v, a = (result.x[:, k * n : (k + 1) * n] for k in range(3))
         return Trajectory(t, q, v, a, self.robot.joint_names, interpolation="linear")
+
+
+def resampled(values: np.ndarray, count: int) -> np.ndarray:
+    """(count,) values at evenly spaced places, from those (k,) at others."""
+    return np.interp(np.linspace(0.0, 1.0, count), np.linspace(0.0, 1.0, len(values)), values)
 
 
 def tightened(problem: Problem, tighter: Mapping[str, float]) -> Problem:

@@ -260,7 +260,9 @@ class Planner:
             return choose(exact)
         first = self.attempt(rounded, problem.guess(guess), rough)
         if not first.ok and not self.late and self.weights == Weights(energy=1.0) and only_copper(problem):
-            first = self.attempt(rounded, problem.guess(guess), weights=Weights(heat=1.0))
+            cool = self.attempt(rounded, problem.guess(guess), weights=Weights(heat=1.0))
+            # what gains by ever faster turns is not an optimum, even where a search ends there
+            first = replace(cool, result=replace(cool.result, status=Status.STALLED)) if cool.whirls else cool
         if not first.ok and not self.late:
             eased = self.eased(rounded, guess)
             first = first if eased is None or (eased.note and first.whirls) else eased

@@ -158,15 +158,21 @@ def border_columns(Fp, T, used, np_, local, k, V, Vf, B):
 
 @loop
 def add_outer(few, shares, W):
-    """Add the outer products of four rows, times their shares, to the lower triangle of W, loaded once."""
+    """Add the outer products of four rows, times their shares, to the lower triangle of W, two of its rows at a time (and an entry more)."""
     r0, r1, r2, r3 = few[0], few[1], few[2], few[3]
     n = W.shape[0]
-    for a in range(n):
+    for a in range(0, n - 1, 2):
         x0, x1, x2, x3 = shares[0] * r0[a], shares[1] * r1[a], shares[2] * r2[a], shares[3] * r3[a]
-        if x0 != 0.0 or x1 != 0.0 or x2 != 0.0 or x3 != 0.0:
-            target = W[a]
-            for b in range(a + 1):
-                target[b] += x0 * r0[b] + x1 * r1[b] + x2 * r2[b] + x3 * r3[b]
+        y0, y1, y2, y3 = shares[0] * r0[a + 1], shares[1] * r1[a + 1], shares[2] * r2[a + 1], shares[3] * r3[a + 1]
+        upper, lower = W[a], W[a + 1]
+        for b in range(a + 2):
+            upper[b] += x0 * r0[b] + x1 * r1[b] + x2 * r2[b] + x3 * r3[b]
+            lower[b] += y0 * r0[b] + y1 * r1[b] + y2 * r2[b] + y3 * r3[b]
+    if n % 2 == 1:
+        x0, x1, x2, x3 = shares[0] * r0[n - 1], shares[1] * r1[n - 1], shares[2] * r2[n - 1], shares[3] * r3[n - 1]
+        last = W[n - 1]
+        for b in range(n):
+            last[b] += x0 * r0[b] + x1 * r1[b] + x2 * r2[b] + x3 * r3[b]
 
 
 @part
