@@ -121,10 +121,10 @@ class LoopMove(MoveProblem):
         full[0][:, list(self.closure.dependent)] = self.ends.q0[list(self.closure.dependent)]
         return self.closure.follow(full[0], full[1], full[2])
 
-    def guess(self, trajectory: Trajectory | None = None) -> Guess:
+    def guess(self, trajectory: Trajectory | None = None, times: np.ndarray | None = None) -> Guess:
         """A starting motion: a given one (its free coordinates) brought to this duration, where it can be closed; else the joint cubic."""
-        t = np.concatenate([[0.0], np.cumsum(self.steps(self.duration))])
-        lengths = np.diff(t[[0, *self.knots]]) if self.legs > 1 else self.duration
+        t = np.concatenate([[0.0], np.cumsum(self.steps(self.duration))]) if times is None else times
+        lengths = np.diff(t[[0, *self.leg_ends]]) if self.legs > 1 else self.duration
         if trajectory is not None:
             try:
                 return self.driven.guess(*self.completed(*self.sampled(trajectory, t)), lengths)

@@ -17,7 +17,7 @@ from armature.drive import as_supply, stack
 from armature.motion.trajectory import Trajectory
 from armature.optimize.answer import check_task, solution
 from armature.optimize.by_durations import Found, by_durations
-from armature.optimize.carry import carried
+from armature.optimize.carry import carried, guess_from
 from armature.optimize.certify import ALLOWED, margins
 from armature.optimize.detours import detours, skewed
 from armature.optimize.diagnose import between_knots, diagnose
@@ -157,7 +157,7 @@ def prices(problem: MoveProblem, duration: float, heat: float) -> Callable[[floa
     """Weights by the price f of jerk: f = 1 makes a jump of the acceleration at a few knots cost 1 % of the duration."""
     legs = np.diff(problem.points, axis=0)
     way = max(1e-4, float(np.sum(np.max(legs**2, axis=1)))) * len(legs) ** 4  # every leg in its part of the time
-    jerk = 0.01 * duration**6 / (problem.N * 192 * way)
+    jerk = 0.01 * duration * (problem.busy * duration) ** 5 / (problem.N * 192 * way)
     return lambda f: Weights(time=1.0, jerk=jerk * f, heat=HEAT * duration / max(heat, 1e-9))
 
 
@@ -334,10 +334,11 @@ def at_most(problem: MoveProblem, duration: float, best: Attempt) -> tuple[MoveP
 def sharpened(planner: Planner, problem: MoveProblem, best: Attempt, price: float, last: float = LAST) -> Attempt | None:
     """Prices lowered to the last one, then the directions of dry friction kept where that helps; None where that failed."""
     found = ladder(planner, problem, best, price, last)
-    if not found or not problem.driven.dry or planner.late or (problem.driven.smooth.power and kept(found[-1])):
+    known = problem.driven.smooth.power or isinstance(problem, RestingMove)  # corners are narrow already
+    if not found or not problem.driven.dry or planner.late or (known and kept(found[-1])):
         return found[-1] if found else None
     exact = planner.directed(found[-1], prices(problem, found[-1].motion.duration, copper(problem, found[-1].motion))(last))
-    better = exact.ok and not (problem.driven.smooth.power and exceeded(exact) > exceeded(found[-1]))
+    better = exact.ok and not (known and exceeded(exact) > exceeded(found[-1]))
     return exact if better else found[-1]
 
 
@@ -345,10 +346,10 @@ def ladder(planner: Planner, problem: MoveProblem, best: Attempt, price: float, 
     """Motions at prices lowered step by step to the last one, or until that gains little; none where the first ones fail.
 
     known: whether to start with the multipliers too."""
-    problem = replace(problem, move=replace(problem.move, duration=best.motion.duration))
+    problem = problem.timed_as(best.motion)
     weights = prices(problem, best.motion.duration, copper(problem, best.motion))
     start: Any = best.result if problem.N == best.problem.N else carried(best.result, best.motion, problem)
-    start = start if known else problem.guess(best.motion)
+    start = start if known else guess_from(best.motion, problem)
     found: list[Attempt] = []
     f, ratio, tries, gain = price, 0.3, 2, 0.0
     lowest = last if last > LAST else LOWEST
@@ -365,7 +366,7 @@ def ladder(planner: Planner, problem: MoveProblem, best: Attempt, price: float, 
             if found:
                 f, ratio = f / ratio**0.5, ratio**0.5
             else:  # the multipliers did not help
-                start, f = problem.guess(best.motion), 3.0 * f
+                start, f = guess_from(best.motion, problem), 3.0 * f
     return found
 
 

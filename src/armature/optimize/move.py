@@ -120,6 +120,20 @@ class MoveProblem:
         inner = self.passing[1:-1]
         return [*(min(max(round(f * self.N), k + 1), self.N - (len(inner) - k)) for k, f in enumerate(inner)), self.N]
 
+    @property
+    def busy(self) -> float:
+        """The part of the duration in which the joint that rests longest moves."""
+        return 1.0
+
+    def timed_as(self, motion: Trajectory) -> MoveProblem:
+        """The same with a motion's duration as the first one."""
+        return replace(self, move=replace(self.move, duration=motion.duration))
+
+    @property
+    def leg_ends(self) -> list[int]:
+        """The knot at which each leg with a free duration ends, or the last one."""
+        return self.knots if self.legs > 1 else [self.N]
+
     def steps(self, duration: float) -> np.ndarray:
         """(N,) lengths of the steps for a motion of this duration, s; passing times that are given are met exactly."""
         h, begin, t0 = np.empty(self.N), 0, 0.0
@@ -207,7 +221,7 @@ class MoveProblem:
             return {}
         shares = np.zeros((self.N, self.legs))
         begin = 0
-        for leg, end in enumerate(self.knots if self.legs > 1 else [self.N]):
+        for leg, end in enumerate(self.leg_ends):
             shares[begin:end, leg] = 1.0 / (end - begin)
             begin = end
         return {"steps": shares, "durations": self._leg_bounds()}
@@ -226,9 +240,11 @@ class MoveProblem:
         low[fixed] = high[fixed] = np.diff(self.passing)[fixed] * self.duration
         return low, high
 
-    def guess(self, trajectory: Trajectory | None = None) -> Guess:
-        """A starting motion: a given one, brought to this duration and these ends, or the joint cubic through the via points."""
-        t = np.concatenate([[0.0], np.cumsum(self.steps(self.duration))])
+    def guess(self, trajectory: Trajectory | None = None, times: np.ndarray | None = None) -> Guess:
+        """A starting motion: a given one, brought to this duration and these ends, or the joint cubic through the via points.
+
+        times: (N+1,) of the knots, s, where they are known."""
+        t = np.concatenate([[0.0], np.cumsum(self.steps(self.duration))]) if times is None else times
         if trajectory is None:
             q, v, a = self.cubic(t)
         else:
@@ -238,8 +254,12 @@ class MoveProblem:
             e, T = self.ends, self.duration
             missing = CubicHermiteSpline([0.0, T], np.array([e.q0 - q[0], e.q1 - q[-1]]), np.array([e.v0 - v[0], e.v1 - v[-1]]))
             q, v, a = q + missing(t), v + missing(t, 1), a + missing(t, 2)
-        lengths = np.diff(t[[0, *self.knots]]) if self.legs > 1 else self.duration
-        return self.driven.guess(q, v, a, lengths)
+        if self.legs <= 1:
+            return self.driven.guess(q, v, a, self.duration)
+        found = self.driven.guess(q, v, a, np.diff(t[[0, *self.leg_ends]]))
+        u = np.array(found.u)
+        u[:, : self.robot.n] = np.diff(a, axis=0) / np.diff(t)[:, None]  # legs have steps of their own
+        return replace(found, u=u)
 
     def cubic(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The joint cubic at times t: a Hermite cubic between the ends, a cubic spline through via points."""
