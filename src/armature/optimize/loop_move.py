@@ -81,7 +81,10 @@ class LoopMove(MoveProblem):
         tighter = {name: f for name, f in self.tighter.items() if name.rpartition(" of ")[2] in names}
         stand_in = free_joints_only(self.robot, tuple(names[j] for j in free))
         driven: Any = self.driven
-        return FreeMove(stand_in, task, self.supply, self.N, self.free, self.smooth, directions, still, tighter, self.passed_first, driven)
+        level = {free.index(j): most for j, most in self.level.items() if j in free}
+        return FreeMove(
+            stand_in, task, self.supply, self.N, self.free, self.smooth, directions, still, tighter, self.passed_first, level, driven
+        )
 
     @cached_property
     def ends(self) -> Ends:

@@ -57,6 +57,7 @@ class MoveProblem:
     Where a via point has a free passing time, every leg has a duration of its own; those between given times are held.
     smooth: widths of corners.  directions: (N, n) which way the joints move in each step, ±1, 0 where it is not known.
     still: joints that do not move at all.  tighter: {name of a limit: factor below 1} where limits were exceeded between knots.
+    level: {joint: (knots,) greatest magnitudes of its acceleration} where it runs at its greatest speed.
     passed_first: parts of the duration at which free via points are passed in the starting motion, by the joints' travel if left out.
     """
 
@@ -70,8 +71,11 @@ class MoveProblem:
     still: tuple[int, ...] = ()
     tighter: Mapping[str, float] = field(default_factory=dict)
     passed_first: tuple[float, ...] = ()
+    level: Mapping[int, np.ndarray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.N, int | np.integer):
+            raise ArgumentError(f"knots = {self.N!r} must be a whole number; give other things by name, e.g. supply=…")
         if self.N < FEWEST:
             raise ArgumentError(f"knots = {self.N}: a motion needs at least {FEWEST} steps in time; 100 is usual")
 
@@ -167,6 +171,7 @@ class MoveProblem:
             data[:N, 0] = self.steps(self.duration)
         self._draw_means_in(data)
         self._keep_directions(low, high)
+        self._keep_level(low, high)
         u = self._keep_still(low, high, base.u)
         totals = model.total_bounds(None if self.free else self.duration)
         limits = self._limits_once(base.constraints)
@@ -201,6 +206,13 @@ class MoveProblem:
         least = np.where(forth & back, 0.0, STANDS)
         np.copyto(v_low, np.maximum(v_low, least), where=forth & loose)
         np.copyto(v_high, np.minimum(v_high, -least), where=back & loose)
+
+    def _keep_level(self, low: np.ndarray, high: np.ndarray) -> None:
+        """Joints at their greatest speed: inside the motion, hardly any acceleration."""
+        for j, most in self.level.items():
+            k = 2 * self.robot.n + j
+            inner = resampled(most, self.N + 1)[1:-1]
+            low[1:-1, k], high[1:-1, k] = np.maximum(low[1:-1, k], -inner), np.minimum(high[1:-1, k], inner)
 
     def _keep_still(self, low: np.ndarray, high: np.ndarray, u: Any) -> Any:
         """Joints that do not move: no jerk; their states then follow from the start."""
@@ -281,6 +293,11 @@ class MoveProblem:
         t = np.concatenate([[0.0], np.cumsum(h)])
         q, v, a = (result.x[:, k * n : (k + 1) * n] for k in range(3))
         return Trajectory(t, q, v, a, self.robot.joint_names, interpolation="linear")
+
+
+def resampled(values: np.ndarray, count: int) -> np.ndarray:
+    """(count,) values at evenly spaced places, from those (k,) at others."""
+    return np.interp(np.linspace(0.0, 1.0, count), np.linspace(0.0, 1.0, len(values)), values)
 
 
 def tightened(problem: Problem, tighter: Mapping[str, float]) -> Problem:
