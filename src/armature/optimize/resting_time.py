@@ -21,7 +21,7 @@ from armature.optimize.plan import Attempt, Planner
 from armature.optimize.problem import Guess
 from armature.optimize.rests import RestingMove, squeezed, stations, windows
 
-HOT = 0.01  # of the limit of a mean: what is exceeded by more is not cured by drawing the limit in
+HOT = 0.03  # of the limit of a mean: what is exceeded by more is not cured by drawing the limit in
 JOINTS = 3  # that stand, at most
 LONGER = (1.0, 0.6, 0.35)  # times the part of the time in which the joint moves at first, where the search fails
 CORNERS = (1.0, 1.0), (0.5, 0.5), (0.3, 0.2), (0.3, 0.1)  # widths of gears' corners and of dry friction's, of the first ones
@@ -84,7 +84,7 @@ def standing(best: Attempt, j: int, part: float) -> Iterator[tuple[RestingMove, 
         knots = [near(window) for window in dense]
         task = RestingMove(**known, rests={**rests, j: tuple((a / problem.N, b / problem.N) for a, b in knots)}, shares=(1.0,))
         begins = {k: x for window, edges in zip(times, knots) for x, k in zip(window, edges)}
-        shares = sorted(float(begins.get(k, at[k])) / motion.duration for k in task.leg_ends)
+        shares = sorted(float(begins[k] if k in begins else at[k]) / motion.duration for k in task.leg_ends)
         task = replace(task, shares=tuple(shares))
         yield task, task.guess(squeezed(motion, j, times, stations(problem, motion)))
 

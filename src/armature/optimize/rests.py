@@ -85,9 +85,10 @@ class RestingMove(MoveProblem):
         return [(j, round(begin * self.N), round(end * self.N)) for j, windows in self.rests.items() for begin, end in windows]
 
     def problem(self, weights: Weights) -> Problem:
-        """Bounds and data for the solver; where nothing else is known, joints that rest move one way only in between."""
-        task = self if self.directions is not None else replace(self, directions=self.one_way())
-        return super(RestingMove, task).problem(weights)
+        """Bounds and data for the solver; with free legs, or where nothing else is known, joints that rest move one way in between."""
+        given, own = self.directions, self.one_way()
+        known = own if given is None else np.where(own != 0.0, own, given) if self.shares else given
+        return super(RestingMove, replace(self, directions=known)).problem(weights)
 
     def one_way(self) -> np.ndarray:
         """(N, n): which way joints that rest at times move at others, where all their points lie in that direction; 0 elsewhere."""
