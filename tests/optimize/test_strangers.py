@@ -33,3 +33,17 @@ def test_motions_at_their_greatest_speed_do_not_zigzag_around_it():
 def test_what_is_no_number_of_knots_is_told(knots):
     with pytest.raises(arm.ArgumentError, match="must be a whole number"):
         arm.minimize_time(strong_arm(), arm.Move([0.0, 0.0], [0.5, 0.5]), knots)
+
+
+def test_a_lossy_gear_that_turns_back_at_full_current_is_held_back_where_it_turns_only():
+    # braking, the gear's losses help; once it has turned they hinder: the current jumps by 1/(0.7 · 0.5) between two knots
+    gear = arm.Gear(50.0, 0.7, efficiency_back=0.5)
+    turn = arm.Drive(arm.Motor(resistance=1.0, torque_constant=0.05, peak_current=2.0), gear, arm.Amplifier(48.0))
+    limits = arm.Limits(-3.0, 3.0)
+    link = arm.Link("a", 4.0, (0.3, 0, 0), (0.01, 0.05, 0.05, 0, 0, 0))
+    joint = arm.Joint("turn", "revolute", "base", "a", axis=(0, 0, 1), limits=limits)
+    robot = arm.Robot("turntable", (arm.Link("base"), link), (joint,), "base", (0.0, 0.0, -9.81)).with_drives({"turn": turn})
+    # 1.42 s is the least time; the limit drawn in for the whole motion cost 2.9 J, with four times the knots
+    plan = arm.minimize_energy(robot, arm.Move([0.0], [0.0], 1.7, via=[[1.0]]))
+    assert plan.certificate.ok, str(plan.certificate)
+    assert plan.energy < 2.0 and len(plan.trajectory) == 101

@@ -30,7 +30,7 @@ from armature.optimize.move import MoveProblem, default_smooth
 from armature.optimize.problem import Guess
 from armature.optimize.refine import ENOUGH as ENOUGH
 from armature.optimize.refine import FINEST as FINEST
-from armature.optimize.refine import at_knot, cures_of
+from armature.optimize.refine import at_knot, cures_of, turns_at
 from armature.optimize.refine import finer_problem as finer_problem
 from armature.optimize.rests import rested
 from armature.optimize.result import Iteration, Result, Status
@@ -185,7 +185,8 @@ class Planner:
                 best = cooler
                 notes.append(f"{worst.joint} stands for a part of the time: else its {worst}")
                 continue
-            if worst.fraction < -JAGGED and worst.limit not in MEANS and not best.note and not at_knot(best.motion, worst.time):
+            elsewhere = worst.limit not in MEANS and not at_knot(best.motion, worst.time) and not turns_at(best.motion, worst)
+            if worst.fraction < -JAGGED and elsewhere and not best.note:
                 calm = self.eased(replace(best.problem, directions=None), best.motion)
                 if calm is not None and calm.worst is not None and calm.worst.fraction > 0.5 * worst.fraction:
                     best, notes = replace(calm, note=CALMED), [*notes, f"{CALMED}: else {worst}"]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 FINEST = 400  # knots up to which a plan is refined
 SMALL = 3e-3  # violation between knots that is cured by tighter limits instead of more knots
 SHARP = 0.03  # the same with narrow corners of gears, which finer knots make harder
+SURELY = 1.2  # power of what is exceeded by which a limit is drawn in
 SPEEDS = "velocity", "motor speed"
 RUNNING = 0.995  # of its greatest speed: a joint that runs at it
 FREELY = 1e9  # rad/s² or m/s²: no limit
@@ -30,14 +31,18 @@ ENOUGH = 0.95 * ALLOWED  # violation between knots that is left as it is
 def cures_of(best: Attempt, worst: Margin) -> Iterator[tuple[MoveProblem, str]]:
     """Problems whose motion should keep what this one exceeds, with what is to be said of them; those that are quicker or gain more first.
 
-    At knots, limits are drawn in, and between them too where little is exceeded; else there are more knots. Speeds are levelled first.
+    At knots, limits are drawn in, and between them too where little is exceeded; else there, or there are more knots. Speeds are levelled.
     Sharp corners need many iterations in finer knots: last, the limit is drawn in with the knots at hand."""
     problem, small = best.problem, SHARP if best.problem.driven.smooth.power else SMALL
     if at_knot(best.motion, worst.time):
         found = [drawn_in_at_knots(best, worst)]
     else:
         finer = finer_problem(problem, worst, small)
-        found = [*(levelled(best, N) for N in sorted({problem.N, finer[0].N}, reverse=True) if worst.limit in SPEEDS), finer]
+        if worst.limit in SPEEDS:
+            found = [*(levelled(best, N) for N in sorted({problem.N, finer[0].N}, reverse=True)), finer]
+        else:
+            there = finer[0].N != problem.N or np.ndim(problem.tighter.get(f"{worst.limit} of {worst.joint}", 1.0))
+            found = [drawn_in_there(best, worst), finer] if there else [finer]
         if best.sharp and finer[0].N != problem.N:
             found.append(finer_problem(problem, worst, np.inf))
     yield from (cure for cure in found if cure[1])
@@ -48,15 +53,36 @@ def drawn_in_at_knots(best: Attempt, worst: Margin) -> tuple[MoveProblem, str]:
     problem, notes = best.problem, []
     for margin in best.margins:
         if margin.fraction < -ENOUGH and (margin is worst or (margin.limit not in MEANS and at_knot(best.motion, margin.time))):
-            problem, note = finer_problem(problem, margin, np.inf)
+            there = np.ndim(problem.tighter.get(f"{margin.limit} of {margin.joint}", 1.0))
+            problem, note = drawn_in_there(replace(best, problem=problem), margin) if there else finer_problem(problem, margin, np.inf)
             notes += [note] if note else []
     return problem, "; ".join(notes)
+
+
+def drawn_in_there(best: Attempt, worst: Margin) -> tuple[MoveProblem, str]:
+    """The problem with the limit drawn in at the two knots around the violation only.
+
+    Where a joint turns, a gear that was driven begins to drive: what its motor gives jumps between two knots that both keep the limit."""
+    name, problem = f"{worst.limit} of {worst.joint}", best.problem
+    if worst.limit in MEANS or name not in problem.driven.model.constraint_names:
+        return problem, ""
+    factor = np.ones(len(best.motion)) * problem.tighter.get(name, 1.0)
+    k = interval(best.motion, worst.time)
+    factor[k : k + 2] *= (1.0 - worst.fraction) ** -SURELY
+    note = f"limit drawn in by {100 * (1 - factor[k]):.2g} % at two knots: between them {worst}"
+    return (replace(problem, tighter={**problem.tighter, name: factor}), note) if factor.min() >= DEEPEST else (problem, "")
 
 
 def at_knot(motion: Trajectory, time: float) -> bool:
     """Whether something occurs at a knot: where the exact law is beyond a limit there, knots in between do not help."""
     i = interval(motion, time)
     return min(time - motion.t[i], motion.t[i + 1] - time) < KNOT * (motion.t[i + 1] - motion.t[i])
+
+
+def turns_at(motion: Trajectory, worst: Margin) -> bool:
+    """Whether the joint turns in the step in which a limit is exceeded."""
+    k = interval(motion, worst.time)
+    return worst.joint in motion.joint_names and float(np.prod(motion.v[k : k + 2, motion.joint_names.index(worst.joint)])) < 0.0
 
 
 def interval(motion: Trajectory, time: float) -> int:
@@ -71,13 +97,15 @@ def finer_problem(problem: MoveProblem, worst: Margin, small: float = SMALL) -> 
     name, model = f"{worst.limit} of {worst.joint}", problem.driven.model
     known = name in (*model.constraint_names, *model.state_names, *model.total_names)
     if known and (-worst.fraction <= small or problem.N >= FINEST or name in model.total_names):
-        factor = problem.tighter.get(name, 1.0) * (1.0 - worst.fraction) ** -1.2
-        note = f"limit drawn in by {100 * (1 - factor):.2g} %: between knots {worst}"
-        return (replace(problem, tighter={**problem.tighter, name: factor}), note) if factor >= DEEPEST else (problem, "")
+        factor = problem.tighter.get(name, 1.0) * (1.0 - worst.fraction) ** -SURELY
+        least = float(np.min(factor))
+        note = f"limit drawn in by {100 * (1 - least):.2g} %: between knots {worst}"
+        return (replace(problem, tighter={**problem.tighter, name: factor}), note) if least >= DEEPEST else (problem, "")
     if problem.N >= FINEST:
         return problem, ""
     note = f"refined from {problem.N} to {2 * problem.N} knots: between knots {worst}"
-    return replace(problem, N=2 * problem.N, directions=None, level={}), note
+    everywhere = {name: factor for name, factor in problem.tighter.items() if np.ndim(factor) == 0}
+    return replace(problem, N=2 * problem.N, directions=None, level={}, tighter=everywhere), note
 
 
 def levelled(best: Attempt, knots: int) -> tuple[MoveProblem, str]:
