@@ -46,7 +46,7 @@ def by_durations(
         high = best[0].motion.duration
         T, step = ((low * high) ** 0.5, step) if low else (step * high, max(step**2, 0.7))
         found = motion_in(search, problem, T, best[0])
-        low, best = (low, found) if found is not None else (T, best)
+        low, best = (low, found) if found is not None and found[0].motion.duration < high else (T, best)
     return best
 
 
@@ -58,7 +58,7 @@ def motion_in(planner: Planner, problem: MoveProblem, duration: float, near: Att
     if isinstance(near, Attempt):
         alike = replace(timed, smooth=near.problem.smooth, N=near.problem.N)
         if isinstance(near.problem, RestingMove):  # joints that stand do so for the same part of the time
-            alike = replace(near.problem, move=timed.move, tighter={})
+            alike = replace(near.problem, free=False, move=timed.move, tighter={})
         starts.insert(0, (alike, carried(near.result, near.motion, alike), WARM))
     for task, start, options in starts:
         found = planner.attempt(task, start, options)

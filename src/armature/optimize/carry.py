@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from armature.motion.trajectory import Trajectory
+from armature.optimize.problem import Guess
 from armature.optimize.result import Multipliers, Result
 from armature.optimize.transcribe import RULES
 
@@ -38,7 +39,7 @@ class Known:
 def carried(result: Result, motion: Trajectory, problem: MoveProblem) -> Result:
     """A result as the start of another problem of the same model. motion: its own; it is brought to the new ends and duration."""
     N, old = problem.N, len(result.u)
-    guess = problem.guess(motion)
+    guess = guess_from(motion, problem)
     x, u = np.array(guess.x), np.array(guess.u)
     n = problem.driven.shape.n
     # what is not motion: stores and slacks, which follow the power
@@ -49,6 +50,19 @@ def carried(result: Result, motion: Trajectory, problem: MoveProblem) -> Result:
         return start
     passed = replace(problem, N=old).knots, problem.knots
     return replace(start, multipliers=resampled(result.multipliers, result.x.shape[1], N, passed))
+
+
+def guess_from(motion: Trajectory, problem: MoveProblem) -> Guess:
+    """An optimum's motion, of whatever knots and duration, as a start of the problem; legs keep their parts of the time."""
+    return problem.guess(motion, knot_times(motion, problem) if problem.legs > 1 else None)
+
+
+def knot_times(motion: Trajectory, problem: MoveProblem) -> np.ndarray:
+    """(N+1,) times of the knots, s, at which each leg takes the part of the problem's duration that it takes of the motion's."""
+    ends = replace(problem, N=len(motion) - 1).leg_ends
+    at = np.interp(np.arange(problem.N + 1), [0, *problem.leg_ends], [0, *ends])
+    t = np.interp(at, np.arange(len(motion)), motion.t - motion.t[0])
+    return t * (problem.duration / motion.duration)
 
 
 def at_knots(values: np.ndarray, knots: int) -> np.ndarray:

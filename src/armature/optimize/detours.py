@@ -9,6 +9,7 @@ import numpy as np
 from armature.motion.trajectory import Trajectory
 from armature.optimize.move import MoveProblem
 
+BEND = 0.08  # of a joint's range, or of a turn: by which it bends away between via points
 SKEW = 0.1  # by which a skewed motion is faster at its start and slower at its end
 
 
@@ -30,6 +31,28 @@ def detours(problem: MoveProblem) -> list[Trajectory]:
                 for x, b in zip(moved, bump):
                     x[:, j] += size * b
                 found.append(Trajectory(t, moved[0], moved[1], moved[2], robot.joint_names))
+    return found
+
+
+def waverings(problem: MoveProblem) -> list[Trajectory]:
+    """The same between via points: one joint after the other bends away on every leg, to both sides, and passes all points."""
+    robot, T = problem.robot, problem.duration
+    t = np.concatenate([[0.0], np.cumsum(problem.steps(T))])
+    q, v, a = problem.cubic(t)
+    edges = t[[0, *problem.knots]]
+    leg = np.clip(np.searchsorted(edges, t, side="right") - 1, 0, len(edges) - 2)
+    w = 1.0 / np.diff(edges)[leg]
+    s = (t - edges[leg]) * w
+    bump = [np.sin(np.pi * s) ** 2, np.pi * w * np.sin(2 * np.pi * s), 2 * (np.pi * w) ** 2 * np.cos(2 * np.pi * s)]
+    found = []
+    for j, name in enumerate(robot.joint_names):
+        low, high = (problem.driven.joint_limit(name, side) for side in ("lower", "upper"))
+        for size in (-BEND, BEND):
+            size = float(np.clip(size * min(high - low, 2 * np.pi), 0.9 * (low - q[:, j].min()), 0.9 * (high - q[:, j].max())))
+            moved = [np.array(x) for x in (q, v, a)]
+            for x, b in zip(moved, bump):
+                x[:, j] += size * b
+            found.append(Trajectory(t, moved[0], moved[1], moved[2], robot.joint_names))
     return found
 
 

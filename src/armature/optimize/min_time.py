@@ -13,56 +13,54 @@ from typing import Any
 
 import numpy as np
 
-from armature.drive import as_supply, stack
+from armature.drive import as_supply
 from armature.motion.trajectory import Trajectory
 from armature.optimize.answer import check_task, solution
 from armature.optimize.by_durations import Found, by_durations
-from armature.optimize.carry import carried
-from armature.optimize.certify import ALLOWED, margins
-from armature.optimize.detours import detours, skewed
+from armature.optimize.certify import ALLOWED, MEANS, margins
+from armature.optimize.detours import detours, skewed, waverings
 from armature.optimize.diagnose import between_knots, diagnose
 from armature.optimize.driven import Weights
 from armature.optimize.follow_path import FollowPath
 from armature.optimize.forbidden import forbidden
 from armature.optimize.guess import stretched
 from armature.optimize.interior import Options, solve
+from armature.optimize.ladder import MUCH, Rung, copper, cubic_heat, exceeded, kept, ladder, merit, prices, sharpened
 from armature.optimize.least_along import least_time_along
 from armature.optimize.loop_move import move_problem
 from armature.optimize.move import MoveProblem, guess_duration
-from armature.optimize.plan import FINEST, Attempt, Planner, finer_problem
+from armature.optimize.plan import Attempt, Planner, greatest_power
 from armature.optimize.problem import Problem
+from armature.optimize.refine import FINEST, SPEEDS, at_knot, finer_problem, levelled
 from armature.optimize.resting_time import cooled
 from armature.optimize.rests import RestingMove
 from armature.optimize.result import Multipliers, Result, Status
 from armature.optimize.solution import Diagnosis, Solution
 from armature.optimize.task import Move
 from armature.robot.model import Robot
-from armature.simulate.ledger import flow_of, motion_steps
 
 COARSE = 50  # knots for the search of branches
 PRICES = (10.0, 3.0, 1.0)  # of jerk, in units that make about 1 % of the duration
 OTHER_PRICES = (1.0, 1e3)  # where the first one leads to nothing
 LOWER = (0.3, 0.1)  # prices at which branches are compared
-LAST = 0.02  # the last price
-LOWEST = 5e-4  # the last one where lower prices still gain much
 SLOWER = (1.001, 1.002, 1.004, 1.007, 1.012, 1.02, 1.035, 1.06)  # times the duration of a motion that breaks limits between knots
-AGAIN = 0.07  # the price from which a motion is sharpened again with more knots or limits drawn in
+AGAIN = 0.07  # the highest price from which a motion is sharpened again with more knots or limits drawn in
 SMALL = 1.5e-3  # violation between knots up to which a limit is drawn in instead of doubling the knots
+JUMPY = 0.03  # the same where knots have been doubled already
 COUNTED_LATER = "regenerative"  # the supply does not matter for the time: the simplest one is solved with
+PASSES = 5  # in which limits are drawn in or knots doubled
+WIDE = 0.3  # of the greatest power: a wide corner of gears
 CHALLENGES = 4  # times that something shorter is looked for
 SHORTER = 0.993  # of the best motion's time
 CALM = 1.01  # of the best motion's time: where the last search comes from
 LITTLE = 0.995  # of the best motion's time: what the last search begins with
 SAME = 1e-3  # of the duration: two motions nearer than this, and ten times as near in all joints, are one
-NARROWEST = 0.3, 0.1  # of the first widths of gears' corners and of dry friction's beside them
 EARLY = 0.4, 0.6  # of the time allowed: for the search of branches, and for something shorter
 QUICK = Options(tolerance=1e-4, iterations=60)
 ROUGH = Options(tolerance=1e-4, iterations=100)  # of branches
+HASTY = Options(tolerance=1e-4, iterations=50)  # of branches from detours
 ROUGHLY = Options(tolerance=1e-5, iterations=100)  # of what is compared with equal knots
 FINE = Options(tolerance=1e-6, iterations=70)
-WORTH = 3e-4  # of the duration: prices are lowered while that gains more
-FINER = 2e-3  # of the duration: knots are doubled while that gains more
-HEAT = 5e-4  # price of heat, as a part of duration/heat
 
 
 def minimize_time(
@@ -96,16 +94,30 @@ def minimize_time(
     planner, *early = (Planner(Weights(time=1.0), exact, callback, deadline and begin + part * deadline) for part in (1.0, *EARLY))
     coarse = replace(problem, N=min(knots, COARSE))
     best = branches(planner, coarse, guess, starts, early[0])
-    best = challenged(early[1], coarse, best) if starts != 1 else best
-    best = cooled(early[1], best, prices(coarse, best.motion.duration, copper(coarse, best.motion))(PRICES[-1]))
-    problem = replace(best.problem, N=knots, smooth=None) if isinstance(best.problem, RestingMove) else problem
-    best, notes = polished(planner, problem, best)
+    rungs = challenged(early[1], coarse, best) if starts != 1 else [best]
+    best, notes = polished(planner, problem, rungs)
+    if (rest := rested(early[1], planner, knots, rungs[-1])) is not None and not (kept(best) and shorter(best, rest[0])):
+        (best, notes), problem = rest, replace(rest[0].problem, N=knots, smooth=None, directions=None, tighter={})
     best, notes = refined(planner, problem, best, notes) if starts != 1 else (best, notes)
     if starts != 1 or not best.ok or not kept(best):
         best, notes = settled(planner, problem, best, notes)
     diagnosis = between_knots(best) if best.ok else unfinished(best) or diagnose(best, None)
     best = replace(best, problem=replace(best.problem, supply=counted))
     return solution(best, diagnosis, notes, time.perf_counter() - begin)
+
+
+def rested(early: Planner, planner: Planner, knots: int, low: Attempt) -> Found | None:
+    """The branch with joints at rest for a part of the time, where dry friction makes them too hot else; None where that is no help."""
+    cool = cooled(early, low, prices(low.problem, low.motion.duration, copper(low.problem, low.motion))(PRICES[-1]))
+    if not isinstance(cool.problem, RestingMove):
+        return None
+    found = polished(planner, replace(cool.problem, N=knots, smooth=None, directions=None), [cool])
+    return found if found[0].ok and kept(found[0]) else None
+
+
+def shorter(a: Attempt, b: Attempt) -> bool:
+    """Whether the first motion is as short as the second."""
+    return a.motion.duration <= b.motion.duration
 
 
 def unfinished(best: Attempt) -> Diagnosis | None:
@@ -153,20 +165,12 @@ def loose(move: Move) -> tuple:
     return tuple(replace(via, at=None) for via in move.via)
 
 
-def prices(problem: MoveProblem, duration: float, heat: float) -> Callable[[float], Weights]:
-    """Weights by the price f of jerk: f = 1 makes a jump of the acceleration at a few knots cost 1 % of the duration."""
-    legs = np.diff(problem.points, axis=0)
-    way = max(1e-4, float(np.sum(np.max(legs**2, axis=1)))) * len(legs) ** 4  # every leg in its part of the time
-    jerk = 0.01 * duration**6 / (problem.N * 192 * way)
-    return lambda f: Weights(time=1.0, jerk=jerk * f, heat=HEAT * duration / max(heat, 1e-9))
-
-
 def branches(planner: Planner, problem: MoveProblem, guess: Trajectory | None, starts: int | None, early: Planner | None = None) -> Attempt:
     """The branch that is best at low prices, at a moderate one; starting motions that lead to one branch are followed once.
 
     early: with less time, for all but the first one that leads to something."""
     given = [g for g in (guess,) if g is not None]
-    motions: Sequence[Any] = [*given, None, *detours(problem)]
+    motions: Sequence[Any] = [*given, None, *other_ways(problem)]
     enough = len(motions) if starts is None else max(1, starts)
     failed: list[Attempt] = []
     tracks: list[list[Attempt]] = []
@@ -185,10 +189,15 @@ def branches(planner: Planner, problem: MoveProblem, guess: Trajectory | None, s
     return best[: len(PRICES)][-1]
 
 
+def other_ways(problem: MoveProblem) -> list[Trajectory]:
+    """Starting motions that may lead to other branches."""
+    return waverings(problem) if problem.move.via and not problem.robot.loops else detours(problem)
+
+
 def smoothest(planner: Planner, problem: MoveProblem, motion: Trajectory | None, patient: bool) -> Attempt:
     """From a starting motion at the highest price. patient: at other prices too, where that fails."""
     start, weights = problem.guess(motion), prices(problem, problem.duration, cubic_heat(problem))
-    found = planner.attempt(problem, start, ROUGH, weights(PRICES[0]))
+    found = planner.attempt(problem, start, ROUGH if patient else HASTY, weights(PRICES[0]), rigid=not patient)
     for f in OTHER_PRICES if patient else ():
         found = found if found.ok or planner.late else planner.attempt(problem, start, ROUGH, weights(f))
     return found
@@ -213,18 +222,28 @@ def alike(a: Attempt, b: Attempt) -> bool:
     return bool(np.abs(q - r).max() <= 10 * SAME * max(float(np.ptp(r, axis=0).max()), 1e-3))
 
 
-def polished(planner: Planner, problem: MoveProblem, best: Attempt) -> Found:
-    """The branch with all its knots, ever lower prices, exact friction, and limits kept between knots."""
-    return mended(planner, sharpened(planner, problem, best, 1.0) or best) if best.ok else (best, [])
+def polished(planner: Planner, problem: MoveProblem, rungs: Sequence[Attempt]) -> Found:
+    """The branch with all its knots, ever lower prices, exact friction, and limits kept between knots. rungs: with few knots."""
+    top = rungs[0]
+    if not top.ok:
+        return top, []
+    low = [rung for rung in rungs[1:] if isinstance(rung, Rung) and rung.price >= AGAIN]
+    found = sharpened(planner, problem, low[-1], low[-1].price) if low else None
+    return mended(planner, found or sharpened(planner, problem, top, 1.0) or top)
+
+
+def again(best: Attempt) -> float:
+    """The price from which a motion is sharpened again: its own, where that is low."""
+    return min(best.price, AGAIN) if isinstance(best, Rung) else AGAIN
 
 
 def mended(planner: Planner, best: Attempt) -> Found:
     """The same with limits kept between knots: limits drawn in, or twice the knots; at last a little slower."""
     notes: list[str] = []
     small = SMALL
-    while (worst := best.worst) and worst.fraction < -ALLOWED and len(notes) < 4 and not planner.late:
-        finer, note = finer_problem(replace(best.problem, directions=None), worst, small)
-        better = sharpened(planner, finer, best, AGAIN) if note else None
+    while exceeded(best) > ALLOWED and len(notes) < PASSES and not planner.late:
+        finer, note = tighter_problem(best, small)
+        better = sharpened(planner, finer, best, again(best)) if note else None
         if better is not None:
             best = better
             notes.append(note)
@@ -233,6 +252,22 @@ def mended(planner: Planner, best: Attempt) -> Found:
         else:
             small = np.inf  # more knots did not help: draw limits in instead
     return slowed(best, notes)
+
+
+def tighter_problem(best: Attempt, small: float) -> tuple[MoveProblem, str]:
+    """A problem whose motion should keep all limits, and what was changed: all that are exceeded are drawn in, or speeds levelled, where
+    the worst one is by little, in the mean or at a knot; else there are twice the knots."""
+    worst, problem = best.margins[0], replace(best.problem, directions=None, smooth=None)
+    small = max(small, JUMPY) if 2 * problem.N >= FINEST else small
+    if worst.limit not in MEANS and not at_knot(best.motion, worst.time) and -worst.fraction > small:
+        return finer_problem(problem, worst, small)
+    level, note = levelled(best, problem.N)
+    problem, notes = replace(problem, level=level.level), [note] if note else []
+    for margin in best.margins:
+        if margin.fraction < -ALLOWED and not (note and margin.limit in SPEEDS):
+            problem, drawn = finer_problem(problem, margin, np.inf)
+            notes += [drawn] if drawn else []
+    return problem, "; ".join(notes)
 
 
 def slowed(best: Attempt, notes: list[str]) -> Found:
@@ -251,42 +286,48 @@ def refined(planner: Planner, problem: MoveProblem, best: Attempt, notes: list[s
     N, most = problem.N, 2 * problem.N if problem.driven.smooth.power else FINEST  # lossy gears: slow, and little is gained
     while best.ok and kept(best) and best.problem.N <= N <= most // 2 and not planner.late:
         N *= 2
-        better = sharpened(planner, replace(best.problem, N=N, directions=None, tighter={}), best, AGAIN)
+        better = sharpened(
+            planner, replace(best.problem, N=N, directions=None, smooth=None, level={}, tighter=of_means(best.problem)), best, again(best)
+        )
         better, told = mended(planner, better) if better is not None else (best, notes)
         gain = best.motion.duration / better.motion.duration - 1.0
         if gain <= 0.0 or not kept(better):
             break
         best, notes = better, told
-        if gain < FINER:
+        if gain < MUCH:
             break
     return best, notes
 
 
-def kept(best: Attempt) -> bool:
-    """Whether the motion keeps all limits, between knots too."""
-    return exceeded(best) <= ALLOWED
+def of_means(problem: MoveProblem) -> dict[str, Any]:
+    """The limits of means that have been drawn in: finer knots do not change them."""
+    return {name: factor for name, factor in problem.tighter.items() if name in problem.driven.model.total_names}
 
 
-def exceeded(best: Attempt) -> float:
-    """By which part of itself a limit is exceeded most, between knots too; negative where none is."""
-    return -best.worst.fraction if best.worst is not None else 0.0
-
-
-def challenged(planner: Planner, problem: MoveProblem, best: Attempt) -> Attempt:
+def challenged(planner: Planner, problem: MoveProblem, best: Attempt) -> Sequence[Attempt]:
     """Something shorter, sought from all starts with heat as the cost and the duration bounded: this leads to other branches.
 
-    Both have the same knots: fewer knots make motions longer, since jumps from limit to limit take a step each."""
+    Returns the motions at ever lower prices of the best one found. All have the same knots:
+    fewer knots make motions longer, since jumps from limit to limit take a step each."""
     planner = replace(planner, options=ROUGHLY)
-    steps = ladder(planner, problem, best, 0.3) if best.ok else []
-    if steps and (other := ladder(planner, problem, replace(best, motion=skewed(best.motion)), 0.3, known=False)):
-        best, steps = (other[0], other) if other[-1].motion.duration < steps[-1].motion.duration * (1 - 1e-4) else (best, steps)
+    rungs: Sequence[Attempt] = ladder(planner, problem, best, 0.3) if best.ok else []
+    if rungs and problem.driven.smooth.power:  # from wide corners of gears another way may lead down
+        wide = replace(problem, smooth=replace(problem.driven.smooth, power=WIDE * greatest_power(problem)))
+        rungs = better_of(rungs, ladder(planner, wide, best, 1.0))
+    if rungs:
+        rungs = better_of(rungs, ladder(planner, problem, replace(best, motion=skewed(best.motion)), 0.3, known=False))
     for _ in range(CHALLENGES):
-        found = faster(planner, problem, steps[-1]) if steps and not planner.late else None
+        found = faster(planner, problem, rungs[-1]) if rungs and not planner.late else None
         better = ladder(planner, problem, found, 1.0) if found is not None else []
-        if not better or better[-1].motion.duration >= steps[-1].motion.duration * (1 - 1e-4):
+        if better_of(rungs, better) is rungs:
             break
-        best, steps = better[0], better
-    return best
+        rungs = better
+    return rungs or [best]
+
+
+def better_of(rungs: Sequence[Attempt], others: Sequence[Attempt]) -> Sequence[Attempt]:
+    """Of two ladders the one that leads to the shorter motion; the first where both lead to one."""
+    return others if others and merit(others[-1]) < merit(rungs[-1]) * (1 - 1e-4) else rungs
 
 
 def settled(planner: Planner, problem: MoveProblem, best: Attempt, notes: list[str]) -> Found:
@@ -298,7 +339,8 @@ def settled(planner: Planner, problem: MoveProblem, best: Attempt, notes: list[s
         # from the coolest motion in a little more time, with its multipliers
         calm = replace(problem, free=False, move=replace(problem.move, duration=CALM * best.motion.duration))
         near = replace(planner, weights=Weights(heat=1.0)).attempt(calm, calm.guess(best.motion), QUICK)
-        found = by_durations(planner, problem, LITTLE * best.motion.duration, near if near.ok else best.motion, (1.0,))
+        hasty = replace(planner, callback=planner.unless_stretched)
+        found = by_durations(hasty, problem, LITTLE * best.motion.duration, near if near.ok else best.motion, (1.0,))
     else:
         known = best.motion if best.ok else None
         found = by_durations(planner, problem, known.duration if known is not None else problem.duration, known)
@@ -309,7 +351,7 @@ def settled(planner: Planner, problem: MoveProblem, best: Attempt, notes: list[s
 def faster(planner: Planner, problem: MoveProblem, best: Attempt) -> Attempt | None:
     """A motion that takes at most SHORTER of the best one's time, None where no start leads to one."""
     problem, question = at_most(problem, SHORTER * best.motion.duration, best)
-    for motion in (None, *detours(problem)):
+    for motion in (None, *other_ways(problem)):
         result = solve(question, problem.guess(motion), QUICK, planner.unless_stretched, planner.left())
         found = Attempt(problem, result, problem.trajectory(result), float(np.sum(result.p)))
         if found.ok:
@@ -329,63 +371,3 @@ def at_most(problem: MoveProblem, duration: float, best: Attempt) -> tuple[MoveP
     totals = problem.driven.total_bounds(None)
     totals[1][-1] = duration
     return problem, replace(question, totals=totals)
-
-
-def sharpened(planner: Planner, problem: MoveProblem, best: Attempt, price: float, last: float = LAST) -> Attempt | None:
-    """Prices lowered to the last one, then the directions of dry friction kept where that helps; None where that failed."""
-    found = ladder(planner, problem, best, price, last)
-    if not found or not problem.driven.dry or planner.late or (problem.driven.smooth.power and kept(found[-1])):
-        return found[-1] if found else None
-    exact = planner.directed(found[-1], prices(problem, found[-1].motion.duration, copper(problem, found[-1].motion))(last))
-    better = exact.ok and not (problem.driven.smooth.power and exceeded(exact) > exceeded(found[-1]))
-    return exact if better else found[-1]
-
-
-def ladder(planner: Planner, problem: MoveProblem, best: Attempt, price: float, last: float = LAST, known: bool = True) -> list[Attempt]:
-    """Motions at prices lowered step by step to the last one, or until that gains little; none where the first ones fail.
-
-    known: whether to start with the multipliers too."""
-    problem = replace(problem, move=replace(problem.move, duration=best.motion.duration))
-    weights = prices(problem, best.motion.duration, copper(problem, best.motion))
-    start: Any = best.result if problem.N == best.problem.N else carried(best.result, best.motion, problem)
-    start = start if known else problem.guess(best.motion)
-    found: list[Attempt] = []
-    f, ratio, tries, gain = price, 0.3, 2, 0.0
-    lowest = last if last > LAST else LOWEST
-    while (f >= last or (f >= lowest and gain > FINER)) and tries and not planner.late:
-        attempt = planner.attempt(cornered(problem, f), start, weights=weights(f))
-        if attempt.ok:
-            gain, tries = (found[-1].motion.duration / attempt.motion.duration - 1.0, tries) if found else (1.0, 2)
-            found.append(attempt)
-            start, f = attempt.result, f * ratio
-            if gain < WORTH * np.log(ratio) / np.log(0.3):
-                break
-        else:
-            tries -= 1
-            if found:
-                f, ratio = f / ratio**0.5, ratio**0.5
-            else:  # the multipliers did not help
-                start, f = problem.guess(best.motion), 3.0 * f
-    return found
-
-
-def cornered(problem: MoveProblem, price: float) -> MoveProblem:
-    """The problem with corners of gears, and of dry friction beside them, that are narrower the lower the price is."""
-    smooth, stands = problem.driven.smooth, isinstance(problem, RestingMove)
-    if not smooth.power and not stands:
-        return problem
-    price = min(price, min(NARROWEST) if stands else 1.0)  # what stands was found in narrow corners
-    power, velocity = (max(price, least) for least in NARROWEST)
-    return replace(problem, smooth=replace(smooth, power=power * smooth.power, velocity=velocity * smooth.velocity))
-
-
-def cubic_heat(problem: MoveProblem) -> float:
-    """Copper heat of the joint cubic, J."""
-    t = np.concatenate([[0.0], np.cumsum(problem.steps(problem.duration))])
-    return copper(problem, Trajectory(t, *problem.cubic(t), problem.robot.joint_names))
-
-
-def copper(problem: MoveProblem, motion: Trajectory) -> float:
-    """Copper heat of a motion, J."""
-    steps = motion_steps(problem.robot, motion, 200)
-    return float(steps.dt @ stack(flow_of(problem.robot, steps), "copper").sum(1))

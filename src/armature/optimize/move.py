@@ -56,7 +56,8 @@ class MoveProblem:
     free: the duration is free (for least time); else it is the move's.
     Where a via point has a free passing time, every leg has a duration of its own; those between given times are held.
     smooth: widths of corners.  directions: (N, n) which way the joints move in each step, ±1, 0 where it is not known.
-    still: joints that do not move at all.  tighter: {name of a limit: factor below 1} where limits were exceeded between knots.
+    still: joints that do not move at all.  tighter: {name of a limit: factor below 1, or one for each knot} where limits were exceeded
+    between knots.
     level: {joint: (knots,) greatest magnitudes of its acceleration} where it runs at its greatest speed.
     passed_first: parts of the duration at which free via points are passed in the starting motion, by the joints' travel if left out.
     """
@@ -69,7 +70,7 @@ class MoveProblem:
     smooth: Smooth | None = None
     directions: np.ndarray | None = None
     still: tuple[int, ...] = ()
-    tighter: Mapping[str, float] = field(default_factory=dict)
+    tighter: Mapping[str, Any] = field(default_factory=dict)
     passed_first: tuple[float, ...] = ()
     level: Mapping[int, np.ndarray] = field(default_factory=dict)
 
@@ -300,17 +301,18 @@ def resampled(values: np.ndarray, count: int) -> np.ndarray:
     return np.interp(np.linspace(0.0, 1.0, count), np.linspace(0.0, 1.0, len(values)), values)
 
 
-def tightened(problem: Problem, tighter: Mapping[str, float]) -> Problem:
-    """The problem with the bounds of the named rows drawn in by their factors."""
+def tightened(problem: Problem, tighter: Mapping[str, Any]) -> Problem:
+    """The problem with the bounds of the named rows drawn in by their factors, one for all knots or one for each."""
     if not tighter:
         return problem
-    model = problem.model
-    factors = lambda names: np.array([tighter.get(name, 1.0) for name in names])
+    model, count = problem.model, problem.N + 1
+    spread = lambda f: resampled(np.broadcast_to(f, (2,)) if np.ndim(f) == 0 else f, count)
+    factors = lambda names: np.array([spread(tighter.get(name, 1.0)) for name in names]).reshape(len(names), count).T
     x, c = factors(model.state_names), factors(model.constraint_names)
     low, high = (np.array(side) for side in problem.x)
     loose = low < high
     low, high = (np.where(loose, side * x, side) for side in (low, high))
-    c_low, c_high = (np.asarray(side) * c for side in problem.constraints)
+    c_low, c_high = (np.asarray(side) * c[: problem.N] for side in problem.constraints)
     return replace(problem, x=(low, high), constraints=(c_low, c_high))
 
 

@@ -21,21 +21,22 @@ from armature.drive import Regenerative, Smooth, stack
 from armature.dynamics.compiled import inverse_dynamics
 from armature.motion.trajectory import Trajectory
 from armature.optimize.carry import Known, carried
-from armature.optimize.certify import ALLOWED, FINER, MEANS, Margin, margins
+from armature.optimize.certify import FINER, MEANS, Margin, margins
 from armature.optimize.driven import Supply, Weights
 from armature.optimize.dry import KEPT, NARROW, directed, directions, exact_friction
 from armature.optimize.gears import NARROWEST, narrow, narrowed, standing
 from armature.optimize.interior import Options, solve
 from armature.optimize.move import MoveProblem, default_smooth
 from armature.optimize.problem import Guess
+from armature.optimize.refine import ENOUGH as ENOUGH
+from armature.optimize.refine import FINEST as FINEST
+from armature.optimize.refine import at_knot, cures_of, turns_at
+from armature.optimize.refine import finer_problem as finer_problem
 from armature.optimize.rests import rested
 from armature.optimize.result import Iteration, Result, Status
 from armature.robot.model import Robot
 from armature.simulate.ledger import flow_of, motion_steps
 
-FINEST = 400  # knots up to which a plan is refined
-SMALL = 3e-3  # violation between knots that is cured by tighter limits instead of more knots
-SHARP = 0.03  # the same with narrow corners of gears, which finer knots make harder
 RESTING = 1e-7  # rad or m over the whole motion, which is rounding
 EASING = (3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3)  # prices of acceleration, as parts of the joint cubic's energy
 CHEAP = 0.1  # such a price at which a motion may be the plan, where no search without a price ends
@@ -46,14 +47,12 @@ EACH_WAY = 10  # knots that are enough for a joint's way from one turn to the ne
 EXACT = Options(tolerance=1e-6, iterations=200)  # of a plan; at 1e-5 cheap motions of small arms cost up to some per cent more
 NEAR = 1e-6  # barrier to start with from a neighbour's multipliers
 PATIENCE = 40  # iterations from a neighbour's multipliers, before the search begins anew
-ENOUGH = 0.95 * ALLOWED  # violation between knots that is left as it is
 IDLE = 1e-3  # of a limit of a mean: drawing it in that changes less than this is given up
 JAGGED = 0.1  # violation between knots of a motion that zigzags from knot to knot, at no cost that the search sees
 CALMED = "a low price on accelerations keeps the motion from zigzagging"
 WHIRLS = 30.0  # times the joint cubic's greatest speed: a search that runs away
+BLURRED = 1.0  # rad or m from knot to knot: what happens in between is anybody's guess
 ARRIVED = 1e-6  # rad or m, and rad/s or m/s
-KNOT = 1e-3  # of a step: what is so near to a knot is at the knot
-DEEPEST = 0.2  # of a limit: what is still exceeded when it is drawn in to this is not cured by drawing it in
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +100,11 @@ class Attempt:
     def whirls(self) -> bool:
         """Whether a joint whose speed nothing limits turns far faster than the joint cubic: the search gained by ever faster turns."""
         return WHIRLS < self.haste.max(initial=0.0) < np.inf and self.result.status is not Status.INFEASIBLE
+
+    @property
+    def blurred(self) -> bool:
+        """Whether a joint that whirls turns by more than its knots can tell."""
+        return bool(np.abs(np.diff(self.motion.q, axis=0)).max() > BLURRED) and self.whirls
 
     @property
     def haste(self) -> np.ndarray:
@@ -166,7 +170,9 @@ class Planner:
         watch = self.unless_stretched if rigid else self.callback
         result = solve(problem.problem(weights or self.weights), start, options or self.options, watch, self.left())
         motion = settled(problem.trajectory(result)) if problem.driven.dry and not problem.robot.loops else problem.trajectory(result)
-        return Attempt(problem, result, motion, lambda: self.value(problem, motion))
+        found = Attempt(problem, result, motion, lambda: self.value(problem, motion))
+        # what gains by ever faster turns is no optimum, even where a search ends there
+        return replace(found, result=replace(result, status=Status.STALLED)) if found.ok and found.blurred else found
 
     def unless_stretched(self, line: Iteration) -> bool:
         """Ends a search from a neighbour when its rows begin to stretch: another way is quicker then."""
@@ -187,21 +193,16 @@ class Planner:
                 best = cooler
                 notes.append(f"{worst.joint} stands for a part of the time: else its {worst}")
                 continue
-            if worst.fraction < -JAGGED and worst.limit not in MEANS and not best.note and not at_knot(best.motion, worst.time):
+            elsewhere = worst.limit not in MEANS and not at_knot(best.motion, worst.time) and not turns_at(best.motion, worst)
+            if worst.fraction < -JAGGED and elsewhere and not best.note:
                 calm = self.eased(replace(best.problem, directions=None), best.motion)
                 if calm is not None and calm.worst is not None and calm.worst.fraction > 0.5 * worst.fraction:
                     best, notes = replace(calm, note=CALMED), [*notes, f"{CALMED}: else {worst}"]
                     continue
-            finer, refined = self.refined(best, worst)
-            if len(notes) >= 6 or not refined:
+            cures = list(cures_of(best, worst))
+            if len(notes) >= 6 or not cures:
                 break
-            better, note = self.again(finer, best), refined
-            if not better.ok and best.sharp and finer.N != best.problem.N and not self.late:
-                # sharp corners in finer knots need many iterations: the limit drawn in, with the knots at hand, few
-                drawn, told = finer_problem(best.problem, worst, np.inf)
-                better, note = (self.again(drawn, best), told) if told else (better, note)
-            if not better.ok and not self.late:
-                better, note = self.best(finer, best.motion, False), refined
+            better, note = self.first_of(cures, best)
             if not better.ok:
                 break
             idle = worst.limit in MEANS and better.worst is not None and better.worst.fraction < worst.fraction + IDLE
@@ -211,16 +212,14 @@ class Planner:
                 break
         return best, notes
 
-    def refined(self, best: Attempt, worst: Margin) -> tuple[MoveProblem, str]:
-        """The problem that should keep what the motion exceeds: limits drawn in where that is at knots, or little; else more knots."""
-        if not at_knot(best.motion, worst.time):
-            return finer_problem(best.problem, worst, SHARP if best.problem.driven.smooth.power else SMALL)
-        problem, notes = best.problem, []
-        for margin in best.margins:
-            if margin.fraction < -ENOUGH and (margin is worst or (margin.limit not in MEANS and at_knot(best.motion, margin.time))):
-                problem, note = finer_problem(problem, margin, np.inf)
-                notes += [note] if note else []
-        return problem, "; ".join(notes)
+    def first_of(self, cures: list[tuple[MoveProblem, str]], best: Attempt) -> tuple[Attempt, str]:
+        """The first cure that leads to a motion, from the multipliers; where none does, that with the most knots, from the motion alone."""
+        for finer, note in cures:
+            better = self.again(finer, best)
+            if better.ok or self.late:
+                return better, note
+        finer, note = max(reversed(cures), key=lambda cure: cure[0].N)
+        return self.best(finer, best.motion, False), note
 
     def again(self, problem: MoveProblem, best: Attempt) -> Attempt:
         """The same motion with more knots or tighter limits, from its multipliers."""
@@ -260,9 +259,7 @@ class Planner:
             return choose(exact)
         first = self.attempt(rounded, problem.guess(guess), rough)
         if not first.ok and not self.late and self.weights == Weights(energy=1.0) and only_copper(problem):
-            cool = self.attempt(rounded, problem.guess(guess), weights=Weights(heat=1.0))
-            # what gains by ever faster turns is not an optimum, even where a search ends there
-            first = replace(cool, result=replace(cool.result, status=Status.STALLED)) if cool.whirls else cool
+            first = self.attempt(rounded, problem.guess(guess), weights=Weights(heat=1.0))
         if not first.ok and not self.late:
             eased = self.eased(rounded, guess)
             first = first if eased is None or (eased.note and first.whirls) else eased
@@ -375,25 +372,3 @@ def greatest_power(problem: MoveProblem) -> float:
 def worst_margin(robot: Robot, motion: Trajectory, finer: int = FINER) -> Margin | None:
     """The smallest margin of all limits, between knots too, where the certificate looks at them."""
     return min((m for row in margins(robot, motion, finer).values() for m in row.values()), key=lambda m: m.fraction, default=None)
-
-
-def at_knot(motion: Trajectory, time: float) -> bool:
-    """Whether something occurs at a knot: where the exact law is beyond a limit there, knots in between do not help."""
-    i = int(np.clip(np.searchsorted(motion.t, time), 1, len(motion) - 1))
-    return min(time - motion.t[i - 1], motion.t[i] - time) < KNOT * (motion.t[i] - motion.t[i - 1])
-
-
-def finer_problem(problem: MoveProblem, worst: Margin, small: float = SMALL) -> tuple[MoveProblem, str]:
-    """A problem whose motion should keep the limit: tighter bounds for violations up to `small`, twice the knots for larger ones.
-
-    Means are not broken between knots: that they are summed up a little differently is cured by tighter bounds whatever their size."""
-    name, model = f"{worst.limit} of {worst.joint}", problem.driven.model
-    known = name in (*model.constraint_names, *model.state_names, *model.total_names)
-    if known and (-worst.fraction <= small or problem.N >= FINEST or name in model.total_names):
-        factor = problem.tighter.get(name, 1.0) * (1.0 - worst.fraction) ** -1.2
-        note = f"limit drawn in by {100 * (1 - factor):.2g} %: between knots {worst}"
-        return (replace(problem, tighter={**problem.tighter, name: factor}), note) if factor >= DEEPEST else (problem, "")
-    if problem.N >= FINEST:
-        return problem, ""
-    note = f"refined from {problem.N} to {2 * problem.N} knots: between knots {worst}"
-    return replace(problem, N=2 * problem.N, directions=None), note

@@ -16,7 +16,8 @@ import numpy as np
 from armature.optimize.carry import carried
 from armature.optimize.driven import Weights
 from armature.optimize.interior import Options, solve, stages
-from armature.optimize.min_time import COUNTED_LATER, at_most, branches, detours, free_problem, sharpened
+from armature.optimize.ladder import sharpened
+from armature.optimize.min_time import COUNTED_LATER, at_most, branches, detours, free_problem
 from armature.optimize.move import MoveProblem
 from armature.optimize.plan import Attempt, Planner
 

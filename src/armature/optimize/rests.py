@@ -12,6 +12,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,27 +23,88 @@ from armature.optimize.certify import MEANS, Margin, margins
 from armature.optimize.dry import KEPT, directions
 from armature.optimize.interior import Options
 from armature.optimize.move import STANDS, MoveProblem
+from armature.optimize.problem import Problem
 from armature.optimize.result import Result
 
 if TYPE_CHECKING:
+    from armature.optimize.driven import Weights
     from armature.optimize.plan import Attempt, Planner
 
 PARTS = (0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3)  # of the time in which the joint moves
 CORNER = 0.05  # width of gears' corners, of the first one
 PATIENT = Options(tolerance=1e-5, iterations=120)
+SHORTEST = 1e-3  # of the duration: what a leg takes at least
 HOPELESS = -0.1  # of a limit: what squeezing alone leaves exceeded by more is not cured by the search that follows
 Windows = tuple[tuple[float, float], ...]
 
 
 @dataclass(frozen=True, eq=False)
 class RestingMove(MoveProblem):
-    """A move in which joints stand for a part of the time. rests: {joint: ((begin, end), …)} as parts of the knots."""
+    """A move in which joints stand for a part of the time. rests: {joint: ((begin, end), …)} as parts of the knots.
+
+    shares: parts of the duration at which legs end in a starting motion, where rests and via points begin new legs whose durations are
+    unknowns; without them the rests are the same parts of the duration as of the knots."""
 
     rests: Mapping[int, Windows] = field(default_factory=dict)
+    shares: tuple[float, ...] = ()
+
+    @cached_property
+    def legs(self) -> int:
+        """Legs with a free duration of their own."""
+        return len(self.shares) or super().legs
+
+    @property
+    def leg_ends(self) -> list[int]:
+        """The knot at which each leg with a free duration ends."""
+        edges = {knot for _, *window in self.steps_at_rest() for knot in window}
+        return sorted({*edges, *self.knots} - {0}) if self.shares else super().leg_ends
+
+    def steps(self, duration: float) -> np.ndarray:
+        """(N,) lengths of the steps for a motion of this duration, s."""
+        if not self.shares:
+            return super().steps(duration)
+        return np.diff(np.interp(np.arange(self.N + 1), [0, *self.leg_ends], [0.0, *self.shares])) * duration
+
+    @property
+    def busy(self) -> float:
+        """The part of the duration in which the joint that rests longest moves."""
+        t = np.concatenate([[0.0], np.cumsum(self.steps(1.0))])
+        rests = dict.fromkeys(self.rests, 0.0)
+        for j, first, last in self.steps_at_rest():
+            rests[j] += t[last] - t[first]
+        return 1.0 - max(rests.values(), default=0.0)
+
+    def timed_as(self, motion: Trajectory) -> MoveProblem:
+        """The same with a motion's duration, and its legs', as the first ones."""
+        task = super().timed_as(motion)
+        ends = replace(self, N=len(motion) - 1).leg_ends
+        return replace(task, shares=tuple((motion.t[ends] - motion.t[0]) / motion.duration)) if self.shares else task
 
     def steps_at_rest(self) -> list[tuple[int, int, int]]:
         """Joint, first step at rest and the one after the last, of every rest."""
         return [(j, round(begin * self.N), round(end * self.N)) for j, windows in self.rests.items() for begin, end in windows]
+
+    def problem(self, weights: Weights) -> Problem:
+        """Bounds and data for the solver; with free legs, or where nothing else is known, joints that rest move one way in between."""
+        given, own = self.directions, self.one_way()
+        known = own if given is None else np.where(own != 0.0, own, given) if self.shares else given
+        return super(RestingMove, replace(self, directions=known)).problem(weights)
+
+    def one_way(self) -> np.ndarray:
+        """(N, n): which way joints that rest at times move at others, where all their points lie in that direction; 0 elsewhere."""
+        found = np.zeros((self.N, self.robot.n))
+        for j in self.rests:
+            ways = np.sign([*np.diff(self.points[:, j]), *(v[j] for v in (self.ends.v0, self.ends.v1) if abs(v[j]) > STANDS)])
+            found[:, j] = ways[0] if np.all(ways == ways[0]) else 0.0
+        for j, first, last in self.steps_at_rest():
+            found[first:last, j] = 0.0
+        return found
+
+    def _leg_bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        """Bounds of the free durations, s."""
+        if not self.shares:
+            return super()._leg_bounds()
+        return np.full(self.legs, SHORTEST * self.duration), np.full(self.legs, 1e3 * self.duration)
 
     def _keep_still(self, low: np.ndarray, high: np.ndarray, u: Any) -> Any:
         """Joints at rest have no jerk; where they come to rest, or begin with it, they stand, and all else follows from there."""

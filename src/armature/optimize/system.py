@@ -158,7 +158,7 @@ def border_columns(Fp, T, used, np_, local, k, V, Vf, B):
 
 @loop
 def add_outer(few, shares, W):
-    """Add the outer products of four rows, times their shares, to the lower triangle of W, two of its rows at a time (and an entry more)."""
+    """Add the outer products of four rows, times their shares, to the lower triangle of W, two of its rows at a time."""
     r0, r1, r2, r3 = few[0], few[1], few[2], few[3]
     n = W.shape[0]
     for a in range(0, n - 1, 2):

@@ -1,0 +1,49 @@
+"""Moves and robots that were drawn as a stranger would: what went wrong with them once."""
+
+import numpy as np
+import pytest
+
+import armature as arm
+
+
+def strong_arm():
+    """Two rods with motors that reach the joints' greatest speeds in a few hundredths of a second."""
+    upper = arm.Link("a", 2.0, (0, 0, 0.2), (0.03, 0.03, 1e-3, 0, 0, 0))
+    links = arm.Link("base"), upper, arm.Link("b", 1.0, (0, 0, 0.15), (0.01, 0.01, 1e-3, 0, 0, 0))
+    turning = {"kind": "revolute", "axis": (0, 1, 0)}
+    joints = [
+        arm.Joint("s", parent="base", child="a", limits=arm.Limits(-3.0, 3.0, 2.0), **turning),
+        arm.Joint("e", parent="a", child="b", position=(0, 0, 0.4), limits=arm.Limits(-3.0, 3.0, 3.0), **turning),
+    ]
+    drive = arm.Drive(arm.Motor(resistance=0.5, torque_constant=0.1, peak_current=20.0), arm.Gear(60.0), arm.Amplifier(100.0))
+    return arm.Robot("strong", links, tuple(joints), "base", (0.0, 0.0, -9.81)).with_drives({"s": drive, "e": drive})
+
+
+def test_motions_at_their_greatest_speed_do_not_zigzag_around_it():
+    # 0.9066 s is the least time; with the speed at its limit at all knots, an acceleration would be followed by its opposite
+    plan = arm.minimize_energy(strong_arm(), arm.Move([-0.8, 1.0], [1.0, -1.2], 1.01 * 0.9066))
+    assert plan.certificate.ok and any("hardly any acceleration at the greatest speed" in note for note in plan.notes)
+    running = np.abs(plan.trajectory.v[:, 1]) > 0.997 * 3.0
+    inside = running[:-2] & running[1:-1] & running[2:]
+    assert inside.sum() > 20 and np.abs(plan.trajectory.a[1:-1, 1][inside]).max() < 0.02 * np.abs(plan.trajectory.a[:, 1]).max()
+    assert len(plan.trajectory) <= 201  # it took 400 steps and a limit drawn in before
+
+
+@pytest.mark.parametrize("knots", ["regenerative", 50.5, None])
+def test_what_is_no_number_of_knots_is_told(knots):
+    with pytest.raises(arm.ArgumentError, match="must be a whole number"):
+        arm.minimize_time(strong_arm(), arm.Move([0.0, 0.0], [0.5, 0.5]), knots)
+
+
+def test_a_lossy_gear_that_turns_back_at_full_current_is_held_back_where_it_turns_only():
+    # braking, the gear's losses help; once it has turned they hinder: the current jumps by 1/(0.7 · 0.5) between two knots
+    gear = arm.Gear(50.0, 0.7, efficiency_back=0.5)
+    turn = arm.Drive(arm.Motor(resistance=1.0, torque_constant=0.05, peak_current=2.0), gear, arm.Amplifier(48.0))
+    limits = arm.Limits(-3.0, 3.0)
+    link = arm.Link("a", 4.0, (0.3, 0, 0), (0.01, 0.05, 0.05, 0, 0, 0))
+    joint = arm.Joint("turn", "revolute", "base", "a", axis=(0, 0, 1), limits=limits)
+    robot = arm.Robot("turntable", (arm.Link("base"), link), (joint,), "base", (0.0, 0.0, -9.81)).with_drives({"turn": turn})
+    # 1.42 s is the least time; the limit drawn in for the whole motion cost 2.9 J, with four times the knots
+    plan = arm.minimize_energy(robot, arm.Move([0.0], [0.0], 1.7, via=[[1.0]]))
+    assert plan.certificate.ok, str(plan.certificate)
+    assert plan.energy < 2.0 and len(plan.trajectory) == 101
