@@ -276,7 +276,7 @@ class MoveProblem:
         return replace(found, u=u)
 
     def cubic(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The joint cubic at times t: a Hermite cubic between the ends, a cubic spline through via points, with their velocities if given."""
+        """The joint cubic at times t: a Hermite cubic between the ends, a cubic spline through via points, with given velocities."""
         e, T = self.ends, self.duration
         if not self.move.via:
             curve = CubicHermiteSpline([0.0, T], np.array([e.q0, e.q1]), np.array([e.v0, e.v1]))
