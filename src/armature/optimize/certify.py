@@ -142,6 +142,13 @@ def margins(robot: Robot, trajectory: Trajectory, finer: int = FINER) -> dict[st
     return found
 
 
+def torque_margins(robot: Robot, t: np.ndarray, tau: np.ndarray, v: np.ndarray, a: np.ndarray) -> list[Margin]:
+    """The margins of what depends on the torques tau (K, n) at times t (K,): joints' torques and the drives' limits."""
+    friction = np.stack(np.broadcast_arrays(*robot.drivetrain.joint_friction(tau, v)), axis=-1)
+    turning = (m for m in _joint_margins(robot, t, np.zeros_like(v), v, a, tau + friction) if m.limit == "torque")
+    return [*turning, *(m for m in _drive_margins(robot, t, tau, v, a) if m.limit != "motor speed")]
+
+
 def _joint_margins(robot: Robot, t: np.ndarray, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndarray):
     """Ranges, and magnitudes of velocity, acceleration and torque."""
     limits = {j.name: j.limits for j in robot.joints}

@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
+from armature.optimize.certify import MEANS, Margin, torque_margins
 from armature.optimize.holding import Load, at_rest, carrier, excess_mass, joint_limits, too_heavy
+from armature.optimize.lighter import greatest_payload, immovable
+from armature.optimize.move import MoveProblem
 from armature.optimize.solution import Diagnosis
 from armature.optimize.task import Move, configuration, velocity
 from armature.robot.model import Robot
 from armature.robot.unit import unit_of
 
 ROUNDING = 1e-9
+SECONDS = 1.2  # of computing, about, to find the greatest payload that can be moved
+SAME = 0.99  # of a payload that can be held: one so near that can be moved is not told beside it
+SURE = 0.985  # of the payload: where nearly all can be moved the search for a plan decides
+CREEPING = 1e-3  # of the joint cubic's speed: dry friction knows its direction, and nothing else matters
 
 
-def forbidden(robot: Robot, move: Move) -> Diagnosis | None:
-    """Why a move cannot be made whatever its duration: an end or a via point out of range or too fast, or an end too heavy to hold."""
+def forbidden(robot: Robot, move: Move, search: bool = True) -> Diagnosis | None:
+    """Why a move cannot be made: an end or a via point out of range or too fast, an end too heavy to hold, or a way to move along.
+
+    search: whether to look, for about a second, for the greatest payload that can be moved in the duration."""
     ends = move.vectors(robot)
     places = [("start", ends.q0, ends.v0), *vias(robot, move), ("goal", ends.q1, ends.v1)]
     for what, q, v in places:
@@ -25,7 +35,11 @@ def forbidden(robot: Robot, move: Move) -> Diagnosis | None:
         if found is not None:
             return found
     held = {what: q for what, q, v in (places[0], places[-1]) if not np.any(v)}
-    return next((found for what in held if (found := unheld(robot, what, held)) is not None), None)
+    timed = search and move.duration is not None and not robot.loops
+    found = next((found for what in held if (found := unheld(robot, what, held)) is not None), None)
+    if found is None or not timed or found.greatest_payload is None:
+        return found if found is not None or not timed else unmoved(robot, move)
+    return lighter_still(robot, move, found)
 
 
 def vias(robot: Robot, move: Move) -> list[tuple[str, np.ndarray, np.ndarray]]:
@@ -94,6 +108,43 @@ def unheld(robot: Robot, what: str, held: Mapping[str, np.ndarray]) -> Diagnosis
     worst = too_heavy(robot, at_rest(robot, held[what]))
     where = "at both ends" if len(held) > 1 else "there"
     return None if worst is None else heavy(robot, f"The {what} cannot be held", worst, np.array(list(held.values())), where=where)
+
+
+def lighter_still(robot: Robot, move: Move, told: Diagnosis) -> Diagnosis:
+    """What was told of a payload that cannot be held, with the one that can be moved in the duration, where that is less."""
+    moved = greatest_payload(MoveProblem(robot, move), told.greatest_payload or 0.0, SECONDS)
+    load = carrier(robot)
+    if moved is None or load is None or not 0.0 < moved.mass < SAME * (told.greatest_payload or 0.0):
+        return told
+    sentence = f"{told.sentence[:-1]}; the greatest found that can be moved in {move.duration:.4g} s is {moved.mass:.4g} kg."
+    return replace(told, sentence=sentence, greatest_payload=moved.mass, excess_payload=load.mass - moved.mass)
+
+
+def unmoved(robot: Robot, move: Move) -> Diagnosis | None:
+    """A payload that can be held at both ends but is too heavy to be moved in the duration, by the joint cubic or otherwise."""
+    problem, load = MoveProblem(robot, move), carrier(robot)
+    worst = creeping_excess(problem)
+    if worst is None or load is None or load.mass <= 0.0 or not immovable(problem):
+        return None
+    moved = greatest_payload(problem, load.mass, SECONDS)
+    if moved is None or moved.rough > SURE * load.mass or moved.mass <= 0.0:
+        return None
+    needs = f"{worst.limit} of {worst.joint} would be {worst.value:.4g} {worst.unit} at t = {worst.time:.3g} s"
+    limit = f"the limit is {worst.bound:.4g} {worst.unit}"
+    helps = f"the greatest payload found that can be moved in {move.duration:.4g} s is {moved.mass:.4g} kg at {load.link!r}"
+    sentence = f"The payload cannot be moved, not even slowly by the joint cubic: {needs}, {limit}; {helps} (now {load.mass:.4g} kg)."
+    over = worst.value - worst.bound
+    less = load.mass - moved.mass
+    return Diagnosis(sentence, worst.limit, worst.joint, worst.time, over, excess_payload=less, greatest_payload=moved.mass)
+
+
+def creeping_excess(problem: MoveProblem) -> Margin | None:
+    """The limit that the joint cubic exceeds most however slowly it is run, by gravity and dry friction; None where it keeps all."""
+    t = np.linspace(0.0, problem.duration, 41)
+    q, v, _ = problem.cubic(t)
+    margins = torque_margins(problem.robot, t, at_rest(problem.robot, q), CREEPING * v, np.zeros_like(v))
+    over = [m for m in margins if m.fraction < 0.0 and m.limit not in MEANS]
+    return min(over, key=lambda m: m.fraction, default=None)
 
 
 def heavy(robot: Robot, what: str, worst: Load, q: np.ndarray, time: float | None = None, where: str = "there") -> Diagnosis:

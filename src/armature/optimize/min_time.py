@@ -86,7 +86,7 @@ def minimize_time(
     check_task(robot, task, timed=False)
     begin = time.perf_counter()
     counted = as_supply(supply if supply is not None else robot.supply)
-    diagnosis = forbidden(robot, task)
+    diagnosis = forbidden(robot, task, search=False)
     if diagnosis is not None:
         return solution(unsearched(move_problem(robot, task, counted, knots)), diagnosis, [], time.perf_counter() - begin)
     problem = free_problem(move_problem(robot, task, COUNTED_LATER, knots, free=True))

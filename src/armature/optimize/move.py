@@ -6,13 +6,14 @@ at both its ends: the discrete optimum then differs from the continuous one by t
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.interpolate import CubicHermiteSpline, CubicSpline
+from scipy.interpolate import CubicHermiteSpline, CubicSpline, PPoly
 
 from armature.drive import Smooth, as_supply
 from armature.errors import ArgumentError
@@ -275,13 +276,17 @@ class MoveProblem:
         return replace(found, u=u)
 
     def cubic(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The joint cubic at times t: a Hermite cubic between the ends, a cubic spline through via points."""
+        """The joint cubic at times t: a Hermite cubic between the ends, a cubic spline through via points, with given velocities."""
         e, T = self.ends, self.duration
         if not self.move.via:
             curve = CubicHermiteSpline([0.0, T], np.array([e.q0, e.q1]), np.array([e.v0, e.v1]))
         else:
             times = np.concatenate([[0.0], np.cumsum(self.steps(T))])[[0, *self.knots]]
-            curve = CubicSpline(times, self.points, bc_type=((1, e.v0), (1, e.v1)))  # pyright: ignore[reportArgumentType]
+            speeds = {k: velocity(self.robot, v.velocity, "via velocity") for k, v in enumerate(self.move.via, 1) if v.velocity is not None}
+            speeds = {0: e.v0, **speeds, len(times) - 1: e.v1}
+            parts = [(slice(i, j + 1), ((1, speeds[i]), (1, speeds[j]))) for i, j in itertools.pairwise(speeds)]
+            pieces = [CubicSpline(times[part], self.points[part], bc_type=ends).c for part, ends in parts]  # pyright: ignore[reportArgumentType]
+            curve = PPoly(np.concatenate(pieces, axis=1), times)
         return curve(t), curve(t, 1), curve(t, 2)
 
     def trajectory(self, result: Result) -> Trajectory:

@@ -66,7 +66,7 @@ def drawn_in_there(best: Attempt, worst: Margin) -> tuple[MoveProblem, str]:
     name, problem = f"{worst.limit} of {worst.joint}", best.problem
     if worst.limit in MEANS or name not in problem.driven.model.constraint_names:
         return problem, ""
-    factor = np.ones(len(best.motion)) * problem.tighter.get(name, 1.0)
+    factor = resampled(np.atleast_1d(problem.tighter.get(name, 1.0)), len(best.motion))
     k = interval(best.motion, worst.time)
     factor[k : k + 2] *= (1.0 - worst.fraction) ** -SURELY
     note = f"limit drawn in by {100 * (1 - factor[k]):.2g} % at two knots: between them {worst}"

@@ -1,6 +1,6 @@
 """A planned motion run on the mechanism: its currents fed to the drives, forward dynamics, an adaptive integrator for stiff systems.
 
-It shares nothing with the planner but the robot. The plan's currents are tabulated 40 times finer than its knots and read linearly.
+It shares nothing with the planner but the robot. The plan's currents are tabulated 160 times finer than its knots and read linearly.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from armature.robot.model import Robot
 from armature.robot.tree import Tree
 from armature.spatial.vectors import pack
 
-FINER = 40  # rows of the table between two knots
+FINER = 160  # rows of the table between two knots: a current that jumps where a joint sets out is wrong for half a row
 TOLD = 16  # points of a simulated motion between two knots: its power, summed up over them, is its energy to 1e-3
 ROUNDED = 1e-4  # velocity over which dry friction is rounded in the simulation, rad/s or m/s
 PLACE, SPEED = 1e-8, 1e-6  # accuracy of the integration, rad or m and their rates: a hundredth of what the friction is rounded over

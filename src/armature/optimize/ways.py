@@ -63,7 +63,7 @@ def ways_round(
     found: list[tuple[Attempt, str]] = []
     for goal, turned in goals(robot, task, link):
         problem = MoveProblem(robot, replace(task, goal=goal), supply, min(knots, COARSE))
-        if forbidden(robot, problem.move) is not None:
+        if forbidden(robot, problem.move, search=False) is not None:
             continue
         for guess, detour in starts(problem):
             attempt = planner.best(problem, guess)
