@@ -95,10 +95,10 @@ def squeezed(planner: Planner, best: Attempt, late: bool) -> Attempt | None:
 
 def advice(attempt: Attempt) -> str:
     """What a longer search might save, where that is worth telling; empty where it is not."""
-    part = prospect(attempt) / max(abs(attempt.value), 1e-12) if attempt.problem.driven.smooth.velocity else 0.0
-    if part < TOLD:
+    saved = prospect(attempt) if attempt.problem.driven.smooth.velocity else 0.0
+    if saved < TOLD * abs(attempt.value) or saved == 0.0:
         return ""
-    return f"dry friction might hold joints that hardly move, {100 * part:.1f} % cheaper at best: a thorough search looks for it"
+    return f"dry friction might hold joints that hardly move, {saved:.3g} J cheaper at best: a thorough search looks for it"
 
 
 def prospect(attempt: Attempt) -> float:
