@@ -4,27 +4,34 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from armature.optimize import rows
 
 if TYPE_CHECKING:
     from armature.optimize.interior import Interior
 
 SOLVED = 10.0  # times μ: the error of a problem with this μ at which it is lowered
-HELD = 1e-4  # violation at which a search may end by what it has left to gain
+HELD = 1e-3  # violation at which a search may end by what it has left to gain
+JOINED = 1e-6  # the same of the dynamics
 SHORT = 0.7  # of a full step: below this a direction is corrected
 AHEAD = 0.3  # how much longer a step the correction is made for
 LONGER = 0.03  # what a correction must add to the step
 KEPT = 0.9  # of the multipliers' step, at least
 
 
-def lower(search: Interior) -> bool:
-    """Lower μ as long as the problem with this μ is solved well enough (Fiacco and McCormick); whether it was."""
-    before, least = search.mu, search.tolerance / 10.0
+def lower(search: Interior) -> None:
+    """Lower μ as long as the problem with this μ is solved well enough (Fiacco and McCormick)."""
+    least = search.tolerance / 10.0
     while search.mu > least and error(search) <= SOLVED * search.mu:
-        search.mu = max(least, min(0.2 * search.mu, search.mu**1.5))
+        search.mu = max(least, next_lower(search.mu))
         search.filter.clear()
     search.phi = search.barrier_cost(search.cost, search.bounds)
-    return search.mu < before
+
+
+def next_lower(mu: float) -> float:
+    """The barrier after this one."""
+    return min(0.2 * mu, mu**1.5)
 
 
 def error(search: Interior) -> float:
@@ -36,18 +43,36 @@ def error(search: Interior) -> float:
 def little_left(search: Interior, before: float) -> bool:
     """Whether a search may end with little left to gain. before: the last μ; where more is left, μ gets no lower than that asks for.
 
-    With μ lowered, what the direction promises is about all that is left."""
+    With μ lowered, what the direction promises is about all that is left. Where it promises little without, a lower μ is tried out."""
     accuracy = search.options.accuracy
     if not accuracy or search.elastic:
         return False
-    left = abs(search.slopes()[0]) / max(abs(search.cost), 1e-300)
-    if left <= accuracy and search.violation <= HELD:
+    left, held = promise(search), search.violation <= HELD and float(np.abs(search.point.gap).max()) <= JOINED
+    if search.mu == before:
+        return left <= accuracy and held and search.convex and promises_little_lower(search)
+    if left <= accuracy and held:
         return True
     mu = min(0.2 * before, 0.5 * before * accuracy / max(left, 1e-300))
     if mu > search.mu:
         search.mu = mu
         search.phi = search.barrier_cost(search.cost, search.bounds)
         again(search)
+    return False
+
+
+def promise(search: Interior) -> float:
+    """Part of the cost that the direction promises to gain."""
+    return abs(search.slopes()[0]) / max(abs(search.cost), 1e-300)
+
+
+def promises_little_lower(search: Interior) -> bool:
+    """Whether a lower barrier promises no more than the accuracy; else the direction is as it was."""
+    before, search.mu = search.mu, next_lower(search.mu)
+    again(search)
+    if promise(search) <= search.options.accuracy:
+        return True
+    search.mu = before
+    again(search)
     return False
 
 

@@ -163,9 +163,10 @@ class Interior:
             if elastic.creeping(self):
                 self.fall_back()
                 self.errors()
-            before, lowered = self.mu, barrier.lower(self)
+            before = self.mu
+            barrier.lower(self)
             found = self.find_direction()
-            if found and lowered and barrier.little_left(self, before):
+            if found and barrier.little_left(self, before):
                 if status := self.judge(Status.CONVERGED):
                     return status
                 continue
