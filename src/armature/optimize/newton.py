@@ -147,7 +147,13 @@ def direct(matrix, work, lam, now, gap, limits, aim, rho, elastic, np_, shift, r
     local.unfold(matrix.local, work.r, work.dk, work.beta, work.dz)
     row_steps(matrix.blocks, work, used, np_)
     rows.recover(limits, now, aim, rho, elastic, work.dy, step)
-    return np.isfinite(work.dz.sum() + work.dy.sum())
+    total = 0.0
+    for value in work.dy:
+        total += value
+    for k in range(work.dz.shape[0]):
+        for a in range(work.dz.shape[1]):
+            total += work.dz[k, a]
+    return np.isfinite(total)
 
 
 @loop
@@ -170,9 +176,13 @@ def mend(matrix, work, gap, np_, shift):
     for j in range(np_):
         work.left_b[j] += shift * beta[j]
     solve(matrix, work.left_r, work.left_gap, work.left_b, work.more_z, work.more_lam)
-    work.dk[:] += work.more_z
-    work.dlam[:] += work.more_lam
-    beta[:] += matrix.border.beta
+    for k in range(work.dk.shape[0]):
+        for a in range(work.dk.shape[1]):
+            work.dk[k, a] += work.more_z[k, a]
+        for s in range(work.dlam.shape[1]):
+            work.dlam[k, s] += work.more_lam[k, s]
+    for j in range(beta.size):
+        beta[j] += matrix.border.beta[j]
 
 
 @loop
@@ -194,7 +204,8 @@ def least_squares(matrix, work, lam, np_):
     fill(matrix, work.weight, np_, 1.0)
     matrix.shifts[:] = 1.0
     riccati.factor(matrix.system.W, matrix.F, matrix.rows, matrix.cols, matrix.shifts, matrix.factors)
-    work.y[:] = work.weight * work.rhat
+    for i in range(work.y.size):
+        work.y[i] = work.weight[i] * work.rhat[i]
     gradient(matrix.blocks, lam, work.y, np_, work.r, work.rb)
     work.rb[:] = 0.0
     work.beta[:] = 0.0
@@ -232,9 +243,13 @@ def slopes(blocks, work, now, step, limits, mu, rho, elastic, np_):
 @loop
 def advance(z, p, lam, now, work, step, limits, primal, dual, elastic, mu, new_z, new_p, new_lam, new):
     """The point at the end of a step. primal, dual: step lengths of variables and of bounds' multipliers.  new: its rows."""
-    new_z[:] = z + primal * work.dz
-    new_lam[:] = lam + primal * work.dlam
-    new_p[:] = p + primal * work.beta[: p.size]
+    for k in range(z.shape[0]):
+        for a in range(z.shape[1]):
+            new_z[k, a] = z[k, a] + primal * work.dz[k, a]
+        for s in range(lam.shape[1]):
+            new_lam[k, s] = lam[k, s] + primal * work.dlam[k, s]
+    for j in range(p.size):
+        new_p[j] = p[j] + primal * work.beta[j]
     rows.advance(limits, now, step, primal, dual, elastic, mu, new)
 
 
@@ -243,18 +258,28 @@ def appraise(v, now, limits, elastic, residual):
     """(Σ|residual|, Σ log, Σ elastics) of a point's rows: see `rows.residuals`, `rows.barrier`."""
     rows.residuals(v, limits, now, elastic, residual)
     logs, stretch = rows.barrier(limits, now, elastic)
-    return np.abs(residual).sum(), logs, stretch
+    total = 0.0
+    for value in residual:
+        total += abs(value)
+    return total, logs, stretch
 
 
 @loop
 def complete(z, p, t, f, nr, v, gap):
     """v[k, :nz] = z, then p and Σt at the end: rows that are variables, and totals. gap_k = f_k − x_{k+1}; Σ|gap| is returned."""
     knots, nz = z.shape
+    first, total = knots * nr, 0.0
     for k in range(knots):
-        v[k * nr : k * nr + nz] = z[k]
-    first = knots * nr
-    v[first : first + p.size] = p
+        for a in range(nz):
+            v[k * nr + a] = z[k, a]
+    for j in range(p.size):
+        v[first + j] = p[j]
     for i in range(t.shape[1]):
-        v[first + p.size + i] = t[:, i].sum()
-    gap[:] = f - z[1:, : f.shape[1]]
-    return np.abs(gap).sum()
+        v[first + p.size + i] = 0.0
+        for k in range(knots):
+            v[first + p.size + i] += t[k, i]
+    for k in range(knots - 1):
+        for s in range(f.shape[1]):
+            gap[k, s] = f[k, s] - z[k + 1, s]
+            total += abs(gap[k, s])
+    return total
