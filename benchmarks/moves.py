@@ -1,7 +1,7 @@
 """Random least-energy moves over many arms: how many are certified, how long they take, and what the others were told.
 
-`python -m benchmarks moves --count 1000`, or ARMATURE_MOVES=1000; 200 by default. Every move is drawn from its own number, so that
-`trial(number)` repeats a single one.
+`python -m benchmarks moves --count 1000`, or ARMATURE_MOVES=1000; 200 by default; `--others`: arms of others.py.
+Every move is drawn from its own number, so that `trial(number)` repeats a single one.
 """
 
 from __future__ import annotations
@@ -24,6 +24,10 @@ from armature.optimize.solution import Solution
 from armature.optimize.task import Move, Via
 from armature.robot.model import Robot
 from benchmarks.arms import arms, configuration
+from benchmarks.others import KINDS as OTHER_KINDS
+from benchmarks.others import NAMES as OTHERS
+from benchmarks.others import SUPPLIES as OTHER_SUPPLIES
+from benchmarks.others import bus, others
 
 KINDS = ("plain", "plain", "plain", "near", "via", "timed via", "moving", "rates")
 SUPPLIES = ("regenerative", "non-regenerative")
@@ -75,18 +79,22 @@ def standing(robot: Robot, rng: np.random.Generator, near: bool = False) -> np.n
     raise RuntimeError(f"{robot.name} holds itself nowhere")
 
 
-def draw(number: int, names: tuple[str, ...] = (), kinds: tuple[str, ...] = KINDS) -> Draw:
-    """The move of this number, with a payload of its own. names: of the arms to take in turn, all if empty."""
-    shelf = arms()
+def draw(number: int, names: tuple[str, ...] = (), kinds: tuple[str, ...] = KINDS, supplies: tuple[str, ...] = SUPPLIES) -> Draw:
+    """The move of this number, with a payload of its own. names: of the arms to take in turn, all of `arms` if empty."""
+    shelf = others() if names and set(names) <= set(OTHERS) else arms()
     rng = np.random.default_rng(number)
     names = names or tuple(shelf)
     name = names[number % len(names)]
-    kind, supply = kinds[int(rng.integers(len(kinds)))], SUPPLIES[int(rng.integers(2))]
+    kind, supply = kinds[int(rng.integers(len(kinds)))], supplies[int(rng.integers(len(supplies)))]
     robot = shelf[name].loaded(shelf[name].payload * float(rng.uniform()))
     start, goal = standing(robot, rng, kind == "near"), standing(robot, rng, kind == "near")
     move = Move(start, goal)
-    if kind.endswith("via"):
+    if kind == "cycle":
+        move = Move(start, start, via=(goal,))
+    if kind.endswith(("via", "stop")):
         move = replace(move, via=(0.5 * (start + goal) + 0.2 * (standing(robot, rng) - start),))
+    if kind == "stop":
+        move = replace(move, via=(replace(move.via[0], velocity=0.0),))
     if kind == "rates":
         robot = robot.with_limits({name: rates(robot, name) for name in robot.joint_names})
     least, passing = least_time(robot, move)
@@ -128,9 +136,14 @@ def trial(number: int, *how: Any) -> Trial:
     """Plan and certify the move of this number. how: as in `draw`."""
     d = draw(number, *how)
     begin = time.process_time()
-    plan = minimize_energy(d.robot, d.move, d.supply)
+    plan = planned(d)
     seconds = time.process_time() - begin
     return Trial(d, plan, plan.ok and plan.certificate.ok, seconds)
+
+
+def planned(d: Draw) -> Solution:
+    """The plan of a draw."""
+    return minimize_energy(d.robot, d.move, bus(d.robot) if d.supply == "bus" else d.supply)
 
 
 def trials(count: int, first: int = 0, *how: Any) -> Iterator[Trial]:
@@ -142,7 +155,7 @@ def trials(count: int, first: int = 0, *how: Any) -> Iterator[Trial]:
         if key not in warm:
             warm.add(key)
             begin = time.process_time()
-            minimize_energy(found.draw.robot, found.draw.move, found.draw.supply)
+            planned(found.draw)
             found = found._replace(seconds=time.process_time() - begin)
         yield found
 
@@ -156,10 +169,11 @@ def count_asked() -> int:
 
 def run(count: int | None = None) -> str:
     """Markdown: success rate, median and 95 % time for each arm, and the failures in words."""
-    found = list(trials(count or count_asked()))
+    how = (OTHERS, OTHER_KINDS, OTHER_SUPPLIES) if "--others" in sys.argv else ()
+    found = list(trials(count or count_asked(), 0, *how))
     lines = ["## Random least-energy moves, 1 to 5 times the least time (CPU time of the plan, without the certificate)", ""]
     lines += ["| arm | moves | certified | median | 95 % |", "|---|---|---|---|---|"]
-    for name in (*arms(), "all"):
+    for name in (*dict.fromkeys(t.draw.arm for t in found), "all"):
         mine = [t for t in found if name in (t.draw.arm, "all")]
         if mine:
             times = [1e3 * t.seconds for t in mine]

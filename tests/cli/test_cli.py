@@ -272,6 +272,13 @@ def test_a_terminal_that_knows_only_ascii_gets_question_marks():
     assert done.returncode == 0 and "kg?m?" in done.stdout
 
 
+def test_a_search_for_the_least_time_tells_how_it_goes(capsys, monkeypatch):
+    monkeypatch.setattr("armature.cli.output.PATIENCE", 0.01)  # two seconds for users
+    assert run(["plan", "planar2", "--from", "0.3, -1", "--to", "1.4, 0.8", "--objective", "time"]) == 0
+    told = capsys.readouterr()
+    assert "planning planar2: iteration" in told.err and "certificate: passed" in told.out
+
+
 @pytest.mark.parametrize("times", [1, 2])
 def test_ctrl_c_ends_a_plan_with_the_best_so_far_and_a_second_one_at_once(times):
     move = ["six_axis", "--from", "lift=-80deg,elbow=140deg", "--to", "pan=60deg,lift=-10deg,elbow=20deg", "-T", "1.6", "--knots", "6000"]

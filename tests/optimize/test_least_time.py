@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from benchmarks.arms import FILES, chain, driven, from_file
+from benchmarks.moves import standing
 
 from armature.drive import Drive, Friction, Gear, Motor
 from armature.motion.trajectory import Trajectory
@@ -13,9 +15,11 @@ from armature.optimize.driven import Weights
 from armature.optimize.guess import stretched, through
 from armature.optimize.interior import Options
 from armature.optimize.job import Job
+from armature.optimize.ladder import cubic_heat, prices
 from armature.optimize.least_energy import minimize_energy
-from armature.optimize.min_time import detours, minimize_time
+from armature.optimize.min_time import branches, detours, free_problem, minimize_time
 from armature.optimize.move import MoveProblem
+from armature.optimize.nlp import as_nlp
 from armature.optimize.plan import Planner, worst_margin
 from armature.optimize.task import Move, Via
 from armature.robot.library import library
@@ -117,6 +121,47 @@ def test_nothing_cool_is_found_a_little_below_the_least_time(name):
         assert not found.ok or worst_margin(robot, found.motion).fraction < -1e-3
     slower = replace(problem, move=replace(move, duration=1.02 * least.duration))
     assert any(planner.attempt(slower, slower.guess(start)).ok for start in ways)
+
+
+def carrying(name: str, part: float) -> Robot:
+    """A chain of three rods at random, or an arm of a file, with drives of the catalogue and a part of its greatest payload."""
+    rng = np.random.default_rng(3)
+    robot = from_file(name, FILES[name][0]) if name in FILES else chain(name, 3, rng)
+    link, most = FILES[name][1:] if name in FILES else (robot.tips[0], 0.2 * robot.mass)
+    return driven(robot, link, most, rng).with_payload(part * most, link=link)
+
+
+@pytest.mark.parametrize("name", ["chain", "ur5", "panda"])
+def test_arms_with_lossy_gears_and_dry_friction_have_nothing_shorter_from_any_start(name):
+    """All knots, ten starts: the joint cubic, the shortest motion itself, detours and ways through other configurations."""
+    robot, rng = carrying(name, 0.5), np.random.default_rng(5)
+    move = Move(standing(robot, rng), standing(robot, rng))
+    least = minimize_time(robot, move)
+    assert least.ok and least.certificate.ok, str(least)
+    planner = Planner(Weights(heat=1.0), Options(tolerance=1e-4, iterations=60))
+    problem = MoveProblem(robot, replace(move, duration=0.995 * least.duration), "regenerative", 100)
+    ways = list(starts(problem, least.trajectory, 3))
+    for start in [*ways[:2], *ways[2:-4:3], *ways[-4:]]:
+        found = planner.attempt(problem, problem.guess(start), rigid=True)
+        assert not found.ok or worst_margin(robot, found.motion).fraction < -1e-3
+    slower = replace(problem, move=replace(move, duration=1.05 * least.duration))
+    assert any(planner.attempt(slower, slower.guess(start)).ok for start in ways)  # the harness finds what is there
+
+
+def test_the_shortest_motion_with_few_knots_is_the_one_that_ipopt_finds():
+    """The same discrete problem with a free duration, from the joint cubic and from a detour."""
+    robot = carrying("chain", 0.5)
+    move = Move([0.4, -0.6, 0.5], [-0.5, 0.5, -0.3])
+    problem = free_problem(MoveProblem(robot, move, "regenerative", 16, free=True))
+    weights = prices(problem, problem.duration, cubic_heat(problem))(0.3)
+    planner = Planner(Weights(time=1.0), Options(tolerance=1e-8, iterations=200))
+    nlp = as_nlp(problem.problem(weights), options={"ipopt.tol": 1e-9})
+    ours = branches(planner, problem, None, None)
+    ours = planner.attempt(problem, problem.guess(ours.motion), weights=weights)
+    for start in (None, detours(problem)[0]):
+        peer = nlp.solve(problem.guess(start))
+        assert ours.ok and peer.converged
+        assert ours.motion.duration == pytest.approx(float(peer.p.sum()), rel=1e-5)
 
 
 def slide(allowed: float) -> Robot:

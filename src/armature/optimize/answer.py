@@ -6,6 +6,7 @@ from armature.errors import ArgumentError
 from armature.optimize.baseline import baseline
 from armature.optimize.loop_move import mastered
 from armature.optimize.plan import Attempt
+from armature.optimize.result import Status
 from armature.optimize.solution import Diagnosis, Solution
 from armature.optimize.task import Move
 from armature.robot.model import Robot
@@ -17,9 +18,16 @@ def solution(best: Attempt, diagnosis: Diagnosis | None, notes: list[str], secon
     problem, motion = best.problem, best.motion
     robot, supply = problem.robot, problem.driven.supply
     return Solution(
-        robot, supply, best.result.status, drive_signals(robot, motion), lambda: baseline(problem, motion.duration),
+        robot, supply, status(best, diagnosis), drive_signals(robot, motion), lambda: baseline(problem, motion.duration),
         None, best.result, diagnosis, tuple(notes), seconds,
     )  # fmt: skip
+
+
+def status(best: Attempt, diagnosis: Diagnosis | None) -> Status:
+    """How the search ended; one that was given up, because it is known what would make the task possible, found no motion."""
+    ended = best.result.status
+    given_up = ended in (Status.INTERRUPTED, Status.ITERATIONS, Status.STALLED)
+    return Status.INFEASIBLE if given_up and diagnosis is not None and diagnosis.known else ended
 
 
 def check_task(robot: Robot, task: Move, timed: bool = True) -> None:

@@ -27,6 +27,8 @@ BETWEEN = 0.05  # of a limit: what the few knots of the coolest motion may excee
 ANY = "regenerative"  # the supply does not matter for the heat: the simplest one is solved with
 SHARPENING = 0.15  # seconds of computing for the corners of gears and friction in the coolest motion
 SLOWER = 1.0, 1.5, 2.5, 5.0  # times the duration asked for, in which a lighter payload may be moved
+SLOWED = 1.0, 1.002, 1.005, 1.01, 1.017, 1.027, 1.04, 1.06, 1.09, 1.13, 1.2  # times the duration of a motion that breaks limits
+SLIGHTLY, SURELY = 0.01, 3e-3  # parts of a limit, and of that of a mean, that a motion of few knots may exceed: more knots cure that
 LOOSE = 1e6  # factor on limits that are left out
 
 
@@ -34,8 +36,8 @@ def diagnose(best: Attempt, fastest: Attempt | None, cool: Attempt | None = None
     """Which limit stands in the way of a search that failed, by how much, and what would help.
 
     fastest: the shortest motion known.  cool: the motion of least heat without the limits of means, where there are such limits."""
-    problem, known = best.problem, fastest.motion if fastest is not None and fastest.ok else None
-    passing = passing_times(problem, fastest) if fastest is not None and known is not None else ()
+    problem, known = best.problem, kept_slower(fastest.problem, fastest.motion) if fastest is not None and fastest.ok else None
+    passing = passing_times(problem, fastest, known) if fastest is not None and known is not None else ()
     if cool is not None and (hot := too_hot(cool, known, passing)) is not None:
         return hot
     far = known is None or (not problem.free and known.duration > FAR * problem.duration)
@@ -46,11 +48,27 @@ def diagnose(best: Attempt, fastest: Attempt | None, cool: Attempt | None = None
     return (untimely(problem, known, passing) if known is not None and passing else None) or whirling(best) or relaxed(best, known)
 
 
-def passing_times(problem: MoveProblem, fastest: Attempt) -> tuple[float, ...]:
-    """When the shortest motion, which chooses them, passes the via points, s; empty where the task gives no passing times."""
+def kept_slower(problem: MoveProblem, motion: Trajectory, slightly: float = SLIGHTLY, means: float = SURELY) -> Trajectory:
+    """The motion, or the same run a little slower, so that it keeps all limits between its knots too; as it is where that fails.
+
+    slightly, means: parts of a limit, and of that of a mean, which may be exceeded."""
+    if np.abs([problem.ends.v0, problem.ends.v1]).max() > 0.0:
+        return motion
+    for factor in SLOWED:
+        trial = stretched(motion, factor * motion.duration) if factor > 1.0 else motion
+        found = (m for row in margins(problem.robot, trial, 4).values() for m in row.values())
+        if all(m.fraction >= -(means if m.limit in MEANS else slightly) for m in found):
+            return trial
+    return motion
+
+
+def passing_times(problem: MoveProblem, fastest: Attempt, motion: Trajectory) -> tuple[float, ...]:
+    """When the shortest motion, which chooses them, passes the via points, s; empty where the task gives no passing times.
+
+    motion: its own, or the same run slower."""
     if all(via.at is None for via in problem.move.via):
         return ()
-    return tuple(float(fastest.motion.t[knot]) for knot in fastest.problem.knots[:-1])
+    return tuple(float(motion.t[knot] - motion.t[0]) for knot in fastest.problem.knots[:-1])
 
 
 def untimely(problem: MoveProblem, fastest: Trajectory, passing: tuple[float, ...]) -> Diagnosis | None:
@@ -86,9 +104,15 @@ def between_knots(best: Attempt) -> Diagnosis | None:
         hot = [told for motion in (coolest(best.problem), best) if (told := too_hot(motion, None)) is not None]
         if hot:
             return min(hot, key=lambda told: told.pause or 0.0)
-    sentence = f"A limit is exceeded between the knots and refining did not help: {needed(worst)}."
-    remedy = f"Ask for more knots than {best.problem.N}, a little more time, or draw the limit in by {-100 * worst.fraction:.2g} %."
-    return Diagnosis(sentence, worst.limit, worst.joint, worst.time, worst.value - worst.bound, remedy)
+    sentence = f"A limit is exceeded between the knots and refining did not help: {needed(worst)}"
+    remedy = f"Ask for more knots than {best.problem.N}, or draw the limit in by {-100 * worst.fraction:.2g} %."
+    slower = kept_slower(best.problem, best.motion, 0.5 * ALLOWED, 0.5 * ALLOWED)
+    over = worst.value - worst.bound
+    if slower.duration <= best.motion.duration:
+        return Diagnosis(f"{sentence}.", worst.limit, worst.joint, worst.time, over, remedy)
+    longer, passing = slower.duration, passing_times(best.problem, best, slower)
+    helps = f"the same motion run in {longer:.4g} s{by_way(passing)} would do"
+    return Diagnosis(f"{sentence}; {helps}.", worst.limit, worst.joint, worst.time, over, remedy, longer, passing=passing)
 
 
 def too_short(robot: Robot, duration: float, fastest: Trajectory, passing: tuple[float, ...] = ()) -> Diagnosis:

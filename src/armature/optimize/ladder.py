@@ -33,6 +33,7 @@ RATIO = 0.3  # from one price to the next
 WORTH = 3e-4  # of the duration: prices are lowered while that gains more
 MUCH = 2e-3  # of the duration: prices are lowered beyond the last one, and knots doubled, while that gains more
 HEAT = 5e-4  # price of heat, as a part of duration/heat
+MODEST = 100  # knots up to which what fails is tried again
 MANY = 3.0  # times the last price: a first price above this is that of a motion which has not been sharpened
 NARROWEST = 0.3, 0.1  # of the first widths of gears' corners and of dry friction's beside them
 
@@ -61,12 +62,13 @@ def ladder(planner: Planner, problem: MoveProblem, best: Attempt, price: float, 
     start: Any = best.result if problem.N == best.problem.N else carried(best.result, best.motion, problem)
     start = start if known else guess_from(best.motion, problem)
     found: list[Rung] = []
-    f, ratio, tries, gain = price, RATIO, 2, 0.0
+    tries = most = 2 if problem.N <= MODEST else 1  # searches that fail are long with many knots
+    f, ratio, gain = price, RATIO, 0.0
     lowest = last if last > LAST else LOWEST
     while (f >= last or not found or (f >= lowest and gain > MUCH)) and tries and not planner.late:
         attempt = rung(planner, problem, start, f, weights)
         if attempt.ok:
-            gain, tries = (merit(found[-1]) / merit(attempt) - 1.0, tries) if found else (float(f > LAST), 2)
+            gain, tries = (merit(found[-1]) / merit(attempt) - 1.0, tries) if found else (float(f > LAST), most)
             if gain < 0.0:
                 break
             found.append(attempt)
@@ -140,10 +142,12 @@ def sharpened(planner: Planner, problem: MoveProblem, best: Attempt, price: floa
         return found[-1] if found else None
     low = found[-1]
     weights = prices(problem, low.motion.duration, copper(problem, low.motion))
+    solve = lambda task, start: planner.attempt(task, start.result, weights=weights(low.price), rigid=True)
     if low.problem.directions is not None and price >= MANY * LAST:  # turns may have been held back
-        other = planner.attempt(cornered(problem, low.price), low.result, weights=weights(low.price), rigid=True)
+        other = solve(cornered(problem, low.price), low)
+        other = solve(wandering(problem, other.motion, low.price), other) if other.ok else other
     elif low.problem.directions is None and not kept(low):
-        other = planner.attempt(wandering(low.problem, low.motion, low.price, 0.0), low.result, weights=weights(low.price), rigid=True)
+        other = solve(wandering(low.problem, low.motion, low.price, 0.0), low)
     else:
         return low
     return Rung(*(getattr(other, f.name) for f in fields(Attempt)), price=low.price) if other.ok and merit(other) < merit(low) else low

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from armature.dynamics.compiled import inverse_dynamics
 from armature.motion.trajectory import Trajectory
 from armature.optimize.carry import carried
 from armature.optimize.certify import ALLOWED, fine_times, torque_margins
+from armature.optimize.detours import detours
 from armature.optimize.driven import Weights
 from armature.optimize.holding import Carrier, carrier, reloaded
 from armature.optimize.interior import Options
@@ -32,6 +33,7 @@ COARSE = 50  # knots
 ROUGH = Options(tolerance=1e-3, iterations=80)
 WARM = replace(ROUGH, warm_barrier=1e-4)
 NEARLY, DOWN, LEAST = 0.995, (0.75, 0.5, 0.25), 0.01  # parts of the greatest payload at first, until one can be moved
+MORE = 1.05  # times the payload that can be moved: what another way round is asked for
 NEAR = 4e-3  # of the payload: what can and what cannot be moved are so near at last
 LESS = 0.985  # of the payload: the next one to try, where limits are not kept between knots
 WIDE, SHARP = 0.5, 0.05  # widths of gears' corners, of the greatest power: of the search, and of the motion that is told of
@@ -55,17 +57,29 @@ def greatest_payload(problem: MoveProblem, most: float, seconds: float) -> Moved
     if load is None or load.mass <= 0.0 or most <= 0.0:
         return None
     task, sharp = (replace(rough(problem), smooth=rounded(problem, width)) for width in (WIDE, SHARP))
-    low, high, best = 0.0, most, None
+    low, best = 0.0, None
     for part in parts(task, load, most):
         low, best = part * most, None if planner.late else moved(planner, task, load, part * most, None)
         if best is not None:
             break
-    # what the joint cubic did not lead to may be reached from a lighter payload's motion
-    while best is not None and high - low > NEAR * high and not planner.late:
+    if best is None:
+        return None
+    low, best = climbed(planner, task, load, low, most, best)
+    for motion in detours(task):
+        # other ways round may carry more: the elbow bent, or the load swung
+        more = min(most, MORE * low)
+        found = None if planner.late or more < MORE**0.5 * low else moved(planner, task, load, more, motion)
+        low, best = (low, best) if found is None else climbed(planner, task, load, more, most, found)
+    return firm(planner, sharp, load, low, best)
+
+
+def climbed(planner: Planner, task: MoveProblem, load: Carrier, low: float, high: float, best: Attempt) -> tuple[float, Attempt]:
+    """From a payload that can be moved to heavier ones, each from the last motion: (kg, motion)."""
+    while high - low > NEAR * high and not planner.late:
         middle = (low + high) / 2
         found = moved(planner, task, load, middle, best)
         low, high, best = (low, middle, best) if found is None else (middle, high, found)
-    return None if best is None else firm(planner, sharp, load, low, best)
+    return low, best
 
 
 def immovable(problem: MoveProblem) -> bool:
@@ -116,13 +130,17 @@ def firm(planner: Planner, task: MoveProblem, load: Carrier, mass: float, near: 
     return told
 
 
-def moved(planner: Planner, problem: MoveProblem, load: Carrier, mass: float, near: Attempt | None) -> Attempt | None:
-    """A motion with this payload, kg, from a lighter one's or the joint cubic; None where none is found before rows stretch."""
+def moved(planner: Planner, problem: MoveProblem, load: Carrier, mass: float, near: Attempt | Trajectory | None) -> Attempt | None:
+    """A motion with this payload, kg, from a lighter one's, another or the joint cubic; None where none is found before rows stretch."""
     task = replace(problem, robot=reloaded(problem.robot, load, mass))
-    start, options = (task.guess(), ROUGH) if near is None else (carried(near.result, near.motion, task), WARM)
-    found = planner.attempt(task, start, options, rigid=True)
-    if not found.ok and near is not None:
-        found = planner.attempt(task, task.guess(near.motion), ROUGH, rigid=True)
+    motion = near.motion if isinstance(near, Attempt) else near
+    starts: list[tuple[Any, Options]] = [(task.guess(motion), ROUGH)]
+    if isinstance(near, Attempt):
+        starts.insert(0, (carried(near.result, near.motion, task), WARM))
+    tried = (planner.attempt(task, start, options, rigid=True) for start, options in starts)
+    found = next((attempt for attempt in tried if attempt.ok), None)
+    if found is None:
+        return None
     if found.ok and task.driven.dry:
         found = planner.directed(found)
     return found if found.ok and not (found.worst and found.worst.fraction < -JAGGED) else None

@@ -82,8 +82,9 @@ class LoopMove(MoveProblem):
         stand_in = free_joints_only(self.robot, tuple(names[j] for j in free))
         driven: Any = self.driven
         level = {free.index(j): most for j, most in self.level.items() if j in free}
+        room = {free.index(j): distance for j, distance in self.room.items() if j in free}
         return FreeMove(
-            stand_in, task, self.supply, self.N, self.free, self.smooth, directions, still, tighter, self.passed_first, level, driven
+            stand_in, task, self.supply, self.N, self.free, self.smooth, directions, still, tighter, self.passed_first, level, room, driven
         )
 
     @cached_property

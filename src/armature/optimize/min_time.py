@@ -17,21 +17,20 @@ from armature.drive import as_supply
 from armature.motion.trajectory import Trajectory
 from armature.optimize.answer import check_task, solution
 from armature.optimize.by_durations import Found, by_durations
-from armature.optimize.certify import ALLOWED, MEANS, margins
+from armature.optimize.certify import margins
 from armature.optimize.detours import detours, skewed, waverings
 from armature.optimize.diagnose import between_knots, diagnose
 from armature.optimize.driven import Weights
 from armature.optimize.follow_path import FollowPath
 from armature.optimize.forbidden import forbidden
-from armature.optimize.guess import stretched
 from armature.optimize.interior import Options, solve
-from armature.optimize.ladder import MUCH, Rung, copper, cubic_heat, exceeded, kept, ladder, merit, prices, sharpened
+from armature.optimize.ladder import Rung, copper, cubic_heat, kept, ladder, merit, prices, sharpened
 from armature.optimize.least_along import least_time_along
 from armature.optimize.loop_move import move_problem
+from armature.optimize.mend import AGAIN, mended, rank, refined
 from armature.optimize.move import MoveProblem, guess_duration
 from armature.optimize.plan import Attempt, Planner, greatest_power
 from armature.optimize.problem import Problem
-from armature.optimize.refine import FINEST, SPEEDS, at_knot, finer_problem, levelled
 from armature.optimize.resting_time import cooled
 from armature.optimize.rests import RestingMove
 from armature.optimize.result import Multipliers, Result, Status
@@ -43,13 +42,10 @@ COARSE = 50  # knots for the search of branches
 PRICES = (10.0, 3.0, 1.0)  # of jerk, in units that make about 1 % of the duration
 OTHER_PRICES = (1.0, 1e3)  # where the first one leads to nothing
 LOWER = (0.3, 0.1)  # prices at which branches are compared
-SLOWER = (1.001, 1.002, 1.004, 1.007, 1.012, 1.02, 1.035, 1.06)  # times the duration of a motion that breaks limits between knots
-AGAIN = 0.07  # the highest price from which a motion is sharpened again with more knots or limits drawn in
-SMALL = 1.5e-3  # violation between knots up to which a limit is drawn in instead of doubling the knots
-JUMPY = 0.03  # the same where knots have been doubled already
 COUNTED_LATER = "regenerative"  # the supply does not matter for the time: the simplest one is solved with
-PASSES = 5  # in which limits are drawn in or knots doubled
 WIDE = 0.3  # of the greatest power: a wide corner of gears
+CANDIDATES = 2  # branches that are followed to the end
+RIVAL = 1.002  # times the shortest motion's duration, with few knots: up to this another branch may be shorter in the end
 CHALLENGES = 4  # times that something shorter is looked for
 SHORTER = 0.993  # of the best motion's time
 CALM = 1.01  # of the best motion's time: where the last search comes from
@@ -94,10 +90,10 @@ def minimize_time(
     planner, *early = (Planner(Weights(time=1.0), exact, callback, deadline and begin + part * deadline) for part in (1.0, *EARLY))
     coarse = replace(problem, N=min(knots, COARSE))
     best = branches(planner, coarse, guess, starts, early[0])
-    rungs = challenged(early[1], coarse, best) if starts != 1 else [best]
-    best, notes = polished(planner, problem, rungs)
-    if (rest := rested(early[1], planner, knots, rungs[-1])) is not None and not (kept(best) and shorter(best, rest[0])):
-        (best, notes), problem = rest, replace(rest[0].problem, N=knots, smooth=None, directions=None, tighter={})
+    ladders = challenged(early[1], coarse, best) if starts != 1 else [[best]]
+    best, notes = min((polished(planner, problem, rungs) for rungs in ladders), key=lambda found: rank(found[0]))
+    if (rest := rested(early[1], planner, knots, ladders[0][-1])) is not None and rank(rest[0]) < rank(best):
+        (best, notes), problem = rest, replace(rest[0].problem, N=knots, smooth=None, directions=None, tighter={}, level={})
     best, notes = refined(planner, problem, best, notes) if starts != 1 else (best, notes)
     if starts != 1 or not best.ok or not kept(best):
         best, notes = settled(planner, problem, best, notes)
@@ -113,11 +109,6 @@ def rested(early: Planner, planner: Planner, knots: int, low: Attempt) -> Found 
         return None
     found = polished(planner, replace(cool.problem, N=knots, smooth=None, directions=None), [cool])
     return found if found[0].ok and kept(found[0]) else None
-
-
-def shorter(a: Attempt, b: Attempt) -> bool:
-    """Whether the first motion is as short as the second."""
-    return a.motion.duration <= b.motion.duration
 
 
 def unfinished(best: Attempt) -> Diagnosis | None:
@@ -232,102 +223,36 @@ def polished(planner: Planner, problem: MoveProblem, rungs: Sequence[Attempt]) -
     return mended(planner, found or sharpened(planner, problem, top, 1.0) or top)
 
 
-def again(best: Attempt) -> float:
-    """The price from which a motion is sharpened again: its own, where that is low."""
-    return min(best.price, AGAIN) if isinstance(best, Rung) else AGAIN
-
-
-def mended(planner: Planner, best: Attempt) -> Found:
-    """The same with limits kept between knots: limits drawn in, or twice the knots; at last a little slower."""
-    notes: list[str] = []
-    small = SMALL
-    while exceeded(best) > ALLOWED and len(notes) < PASSES and not planner.late:
-        finer, note = tighter_problem(best, small)
-        better = sharpened(planner, finer, best, again(best)) if note else None
-        if better is not None:
-            best = better
-            notes.append(note)
-        elif small == np.inf:
-            break
-        else:
-            small = np.inf  # more knots did not help: draw limits in instead
-    return slowed(best, notes)
-
-
-def tighter_problem(best: Attempt, small: float) -> tuple[MoveProblem, str]:
-    """A problem whose motion should keep all limits, and what was changed: all that are exceeded are drawn in, or speeds levelled, where
-    the worst one is by little, in the mean or at a knot; else there are twice the knots."""
-    worst, problem = best.margins[0], replace(best.problem, directions=None, smooth=None)
-    small = max(small, JUMPY) if 2 * problem.N >= FINEST else small
-    if worst.limit not in MEANS and not at_knot(best.motion, worst.time) and -worst.fraction > small:
-        return finer_problem(problem, worst, small)
-    level, note = levelled(best, problem.N)
-    problem, notes = replace(problem, level=level.level), [note] if note else []
-    for margin in best.margins:
-        if margin.fraction < -ALLOWED and not (note and margin.limit in SPEEDS):
-            problem, drawn = finer_problem(problem, margin, np.inf)
-            notes += [drawn] if drawn else []
-    return problem, "; ".join(notes)
-
-
-def slowed(best: Attempt, notes: list[str]) -> Found:
-    """The same motion run a little slower, where that keeps all limits."""
-    if kept(best) or np.abs([best.problem.ends.v0, best.problem.ends.v1]).max() > 0.0:
-        return best, notes
-    for factor in SLOWER:
-        trial = replace(best, motion=stretched(best.motion, factor * best.motion.duration), exact=factor * best.motion.duration)
-        if kept(trial):
-            return trial, [*notes, f"run {100 * (factor - 1):.2g} % slower: {best.worst}"]
-    return best, notes
-
-
-def refined(planner: Planner, problem: MoveProblem, best: Attempt, notes: list[str]) -> Found:
-    """The same with more knots, as long as that gains something: the jumps from limit to limit take a step each."""
-    N, most = problem.N, 2 * problem.N if problem.driven.smooth.power else FINEST  # lossy gears: slow, and little is gained
-    while best.ok and kept(best) and best.problem.N <= N <= most // 2 and not planner.late:
-        N *= 2
-        better = sharpened(
-            planner, replace(best.problem, N=N, directions=None, smooth=None, level={}, tighter=of_means(best.problem)), best, again(best)
-        )
-        better, told = mended(planner, better) if better is not None else (best, notes)
-        gain = best.motion.duration / better.motion.duration - 1.0
-        if gain <= 0.0 or not kept(better):
-            break
-        best, notes = better, told
-        if gain < MUCH:
-            break
-    return best, notes
-
-
-def of_means(problem: MoveProblem) -> dict[str, Any]:
-    """The limits of means that have been drawn in: finer knots do not change them."""
-    return {name: factor for name, factor in problem.tighter.items() if name in problem.driven.model.total_names}
-
-
-def challenged(planner: Planner, problem: MoveProblem, best: Attempt) -> Sequence[Attempt]:
+def challenged(planner: Planner, problem: MoveProblem, best: Attempt) -> list[Sequence[Attempt]]:
     """Something shorter, sought from all starts with heat as the cost and the duration bounded: this leads to other branches.
 
-    Returns the motions at ever lower prices of the best one found. All have the same knots:
+    Returns ladders of motions at ever lower prices: that which leads to the shortest one, and its rivals. All have the same knots:
     fewer knots make motions longer, since jumps from limit to limit take a step each."""
     planner = replace(planner, options=ROUGHLY)
-    rungs: Sequence[Attempt] = ladder(planner, problem, best, 0.3) if best.ok else []
-    if rungs and problem.driven.smooth.power:  # from wide corners of gears another way may lead down
+    found = [ladder(planner, problem, best, 0.3)] if best.ok else []
+    if best.ok and problem.driven.smooth.power:  # from wide corners of gears another way may lead down
         wide = replace(problem, smooth=replace(problem.driven.smooth, power=WIDE * greatest_power(problem)))
-        rungs = better_of(rungs, ladder(planner, wide, best, 1.0))
-    if rungs:
-        rungs = better_of(rungs, ladder(planner, problem, replace(best, motion=skewed(best.motion)), 0.3, known=False))
+        found.append(ladder(planner, wide, best, 1.0))
+    if best.ok:
+        found.append(ladder(planner, problem, replace(best, motion=skewed(best.motion)), 0.3, known=False))
+    found = sorted((rungs for rungs in found if rungs), key=lambda rungs: merit(rungs[-1]))
     for _ in range(CHALLENGES):
-        found = faster(planner, problem, rungs[-1]) if rungs and not planner.late else None
-        better = ladder(planner, problem, found, 1.0) if found is not None else []
-        if better_of(rungs, better) is rungs:
+        low = faster(planner, problem, found[0][-1]) if found and not planner.late else None
+        better = ladder(planner, problem, low, 1.0) if low is not None else []
+        if not better or merit(better[-1]) >= merit(found[0][-1]) * (1 - 1e-4):
             break
-        rungs = better
-    return rungs or [best]
+        found.insert(0, better)
+    return rivals(found) or [[best]]
 
 
-def better_of(rungs: Sequence[Attempt], others: Sequence[Attempt]) -> Sequence[Attempt]:
-    """Of two ladders the one that leads to the shorter motion; the first where both lead to one."""
-    return others if others and merit(others[-1]) < merit(rungs[-1]) * (1 - 1e-4) else rungs
+def rivals(found: Sequence[Sequence[Attempt]]) -> list[Sequence[Attempt]]:
+    """Of ladders, the shortest motion's first, that one and others that lead to another motion nearly as short."""
+    kept: list[Sequence[Attempt]] = []
+    for rungs in found[:CANDIDATES]:
+        near = not kept or merit(rungs[-1]) < RIVAL * merit(kept[0][-1])
+        if near and not any(alike(rungs[-1], other[-1]) for other in kept):
+            kept.append(rungs)
+    return kept
 
 
 def settled(planner: Planner, problem: MoveProblem, best: Attempt, notes: list[str]) -> Found:

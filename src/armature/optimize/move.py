@@ -59,7 +59,8 @@ class MoveProblem:
     smooth: widths of corners.  directions: (N, n) which way the joints move in each step, ±1, 0 where it is not known.
     still: joints that do not move at all.  tighter: {name of a limit: factor below 1, or one for each knot} where limits were exceeded
     between knots.
-    level: {joint: (knots,) greatest magnitudes of its acceleration} where it runs at its greatest speed.
+    level: {joint: (knots,) greatest magnitudes of its acceleration} where it runs at its greatest speed.  room: {joint: distance, rad or m,
+    from both ends of its range} that is kept at knots inside the motion.
     passed_first: parts of the duration at which free via points are passed in the starting motion, by the joints' travel if left out.
     """
 
@@ -74,6 +75,7 @@ class MoveProblem:
     tighter: Mapping[str, Any] = field(default_factory=dict)
     passed_first: tuple[float, ...] = ()
     level: Mapping[int, np.ndarray] = field(default_factory=dict)
+    room: Mapping[int, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not isinstance(self.N, int | np.integer):
@@ -210,11 +212,14 @@ class MoveProblem:
         np.copyto(v_high, np.minimum(v_high, -least), where=back & loose)
 
     def _keep_level(self, low: np.ndarray, high: np.ndarray) -> None:
-        """Joints at their greatest speed: inside the motion, hardly any acceleration."""
+        """Inside the motion, joints at their greatest speed hardly accelerate, and others keep away from the ends of their ranges."""
         for j, most in self.level.items():
             k = 2 * self.robot.n + j
             inner = resampled(most, self.N + 1)[1:-1]
             low[1:-1, k], high[1:-1, k] = np.maximum(low[1:-1, k], -inner), np.minimum(high[1:-1, k], inner)
+        for j, distance in self.room.items():
+            loose = np.where(low[:, j] < high[:, j], distance, 0.0)
+            low[:, j], high[:, j] = low[:, j] + loose, high[:, j] - loose
 
     def _keep_still(self, low: np.ndarray, high: np.ndarray, u: Any) -> Any:
         """Joints that do not move: no jerk; their states then follow from the start."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 FINEST = 400  # knots up to which a plan is refined
 SMALL = 3e-3  # violation between knots that is cured by tighter limits instead of more knots
 SHARP = 0.03  # the same with narrow corners of gears, which finer knots make harder
+RANGE = "end of its range"
 SURELY = 1.2  # power of what is exceeded by which a limit is drawn in
 SPEEDS = "velocity", "motor speed"
 RUNNING = 0.995  # of its greatest speed: a joint that runs at it
@@ -42,7 +43,7 @@ def cures_of(best: Attempt, worst: Margin) -> Iterator[tuple[MoveProblem, str]]:
             found = [*(levelled(best, N) for N in sorted({problem.N, finer[0].N}, reverse=True)), finer]
         else:
             there = finer[0].N != problem.N or np.ndim(problem.tighter.get(f"{worst.limit} of {worst.joint}", 1.0))
-            found = [drawn_in_there(best, worst), finer] if there else [finer]
+            found = [kept_away(best, worst), drawn_in_there(best, worst), finer] if there else [finer]
         if best.sharp and finer[0].N != problem.N:
             found.append(finer_problem(problem, worst, np.inf))
     yield from (cure for cure in found if cure[1])
@@ -71,6 +72,19 @@ def drawn_in_there(best: Attempt, worst: Margin) -> tuple[MoveProblem, str]:
     factor[k : k + 2] *= (1.0 - worst.fraction) ** -SURELY
     note = f"limit drawn in by {100 * (1 - factor[k]):.2g} % at two knots: between them {worst}"
     return (replace(problem, tighter={**problem.tighter, name: factor}), note) if factor.min() >= DEEPEST else (problem, "")
+
+
+def kept_away(best: Attempt, worst: Margin) -> tuple[MoveProblem, str]:
+    """The problem in which a joint that leaves its range between knots keeps a little away from its ends at them."""
+    problem, names = best.problem, best.problem.robot.joint_names
+    if not worst.limit.endswith(RANGE) or worst.joint not in names:
+        return problem, ""
+    j, beyond = names.index(worst.joint), SURELY * abs(worst.value - worst.bound)
+    before = problem.room.get(j, 0.0)
+    if before > 2 * beyond:  # a via point lies there, or an end
+        return problem, ""
+    note = f"{before + beyond:.2g} away from the ends of its range at knots: between them {worst}"
+    return replace(problem, room={**problem.room, j: before + beyond}), note
 
 
 def at_knot(motion: Trajectory, time: float) -> bool:
@@ -105,7 +119,7 @@ def finer_problem(problem: MoveProblem, worst: Margin, small: float = SMALL) -> 
         return problem, ""
     note = f"refined from {problem.N} to {2 * problem.N} knots: between knots {worst}"
     everywhere = {name: factor for name, factor in problem.tighter.items() if np.ndim(factor) == 0}
-    return replace(problem, N=2 * problem.N, directions=None, level={}, tighter=everywhere), note
+    return replace(problem, N=2 * problem.N, directions=None, level={}, room={}, tighter=everywhere), note
 
 
 def levelled(best: Attempt, knots: int) -> tuple[MoveProblem, str]:

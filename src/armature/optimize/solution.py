@@ -37,6 +37,11 @@ class Diagnosis:
     pause: float | None = None
     passing: tuple[float, ...] = ()
 
+    @property
+    def known(self) -> bool:
+        """Whether a number is known that would make the task possible."""
+        return any((self.shortest_duration, self.greatest_payload, self.pause, self.passing))
+
     def __str__(self) -> str:
         return f"{self.sentence} {self.remedy}".strip()
 
