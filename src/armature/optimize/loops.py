@@ -14,9 +14,10 @@ written = hashlib.sha256(b"".join(Path(__file__).with_name(f"{name}.py").read_by
 
 def loop(function: Callable) -> Any:
     """A compiled loop. What is kept of it on disk is good as long as no file of loops has changed: numba looks at its own file alone."""
-    made = njit(**how)(function)
-    kept = made._cache._cache_file
-    kept._source_stamp = kept._source_stamp, written
+    made: Any = njit(**how)(function)
+    kept = getattr(getattr(made, "_cache", None), "_cache_file", None)
+    if kept is not None:
+        kept._source_stamp = kept._source_stamp, written
     return made
 
 
