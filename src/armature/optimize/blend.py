@@ -12,9 +12,10 @@ import numpy as np
 
 from armature.motion.trajectory import Trajectory
 from armature.optimize.move import MoveProblem
-from armature.optimize.plan import Attempt, Planner, settled
+from armature.optimize.plan import Attempt, net_energy, settled
 from armature.optimize.result import Result
 
+QUICKLY = 300  # points in time at which a mixture's energy is counted, to see whether it will do
 FAR = 1.15  # ratio of durations up to which two optima are continued in a straight line
 
 
@@ -25,6 +26,7 @@ def scaled(near: Attempt, duration: float) -> Result:
     x[:, n : 2 * n] *= f
     x[:, 2 * n : 3 * n] *= f**2
     u[:, :n] *= f**3
+    u[:, n:] *= f  # powers
     return replace(result, x=x, u=u, p=result.p / f if near.problem.legs else result.p)
 
 
@@ -71,8 +73,8 @@ def can_mix(problem: MoveProblem) -> bool:
     return not (moving or problem.legs or problem.robot.loops)
 
 
-def blended(planner: Planner, problem: MoveProblem, points: Sequence[Attempt]) -> Attempt:
-    """The mixture of several optima as a motion of its own, with its exact cost; the first one's problem gives knots and limits."""
+def blended(problem: MoveProblem, points: Sequence[Attempt]) -> Attempt:
+    """The mixture of several optima as a motion of its own, with its energy, quickly counted; knots and limits are those of the first."""
     near = points[0]
     problem = replace(near.problem, move=problem.move)
     T, n = problem.duration, near.problem.robot.n
@@ -81,4 +83,4 @@ def blended(planner: Planner, problem: MoveProblem, points: Sequence[Attempt]) -
     t = near.motion.t * (T / near.motion.duration)
     motion = Trajectory(t, q, v, a, near.motion.joint_names, interpolation="linear")
     motion = settled(motion) if problem.driven.dry else motion
-    return Attempt(problem, result, motion, planner.value(near.problem, motion))
+    return Attempt(problem, result, motion, net_energy(problem.robot, motion, problem.driven.supply, QUICKLY))

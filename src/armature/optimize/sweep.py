@@ -29,12 +29,15 @@ from armature.optimize.result import Result, Status
 
 STRIDE = 1.14  # ratio of the durations that are solved in any case
 ANEW = 3  # on the way down, every so many of these are solved anew too; half as often without slacks and corners, which make branches
+COLD = replace(EXACT, centred=True, accuracy=1e-4)  # of searches anew
 WARM = Options(tolerance=1e-4, iterations=25, warm_barrier=1e-5)  # energies are then right to about 1e-5 of themselves
-WARM_SLACKS = Options(tolerance=1e-4, iterations=30, warm_barrier=1e-3)  # a supply's slacks change sides from one duration to the next
+# a supply's slacks change sides from one duration to the next; with dry friction, what is left of the barrier shows less than its corners
+WARM_SLACKS = Options(tolerance=3e-4, iterations=40, warm_barrier=1e-3)
+VAIN = 2  # times in a row that a neighbour's motion led to nothing: then searches begin anew at once
 WARM_GEARS = Options(tolerance=1e-3, iterations=40, warm_barrier=1e-4)  # with lossy gears
 WIDTHS = 0.1, 0.03, 0.01, 3e-3, 1e-3  # of their corners, one after the other, of that of a search anew
 ENOUGH_WIDTHS = 3  # of these must be reached
-MIXED = 3e-4  # barrier to start with from a mixture, there
+MIXED = 1e-4  # barrier to start with from a mixture, there
 ENOUGH = 2e-4  # part of energy and losses by which a mixture may miss what the costs around it tell
 ENOUGH_ROUGH = 7e-4  # the same where slacks change sides or gears are lossy
 SAME = 0.02  # the same up to which the points around are of one branch
@@ -49,11 +52,12 @@ class Sweep:
     def __init__(self, problem: MoveProblem, callback: Callable | None = None):
         self.problem = problem
         self.first = problem.duration
-        self.planner = Planner(Weights(energy=1.0), EXACT, callback)
+        self.planner = Planner(Weights(energy=1.0), COLD, callback)
         self.slacks, self.gears = bool(problem.driven.shape.slacks), bool(problem.driven.smooth.power)
         self.mixes = can_mix(problem)
         self.rooms: dict[Attempt, float] = {}
         self.changed: set[int] = set()  # places of another branch than above
+        self.vain = 0  # how often in a row neighbours' motions led to nothing
         self.several = False  # whether points next to each other were of several branches
 
     def at(self, duration: float) -> MoveProblem:
@@ -62,7 +66,8 @@ class Sweep:
 
     def solve(self, duration: float, near: Attempt | None, before: Attempt | None = None) -> Attempt | None:
         """From neighbours' motions and multipliers, and where that fails or there are none, anew."""
-        found = self.warm(duration, near, before) if near is not None else None
+        found = self.warm(duration, near, before) if near is not None and self.vain < VAIN else None
+        self.vain = 0 if found is not None or near is None else self.vain + 1
         return found or self.anew(duration)
 
     def anew(self, duration: float) -> Attempt | None:
@@ -88,7 +93,8 @@ class Sweep:
         slow = (near.problem.smooth or near.problem.driven.smooth).velocity
         known = None if near.problem.directions is None else directions(near.motion, slow)
         problem = replace(near.problem, move=self.at(duration).move, directions=known)
-        options = replace(WARM_SLACKS, warm_barrier=barrier) if self.slacks else WARM
+        slack = replace(WARM_SLACKS, warm_barrier=barrier, tolerance=WARM.tolerance if known is None else WARM_SLACKS.tolerance)
+        options = slack if self.slacks else WARM
         found = self.planner.attempt(problem, start, options)
         return found if found.ok else None
 
@@ -162,7 +168,7 @@ class Sweep:
             beyond = best[k + 2 * side] if 0 <= k + 2 * side < len(best) else None
             if beyond is not None and mine.value < told([near, beyond], T) + 0.5 * CLEAR * abs(mine.value):
                 continue  # nothing is expected from there
-            if blended(self.planner, self.at(T), [near]).value < mine.value - CLEAR * abs(mine.value):
+            if blended(self.at(T), [near]).value < mine.value - CLEAR * abs(mine.value):
                 best[k] = better(mine, self.warm(T, near))
 
     def halve(self, durations: np.ndarray, best: list[Attempt | None], low: int, high: int) -> None:
@@ -188,7 +194,7 @@ class Sweep:
             return mixture
         if mixture is not None and (found := self.begun_between(T, points)) is not None:
             return found
-        return self.solve(T, min(below, above, key=lambda a: blended(self.planner, self.at(T), [a]).value))
+        return self.solve(T, min(below, above, key=lambda a: blended(self.at(T), [a]).value))
 
     def begun_between(self, T: float, points: Sequence[Attempt]) -> Attempt | None:
         """Solved from the mixture of the optima around."""
@@ -204,7 +210,7 @@ class Sweep:
         """
         if not self.mixes or len(points) < 2:
             return None
-        blend = lambda parts: blended(self.planner, self.at(T), parts)
+        blend = lambda parts: blended(self.at(T), parts)
         first, expected = blend([below, above] if self.slacks else points), told(points, T)
         size = max(abs(self.losses(first)), abs(first.value), 1e-9)
         off, enough = abs(first.value - expected), (ENOUGH_ROUGH if self.slacks or self.gears else ENOUGH) * size
@@ -216,8 +222,14 @@ class Sweep:
         for k in range(1 if self.slacks else 2):
             found = blend([below, above]) if k else first
             if abs(found.value - expected) <= enough and self.kept(found, points):
-                return found
+                return self.counted(found)
         return replace(first, result=replace(first.result, status=Status.ITERATIONS))
+
+    def counted(self, mixture: Attempt) -> Attempt:
+        """A mixture with its energy counted as exactly as that of a plan."""
+        exact = replace(mixture, exact=lambda: self.planner.value(mixture.problem, mixture.motion))
+        self.rooms[exact] = self.rooms[mixture]
+        return exact
 
     def kept(self, mixture: Attempt, points: Sequence[Attempt]) -> bool:
         """Whether a mixture keeps all limits at the knots: that is known where all around are far from them."""
