@@ -28,7 +28,8 @@ ANY = "regenerative"  # the supply does not matter for the heat: the simplest on
 SHARPENING = 0.15  # seconds of computing for the corners of gears and friction in the coolest motion
 SLOWER = 1.0, 1.5, 2.5, 5.0  # times the duration asked for, in which a lighter payload may be moved
 SLOWED = 1.0, 1.002, 1.005, 1.01, 1.017, 1.027, 1.04, 1.06, 1.09, 1.13, 1.2  # times the duration of a motion that breaks limits
-SLIGHTLY, SURELY = 0.01, 3e-3  # parts of a limit, and of that of a mean, that a motion of few knots may exceed: more knots cure that
+OFTEN = 0.01, 3e-3, 0.2  # parts of a limit, of that of a mean and of that of a rate, that few knots may exceed: more knots cure that
+RATES = "jerk", "torque rate"
 LOOSE = 1e6  # factor on limits that are left out
 
 
@@ -48,16 +49,17 @@ def diagnose(best: Attempt, fastest: Attempt | None, cool: Attempt | None = None
     return (untimely(problem, known, passing) if known is not None and passing else None) or whirling(best) or relaxed(best, known)
 
 
-def kept_slower(problem: MoveProblem, motion: Trajectory, slightly: float = SLIGHTLY, means: float = SURELY) -> Trajectory:
+def kept_slower(problem: MoveProblem, motion: Trajectory, allowed: tuple[float, float, float] = OFTEN) -> Trajectory:
     """The motion, or the same run a little slower, so that it keeps all limits between its knots too; as it is where that fails.
 
-    slightly, means: parts of a limit, and of that of a mean, which may be exceeded."""
+    allowed: parts of a limit, of that of a mean and of that of a rate, which may be exceeded."""
+    slightly, means, rates = allowed
     if np.abs([problem.ends.v0, problem.ends.v1]).max() > 0.0:
         return motion
     for factor in SLOWED:
         trial = stretched(motion, factor * motion.duration) if factor > 1.0 else motion
         found = (m for row in margins(problem.robot, trial, 4).values() for m in row.values())
-        if all(m.fraction >= -(means if m.limit in MEANS else slightly) for m in found):
+        if all(m.fraction >= -(means if m.limit in MEANS else rates if m.limit in RATES else slightly) for m in found):
             return trial
     return motion
 
@@ -106,7 +108,7 @@ def between_knots(best: Attempt) -> Diagnosis | None:
             return min(hot, key=lambda told: told.pause or 0.0)
     sentence = f"A limit is exceeded between the knots and refining did not help: {needed(worst)}"
     remedy = f"Ask for more knots than {best.problem.N}, or draw the limit in by {-100 * worst.fraction:.2g} %."
-    slower = kept_slower(best.problem, best.motion, 0.5 * ALLOWED, 0.5 * ALLOWED)
+    slower = kept_slower(best.problem, best.motion, (ALLOWED / 2, ALLOWED / 2, ALLOWED / 2))
     over = worst.value - worst.bound
     if slower.duration <= best.motion.duration:
         return Diagnosis(f"{sentence}.", worst.limit, worst.joint, worst.time, over, remedy)
