@@ -105,11 +105,15 @@ def prospect(attempt: Attempt) -> float:
     """Copper heat that would be saved if friction helped to hold every joint that creeps, J."""
     robot, motion = attempt.problem.robot, attempt.motion
     q, v, a = motion((motion.t[1:] + motion.t[:-1]) / 2)
-    tau, train = np.asarray(inverse_dynamics(robot, q, v, a)), robot.drivetrain
+    train = robot.drivetrain
+    axes = (np.abs(v) < KEPT[0] * attempt.problem.driven.smooth.velocity) @ np.abs(np.asarray(train.matrix)).T > 0
+    at = axes.any(1)
+    if not at.any():
+        return 0.0
+    q, v, a = q[at], v[at], a[at]
+    tau = np.asarray(inverse_dynamics(robot, q, v, a))
     now, *held = (stack(train.flow(tau, v, a, smooth=[Smooth(direction=m)] * robot.n), "copper") for m in (0.0, 1.0, -1.0))
-    creep = np.abs(v) < KEPT[0] * attempt.problem.driven.smooth.velocity
-    axes = creep @ np.abs(np.asarray(train.matrix)).T > 0
-    return float(np.diff(motion.t) @ np.sum(axes * np.maximum(0.0, now - np.minimum(*held)), axis=1))
+    return float(np.diff(motion.t)[at] @ np.sum(axes[at] * np.maximum(0.0, now - np.minimum(*held)), axis=1))
 
 
 def narrower(planner: Planner, start: Attempt) -> tuple[Attempt, float]:
