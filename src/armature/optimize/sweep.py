@@ -29,7 +29,6 @@ from armature.optimize.result import Result, Status
 
 STRIDE = 1.14  # ratio of the durations that are solved in any case
 ANEW = 3  # on the way down, every so many of these are solved anew too; half as often without slacks and corners, which make branches
-COLD = replace(EXACT, centred=True, accuracy=1e-4)  # of searches anew
 WARM = Options(tolerance=1e-4, iterations=25, warm_barrier=1e-5)  # energies are then right to about 1e-5 of themselves
 # a supply's slacks change sides from one duration to the next; with dry friction, what is left of the barrier shows less than its corners
 WARM_SLACKS = Options(tolerance=3e-4, iterations=40, warm_barrier=1e-3)
@@ -52,7 +51,7 @@ class Sweep:
     def __init__(self, problem: MoveProblem, callback: Callable | None = None):
         self.problem = problem
         self.first = problem.duration
-        self.planner = Planner(Weights(energy=1.0), COLD, callback)
+        self.planner = Planner(Weights(energy=1.0), EXACT, callback)
         self.slacks, self.gears = bool(problem.driven.shape.slacks), bool(problem.driven.smooth.power)
         self.mixes = can_mix(problem)
         self.rooms: dict[Attempt, float] = {}
