@@ -102,7 +102,7 @@ def advice(attempt: Attempt) -> str:
 
 
 def prospect(attempt: Attempt) -> float:
-    """Copper heat that would be saved if friction helped to hold every joint that creeps, J."""
+    """Copper heat that would be saved if friction helped to hold every joint that creeps, J; more where that hardly matters."""
     robot, motion = attempt.problem.robot, attempt.motion
     q, v, a = motion((motion.t[1:] + motion.t[:-1]) / 2)
     train = robot.drivetrain
@@ -112,8 +112,12 @@ def prospect(attempt: Attempt) -> float:
         return 0.0
     q, v, a = q[at], v[at], a[at]
     tau = np.asarray(inverse_dynamics(robot, q, v, a))
-    now, *held = (stack(train.flow(tau, v, a, smooth=[Smooth(direction=m)] * robot.n), "copper") for m in (0.0, 1.0, -1.0))
-    return float(np.diff(motion.t)[at] @ np.sum(axes[at] * np.maximum(0.0, now - np.minimum(*held)), axis=1))
+    copper = lambda m: axes[at] * stack(train.flow(tau, v, a, smooth=[Smooth(direction=m)] * robot.n), "copper")
+    dt, now = np.diff(motion.t)[at], copper(0.0)
+    whole = float(dt @ now.sum(1))
+    if whole < WORTH * abs(attempt.value):
+        return whole  # not even all of it would matter
+    return float(dt @ np.maximum(0.0, now - np.minimum(copper(1.0), copper(-1.0))).sum(1))
 
 
 def narrower(planner: Planner, start: Attempt) -> tuple[Attempt, float]:

@@ -123,8 +123,10 @@ def lighter_still(robot: Robot, move: Move, told: Diagnosis) -> Diagnosis:
 def unmoved(robot: Robot, move: Move) -> Diagnosis | None:
     """A payload that can be held at both ends but is too heavy to be moved in the duration, by the joint cubic or otherwise."""
     problem, load = MoveProblem(robot, move), carrier(robot)
+    if load is None or load.mass <= 0.0:
+        return None
     worst = creeping_excess(problem)
-    if worst is None or load is None or load.mass <= 0.0 or not immovable(problem):
+    if worst is None or not immovable(problem):
         return None
     moved = greatest_payload(problem, load.mass, SECONDS)
     if moved is None or moved.rough > SURE * load.mass or moved.mass <= 0.0:
