@@ -29,7 +29,7 @@ from armature.optimize.result import Result, Status
 
 STRIDE = 1.14  # ratio of the durations that are solved in any case
 ANEW = 3  # on the way down, every so many of these are solved anew too; half as often without slacks and corners, which make branches
-WARM = Options(tolerance=1e-4, iterations=25, warm_barrier=1e-5)  # energies are then right to about 1e-5 of themselves
+WARM = Options(tolerance=1e-4, iterations=25, accuracy=1e-4, warm_barrier=1e-5)  # energies are then right to about 1e-5 of themselves
 # a supply's slacks change sides from one duration to the next; with dry friction, what is left of the barrier shows less than its corners
 WARM_SLACKS = Options(tolerance=3e-4, iterations=40, warm_barrier=1e-3)
 VAIN = 2  # times in a row that a neighbour's motion led to nothing: then searches begin anew at once
