@@ -255,3 +255,9 @@ def test_a_search_that_is_given_up_says_that_no_motion_was_found_and_one_that_wa
 def test_a_motion_needs_some_steps():
     with pytest.raises(ArgumentError, match="knots = 0"):
         minimize_energy(library("burgevin"), Move([0.0, 1.5, 0.8], [2.0, 1.2, 0.9], 1.0), knots=0)
+
+
+def test_what_is_said_of_an_impossible_task_says_nothing_of_energy():
+    short, away = (minimize_energy(library("planar2"), Move([0.0, 0.0], goal, T)) for goal, T in (([1.0, 1.0], 0.05), ([1.0, 99.0], 1.0)))
+    assert not short.ok and "too short" in str(short) and "energy drawn" not in str(short)
+    assert not away.ok and "No motion was searched for" in str(away) and "out of range" in str(away) and "energy drawn" not in str(away)

@@ -155,10 +155,12 @@ class Solution:
 
     def __str__(self) -> str:
         size = f"{self.duration:.4g} s, {len(self.trajectory) - 1} knots, {len(self.iterations)} iterations"
-        lines = [f"{self.robot.name}: {size}. {self.status.value}"]
+        unsearched = not self.ok and not self.iterations
+        lines = [f"{self.robot.name}: {size}. {'No motion was searched for.' if unsearched else self.status.value}"]
         if self.diagnosis is not None:
             lines.append(str(self.diagnosis))
-        lines.append(f"energy drawn {self.energy:.4g} J, losses {self.losses:.4g} J")
+        if self.ok:
+            lines.append(f"energy drawn {self.energy:.4g} J, losses {self.losses:.4g} J")
         if self.baseline is not None and self.saving is not None:
             book, note = self.baseline.ledger, f" ({self.baseline.note})" if self.baseline.note else ""
             words = against(self.saving, counted(self.returns))
