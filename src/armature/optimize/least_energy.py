@@ -30,7 +30,7 @@ from armature.optimize.solution import Solution
 from armature.optimize.task import Move
 from armature.robot.model import Robot
 
-FLAT, SWINGING = 3e-4, 1e-4  # parts of the energy left to gain at which a plan is good enough, where it only flows out, and to and fro
+FLAT, SWINGING = 1e-3, 1e-4  # parts of the energy left to gain at which a plan is good enough, where it only flows out, and to and fro
 AFTER_ALL = 0.3  # seconds of computing that are spent on what will not succeed, to have something to look at
 DOUBTFUL = 0.4  # the same where the duration asked for is a little below the shortest motion's
 LOOK = 0.8  # seconds of computing, about, to find the shortest motion
