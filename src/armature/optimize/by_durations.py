@@ -17,7 +17,8 @@ from armature.optimize.certify import ALLOWED
 from armature.optimize.driven import Weights
 from armature.optimize.interior import Options
 from armature.optimize.move import MoveProblem
-from armature.optimize.plan import NEAR, Attempt, Planner, finer_problem, greatest_power, narrow
+from armature.optimize.plan import NEAR, Attempt, Planner, greatest_power, narrow
+from armature.optimize.refine import finer_problem
 from armature.optimize.rests import RestingMove, rested
 
 UPWARDS = (1.0, 1.1, 1.3, 1.7, 2.5, 4.0, 8.0)  # times the first duration

@@ -28,9 +28,7 @@ class Direction:
         parts = self.local, self.system, riccati.workspace(n.N, n.nx, nk - n.nx), self.border
         self.matrix = newton.Matrix(blocks, *parts, first.d.F, first.at.F_rows, place[first.at.F_cols], np.zeros(nk))
         self.work = newton.workspace(n.R, n.N, n.nz, n.nx, nk, nb)
-        self.r, self.rb, self.residual, self.weight, self.rhat, self.y = (
-            getattr(self.work, name) for name in ("r", "rb", "residual", "weight", "rhat", "y")
-        )
+        self.residual, self.weight, self.rhat = self.work.residual, self.work.weight, self.work.rhat
         self.dz, self.dlam, self.beta, self.dy = self.work.dz, self.work.dlam, self.work.beta, self.work.dy
         self.added = np.zeros((2, n.R))
         self.step = rows.empty_rows(n.R)

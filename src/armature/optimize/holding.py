@@ -11,11 +11,12 @@ import numpy as np
 from armature.dynamics.compiled import inverse_dynamics
 from armature.dynamics.recursive import inverse_dynamics as plain_inverse_dynamics
 from armature.errors import ArgumentError
-from armature.robot.frames import point_inertia
+from armature.robot.frames import joined
 from armature.robot.model import ZERO, Limits, Robot, Vec3
 from armature.robot.unit import unit_of
 
 ROUNDING = 1e-9
+POINT = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)  # inertia of a point mass about itself
 
 
 class Load(NamedTuple):
@@ -89,21 +90,12 @@ def carrier(robot: Robot) -> Carrier | None:
 def reloaded(robot: Robot, load: Carrier, mass: float) -> Robot:
     """The robot with another payload, kg, in the place of the one it carries."""
     link = robot.link(load.link)
-    bare = link.mass - load.mass
-    if bare > ROUNDING * link.mass:
-        centre = shifted(link.mass / bare, link.com, -load.mass / bare, load.point)
-        parts = (point_inertia(m, shifted(1.0, at, -1.0, link.com)) for m, at in ((load.mass, load.point), (bare, centre)))
-        xx, yy, zz, xy, xz, yz = (whole - a - b for whole, a, b in zip(link.inertia, *parts))
-        empty = replace(link, mass=bare, com=centre, inertia=(xx, yy, zz, xy, xz, yz), payload=None)
-    else:
-        empty = replace(link, mass=0.0, com=ZERO, inertia=(0.0,) * 6, payload=None)
+    left, centre, inertia = 0.0, ZERO, POINT
+    if link.mass - load.mass > ROUNDING * link.mass:
+        left, centre, inertia = joined([(link.mass, link.com, link.inertia), (-load.mass, load.point, POINT)])
+    empty = replace(link, mass=left, com=centre, inertia=inertia, payload=None)
     links = tuple(empty if other.name == link.name else other for other in robot.links)
     return replace(robot, links=links).with_payload(mass, at=load.point, link=load.link)
-
-
-def shifted(a: float, x: Vec3, b: float, y: Vec3) -> Vec3:
-    """a x + b y."""
-    return a * x[0] + b * y[0], a * x[1] + b * y[1], a * x[2] + b * y[2]
 
 
 def excess_mass(robot: Robot, q: np.ndarray) -> float | None:

@@ -23,8 +23,9 @@ from armature.optimize.loop_move import move_problem
 from armature.optimize.min_time import unsearched
 from armature.optimize.move import MoveProblem
 from armature.optimize.passing import plan_passing
-from armature.optimize.plan import ENOUGH, EXACT, FINEST, IDLE, Attempt, Planner, finer_problem
+from armature.optimize.plan import EXACT, IDLE, Attempt, Planner
 from armature.optimize.quick_time import shortest
+from armature.optimize.refine import ENOUGH, FINEST, finer_problem
 from armature.optimize.result import Iteration
 from armature.optimize.solution import Solution
 from armature.optimize.task import Move

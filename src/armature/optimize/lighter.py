@@ -25,7 +25,8 @@ from armature.optimize.driven import Weights
 from armature.optimize.holding import Carrier, carrier, reloaded
 from armature.optimize.interior import Options
 from armature.optimize.move import MoveProblem
-from armature.optimize.plan import Attempt, Planner, finer_problem, greatest_power
+from armature.optimize.plan import Attempt, Planner, greatest_power
+from armature.optimize.refine import finer_problem
 from armature.robot.model import Robot
 
 ANY = "regenerative"  # the supply does not matter for what is possible: the simplest one is solved with

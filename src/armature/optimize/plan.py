@@ -28,10 +28,7 @@ from armature.optimize.gears import NARROWEST, narrow, narrowed, standing
 from armature.optimize.interior import Options, solve
 from armature.optimize.move import MoveProblem, default_smooth
 from armature.optimize.problem import Guess
-from armature.optimize.refine import ENOUGH as ENOUGH
-from armature.optimize.refine import FINEST as FINEST
-from armature.optimize.refine import at_knot, cures_of, turns_at
-from armature.optimize.refine import finer_problem as finer_problem
+from armature.optimize.refine import ENOUGH, FINEST, at_knot, cures_of, turns_at
 from armature.optimize.rests import rested
 from armature.optimize.result import Iteration, Result, Status
 from armature.robot.model import Robot

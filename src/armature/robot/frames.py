@@ -96,9 +96,11 @@ def point_inertia(mass: float, r: Vec3) -> Inertia:
 
 
 def joined(bodies: Sequence[tuple[float, Vec3, Inertia]]) -> tuple[float, Vec3, Inertia]:
-    """Several (mass, centre, inertia about it), all in one frame's axes, as one body; the inertia is about the common centre."""
+    """Several (mass, centre, inertia about it), all in one frame's axes, as one body; the inertia is about the common centre.
+
+    A negative mass takes something away again."""
     mass = sum(m for m, _, _ in bodies)
-    heavy = [c for m, c, _ in bodies if m > 0.0]
+    heavy = [c for m, c, _ in bodies if m != 0.0]
     if len(heavy) < 2:
         centre = heavy[0] if heavy else bodies[0][1]
     else:
