@@ -12,7 +12,8 @@ from armature.optimize import gears
 from armature.optimize.driven import Weights
 from armature.optimize.interior import Options
 from armature.optimize.move import MoveProblem
-from armature.optimize.plan import EXACT, Attempt, Planner, at_knot, greatest_power
+from armature.optimize.plan import EXACT, Attempt, Planner, greatest_power
+from armature.optimize.refine import at_knot
 from armature.optimize.result import Status
 from armature.optimize.task import Move
 from armature.robot.library import library

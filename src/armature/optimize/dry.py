@@ -150,6 +150,15 @@ def directions(motion: Trajectory, slow: float = 0.0) -> np.ndarray:
     return np.where(turns | creep | (np.abs(mean) < STANDS), 0.0, np.sign(mean))
 
 
+def next_to_rest(motion: Trajectory, knots: list[int]) -> np.ndarray:
+    """(N, n): which way each joint moves in the steps before and after these knots, where it stands at them; 0 in all others."""
+    known, kept = directions(motion), np.zeros((len(motion) - 1, motion.q.shape[1]))
+    for knot in knots:
+        for step in {max(knot - 1, 0), min(knot, len(kept) - 1)}:
+            kept[step] = np.where(np.abs(motion.v[knot]) < STANDS, known[step], kept[step])
+    return kept
+
+
 def setting_out(slow: np.ndarray) -> np.ndarray:
     """(N, n): slow steps that belong to setting out or to arriving, a few at either end."""
     begins = np.cumprod(slow, axis=0, dtype=bool)

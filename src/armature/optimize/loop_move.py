@@ -84,8 +84,9 @@ class LoopMove(MoveProblem):
         level = {free.index(j): most for j, most in self.level.items() if j in free}
         room = {free.index(j): distance for j, distance in self.room.items() if j in free}
         return FreeMove(
-            stand_in, task, self.supply, self.N, self.free, self.smooth, directions, still, tighter, self.passed_first, level, room, driven
-        )
+            stand_in, task, self.supply, self.N, self.free, self.smooth, directions, still, tighter, self.passed_first, level, room,
+            model=driven,
+        )  # fmt: skip
 
     @cached_property
     def ends(self) -> Ends:

@@ -25,19 +25,20 @@ from armature.optimize.task import Ends, Move, configuration, velocity
 from armature.robot.model import Robot
 
 FEWEST = 4  # steps in time
+AT_KNOTS, INSIDE = (0.0, 1.0), (0.0, 0.5, 1.0)  # parts of a step at which limits hold, and where they are exceeded between knots
 STANDS = 5e-4  # rad/s or m/s: where its direction is kept a joint moves at least as fast, so that rounding does not decide it
 
 
-def driven_model(robot: Robot, supply: Any, durations: int = 0) -> Driven:
-    """The solver's model of a robot, kept with the robot."""
+def driven_model(robot: Robot, supply: Any, durations: int = 0, limits_at: tuple[float, ...] = AT_KNOTS) -> Driven:
+    """The solver's model of a robot, kept with the robot. limits_at: the parts of a step at which limits hold."""
     supply = as_supply(supply if supply is not None else robot.supply)
     smooth = default_smooth(robot)
     store = robot.__dict__.setdefault("_models", {})
-    key = (repr(supply), durations)
+    key = (repr(supply), durations, limits_at)
     if key not in store:
         # both rules are exact to the fourth order; Simpson's shares its points with the limits, Gauss's has fewer slacks
         rule = "gauss" if supply.slacks(len(robot.drivetrain.drives)) else "simpson"
-        store[key] = Driven(robot, supply, linear=True, rule=rule, limits_at=(0.0, 1.0), durations=durations, smooth=smooth)
+        store[key] = Driven(robot, supply, linear=True, rule=rule, limits_at=limits_at, durations=durations, smooth=smooth)
     return store[key]
 
 
@@ -61,6 +62,8 @@ class MoveProblem:
     between knots.
     level: {joint: (knots,) greatest magnitudes of its acceleration} where it runs at its greatest speed.  room: {joint: distance, rad or m,
     from both ends of its range} that is kept at knots inside the motion.
+    outset: directions are kept only next to where the joints stand: where they set out, arrive or stop.
+    dense: limits of torques and drives hold in the middle of every step too (not for closed loops).
     passed_first: parts of the duration at which free via points are passed in the starting motion, by the joints' travel if left out.
     """
 
@@ -76,6 +79,8 @@ class MoveProblem:
     passed_first: tuple[float, ...] = ()
     level: Mapping[int, np.ndarray] = field(default_factory=dict)
     room: Mapping[int, float] = field(default_factory=dict)
+    outset: bool = False
+    dense: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.N, int | np.integer):
@@ -97,7 +102,7 @@ class MoveProblem:
     @cached_property
     def driven(self) -> Driven:
         """The robot as a model."""
-        return driven_model(self.robot, self.supply, self.legs)
+        return driven_model(self.robot, self.supply, self.legs, INSIDE if self.dense else AT_KNOTS)
 
     @cached_property
     def duration(self) -> float:
@@ -196,7 +201,8 @@ class MoveProblem:
         same = np.arange(self.N) < self.N - 1
         if self.directions is not None:
             same[:-1] &= (self.directions[1:] == self.directions[:-1]).all(1)
-        low[same, rows : 2 * rows], high[same, rows : 2 * rows] = -np.inf, np.inf
+        last = slice((self.driven.limit_points - 1) * rows, self.driven.limit_points * rows)
+        low[same, last], high[same, last] = -np.inf, np.inf
         return low, high
 
     def _keep_directions(self, low: np.ndarray, high: np.ndarray) -> None:

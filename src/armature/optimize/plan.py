@@ -13,31 +13,28 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from armature.drive import Regenerative, Smooth, stack
 from armature.dynamics.compiled import inverse_dynamics
 from armature.motion.trajectory import Trajectory
+from armature.optimize.calm import calmed, eased, held_inside
 from armature.optimize.carry import Known, carried
 from armature.optimize.certify import FINER, MEANS, Margin, margins
 from armature.optimize.driven import Supply, Weights
-from armature.optimize.dry import KEPT, NARROW, directed, directions, exact_friction
+from armature.optimize.dry import KEPT, NARROW, directed, directions, exact_friction, next_to_rest
 from armature.optimize.gears import NARROWEST, narrow, narrowed, standing
 from armature.optimize.interior import Options, solve
 from armature.optimize.move import MoveProblem, default_smooth
 from armature.optimize.problem import Guess
-from armature.optimize.refine import ENOUGH, FINEST, at_knot, cures_of, turns_at
+from armature.optimize.refine import ENOUGH, FINEST, cures_of
 from armature.optimize.rests import rested
 from armature.optimize.result import Iteration, Result, Status
 from armature.robot.model import Robot
 from armature.simulate.ledger import flow_of, motion_steps
 
 RESTING = 1e-7  # rad or m over the whole motion, which is rounding
-EASING = (3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3)  # prices of acceleration, as parts of the joint cubic's energy
-CHEAP = 0.1  # such a price at which a motion may be the plan, where no search without a price ends
-SHORT = 80  # iterations of a search with a low price, or with none from the motion at the lowest
 ROUGH = 2e-2  # tolerance of a solve that only has to find the directions
 MANY, OUTLINE = 60, 3  # knots from which a search begins with a third of them
 EACH_WAY = 10  # knots that are enough for a joint's way from one turn to the next
@@ -45,8 +42,7 @@ EXACT = Options(tolerance=1e-6, iterations=200)  # of a plan; at 1e-5 cheap moti
 NEAR = 1e-6  # barrier to start with from a neighbour's multipliers
 PATIENCE = 40  # iterations from a neighbour's multipliers, before the search begins anew
 IDLE = 1e-3  # of a limit of a mean: drawing it in that changes less than this is given up
-JAGGED = 0.1  # violation between knots of a motion that zigzags from knot to knot, at no cost that the search sees
-CALMED = "a low price on accelerations keeps the motion from zigzagging"
+MOST = 6  # cures of a motion that exceeds limits between knots
 WHIRLS = 30.0  # times the joint cubic's greatest speed: a search that runs away
 BLURRED = 1.0  # rad or m from knot to knot: what happens in between is anybody's guess
 ARRIVED = 1e-6  # rad or m, and rad/s or m/s
@@ -184,24 +180,21 @@ class Planner:
     def plan(self, problem: MoveProblem, guess: Trajectory | Known | None = None) -> tuple[Attempt, list[str]]:
         """The best motion from a starting motion or an earlier plan, and what happened on the way."""
         best = self.near(problem, guess) if isinstance(guess, Known) else self.best(problem, guess)
-        notes = [best.note] if best.note else []
+        notes, most = [best.note] if best.note else [], MOST
         while best.ok and not self.late and (worst := best.worst) and worst.fraction < -ENOUGH:
             if (cooler := rested(self, best, worst, 0.5 * greatest_power(best.problem))) is not None:
                 best = cooler
                 notes.append(f"{worst.joint} stands for a part of the time: else its {worst}")
                 continue
-            elsewhere = worst.limit not in MEANS and not at_knot(best.motion, worst.time) and not turns_at(best.motion, worst)
-            if worst.fraction < -JAGGED and elsewhere and not best.note:
-                calm = self.eased(replace(best.problem, directions=None), best.motion)
-                if calm is not None and calm.worst is not None and calm.worst.fraction > 0.5 * worst.fraction:
-                    best, notes = replace(calm, note=CALMED), [*notes, f"{CALMED}: else {worst}"]
-                    continue
-            cures = list(cures_of(best, worst))
-            if len(notes) >= 6 or not cures:
-                break
-            better, note = self.first_of(cures, best)
-            if not better.ok:
-                break
+            if (calm := calmed(self, best, worst)) is not None:
+                best = calm[0]
+                notes.append(calm[1])
+                continue
+            better, note = self.first_of(list(cures_of(best, worst)), best) if len(notes) < most else (best, "")
+            if not (note and better.ok):
+                if (denser := held_inside(self, best, worst)) is None:
+                    break
+                (better, note), most = denser, len(notes) + MOST
             idle = worst.limit in MEANS and better.worst is not None and better.worst.fraction < worst.fraction + IDLE
             best = better
             notes.append(note)
@@ -215,6 +208,8 @@ class Planner:
             better = self.again(finer, best)
             if better.ok or self.late:
                 return better, note
+        if not cures:
+            return best, ""
         finer, note = max(reversed(cures), key=lambda cure: cure[0].N)
         return self.best(finer, best.motion, False), note
 
@@ -222,7 +217,11 @@ class Planner:
         """The same motion with more knots or tighter limits, from its multipliers."""
         start = carried(best.result, best.motion, problem)
         slow = (problem.smooth or problem.driven.smooth).velocity
-        known = None if best.problem.directions is None else directions(problem.trajectory(start), slow)
+        known = None
+        if problem.outset:
+            known = next_to_rest(problem.trajectory(start), [0, *problem.knots])
+        elif best.problem.directions is not None:
+            known = directions(problem.trajectory(start), slow)
         options = replace(self.precise, warm_barrier=NEAR, iterations=PATIENCE if problem.N != best.problem.N else 2 * PATIENCE)
         return self.attempt(replace(problem, directions=known), start, options, rigid=True)
 
@@ -258,8 +257,8 @@ class Planner:
         if not first.ok and not self.late and self.weights == Weights(energy=1.0) and only_copper(problem):
             first = self.attempt(rounded, problem.guess(guess), weights=Weights(heat=1.0))
         if not first.ok and not self.late:
-            eased = self.eased(rounded, guess)
-            first = first if eased is None or (eased.note and first.whirls) else eased
+            calm = eased(self, rounded, guess)
+            first = first if calm is None or (calm.note and first.whirls) else calm
         found = [first]
         if first.ok and not self.late:
             if smooth.power:
@@ -280,35 +279,6 @@ class Planner:
         start = carried(found.result, found.motion, problem)
         motion = problem.trajectory(start)
         return Attempt(problem, start, motion, lambda: self.value(problem, motion))
-
-    def eased(self, problem: MoveProblem, guess: Trajectory | None) -> Attempt | None:
-        """By way of a price on accelerations, which makes long swinging motions convex and is lowered to nothing; None where it fails.
-
-        Where the cost alone has so flat a minimum that no search ends there, the motion at the lowest price is the answer."""
-        t = np.linspace(0.0, problem.duration, 101)
-        q, v, a = problem.cubic(t)
-        size = float(np.trapezoid(np.sum(a * a, axis=1), t))
-        cost = abs(self.value(problem, Trajectory(t, q, v, a, problem.robot.joint_names)))
-        if self.weights.time or size == 0.0:
-            return None
-        start: Any = problem.guess(guess)
-        best = None
-        for part in EASING:
-            weights = replace(self.weights, acceleration=part * max(cost, 1.0) / size)
-            options = replace(self.precise, tolerance=ROUGH, warm_barrier=1e-3)
-            options = options if part > CHEAP else replace(options, tolerance=self.precise.tolerance, iterations=SHORT)
-            attempt = self.attempt(problem, start, options, weights)
-            if not attempt.ok or self.late:
-                break
-            start = attempt.result
-            if part <= CHEAP:
-                best = replace(
-                    attempt, note=f"no search for the cost alone ended: accelerations cost {100 * part:g} % of the joint cubic's"
-                )
-        if best is None or self.late:
-            return best
-        last = self.attempt(problem, start, replace(self.precise, iterations=SHORT))
-        return last if last.ok else best
 
     def directed(self, attempt: Attempt, weights: Weights | None = None) -> Attempt:
         """The same with the directions of motion kept: dry friction has no corner then, but for joints that creep, which it may hold."""

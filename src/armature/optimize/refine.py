@@ -10,7 +10,7 @@ import numpy as np
 
 from armature.motion.trajectory import Trajectory
 from armature.optimize.certify import ALLOWED, MEANS, Margin
-from armature.optimize.move import MoveProblem, resampled
+from armature.optimize.move import STANDS, MoveProblem, resampled
 
 if TYPE_CHECKING:
     from armature.optimize.plan import Attempt
@@ -36,7 +36,7 @@ def cures_of(best: Attempt, worst: Margin) -> Iterator[tuple[MoveProblem, str]]:
     Sharp corners need many iterations in finer knots: last, the limit is drawn in with the knots at hand."""
     problem, small = best.problem, SHARP if best.problem.driven.smooth.power else SMALL
     if at_knot(best.motion, worst.time):
-        found = [drawn_in_at_knots(best, worst)]
+        found = [set_out(best, worst), drawn_in_at_knots(best, worst)]
     else:
         finer = finer_problem(problem, worst, small)
         if worst.limit in SPEEDS:
@@ -47,6 +47,18 @@ def cures_of(best: Attempt, worst: Margin) -> Iterator[tuple[MoveProblem, str]]:
         if best.sharp and finer[0].N != problem.N:
             found.append(finer_problem(problem, worst, np.inf))
     yield from (cure for cure in found if cure[1])
+
+
+def set_out(best: Attempt, worst: Margin) -> tuple[MoveProblem, str]:
+    """The problem that knows which way a joint sets out, arrives or leaves a stop, where it exceeds a limit there.
+
+    Where a joint stands, the rounded law of friction and gears is in the middle of its corner; the exact one is on the side of motion."""
+    problem, names = best.problem, best.problem.robot.joint_names
+    j = names.index(worst.joint) if worst.joint in names else -1
+    stands = j in problem.driven.dry and abs(float(best.motion(worst.time).v[j])) < STANDS
+    if not stands or problem.directions is not None or problem.outset:
+        return problem, ""
+    return replace(problem, outset=True), f"the law of the side to which {worst.joint} moves holds where it stands: else {worst}"
 
 
 def drawn_in_at_knots(best: Attempt, worst: Margin) -> tuple[MoveProblem, str]:
