@@ -49,6 +49,35 @@ def test_a_lossy_gear_that_turns_back_at_full_current_is_held_back_where_it_turn
     assert plan.energy < 2.0 and len(plan.trajectory) == 101
 
 
+def test_a_lossy_gear_sets_out_with_the_current_of_the_side_to_which_it_turns():
+    # at standstill the rounded law takes the mean of driving and driven: 20 % less current than the motor needs to set out
+    turn = arm.Drive(arm.Motor(resistance=1.0, torque_constant=0.05, peak_current=2.0), arm.Gear(50.0, 0.7, efficiency_back=0.5))
+    link = arm.Link("a", 4.0, (0.3, 0, 0), (0.01, 0.05, 0.05, 0, 0, 0))
+    joint = arm.Joint("turn", "revolute", "base", "a", axis=(0, 0, 1), limits=arm.Limits(-3.0, 3.0))
+    robot = arm.Robot("turntable", (arm.Link("base"), link), (joint,), "base", (0.0, 0.0, -9.81)).with_drives({"turn": turn})
+    plan = arm.minimize_energy(robot, arm.Move([0.0], [1.0], 0.82))
+    assert plan.certificate.ok, str(plan.certificate)
+    assert len(plan.notes) == 1 and plan.notes[0].startswith("the law of the side to which turn moves"), plan.notes
+    assert plan.energy < 1.08 and len(plan.trajectory) == 101
+
+
+@pytest.mark.parametrize(("factor", "stop"), [(1.01, False), (1.05, True), (1.2, False)])
+def test_a_light_joint_with_much_friction_keeps_its_torque_between_knots(factor, stop):
+    # inertia / friction = 0.2 ms, a tenth of a step: accelerations zigzag from knot to knot, and more knots do so faster
+    link = arm.Link("a", 0.05, (0, 0, 0.05), (2e-5, 2e-5, 2e-5, 0, 0, 0))
+    limits, friction = arm.Limits(-3.0, 3.0, torque=0.3), arm.Friction(viscous=0.1, coulomb=0.05)
+    joint = arm.Joint("turn", "revolute", "base", "a", axis=(0, 0, 1), limits=limits, friction=friction)
+    drive = arm.Drive(arm.Motor(resistance=1.0, torque_constant=0.01), arm.Gear(30.0, 0.8), arm.Amplifier(24.0))
+    robot = arm.Robot("light", (arm.Link("base"), link), (joint,), "base", (0.0, 0.0, -9.81)).with_drives({"turn": drive})
+    T = 0.6107 * factor  # the least time, without a stop
+    plan = arm.minimize_energy(robot, arm.Move([0.0], [1.5], T, via=[arm.Via([0.75], T / 2, 0.0)] if stop else ()), "non-regenerative")
+    assert plan.certificate.ok, str(plan.certificate)
+    # at constant speed friction and copper take the least that is possible: (I²R + (μ + d v) v/η) T, I = (μ + d v)/(η n K)
+    drag = 0.05 + 0.1 * 1.5 / T
+    least = ((drag / (0.8 * 30.0 * 0.01)) ** 2 + drag * 1.5 / T / 0.8) * T
+    assert least < plan.energy < (1.1 if stop else 1.02) * least
+
+
 def test_the_joint_cubic_stops_where_the_task_stops():
     stop = arm.Via([0.2, 0.3], at=0.9, velocity=0.0)
     robot = strong_arm().with_friction({"e": {"viscous": 1.0}})

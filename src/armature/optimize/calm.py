@@ -29,13 +29,15 @@ CALMED = "a low price on accelerations keeps the motion from zigzagging"
 INSIDE = "limits hold in the middle of every step too"
 
 
-def calmed(planner: Planner, best: Attempt, worst: Margin) -> tuple[Attempt, str] | None:
-    """A motion that exceeds at most half as much, where this one exceeds much between its knots, and what is to be said of it."""
-    if worst.fraction > -JAGGED or worst.limit in MEANS or at_knot(best.motion, worst.time):
+def calmed(planner: Planner, best: Attempt, worst: Margin, idle: bool = False) -> tuple[Attempt, str] | None:
+    """A motion that exceeds at most half as much, where this one exceeds much between its knots, and what is to be said of it.
+
+    idle: whether other cures did little."""
+    if (worst.fraction > -JAGGED and not idle) or worst.limit in MEANS or at_knot(best.motion, worst.time):
         return None
     if (denser := held_inside(planner, best, worst)) is not None:
         return denser
-    if turns_at(best.motion, worst) or best.note or planner.late:
+    if worst.fraction > -JAGGED or turns_at(best.motion, worst) or best.note or planner.late:
         return None
     calm = eased(planner, replace(best.problem, directions=None), best.motion)
     return (replace(calm, note=CALMED), f"{CALMED}: else {worst}") if calm is not None and halves(calm, worst) else None

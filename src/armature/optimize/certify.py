@@ -142,6 +142,20 @@ def margins(robot: Robot, trajectory: Trajectory, finer: int = FINER) -> dict[st
     return found
 
 
+def exceeded_in_steps(robot: Robot, trajectory: Trajectory, joint: str, limit: str, finer: int = FINER) -> np.ndarray:
+    """(N,) by which part of itself a limit of torque or of a drive is exceeded in every step, at most; negative where it is kept."""
+    t = fine_times(trajectory, finer)
+    q, v, a = trajectory(t)
+    tau = np.asarray(inverse_dynamics(robot, q, v, a))
+    flows, laws = robot.drivetrain.flow(tau, v, a), robot.drivetrain.limits()
+    rows = [np.broadcast_to(law.scaled(flows[axis]), t.shape) for axis, name, law in laws if (name, law.name) == (joint, limit)]
+    if limit == "torque" and joint in robot.joint_names:
+        k, most = robot.joint_names.index(joint), bounds(robot).torque
+        rows.append(np.abs(tau[:, k] + np.asarray(robot.drivetrain.joint_friction(tau, v)[k])) / most[k] - 1.0)
+    worst = np.max([np.full(t.shape, -1.0), *rows], axis=0)
+    return worst.reshape(len(trajectory) - 1, -1).max(1)
+
+
 def torque_margins(robot: Robot, t: np.ndarray, tau: np.ndarray, v: np.ndarray, a: np.ndarray) -> list[Margin]:
     """The margins of what depends on the torques tau (K, n) at times t (K,): joints' torques and the drives' limits."""
     friction = np.stack(np.broadcast_arrays(*robot.drivetrain.joint_friction(tau, v)), axis=-1)

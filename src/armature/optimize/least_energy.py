@@ -8,10 +8,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from armature.motion.trajectory import Trajectory
 from armature.optimize.answer import check_task, solution
 from armature.optimize.carry import Known
-from armature.optimize.certify import MEANS, margins
+from armature.optimize.certify import MEANS, Margin, margins
 from armature.optimize.diagnose import between_knots, coolest, diagnose
 from armature.optimize.driven import Weights
 from armature.optimize.dry import advice
@@ -25,7 +27,7 @@ from armature.optimize.move import MoveProblem
 from armature.optimize.passing import plan_passing
 from armature.optimize.plan import EXACT, IDLE, Attempt, Planner
 from armature.optimize.quick_time import shortest
-from armature.optimize.refine import ENOUGH, FINEST, finer_problem
+from armature.optimize.refine import ENOUGH, FINEST, drawn_in_there, finer_problem
 from armature.optimize.result import Iteration
 from armature.optimize.solution import Solution
 from armature.optimize.task import Move
@@ -38,6 +40,7 @@ LOOK = 0.8  # seconds of computing, about, to find the shortest motion
 USED_UP = 0.05  # what is left of the limit of a mean that is in the way
 NEARLY = 0.02  # violation, as a fraction of the limit, of a motion that is worth a search
 DRAWS = 8  # times that a limit is drawn in at most
+ASTRAY = 5.0  # times what was exceeded before
 CLEARLY = 0.97  # of the shortest motion found: below this the search is given up
 
 
@@ -121,15 +124,21 @@ def repaired(planner: Planner, best: Attempt, notes: list[str]) -> tuple[Attempt
         worst = best.worst
         if worst is None or worst.fraction >= -ENOUGH or planner.late:
             break
-        finer, note = finer_problem(best.problem, worst, math.inf)
+        there = np.ndim(best.problem.tighter.get(f"{worst.limit} of {worst.joint}", 1.0))
+        finer, note = drawn_in_there(best, worst) if there else finer_problem(best.problem, worst, math.inf)
         # limits of means have been tried from this motion
         motions = (None,) if worst.limit in MEANS else (best.motion, None)
         tried = (planner.best(finer, motion) for motion in motions) if note else ()
-        better = next((attempt for attempt in tried if attempt.ok), None)
+        better = next((attempt for attempt in tried if attempt.ok and not farther(attempt, worst)), None)
         if better is None or (worst.limit in MEANS and better.worst is not None and better.worst.fraction < worst.fraction + IDLE):
             break
         best, notes = better, [*notes, note]
     return best, notes
+
+
+def farther(attempt: Attempt, worst: Margin) -> bool:
+    """Whether a motion exceeds a limit by far more than another one does: the search has gone astray."""
+    return attempt.worst is not None and attempt.worst.fraction < ASTRAY * worst.fraction
 
 
 class Watch:

@@ -42,7 +42,8 @@ EXACT = Options(tolerance=1e-6, iterations=200)  # of a plan; at 1e-5 cheap moti
 NEAR = 1e-6  # barrier to start with from a neighbour's multipliers
 PATIENCE = 40  # iterations from a neighbour's multipliers, before the search begins anew
 IDLE = 1e-3  # of a limit of a mean: drawing it in that changes less than this is given up
-MOST = 6  # cures of a motion that exceeds limits between knots
+LITTLE = 0.9  # of what was exceeded: a cure that leaves more has done little
+MOST = 10  # cures of a motion that exceeds limits between knots
 WHIRLS = 30.0  # times the joint cubic's greatest speed: a search that runs away
 BLURRED = 1.0  # rad or m from knot to knot: what happens in between is anybody's guess
 ARRIVED = 1e-6  # rad or m, and rad/s or m/s
@@ -180,25 +181,26 @@ class Planner:
     def plan(self, problem: MoveProblem, guess: Trajectory | Known | None = None) -> tuple[Attempt, list[str]]:
         """The best motion from a starting motion or an earlier plan, and what happened on the way."""
         best = self.near(problem, guess) if isinstance(guess, Known) else self.best(problem, guess)
-        notes, most = [best.note] if best.note else [], MOST
+        notes, most, idle = [best.note] if best.note else [], MOST, False
         while best.ok and not self.late and (worst := best.worst) and worst.fraction < -ENOUGH:
             if (cooler := rested(self, best, worst, 0.5 * greatest_power(best.problem))) is not None:
                 best = cooler
                 notes.append(f"{worst.joint} stands for a part of the time: else its {worst}")
                 continue
-            if (calm := calmed(self, best, worst)) is not None:
-                best = calm[0]
-                notes.append(calm[1])
+            if (calm := calmed(self, best, worst, idle)) is not None:
+                (best, note), idle = calm, False
+                notes.append(note)
                 continue
             better, note = self.first_of(list(cures_of(best, worst)), best) if len(notes) < most else (best, "")
             if not (note and better.ok):
                 if (denser := held_inside(self, best, worst)) is None:
                     break
                 (better, note), most = denser, len(notes) + MOST
-            idle = worst.limit in MEANS and better.worst is not None and better.worst.fraction < worst.fraction + IDLE
+            enough = worst.fraction + IDLE if worst.limit in MEANS else LITTLE * worst.fraction
+            idle = better.worst is not None and better.worst.fraction < enough
             best = better
             notes.append(note)
-            if idle:
+            if idle and worst.limit in MEANS:
                 break
         return best, notes
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from armature.motion.trajectory import Trajectory
-from armature.optimize.certify import ALLOWED, MEANS, Margin
+from armature.optimize.certify import ALLOWED, MEANS, Margin, exceeded_in_steps
 from armature.optimize.move import STANDS, MoveProblem, resampled
 
 if TYPE_CHECKING:
@@ -73,16 +73,19 @@ def drawn_in_at_knots(best: Attempt, worst: Margin) -> tuple[MoveProblem, str]:
 
 
 def drawn_in_there(best: Attempt, worst: Margin) -> tuple[MoveProblem, str]:
-    """The problem with the limit drawn in at the two knots around the violation only.
+    """The problem with the limit drawn in only at the knots around the steps in which it is exceeded.
 
     Where a joint turns, a gear that was driven begins to drive: what its motor gives jumps between two knots that both keep the limit."""
     name, problem = f"{worst.limit} of {worst.joint}", best.problem
     if worst.limit in MEANS or name not in problem.driven.model.constraint_names:
         return problem, ""
-    factor = resampled(np.atleast_1d(problem.tighter.get(name, 1.0)), len(best.motion))
+    beyond = exceeded_in_steps(problem.robot, best.motion, worst.joint, worst.limit)
     k = interval(best.motion, worst.time)
-    factor[k : k + 2] *= (1.0 - worst.fraction) ** -SURELY
-    note = f"limit drawn in by {100 * (1 - factor[k]):.2g} % at two knots: between them {worst}"
+    beyond[k] = max(beyond[k], -worst.fraction)
+    step = np.where(beyond > ENOUGH, (1.0 + np.maximum(beyond, 0.0)) ** -SURELY, 1.0)
+    drawn = np.minimum(np.append(step, 1.0), np.insert(step, 0, 1.0))
+    factor = resampled(np.atleast_1d(problem.tighter.get(name, 1.0)), len(best.motion)) * drawn
+    note = f"limit drawn in by {100 * (1 - factor[k]):.2g} % at {np.count_nonzero(drawn < 1.0)} knots: between them {worst}"
     return (replace(problem, tighter={**problem.tighter, name: factor}), note) if factor.min() >= DEEPEST else (problem, "")
 
 
