@@ -79,7 +79,7 @@ def empty_point(n: Sizes) -> Point:
 def views_of_one(shapes: Sequence[tuple[int, ...]]) -> tuple[np.ndarray, list[np.ndarray]]:
     """One piece of memory, zero, and an array of each shape in it."""
     ends = np.cumsum([math.prod(shape) for shape in shapes])
-    memory = np.zeros(int(ends[-1]))
+    memory = np.full(int(ends[-1]), 0.0)
     return memory, [part.reshape(shape) for part, shape in zip(np.split(memory, ends[:-1]), shapes)]
 
 

@@ -42,6 +42,9 @@ ENOUGH_ROUGH = 7e-4  # the same where slacks change sides or gears are lossy
 SAME = 0.02  # the same up to which the points around are of one branch
 LOOSE = 0.02  # of a limit: where all around are farther from it, so is their mixture
 CLEARLY = 2e-4  # part of the energy by which another branch must be better to be followed
+ROUGH = 5.0  # times the roughness of the curve, by which it must rise there too
+CLOSE = 5e-4  # part of its duration to which a minimum is located, where the curve is smooth enough
+SEARCHES = 6  # for it, at most
 CLEAR = 5e-3  # part of the losses by which the curve must rise on both sides of a minimum; of the energy, that tells two branches
 
 
@@ -131,7 +134,7 @@ class Sweep:
             found = self.solve(T, near, before)
             if found is None and near is not None and not (self.fastest.ok and self.fastest.motion.duration < T):
                 break
-            if found is not None and near is not None and place % every == 0 and self.mixes:
+            if found is not None and near is not None and place % every == 0 and self.mixes and not self.vain:
                 warm, found = found, better(found, self.planner.best(self.at(T)))
                 self.changed |= {k} if found is not warm else set()
             best[k] = found
@@ -249,18 +252,20 @@ class Sweep:
         """Local minima inside the range that are clear ones, located by parabolas through ever closer points."""
         found = []
         energies = np.array([a.value if a else np.nan for a in best])
+        least = ROUGH * roughness(energies)
         for k in range(1, len(durations) - 1):
             middle = best[k]
-            if middle is not None and prominent(energies, k, CLEAR * abs(self.losses(middle))):
+            if middle is not None and prominent(energies, k, max(least, CLEAR * abs(self.losses(middle)))):
                 found.append(self.locate([(float(durations[k + i]), a) for i in (-1, 0, 1) if (a := best[k + i]) is not None]))
         return found
 
-    def locate(self, triple: list[tuple[float, Attempt]], accuracy: float = 2e-4) -> tuple[float, float]:
-        """The minimum between three durations: successive parabolas."""
-        for _ in range(12):
+    def locate(self, triple: list[tuple[float, Attempt]]) -> tuple[float, float]:
+        """The minimum between three durations: successive parabolas, until they lead to nothing better."""
+        in_vain = 0
+        for _ in range(SEARCHES):
             (a, A), (b, B), (c, C) = triple
             T = vertex((a, A.value), (b, B.value), (c, C.value))
-            if abs(T - b) < accuracy * b and min(b - a, c - b) < 0.05 * b:
+            if in_vain == 2 or (abs(T - b) < CLOSE * b and min(b - a, c - b) < 0.05 * b):
                 break
             T = float(np.clip(T, a + 0.1 * (b - a), c - 0.1 * (c - b)))
             T = T if abs(T - b) > 0.02 * (c - a) else b + 0.1 * ((c - b) if c - b > b - a else (a - b))
@@ -268,6 +273,7 @@ class Sweep:
             new = self.begun_between(T, [attempt for _, attempt in near]) or self.solve(T, B)
             if new is None:
                 break
+            in_vain = 0 if new.value < B.value else in_vain + 1
             points = sorted([*triple, (T, new)], key=lambda p: p[0])
             k = min(range(1, 3), key=lambda i: points[i][1].value)
             triple = points[k - 1 : k + 2]
@@ -321,3 +327,9 @@ def prominent(energies: np.ndarray, k: int, depth: float) -> bool:
         if len(reach) < 2 or reach.max() - side[0] < depth:
             return False
     return True
+
+
+def roughness(energies: np.ndarray) -> float:
+    """How far single points lie off a smooth curve, J, in the middle: by fourth differences, in which little else is left."""
+    known = energies[np.isfinite(energies)]
+    return float(np.median(np.abs(np.diff(known, 4)))) / np.sqrt(70.0) if len(known) > 5 else 0.0
