@@ -10,7 +10,7 @@ import numpy as np
 from armature.optimize.by_durations import Found
 from armature.optimize.certify import ALLOWED, MEANS
 from armature.optimize.guess import stretched
-from armature.optimize.ladder import MUCH, Rung, exceeded, kept, sharpened
+from armature.optimize.ladder import LOWEST, MUCH, RATIO, WORTH, Rung, exceeded, kept, sharpened
 from armature.optimize.move import MoveProblem
 from armature.optimize.plan import Attempt, Planner
 from armature.optimize.refine import FINEST, SPEEDS, at_knot, drawn_in_there, finer_problem, levelled, turns_at
@@ -99,6 +99,22 @@ def refined(planner: Planner, problem: MoveProblem, best: Attempt, notes: list[s
             break
         best, notes = better, told
         if gain < MUCH:
+            break
+    return best, notes
+
+
+def deepened(planner: Planner, best: Attempt, notes: list[str]) -> Found:
+    """The same at ever lower prices of jerk, with the limits drawn in and speeds levelled as they are, as long as that gains something.
+
+    Without that, motions at low prices zigzag between knots and seem to gain nothing (`merit`)."""
+    while isinstance(best, Rung) and best.ok and kept(best) and best.price > LOWEST and not planner.late:
+        lower = sharpened(planner, replace(best.problem, directions=None, smooth=None), best, RATIO * best.price, LOWEST)
+        better, told = mended(planner, lower) if lower is not None else (best, notes)
+        gain = best.motion.duration / better.motion.duration - 1.0
+        if gain <= 0.0 or not kept(better):
+            break
+        best, notes = better, [*notes, *told]
+        if gain < WORTH:
             break
     return best, notes
 

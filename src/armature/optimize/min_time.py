@@ -27,7 +27,7 @@ from armature.optimize.interior import Options, solve
 from armature.optimize.ladder import Rung, copper, cubic_heat, kept, ladder, merit, prices, sharpened
 from armature.optimize.least_along import least_time_along
 from armature.optimize.loop_move import move_problem
-from armature.optimize.mend import AGAIN, mended, rank, refined
+from armature.optimize.mend import AGAIN, deepened, mended, rank, refined
 from armature.optimize.move import MoveProblem, guess_duration
 from armature.optimize.plan import Attempt, Planner, greatest_power
 from armature.optimize.problem import Problem
@@ -94,7 +94,7 @@ def minimize_time(
     best, notes = min((polished(planner, problem, rungs) for rungs in ladders), key=lambda found: rank(found[0]))
     if (rest := rested(early[1], planner, knots, ladders[0][-1])) is not None and rank(rest[0]) < rank(best):
         (best, notes), problem = rest, replace(rest[0].problem, N=knots, smooth=None, directions=None, tighter={}, level={})
-    best, notes = refined(planner, problem, best, notes) if starts != 1 else (best, notes)
+    best, notes = refined(planner, problem, *deepened(planner, best, notes)) if starts != 1 else (best, notes)
     if starts != 1 or not best.ok or not kept(best):
         best, notes = settled(planner, problem, best, notes)
     diagnosis = between_knots(best) if best.ok else unfinished(best) or diagnose(best, None)
