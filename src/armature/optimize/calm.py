@@ -46,10 +46,10 @@ def calmed(planner: Planner, best: Attempt, worst: Margin, idle: bool = False) -
 def held_inside(planner: Planner, best: Attempt, worst: Margin) -> tuple[Attempt, str] | None:
     """The motion whose limits hold inside its steps too, with what is to be said of it; None where that does not help."""
     problem = best.problem
-    known = f"{worst.limit} of {worst.joint}" in problem.driven.model.constraint_names
+    known = f"{worst.limit} of {worst.joint}" in (*problem.driven.model.constraint_names, *problem.driven.model.state_names)
     if problem.dense or problem.robot.loops or not known or planner.late:
         return None
-    denser = planner.best(replace(problem, dense=True, tighter={}, directions=None, smooth=None), best.motion, False)
+    denser = planner.best(replace(problem, dense=True, tighter={}, level={}, directions=None, smooth=None), best.motion, False)
     return (denser, f"{INSIDE}: else {worst}") if denser.ok and halves(denser, worst) else None
 
 

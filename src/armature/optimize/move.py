@@ -29,17 +29,31 @@ AT_KNOTS, INSIDE = (0.0, 1.0), (0.0, 0.5, 1.0)  # parts of a step at which limit
 STANDS = 5e-4  # rad/s or m/s: where its direction is kept a joint moves at least as fast, so that rounding does not decide it
 
 
-def driven_model(robot: Robot, supply: Any, durations: int = 0, limits_at: tuple[float, ...] = AT_KNOTS) -> Driven:
-    """The solver's model of a robot, kept with the robot. limits_at: the parts of a step at which limits hold."""
+def driven_model(robot: Robot, supply: Any, durations: int = 0, dense: bool = False) -> Driven:
+    """The solver's model of a robot, kept with the robot. dense: limits hold in the middle of steps too."""
     supply = as_supply(supply if supply is not None else robot.supply)
     smooth = default_smooth(robot)
     store = robot.__dict__.setdefault("_models", {})
-    key = (repr(supply), durations, limits_at)
+    key = (repr(supply), durations, dense)
     if key not in store:
         # both rules are exact to the fourth order; Simpson's shares its points with the limits, Gauss's has fewer slacks
         rule = "gauss" if supply.slacks(len(robot.drivetrain.drives)) else "simpson"
-        store[key] = Driven(robot, supply, linear=True, rule=rule, limits_at=limits_at, durations=durations, smooth=smooth)
+        inside: dict[str, Any] = speeds_inside(robot) if dense else {"limits_at": AT_KNOTS}
+        store[key] = Driven(robot, supply, linear=True, rule=rule, durations=durations, smooth=smooth, **inside)
     return store[key]
+
+
+def speeds_inside(robot: Robot) -> dict[str, Any]:
+    """What a model has besides whose limits hold inside steps too: speeds, which are states and bounded at knots only."""
+    most = {j: robot.joint(name).limits.velocity for j, name in enumerate(robot.joint_names)}
+    most = {j: float(speed) for j, speed in most.items() if np.isfinite(speed)}
+    return {
+        "limits_at": INSIDE,
+        "extra": lambda at: [at.v[j] for j in most],
+        "extra_names": tuple(f"velocity of {robot.joint_names[j]}" for j in most),
+        "extra_bounds": tuple((-speed, speed) for speed in most.values()),
+        "extra_key": f"speeds {list(most)}",
+    }
 
 
 def default_smooth(robot: Robot) -> Smooth:
@@ -63,7 +77,7 @@ class MoveProblem:
     level: {joint: (knots,) greatest magnitudes of its acceleration} where it runs at its greatest speed.  room: {joint: distance, rad or m,
     from both ends of its range} that is kept at knots inside the motion.
     outset: directions are kept only next to where the joints stand: where they set out, arrive or stop.
-    dense: limits of torques and drives hold in the middle of every step too (not for closed loops).
+    dense: limits of speeds, torques and drives hold in the middle of every step too (not for closed loops).
     passed_first: parts of the duration at which free via points are passed in the starting motion, by the joints' travel if left out.
     """
 
@@ -102,7 +116,7 @@ class MoveProblem:
     @cached_property
     def driven(self) -> Driven:
         """The robot as a model."""
-        return driven_model(self.robot, self.supply, self.legs, INSIDE if self.dense else AT_KNOTS)
+        return driven_model(self.robot, self.supply, self.legs, self.dense)
 
     @cached_property
     def duration(self) -> float:
@@ -201,8 +215,11 @@ class MoveProblem:
         same = np.arange(self.N) < self.N - 1
         if self.directions is not None:
             same[:-1] &= (self.directions[1:] == self.directions[:-1]).all(1)
-        last = slice((self.driven.limit_points - 1) * rows, self.driven.limit_points * rows)
+        points, extra = self.driven.limit_points, len(self.driven.extra_names)
+        last = slice((points - 1) * rows, points * rows)
         low[same, last], high[same, last] = -np.inf, np.inf
+        for end in (rows, points * rows) if self.dense else ():  # speeds at knots are bounded as states
+            low[:, end - extra : end], high[:, end - extra : end] = -np.inf, np.inf
         return low, high
 
     def _keep_directions(self, low: np.ndarray, high: np.ndarray) -> None:

@@ -43,9 +43,11 @@ NEAR = 1e-6  # barrier to start with from a neighbour's multipliers
 PATIENCE = 40  # iterations from a neighbour's multipliers, before the search begins anew
 IDLE = 1e-3  # of a limit of a mean: drawing it in that changes less than this is given up
 LITTLE = 0.9  # of what was exceeded: a cure that leaves more has done little
+VAIN = 4  # cures after each other that do little, after which there are no more
 MOST = 10  # cures of a motion that exceeds limits between knots
 WHIRLS = 30.0  # times the joint cubic's greatest speed: a search that runs away
 BLURRED = 1.0  # rad or m from knot to knot: what happens in between is anybody's guess
+NEARLY = 0.1  # of a limit: what exceeds it by more is no start
 ARRIVED = 1e-6  # rad or m, and rad/s or m/s
 
 
@@ -117,6 +119,11 @@ class Attempt:
         off = [motion.q[[0, *task.knots]] - task.points, motion.v[[0, -1]] - [task.ends.v0, task.ends.v1]]
         return max(np.abs(x).max() for x in off) < ARRIVED and (self.worst is None or self.worst.fraction >= -ENOUGH)
 
+    @property
+    def nearly(self) -> bool:
+        """Whether no limit is exceeded by much."""
+        return bool(np.isfinite(self.value)) and (self.worst is None or self.worst.fraction >= -NEARLY)
+
     def anyhow(self) -> Attempt:
         """This; where the search has not ended and the motion can be run, told as such: optimal to a looser tolerance at best."""
         if self.ok or not self.runs:
@@ -181,37 +188,37 @@ class Planner:
     def plan(self, problem: MoveProblem, guess: Trajectory | Known | None = None) -> tuple[Attempt, list[str]]:
         """The best motion from a starting motion or an earlier plan, and what happened on the way."""
         best = self.near(problem, guess) if isinstance(guess, Known) else self.best(problem, guess)
-        notes, most, idle = [best.note] if best.note else [], MOST, False
+        notes, most, idle = [best.note] if best.note else [], MOST, 0
         while best.ok and not self.late and (worst := best.worst) and worst.fraction < -ENOUGH:
             if (cooler := rested(self, best, worst, 0.5 * greatest_power(best.problem))) is not None:
                 best = cooler
                 notes.append(f"{worst.joint} stands for a part of the time: else its {worst}")
                 continue
-            if (calm := calmed(self, best, worst, idle)) is not None:
-                (best, note), idle = calm, False
+            if (calm := calmed(self, best, worst, idle > 0)) is not None:
+                (best, note), idle = calm, 0
                 notes.append(note)
                 continue
-            better, note = self.first_of(list(cures_of(best, worst)), best) if len(notes) < most else (best, "")
+            better, note = self.first_of(list(cures_of(best, worst)) if len(notes) < most else [], best, worst)
             if not (note and better.ok):
-                if (denser := held_inside(self, best, worst)) is None:
-                    break
-                (better, note), most = denser, len(notes) + MOST
+                break
+            most += MOST if better.problem.dense and not best.problem.dense else 0
             enough = worst.fraction + IDLE if worst.limit in MEANS else LITTLE * worst.fraction
-            idle = better.worst is not None and better.worst.fraction < enough
+            idle = idle + 1 if better.worst is not None and better.worst.fraction < enough else 0
             best = better
             notes.append(note)
-            if idle and worst.limit in MEANS:
+            if idle and (worst.limit in MEANS or idle == VAIN):
                 break
         return best, notes
 
-    def first_of(self, cures: list[tuple[MoveProblem, str]], best: Attempt) -> tuple[Attempt, str]:
-        """The first cure that leads to a motion, from the multipliers; where none does, that with the most knots, from the motion alone."""
+    def first_of(self, cures: list[tuple[MoveProblem, str]], best: Attempt, worst: Margin) -> tuple[Attempt, str]:
+        """The first cure that leads to a motion, from the multipliers; where none does, limits inside the steps too, or that with the most
+        knots, from the motion alone."""
         for finer, note in cures:
             better = self.again(finer, best)
             if better.ok or self.late:
                 return better, note
-        if not cures:
-            return best, ""
+        if (denser := held_inside(self, best, worst)) is not None or not cures:
+            return denser or (best, "")
         finer, note = max(reversed(cures), key=lambda cure: cure[0].N)
         return self.best(finer, best.motion, False), note
 
