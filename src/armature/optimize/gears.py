@@ -16,7 +16,7 @@ import numpy as np
 from armature.drive import Smooth
 from armature.dynamics.compiled import inverse_dynamics
 from armature.motion.trajectory import Trajectory
-from armature.optimize.dry import KEPT, directions
+from armature.optimize.dry import KEPT, directions, next_to_rest
 from armature.optimize.move import MoveProblem
 from armature.optimize.result import Status
 
@@ -65,7 +65,8 @@ def narrower(planner: Planner, start: Attempt) -> Iterator[tuple[float, Attempt]
     good, ratio, failures = 1.0, RATIO, 0
     while good > NARROWEST and failures < FAILURES and not planner.late:
         f = max(good * ratio, NARROWEST)
-        trial = planner.attempt(replace(task, smooth=narrow(widest, widest.power, f)), start.result, options)
+        known = next_to_rest(start.motion, [0, *task.knots]) if task.outset else None
+        trial = planner.attempt(replace(task, smooth=narrow(widest, widest.power, f), directions=known), start.result, options)
         if trial.ok and trial.value <= start.value + WORSE * abs(start.value):
             yield f, trial
             start, good = trial, f

@@ -215,6 +215,8 @@ class Planner:
         knots, from the motion alone."""
         for finer, note in cures:
             better = self.again(finer, best)
+            if not better.ok and finer.outset and not best.problem.outset and not self.late:
+                better = self.best(finer, best.motion, False)
             if better.ok or self.late:
                 return better, note
         if (denser := held_inside(self, best, worst)) is not None or not cures:
