@@ -70,3 +70,12 @@ def test_what_occurs_at_a_knot_is_told_from_what_occurs_between(first: Attempt):
     t = first.motion.t
     assert all(at_knot(first.motion, float(x)) for x in (t[0], t[7], t[-1], t[3] + 1e-9))
     assert not any(at_knot(first.motion, float(x)) for x in (t[:-1] + np.diff(t) / 2))
+
+
+def test_searches_that_do_not_end_lead_on_to_narrower_corners(planner: Planner, first: Attempt, monkeypatch: pytest.MonkeyPatch):
+    """The witness: searches that end. With so few iterations hardly one does, and their motions alone are the way."""
+    ended = min(attempt.value for attempt in gears.narrowed(planner, first))
+    monkeypatch.setattr(gears, "ON_THE_WAY", 6)
+    way = list(gears.narrower(planner, first))
+    assert sum(attempt.ok for _, attempt in way) < len(way)
+    assert way[-1][1].value < first.value - 0.8 * (first.value - ended)

@@ -59,19 +59,32 @@ def narrowed(planner: Planner, first: Attempt) -> list[Attempt]:
 
 
 def narrower(planner: Planner, start: Attempt) -> Iterator[tuple[float, Attempt]]:
-    """The factor f, falling from 1, and the rough motion in such corners, each from the last; smaller steps after a failure."""
+    """The factor f, falling from 1, and the rough motion in such corners, each from the last; smaller steps after a failure.
+
+    Where smaller steps fail too, the best of the searches that have not ended goes on in narrower corners: its motion is better as it is.
+    """
     widest, task = start.problem.smooth or Smooth(), start.problem
     options = replace(planner.precise, tolerance=ROUGH, iterations=ON_THE_WAY, warm_barrier=WARM)
     good, ratio, failures = 1.0, RATIO, 0
-    while good > NARROWEST and failures < FAILURES and not planner.late:
+    unfinished: list[tuple[float, Attempt]] = []
+    while good > NARROWEST and not planner.late:
         f = max(good * ratio, NARROWEST)
         known = next_to_rest(start.motion, [0, *task.knots]) if task.outset else None
         trial = planner.attempt(replace(task, smooth=narrow(widest, widest.power, f), directions=known), start.result, options)
         if trial.ok and trial.value <= start.value + WORSE * abs(start.value):
+            start, good, unfinished = trial, f, []
             yield f, trial
-            start, good = trial, f
-        else:
-            failures, ratio = failures + 1, ratio**0.5
+            continue
+        failures, ratio = failures + 1, ratio**0.5
+        if not trial.ok and trial.nearly and trial.value <= start.value - WORSE * abs(start.value):
+            unfinished.append((f, trial))
+        if failures >= FAILURES:
+            if not unfinished:
+                return
+            good, start = min(unfinished, key=lambda pair: pair[1].value)
+            failures, ratio, unfinished = 0, RATIO, []
+            if start.runs:
+                yield good, start
 
 
 def with_directions(planner: Planner, start: Attempt, power: float, f: float) -> Attempt:
