@@ -37,7 +37,10 @@ def check_task(robot: Robot, task: Move, timed: bool = True) -> None:
     if timed and task.duration is None:
         raise ArgumentError("a least-energy motion needs a duration: arm.Move(start, goal, duration=…); minimize_time finds the shortest")
     if not robot.drives:
-        raise ArgumentError(f"robot {robot.name!r} has no drives, so no energy can be counted; add them with robot.with_drives(...)")
+        raise ArgumentError(
+            f"robot {robot.name!r} has no drives, so no energy can be counted; add them with robot.with_drives(...). To begin with, "
+            "`armature init folder --robot file` writes a drives.yaml of motors from the catalogue that are about the right size"
+        )
     if robot.loops:
         mastered(robot, task)
     elif not all(robot.drivetrain.driven):
