@@ -23,9 +23,10 @@ from armature.optimize.driven import Weights
 from armature.optimize.gears import narrow
 from armature.optimize.interior import Options
 from armature.optimize.move import MoveProblem
-from armature.optimize.plan import EXACT, Attempt, Planner, directions, greatest_power, worst_margin
+from armature.optimize.plan import EXACT, Attempt, Planner, directions, greatest_power
 from armature.optimize.quick_time import shortest
 from armature.optimize.result import Result, Status
+from armature.optimize.room import Room
 
 STRIDE = 1.14  # ratio of the durations that are solved in any case
 ANEW = 3  # on the way down, every so many of these are solved anew too; half as often without slacks and corners, which make branches
@@ -57,6 +58,7 @@ class Sweep:
         self.planner = Planner(Weights(energy=1.0), EXACT, callback)
         self.slacks, self.gears = bool(problem.driven.shape.slacks), bool(problem.driven.smooth.power)
         self.mixes = can_mix(problem)
+        self.limits = Room(problem.robot)
         self.rooms: dict[Attempt, float] = {}
         self.changed: set[int] = set()  # places of another branch than above
         self.vain = 0  # how often in a row neighbours' motions led to nothing
@@ -242,8 +244,7 @@ class Sweep:
     def room(self, attempt: Attempt) -> float:
         """The smallest margin to a limit at the knots, as a fraction of it."""
         if attempt not in self.rooms:
-            worst = worst_margin(attempt.problem.robot, attempt.motion, 1)
-            self.rooms[attempt] = np.inf if worst is None else worst.fraction
+            self.rooms[attempt] = self.limits(attempt.motion)
         return self.rooms[attempt]
 
     # minima -----------------------------------------------------------------------------------------------------------------
