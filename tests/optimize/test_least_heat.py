@@ -47,6 +47,6 @@ def test_other_losses_and_supplies_are_noticed():
 
 def test_an_arm_that_gains_by_whirling_is_told_to_be_limited():
     plan = minimize_energy(library("valasek"), Move(START, GOAL, 3.0), "regenerative")
-    assert not plan.ok and plan.diagnosis is not None
-    assert plan.diagnosis.limit == "velocity" and plan.diagnosis.joint == "phi"
-    assert "position limits to phi, theta, r" in str(plan.diagnosis)
+    assert plan.ok and plan.certificate.ok  # a motion from another start, near an optimum of its own
+    told = next(note for note in plan.notes if "ever faster turns of phi" in note)
+    assert "Give phi a velocity limit, or position limits to phi, theta, r" in told

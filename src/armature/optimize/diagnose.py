@@ -12,12 +12,14 @@ from armature.motion.trajectory import Trajectory
 from armature.optimize.baseline import stretched as slowed
 from armature.optimize.certify import ALLOWED, MEANS, Margin, fine_times, margins
 from armature.optimize.driven import Weights
+from armature.optimize.earlier import Passed
 from armature.optimize.forbidden import heavy
 from armature.optimize.guess import stretched
 from armature.optimize.holding import at_rest, carrier, too_heavy
 from armature.optimize.interior import Options
 from armature.optimize.move import MoveProblem
 from armature.optimize.plan import Attempt, Planner, greatest_power
+from armature.optimize.slower import OFTEN, Allowed, run_slower
 from armature.optimize.solution import Diagnosis
 from armature.optimize.time_scaling import time_scaling
 from armature.robot.model import Robot
@@ -27,17 +29,16 @@ BETWEEN = 0.05  # of a limit: what the few knots of the coolest motion may excee
 ANY = "regenerative"  # the supply does not matter for the heat: the simplest one is solved with
 SHARPENING = 0.15  # seconds of computing for the corners of gears and friction in the coolest motion
 SLOWER = 1.0, 1.5, 2.5, 5.0  # times the duration asked for, in which a lighter payload may be moved
-SLOWED = 1.0, 1.002, 1.005, 1.01, 1.017, 1.027, 1.04, 1.06, 1.09, 1.13, 1.2  # times the duration of a motion that breaks limits
-OFTEN = 0.01, 3e-3, 0.2  # parts of a limit, of that of a mean and of that of a rate, that few knots may exceed: more knots cure that
-RATES = "jerk", "torque rate"
+INWARDS = 0.1  # of the way to the shortest motion's passing times: from the nearest ones found to those told
 LOOSE = 1e6  # factor on limits that are left out
 
 
-def diagnose(best: Attempt, fastest: Attempt | None, cool: Attempt | None = None) -> Diagnosis:
+def diagnose(best: Attempt, fastest: Attempt | None, cool: Attempt | None = None, passed: Passed | None = None) -> Diagnosis:
     """Which limit stands in the way of a search that failed, by how much, and what would help.
 
-    fastest: the shortest motion known.  cool: the motion of least heat without the limits of means, where there are such limits."""
-    problem, known = best.problem, kept_slower(fastest.problem, fastest.motion) if fastest is not None and fastest.ok else None
+    fastest: the shortest motion known.  cool: the motion of least heat without the limits of means, where there are such limits.
+    passed: the passing times of via points nearest to those asked for."""
+    problem, known = best.problem, kept_slower(fastest) if fastest is not None and fastest.ok else None
     passing = passing_times(problem, fastest, known) if fastest is not None and known is not None else ()
     if cool is not None and (hot := too_hot(cool, known, passing)) is not None:
         return hot
@@ -46,22 +47,12 @@ def diagnose(best: Attempt, fastest: Attempt | None, cool: Attempt | None = None
         return unheld
     if known is not None and not problem.free and known.duration > problem.duration:
         return too_short(problem.robot, problem.duration, known, passing)
-    return (untimely(problem, known, passing) if known is not None and passing else None) or whirling(best) or relaxed(best, known)
+    return (untimely(problem, passed) if passed is not None and passed.part > 0.0 else None) or whirling(best) or relaxed(best, known)
 
 
-def kept_slower(problem: MoveProblem, motion: Trajectory, allowed: tuple[float, float, float] = OFTEN) -> Trajectory:
-    """The motion, or the same run a little slower, so that it keeps all limits between its knots too; as it is where that fails.
-
-    allowed: parts of a limit, of that of a mean and of that of a rate, which may be exceeded."""
-    slightly, means, rates = allowed
-    if np.abs([problem.ends.v0, problem.ends.v1]).max() > 0.0:
-        return motion
-    for factor in SLOWED:
-        trial = stretched(motion, factor * motion.duration) if factor > 1.0 else motion
-        found = (m for row in margins(problem.robot, trial, 4).values() for m in row.values())
-        if all(m.fraction >= -(means if m.limit in MEANS else rates if m.limit in RATES else slightly) for m in found):
-            return trial
-    return motion
+def kept_slower(fastest: Attempt) -> Trajectory:
+    """The shortest motion, or the same a little slower, so that it keeps all limits between its knots too; as it is where that fails."""
+    return run_slower(fastest.problem, fastest.motion, OFTEN) or fastest.motion
 
 
 def passing_times(problem: MoveProblem, fastest: Attempt, motion: Trajectory) -> tuple[float, ...]:
@@ -73,18 +64,16 @@ def passing_times(problem: MoveProblem, fastest: Attempt, motion: Trajectory) ->
     return tuple(float(motion.t[knot] - motion.t[0]) for knot in fastest.problem.knots[:-1])
 
 
-def untimely(problem: MoveProblem, fastest: Trajectory, passing: tuple[float, ...]) -> Diagnosis | None:
-    """Passing times that leave a leg less time than the shortest motion takes for it: those in proportion to that motion's would do."""
-    asked = [via.at if via.at is not None else part * problem.duration for via, part in zip(problem.move.via, problem.passing[1:-1])]
-    given, takes = (np.diff([0.0, *times]) for times in ([*asked, problem.duration], [*passing, fastest.duration]))
+def untimely(problem: MoveProblem, passed: Passed) -> Diagnosis:
+    """Passing times that leave a leg less time than it takes: the nearest ones that would do."""
+    asked = tuple(t if via.at is None else via.at for via, t in zip(problem.move.via, passed.times))
+    better = tuple(t + (t - u) / passed.part * (1.0 - passed.part) * INWARDS for t, u in zip(passed.times, asked))
+    given, takes = (np.diff([0.0, *times, problem.duration]) for times in (asked, better))
     k = int(np.argmax(takes / given))
-    if takes[k] <= given[k]:
-        return None
     where = "the goal" if k == len(asked) else "the via point" if len(asked) == 1 else f"via point {k + 1}"
-    better = tuple(t * problem.duration / fastest.duration for t in passing)
-    sentence = f"The passing times leave {given[k]:.4g} s for the way to {where}: the shortest motion found takes {takes[k]:.4g} s for it."
-    remedy = f"In {problem.duration:.4g} s, pass at {shown(better)}."
-    return Diagnosis(sentence, "passing time", amount=float(takes[k] - given[k]), remedy=remedy, passing=better)
+    sentence = f"The passing times leave {given[k]:.4g} s for the way to {where}, which is too little: in {problem.duration:.4g} s,"
+    told = f"{sentence} passing at {shown(better)} would do."
+    return Diagnosis(told, "passing time", amount=float(takes[k] - given[k]), passing=better)
 
 
 def shown(times: tuple[float, ...]) -> str:
@@ -97,20 +86,20 @@ def by_way(passing: tuple[float, ...]) -> str:
     return f", passing the via point{'s' if len(passing) > 1 else ''} at {shown(passing)}" if passing else ""
 
 
-def between_knots(best: Attempt) -> Diagnosis | None:
-    """A limit that an optimal motion exceeds between its knots; None where it keeps all."""
+def between_knots(best: Attempt, cool: Attempt | None = None) -> Diagnosis | None:
+    """A limit that an optimal motion exceeds between its knots; None where it keeps all. cool: the motion of least heat, where known."""
     worst = best.worst
     if worst is None or worst.fraction >= -ALLOWED:
         return None
     if worst.limit in MEANS:
-        hot = [told for motion in (coolest(best.problem), best) if (told := too_hot(motion, None)) is not None]
+        hot = [told for motion in (cool or coolest(best.problem), best) if (told := too_hot(motion, None)) is not None]
         if hot:
             return min(hot, key=lambda told: told.pause or 0.0)
-    sentence = f"A limit is exceeded between the knots and refining did not help: {needed(worst)}"
-    remedy = f"Ask for more knots than {best.problem.N}, or draw the limit in by {-100 * worst.fraction:.2g} %."
-    slower = kept_slower(best.problem, best.motion, (ALLOWED / 2, ALLOWED / 2, ALLOWED / 2))
+    sentence = f"A limit is exceeded between the knots, and neither drawing it in nor more knots did help: {needed(worst)}"
+    remedy = f"Raise this limit by {-100 * worst.fraction:.2g} %, or begin with another motion (guess=…)."
+    slower = run_slower(best.problem, best.motion, Allowed(ALLOWED / 2, ALLOWED / 2, ALLOWED / 2, 4))
     over = worst.value - worst.bound
-    if slower.duration <= best.motion.duration:
+    if slower is None or slower.duration <= best.motion.duration:
         return Diagnosis(f"{sentence}.", worst.limit, worst.joint, worst.time, over, remedy)
     longer, passing = slower.duration, passing_times(best.problem, best, slower)
     helps = f"the same motion run in {longer:.4g} s{by_way(passing)} would do"
@@ -161,6 +150,11 @@ def coolest(problem: MoveProblem, motion: Trajectory | None = None) -> Attempt:
         if found.ok:
             return replace(planner, budget=time.thread_time() + SHARPENING).best(task, found.motion)
     return found
+
+
+def hottest(cool: Attempt) -> float:
+    """The smallest margin of all limits of means, as a fraction; negative where one is exceeded."""
+    return min((m.fraction for m in cool.margins if m.limit in MEANS), default=0.0)
 
 
 def too_hot(cool: Attempt, fastest: Trajectory | None, passing: tuple[float, ...] = ()) -> Diagnosis | None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
+from armature.motion.trajectory import Trajectory
 from armature.optimize.certify import MEANS, Margin, torque_margins
 from armature.optimize.holding import Load, at_rest, carrier, excess_mass, joint_limits, too_heavy
-from armature.optimize.lighter import greatest_payload, immovable
+from armature.optimize.lighter import greatest_payload
 from armature.optimize.move import MoveProblem
 from armature.optimize.solution import Diagnosis
 from armature.optimize.task import Move, configuration, velocity
@@ -18,14 +20,14 @@ from armature.robot.model import Robot
 from armature.robot.unit import unit_of
 
 ROUNDING = 1e-9
-SECONDS = 1.2  # of computing, about, to find the greatest payload that can be moved
+SECONDS = 0.9  # of computing, about, to find the greatest payload that can be moved
 SAME = 0.99  # of a payload that can be held: one so near that can be moved is not told beside it
 SURE = 0.985  # of the payload: where nearly all can be moved the search for a plan decides
 CREEPING = 1e-3  # of the joint cubic's speed: dry friction knows its direction, and nothing else matters
 
 
 def forbidden(robot: Robot, move: Move, search: bool = True) -> Diagnosis | None:
-    """Why a move cannot be made: an end or a via point out of range or too fast, an end too heavy to hold, or a way to move along.
+    """Why a move cannot be made: an end or a via point out of range or too fast, or an end too heavy to hold.
 
     search: whether to look, for about a second, for the greatest payload that can be moved in the duration."""
     ends = move.vectors(robot)
@@ -35,11 +37,9 @@ def forbidden(robot: Robot, move: Move, search: bool = True) -> Diagnosis | None
         if found is not None:
             return found
     held = {what: q for what, q, v in (places[0], places[-1]) if not np.any(v)}
-    timed = search and move.duration is not None and not robot.loops
     found = next((found for what in held if (found := unheld(robot, what, held)) is not None), None)
-    if found is None or not timed or found.greatest_payload is None:
-        return found if found is not None or not timed else unmoved(robot, move)
-    return lighter_still(robot, move, found)
+    able = search and move.duration is not None and not robot.loops and found is not None and found.greatest_payload is not None
+    return lighter_still(robot, move, found) if able and found is not None else found
 
 
 def vias(robot: Robot, move: Move) -> list[tuple[str, np.ndarray, np.ndarray]]:
@@ -120,24 +120,31 @@ def lighter_still(robot: Robot, move: Move, told: Diagnosis) -> Diagnosis:
     return replace(told, sentence=sentence, greatest_payload=moved.mass, excess_payload=load.mass - moved.mass)
 
 
-def unmoved(robot: Robot, move: Move) -> Diagnosis | None:
-    """A payload that can be held at both ends but is too heavy to be moved in the duration, by the joint cubic or otherwise."""
-    problem, load = MoveProblem(robot, move), carrier(robot)
-    if load is None or load.mass <= 0.0:
-        return None
-    worst = creeping_excess(problem)
-    if worst is None or not immovable(problem):
+class Weighed(NamedTuple):
+    """What is said of a payload that can be held at both ends and that the joint cubic cannot move, not even slowly.
+
+    motion: that of the greatest payload found that can be moved in the duration.  certain: whether that one is clearly less."""
+
+    told: Diagnosis
+    motion: Trajectory
+    certain: bool
+
+
+def weighed(problem: MoveProblem) -> Weighed | None:
+    """Whether the payload is too heavy to be moved in the duration; None where it is not in the way, or nothing was found that helps."""
+    load = carrier(problem.robot)
+    if load is None or load.mass <= 0.0 or problem.robot.loops or (worst := creeping_excess(problem)) is None:
         return None
     moved = greatest_payload(problem, load.mass, SECONDS)
-    if moved is None or moved.rough > SURE * load.mass or moved.mass <= 0.0:
+    if moved is None or moved.mass <= 0.0:
         return None
     needs = f"{worst.limit} of {worst.joint} would be {worst.value:.4g} {worst.unit} at t = {worst.time:.3g} s"
     limit = f"the limit is {worst.bound:.4g} {worst.unit}"
-    helps = f"the greatest payload found that can be moved in {move.duration:.4g} s is {moved.mass:.4g} kg at {load.link!r}"
+    helps = f"the greatest payload found that can be moved in {problem.duration:.4g} s is {moved.mass:.4g} kg at {load.link!r}"
     sentence = f"The payload cannot be moved, not even slowly by the joint cubic: {needs}, {limit}; {helps} (now {load.mass:.4g} kg)."
-    over = worst.value - worst.bound
-    less = load.mass - moved.mass
-    return Diagnosis(sentence, worst.limit, worst.joint, worst.time, over, excess_payload=less, greatest_payload=moved.mass)
+    over, less = worst.value - worst.bound, load.mass - moved.mass
+    told = Diagnosis(sentence, worst.limit, worst.joint, worst.time, over, excess_payload=less, greatest_payload=moved.mass)
+    return Weighed(told, moved.found.motion, moved.rough <= SURE * load.mass)
 
 
 def creeping_excess(problem: MoveProblem) -> Margin | None:

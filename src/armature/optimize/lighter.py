@@ -19,77 +19,88 @@ from armature.drive import Smooth
 from armature.dynamics.compiled import inverse_dynamics
 from armature.motion.trajectory import Trajectory
 from armature.optimize.carry import carried
-from armature.optimize.certify import ALLOWED, fine_times, torque_margins
+from armature.optimize.certify import ALLOWED, Margin, fine_times, torque_margins
 from armature.optimize.detours import detours
 from armature.optimize.driven import Weights
 from armature.optimize.holding import Carrier, carrier, reloaded
 from armature.optimize.interior import Options
+from armature.optimize.ladder import cubic_heat
 from armature.optimize.move import MoveProblem
 from armature.optimize.plan import Attempt, Planner, greatest_power
-from armature.optimize.refine import finer_problem
+from armature.optimize.refine import RANGE, SPEEDS, finer_problem, levelled
+from armature.optimize.slower import OFTEN, RATES
 from armature.robot.model import Robot
 
 ANY = "regenerative"  # the supply does not matter for what is possible: the simplest one is solved with
 COARSE = 50  # knots
 ROUGH = Options(tolerance=1e-3, iterations=80)
+PATIENT = replace(ROUGH, iterations=120)
 WARM = replace(ROUGH, warm_barrier=1e-4)
-NEARLY, DOWN, LEAST = 0.995, (0.75, 0.5, 0.25), 0.01  # parts of the greatest payload at first, until one can be moved
+DOWN = 0.995, 0.95, 0.85, 0.7, 0.5, 0.25, 0.01  # parts of the greatest payload at first, until one can be moved
+CALM = 0.1  # price of accelerations, as a part of the joint cubic's heat: motions that jump to and fro break limits between knots
+NEAR = 0.01  # of the payload: what can and what cannot be moved are so near at last
+ROUND = 0.35  # of the time: for detours with nearly all of the payload
 MORE = 1.05  # times the payload that can be moved: what another way round is asked for
-NEAR = 4e-3  # of the payload: what can and what cannot be moved are so near at last
-LESS = 0.985  # of the payload: the next one to try, where limits are not kept between knots
+LESS = 0.985  # of the payload: what is near enough to it, and the next one to try where limits are not kept between knots
 WIDE, SHARP = 0.5, 0.05  # widths of gears' corners, of the greatest power: of the search, and of the motion that is told of
 FINER = 4  # points between two knots, at which the exact law is asked
 ROUNDS = 4  # solves for limits that are kept between knots
-JAGGED = 0.1  # of a limit: what exceeds it by more between knots is no motion
+OWN = *SPEEDS, *RATES, "acceleration"  # limits that a payload does not change, but for those of ranges
 PARTS = 1.0 - np.linspace(0.0, 1.0, 41) ** 2  # of a payload, that one motion may carry
 
 
+Near = Attempt | Trajectory | None  # a neighbour's motion, another, or the joint cubic
+
+
 class Moved(NamedTuple):
-    """A payload that can be moved, kg, by the exact laws, and the motion that does it. rough: kg, the greatest that few knots allow."""
+    """A payload that can be moved, kg, by the exact laws, and the motion that does it; 0 kg where no motion keeps all limits.
+
+    rough: kg, the greatest that few knots and rounded corners allow."""
 
     mass: float
-    motion: Trajectory
+    found: Attempt
     rough: float
 
 
 def greatest_payload(problem: MoveProblem, most: float, seconds: float) -> Moved | None:
     """The greatest payload of at most so many kg with which the task is possible in its duration; None where none was found in time."""
-    load, planner = carrier(problem.robot), Planner(Weights(heat=1.0), ROUGH, budget=time.thread_time() + seconds)
+    load, planner = carrier(problem.robot), Planner(calm(problem), ROUGH, budget=time.thread_time() + seconds)
     if load is None or load.mass <= 0.0 or most <= 0.0:
         return None
     task, sharp = (replace(rough(problem), smooth=rounded(problem, width)) for width in (WIDE, SHARP))
-    low, best = 0.0, None
+    high, best = most, None
     for part in parts(task, load, most):
-        low, best = part * most, None if planner.late else moved(planner, task, load, part * most, None)
-        if best is not None:
-            break
-    if best is None:
-        return None
-    low, best = climbed(planner, task, load, low, most, best)
+        best = None if planner.late else moved(planner, task, sharp, load, part * most, None)
+        if part == DOWN[0] and (best is None or best.mass == 0.0):
+            best = round_about(replace(planner, budget=time.thread_time() + ROUND * seconds), task, sharp, load, part * most) or best
+        if best is not None and best.mass > 0.0:
+            return other_ways(planner, task, sharp, load, climbed(planner, task, sharp, load, best, high), most)
+        high = part * most if best is None else high
+    return best
+
+
+def round_about(planner: Planner, task: MoveProblem, sharp: MoveProblem, load: Carrier, mass: float) -> Moved | None:
+    """A motion with this payload, kg, by a detour; None where none is found in time."""
+    tried = (moved(planner, task, sharp, load, mass, motion) for motion in detours(task) if not planner.late)
+    return next((found for found in tried if found is not None and found.mass > 0.0), None)
+
+
+def other_ways(planner: Planner, task: MoveProblem, sharp: MoveProblem, load: Carrier, best: Moved, most: float) -> Moved:
+    """Other ways round, which may carry more: the elbow bent, or the load swung."""
     for motion in detours(task):
-        # other ways round may carry more: the elbow bent, or the load swung
-        more = min(most, MORE * low)
-        found = None if planner.late or more < MORE**0.5 * low else moved(planner, task, load, more, motion)
-        low, best = (low, best) if found is None else climbed(planner, task, load, more, most, found)
-    return firm(planner, sharp, load, low, best)
+        more = min(most, MORE * best.rough)
+        found = None if planner.late or more < MORE**0.5 * best.rough else moved(planner, task, sharp, load, more, motion)
+        best = climbed(planner, task, sharp, load, found, most) if found is not None and found.mass > best.mass else best
+    return best
 
 
-def climbed(planner: Planner, task: MoveProblem, load: Carrier, low: float, high: float, best: Attempt) -> tuple[float, Attempt]:
-    """From a payload that can be moved to heavier ones, each from the last motion: (kg, motion)."""
-    while high - low > NEAR * high and not planner.late:
-        middle = (low + high) / 2
-        found = moved(planner, task, load, middle, best)
-        low, high, best = (low, middle, best) if found is None else (middle, high, found)
-    return low, best
-
-
-def immovable(problem: MoveProblem) -> bool:
-    """Whether a search with few knots, wide corners, then exact friction, finds that rows have to stretch: no motion may do."""
-    task, planner = replace(rough(problem), smooth=rounded(problem, WIDE)), Planner(Weights(heat=1.0), ROUGH)
-    found = planner.attempt(task, task.guess(), rigid=True)
-    if found.ok and task.driven.dry:
-        found = replace(planner, callback=planner.unless_stretched).directed(found)
-    return not found.ok and found.result.iterations[-1].elastic
+def climbed(planner: Planner, task: MoveProblem, sharp: MoveProblem, load: Carrier, best: Moved, high: float) -> Moved:
+    """From a payload that can be moved to heavier ones, each from the last motion."""
+    while high - best.rough > NEAR * high and not planner.late:
+        middle = (best.rough + high) / 2
+        found = moved(planner, task, sharp, load, middle, best.found)
+        high, best = (high, found) if found is not None and found.mass > best.mass else (middle, best)
+    return best
 
 
 def rough(problem: MoveProblem) -> MoveProblem:
@@ -108,43 +119,59 @@ def parts(task: MoveProblem, load: Carrier, most: float) -> list[float]:
     t = np.concatenate([[0.0], np.cumsum(task.steps(task.duration))])
     robot = reloaded(task.robot, load, most)
     carries = carried_by(robot, Trajectory(t, *task.cubic(t), robot.joint_names))
-    surely = 0.99 * (carries or 0.0) / most
-    return [NEARLY, *(part for part in DOWN if part > surely), *([surely] if surely > LEAST else []), LEAST]
+    return sorted({*DOWN, 0.99 * (carries or 0.0) / most}, reverse=True)
+
+
+def calm(problem: MoveProblem) -> Weights:
+    """Little heat, with a low price on accelerations."""
+    t = np.linspace(0.0, problem.duration, 101)
+    size = float(np.trapezoid(np.sum(problem.cubic(t)[2] ** 2, axis=1), t))
+    return Weights(heat=1.0, acceleration=CALM * max(cubic_heat(problem), 1.0) / size if size else 0.0)
+
+
+def moved(planner: Planner, task: MoveProblem, sharp: MoveProblem, load: Carrier, mass: float, near: Near) -> Moved | None:
+    """A motion with about this payload, kg, from a lighter one's or the joint cubic; None where there is none even in rounded corners.
+
+    Rows may stretch on the way: the motion of least violation leads round what the joint cubic cannot pass."""
+    found = roughly(planner, task, load, mass, near)
+    return None if found is None else firm(planner, sharp, load, mass, found)
+
+
+def roughly(planner: Planner, problem: MoveProblem, load: Carrier, mass: float, near: Near) -> Attempt | None:
+    """A motion with this payload, kg; None where none is found."""
+    task = replace(problem, robot=reloaded(problem.robot, load, mass))
+    starts: list[tuple[Any, Options, bool]] = [(task.guess(near if isinstance(near, Trajectory) else None), PATIENT, near is not None)]
+    if isinstance(near, Attempt):
+        starts = [(carried(near.result, near.motion, task), WARM, True), (task.guess(near.motion), ROUGH, True)]
+    tried = (planner.attempt(task, start, options, rigid=rigid) for start, options, rigid in starts)
+    return next((attempt for attempt in tried if attempt.ok), None)
 
 
 def firm(planner: Planner, task: MoveProblem, load: Carrier, mass: float, near: Attempt) -> Moved:
     """The payload, or a little less, whose motion keeps all limits between knots too, by the exact laws: they are drawn in for it."""
-    most, told = mass, Moved(0.0, near.motion, mass)
+    told = Moved(0.0, near, mass)
     for _ in range(ROUNDS):
-        found = moved(planner, task, load, mass, near)
-        if found is None:
+        found = roughly(planner, task, load, mass, near)
+        found = planner.directed(found) if found is not None and task.driven.dry else found
+        if found is None or not found.ok:
             mass *= LESS
             continue
-        over = [margin for margin in found.margins if margin.fraction < -ALLOWED]
         able = float(min(mass, carried_by(found.problem.robot, found.motion) or 0.0))
-        told = max(told, Moved(able, found.motion, most), key=lambda m: m.mass)
-        if able >= LESS * mass or planner.late:
+        over = [margin for margin in found.margins if margin.fraction < -ALLOWED]
+        keeps = OFTEN.by(margin for margin in over if margin.limit in OWN or margin.limit.endswith(RANGE))
+        told = Moved(able, found, told.rough) if keeps and able > told.mass else told
+        if (keeps and able >= LESS * mass) or planner.late:
             break
-        for margin in over:
-            task = finer_problem(task, margin, np.inf)[0]
-        near = found
+        task, near = tighter(task, found, over), found
     return told
 
 
-def moved(planner: Planner, problem: MoveProblem, load: Carrier, mass: float, near: Attempt | Trajectory | None) -> Attempt | None:
-    """A motion with this payload, kg, from a lighter one's, another or the joint cubic; None where none is found before rows stretch."""
-    task = replace(problem, robot=reloaded(problem.robot, load, mass))
-    motion = near.motion if isinstance(near, Attempt) else near
-    starts: list[tuple[Any, Options]] = [(task.guess(motion), ROUGH)]
-    if isinstance(near, Attempt):
-        starts.insert(0, (carried(near.result, near.motion, task), WARM))
-    tried = (planner.attempt(task, start, options, rigid=True) for start, options in starts)
-    found = next((attempt for attempt in tried if attempt.ok), None)
-    if found is None:
-        return None
-    if found.ok and task.driven.dry:
-        found = planner.directed(found)
-    return found if found.ok and not (found.worst and found.worst.fraction < -JAGGED) else None
+def tighter(task: MoveProblem, found: Attempt, over: list[Margin]) -> MoveProblem:
+    """The problem with speeds levelled, and limits drawn in, that a motion exceeds."""
+    task = replace(task, level=levelled(found, task.N)[0].level)
+    for margin in over:
+        task = task if margin.limit in SPEEDS else finer_problem(task, margin, np.inf)[0]
+    return task
 
 
 def carried_by(robot: Robot, motion: Trajectory) -> float | None:

@@ -37,13 +37,18 @@ NEAR = 0.995  # of a possible duration: an impossible one so near ends the searc
 UPWARDS = 1.0, 1.15, 1.5, 2.3, 3.5, 5.0, 8.0  # times the duration asked for
 
 
-def shortest(problem: MoveProblem, seconds: float, callback: Callable | None = None) -> Attempt:
-    """The shortest motion found in so many seconds of computing, roughly: to about 1 %."""
+def shortest(problem: MoveProblem, seconds: float, callback: Callable | None = None, enough: float = 0.0) -> Attempt:
+    """The shortest motion found in so many seconds of computing, roughly: to about 1 %.
+
+    enough: s; the first motion that takes no longer ends the search."""
     asked, problem = problem.duration, free_problem(replace(problem, supply=COUNTED_LATER, free=True))
     stages(problem.driven.model)  # compiling does not count
     planner = Planner(Weights(time=1.0), SOON, callback, budget=time.thread_time() + seconds)
     hasty = replace(planner, callback=planner.unless_stretched, budget=time.thread_time() + HALF * seconds)
-    best = sharp(planner, problem, branches(hasty, problem, None, 1))
+    best = branches(hasty, problem, None, 1)
+    best = best if best.ok and best.motion.duration <= enough else sharp(planner, problem, best)
+    if best.ok and best.motion.duration <= enough:
+        return best
     if not best.ok:
         return from_slower(planner, problem, asked) or best
     doubts = replace(planner, budget=time.thread_time() + DOUBT * seconds)
