@@ -29,12 +29,13 @@ CALMED = "a low price on accelerations keeps the motion from zigzagging"
 INSIDE = "limits hold in the middle of every step too"
 
 
-def calmed(planner: Planner, best: Attempt, worst: Margin, idle: bool = False) -> tuple[Attempt, str] | None:
-    """A motion that exceeds at most half as much, where this one exceeds much between its knots, and what is to be said of it.
+def jagged(best: Attempt, worst: Margin, idle: bool) -> bool:
+    """Whether a motion exceeds a limit by much between its knots, or other cures did little (idle)."""
+    return (worst.fraction < -JAGGED or idle) and worst.limit not in MEANS and not at_knot(best.motion, worst.time)
 
-    idle: whether other cures did little."""
-    if (worst.fraction > -JAGGED and not idle) or worst.limit in MEANS or at_knot(best.motion, worst.time):
-        return None
+
+def calmed(planner: Planner, best: Attempt, worst: Margin) -> tuple[Attempt, str] | None:
+    """A motion that exceeds at most half as much as a jagged one, and what is to be said of it; None where that does not help."""
     if (denser := held_inside(planner, best, worst)) is not None:
         return denser
     if worst.fraction > -JAGGED or turns_at(best.motion, worst) or best.note or planner.late:

@@ -19,7 +19,7 @@ import numpy as np
 from armature.drive import Regenerative, Smooth, stack
 from armature.dynamics.compiled import inverse_dynamics
 from armature.motion.trajectory import Trajectory
-from armature.optimize.calm import calmed, eased, held_inside
+from armature.optimize.calm import calmed, eased, held_inside, jagged
 from armature.optimize.carry import Known, carried
 from armature.optimize.certify import FINER, MEANS, Margin, margins
 from armature.optimize.driven import Supply, Weights
@@ -28,7 +28,7 @@ from armature.optimize.gears import NARROWEST, narrow, narrowed, standing
 from armature.optimize.interior import Options, solve
 from armature.optimize.move import MoveProblem, default_smooth
 from armature.optimize.problem import Guess
-from armature.optimize.refine import ENOUGH, FINEST, cures_of
+from armature.optimize.refine import ENOUGH, FINEST, cures_of, turns_at
 from armature.optimize.rests import rested
 from armature.optimize.result import Iteration, Result, Status
 from armature.robot.model import Robot
@@ -194,11 +194,12 @@ class Planner:
                 best = cooler
                 notes.append(f"{worst.joint} stands for a part of the time: else its {worst}")
                 continue
-            if (calm := calmed(self, best, worst, idle > 0)) is not None:
+            rough = jagged(best, worst, idle > 0)
+            if rough and (calm := calmed(self, best, worst)) is not None:
                 (best, note), idle = calm, 0
                 notes.append(note)
                 continue
-            better, note = self.first_of(list(cures_of(best, worst)) if len(notes) < most else [], best, worst)
+            better, note = self.first_of(list(cures_of(best, worst)) if len(notes) < most else [], best, worst, not rough)
             if not (note and better.ok):
                 break
             most += MOST if better.problem.dense and not best.problem.dense else 0
@@ -210,19 +211,25 @@ class Planner:
                 break
         return best, notes
 
-    def first_of(self, cures: list[tuple[MoveProblem, str]], best: Attempt, worst: Margin) -> tuple[Attempt, str]:
-        """The first cure that leads to a motion, from the multipliers; where none does, limits inside the steps too, or that with the most
-        knots, from the motion alone."""
+    def first_of(self, cures: list[tuple[MoveProblem, str]], best: Attempt, worst: Margin, inside: bool) -> tuple[Attempt, str]:
+        """The first cure that leads to a motion, from the multipliers; where none does, limits inside the steps too, if `inside` says that
+        this is to be tried, or that with the most knots, from the motion alone."""
         for finer, note in cures:
             better = self.again(finer, best)
             if not better.ok and finer.outset and not best.problem.outset and not self.late:
                 better = self.best(finer, best.motion, False)
             if better.ok or self.late:
                 return better, note
-        if (denser := held_inside(self, best, worst)) is not None or not cures:
+        denser = held_inside(self, best, worst) if inside else None
+        if denser is not None or not cures:
             return denser or (best, "")
-        finer, note = max(reversed(cures), key=lambda cure: cure[0].N)
-        return self.best(finer, best.motion, False), note
+        most = max(reversed(cures), key=lambda cure: cure[0].N)
+        # where a joint turns the law jumps inside a step, however short that is
+        for finer, note in (cures[0], most) if turns_at(best.motion, worst) and most is not cures[0] else (most,):
+            better = self.best(finer, best.motion, False)
+            if better.ok or self.late:
+                return better, note
+        return best, ""
 
     def again(self, problem: MoveProblem, best: Attempt) -> Attempt:
         """The same motion with more knots or tighter limits, from its multipliers."""
