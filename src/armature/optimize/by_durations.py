@@ -7,6 +7,7 @@ upwards until one is possible, then down again.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -26,6 +27,8 @@ DOWN = 0.97  # first step down; the next ones are twice as long each, until one 
 CLOSE = 1.003  # ratio of a possible to an impossible duration at which the search ends
 QUICK = Options(tolerance=1e-5, iterations=80)
 WARM = Options(tolerance=1e-5, iterations=60, warm_barrier=NEAR)
+LESS = 0.9, 0.97  # of a planned duration: the next one, as long as there is a plan
+SOON = 1.5  # seconds of computing for each plan
 CORNERS = (0.3, 0.1, 0.03)  # widths of gears' corners, as parts of the first one
 DRAWS = 6  # times that knots are doubled or a limit is drawn in
 
@@ -49,6 +52,29 @@ def by_durations(
         found = motion_in(search, problem, T, best[0])
         low, best = (low, found) if found is not None and found[0].motion.duration < high else (T, best)
     return best
+
+
+def by_plans(planner: Planner, problem: MoveProblem, first: float) -> Found | None:
+    """The shortest of some durations for which a plan of least energy keeps all limits; None where none of them does.
+
+    Plans are slower than searches for the coolest motion, but find their way past stops that can hardly be held and around zigzags."""
+    search = replace(planner, weights=Weights(energy=1.0), options=None)
+    tried = (planned_in(search, problem, factor * first) for factor in UPWARDS if not planner.late)
+    best = next((found for found in tried if found is not None), None)
+    for part in LESS if best is not None else ():
+        while best is not None and not planner.late:
+            shorter = planned_in(search, problem, part * best[0].motion.duration)
+            if shorter is None:
+                break
+            best = shorter
+    return best
+
+
+def planned_in(planner: Planner, problem: MoveProblem, duration: float) -> Found | None:
+    """A plan of this duration that keeps all limits, found soon; None where there is none."""
+    soon = replace(planner, budget=time.thread_time() + SOON)
+    found = soon.plan(replace(problem, free=False, move=replace(problem.move, duration=duration)))
+    return found if found[0].ok and found[0].runs else None
 
 
 def motion_in(planner: Planner, problem: MoveProblem, duration: float, near: Attempt | Trajectory | None) -> Found | None:

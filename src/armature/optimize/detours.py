@@ -56,11 +56,11 @@ def waverings(problem: MoveProblem) -> list[Trajectory]:
     return found
 
 
-def skewed(motion: Trajectory) -> Trajectory:
+def skewed(motion: Trajectory, skew: float = SKEW) -> Trajectory:
     """The motion run faster at first and slower at last: where a move can be run backwards, the shortest motion need not be its own mirror
-    image, and no search leaves that by itself. s' = s + SKEW s (1 − s)."""
+    image, and no search leaves that by itself. s' = s + skew s (1 − s)."""
     T = motion.duration
     s = (motion.t - motion.t[0]) / T
-    rate = (1 + SKEW * (1 - 2 * s))[:, None]
-    at = motion(motion.t[0] + T * np.clip(s + SKEW * s * (1 - s), 1e-12, 1 - 1e-12))
-    return replace(motion, q=at.q, v=at.v * rate, a=at.a * rate**2 - at.v * (2 * SKEW / T))
+    rate = (1 + skew * (1 - 2 * s))[:, None]
+    at = motion(motion.t[0] + T * np.clip(s + skew * s * (1 - s), 1e-12, 1 - 1e-12))
+    return replace(motion, q=at.q, v=at.v * rate, a=at.a * rate**2 - at.v * (2 * skew / T))

@@ -90,10 +90,9 @@ def refined(planner: Planner, problem: MoveProblem, best: Attempt, notes: list[s
     N, most = best.problem.N, 2 * problem.N if problem.driven.smooth.power else FINEST  # lossy gears: slow, and little is gained
     while best.ok and kept(best) and most >= 2 * N and not planner.late:
         N *= 2
-        better = sharpened(
-            planner, replace(best.problem, N=N, directions=None, smooth=None, level={}, tighter=of_means(best.problem)), best, again(best)
-        )
-        better, told = mended(planner, better) if better is not None else (best, notes)
+        finer = replace(best.problem, N=N, directions=None, smooth=None, level={}, tighter=of_means(best.problem))
+        better = sharpened(planner, finer, best, again(best))
+        better, told = deepened(planner, *mended(planner, better)) if better is not None else (best, notes)
         gain = best.motion.duration / better.motion.duration - 1.0
         if gain <= 0.0 or not kept(better):
             break

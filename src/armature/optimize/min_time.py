@@ -16,8 +16,9 @@ import numpy as np
 from armature.drive import as_supply
 from armature.motion.trajectory import Trajectory
 from armature.optimize.answer import check_task, solution
-from armature.optimize.by_durations import Found, by_durations
+from armature.optimize.by_durations import Found, by_durations, by_plans
 from armature.optimize.certify import margins
+from armature.optimize.contest import alike, contested
 from armature.optimize.detours import detours, skewed, waverings
 from armature.optimize.diagnose import between_knots, diagnose
 from armature.optimize.driven import Weights
@@ -48,9 +49,7 @@ CANDIDATES = 2  # branches that are followed to the end
 RIVAL = 1.002  # times the shortest motion's duration, with few knots: up to this another branch may be shorter in the end
 CHALLENGES = 4  # times that something shorter is looked for
 SHORTER = 0.993  # of the best motion's time
-CALM = 1.01  # of the best motion's time: where the last search comes from
-LITTLE = 0.995  # of the best motion's time: what the last search begins with
-SAME = 1e-3  # of the duration: two motions nearer than this, and ten times as near in all joints, are one
+PATIENCE = 4.0, 8.0  # seconds of computing for the coolest motions of given durations, and for plans, where nothing else leads to anything
 EARLY = 0.4, 0.6  # of the time allowed: for the search of branches, and for something shorter
 QUICK = Options(tolerance=1e-4, iterations=60)
 ROUGH = Options(tolerance=1e-4, iterations=100)  # of branches
@@ -95,8 +94,11 @@ def minimize_time(
     if (rest := rested(early[1], planner, knots, ladders[0][-1])) is not None and rank(rest[0]) < rank(best):
         (best, notes), problem = rest, replace(rest[0].problem, N=knots, smooth=None, directions=None, tighter={}, level={})
     best, notes = refined(planner, problem, *deepened(planner, best, notes)) if starts != 1 else (best, notes)
-    if starts != 1 or not best.ok or not kept(best):
+    if not best.ok or not kept(best):
         best, notes = settled(planner, problem, best, notes)
+    if starts != 1 and best.ok and kept(best):
+        contest = contested(planner, problem, best, notes)
+        best, notes = contest.best, contest.told
     diagnosis = between_knots(best) if best.ok else unfinished(best) or diagnose(best, None)
     best = replace(best, problem=replace(best.problem, supply=counted))
     return solution(best, diagnosis, notes, time.perf_counter() - begin)
@@ -205,22 +207,18 @@ def lowered(planner: Planner, problem: MoveProblem, track: list[Attempt], lower:
     return track
 
 
-def alike(a: Attempt, b: Attempt) -> bool:
-    """Whether two motions of free duration are one: as long, and nowhere far apart."""
-    if not (a.ok and b.ok) or abs(a.motion.duration - b.motion.duration) > SAME * b.motion.duration:
-        return False
-    q, r = (x.motion(x.motion.t[0] + np.linspace(0.0, x.motion.duration, 41)).q for x in (a, b))
-    return bool(np.abs(q - r).max() <= 10 * SAME * max(float(np.ptp(r, axis=0).max()), 1e-3))
-
-
 def polished(planner: Planner, problem: MoveProblem, rungs: Sequence[Attempt]) -> Found:
     """The branch with all its knots, ever lower prices, exact friction, and limits kept between knots. rungs: with few knots."""
-    top = rungs[0]
+    top, low = rungs[0], last_calm(rungs)
     if not top.ok:
         return top, []
-    low = [rung for rung in rungs[1:] if isinstance(rung, Rung) and rung.price >= AGAIN]
-    found = sharpened(planner, problem, low[-1], low[-1].price) if low else None
+    found = sharpened(planner, problem, low, low.price) if isinstance(low, Rung) else None
     return mended(planner, found or sharpened(planner, problem, top, 1.0) or top)
+
+
+def last_calm(rungs: Sequence[Attempt]) -> Attempt:
+    """The rung from which a branch is sharpened with all its knots."""
+    return next((rung for rung in reversed(rungs[1:]) if isinstance(rung, Rung) and rung.price >= AGAIN), rungs[0])
 
 
 def challenged(planner: Planner, problem: MoveProblem, best: Attempt) -> list[Sequence[Attempt]]:
@@ -250,27 +248,20 @@ def rivals(found: Sequence[Sequence[Attempt]]) -> list[Sequence[Attempt]]:
     kept: list[Sequence[Attempt]] = []
     for rungs in found[:CANDIDATES]:
         near = not kept or merit(rungs[-1]) < RIVAL * merit(kept[0][-1])
-        if near and not any(alike(rungs[-1], other[-1]) for other in kept):
+        if near and not any(alike(end(rungs), end(other)) for other in kept for end in (last_calm, lambda x: x[-1])):
             kept.append(rungs)
     return kept
 
 
 def settled(planner: Planner, problem: MoveProblem, best: Attempt, notes: list[str]) -> Found:
-    """By motions of given durations: from a little below the best motion's; from its own where it breaks limits."""
+    """By motions of given durations, where the best motion breaks limits: from its own."""
     if planner.late or best.result.status is Status.INTERRUPTED:
         return best, notes
-    good = best.ok and kept(best)
-    if good:
-        # from the coolest motion in a little more time, with its multipliers
-        calm = replace(problem, free=False, move=replace(problem.move, duration=CALM * best.motion.duration))
-        near = replace(planner, weights=Weights(heat=1.0)).attempt(calm, calm.guess(best.motion), QUICK)
-        hasty = replace(planner, callback=planner.unless_stretched)
-        found = by_durations(hasty, problem, LITTLE * best.motion.duration, near if near.ok else best.motion, (1.0,))
-    else:
-        known = best.motion if best.ok else None
-        found = by_durations(planner, problem, known.duration if known is not None else problem.duration, known)
-    better = found is not None and not (good and found[0].motion.duration >= best.motion.duration)
-    return found if found is not None and better else (best, notes)
+    known = best.motion if best.ok else None
+    first = known.duration if known is not None else problem.duration
+    allowed = lambda seconds: replace(planner, budget=time.thread_time() + seconds)
+    found = by_durations(allowed(PATIENCE[0]), problem, first, known)
+    return found or by_plans(allowed(PATIENCE[1]), replace(problem, N=min(problem.N, COARSE)), first) or (best, notes)
 
 
 def faster(planner: Planner, problem: MoveProblem, best: Attempt) -> Attempt | None:
