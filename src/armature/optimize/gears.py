@@ -16,7 +16,7 @@ import numpy as np
 from armature.drive import Smooth
 from armature.dynamics.compiled import inverse_dynamics
 from armature.motion.trajectory import Trajectory
-from armature.optimize.dry import KEPT, directions, next_to_rest
+from armature.optimize.dry import KEPT, kept_directions, next_to_rest
 from armature.optimize.move import MoveProblem
 from armature.optimize.result import Status
 
@@ -27,7 +27,7 @@ NARROWEST = 4e-4  # last width of a gear's corner, of the first one
 RATIO = 0.3  # from one width to the next
 FAILURES = 2  # after which narrowing ends
 ROUGH = 1e-3  # tolerance of a solve on the way
-ON_THE_WAY = 40  # iterations of it
+ON_THE_WAY = 80  # iterations of it
 WARM = 1e-4  # barrier to start with in a narrower corner
 WORSE = 1e-3  # of the energy: what a narrower corner may cost more by the exact law
 LAST = 60  # iterations of a solve to the last digit
@@ -91,7 +91,7 @@ def with_directions(planner: Planner, start: Attempt, power: float, f: float) ->
     """The same with directions of motion kept. power: width of gears' corners, W.  f: by which friction's have been narrowed."""
     widest = start.problem.driven.smooth
     smooth = replace(widest, power=power, velocity=min(KEPT[1], max(f, 0.05)) * widest.velocity)
-    known = directions(start.motion, KEPT[0] * widest.velocity)
+    known = kept_directions(start.problem, start.motion, KEPT[0] * widest.velocity)
     options = replace(planner.precise, iterations=LAST, warm_barrier=DIRECTED)
     return planner.attempt(replace(start.problem, directions=known, smooth=smooth), start.result, options)
 
