@@ -20,6 +20,7 @@ from armature.optimize.move import STANDS
 
 if TYPE_CHECKING:
     from armature.optimize.driven import Weights
+    from armature.optimize.move import MoveProblem
     from armature.optimize.plan import Attempt, Planner
 
 NARROWING = (1 / 3, 0.1, 1 / 30, 0.01)  # widths of rough solves, of the first one
@@ -136,7 +137,7 @@ def narrower(planner: Planner, start: Attempt) -> tuple[Attempt, float]:
 def directed(planner: Planner, attempt: Attempt, slow: float, width: float, weights: Weights | None = None) -> Attempt:
     """The same with the directions of motion kept but for joints that creep. slow, width: of the first width of the corners."""
     widest = attempt.problem.driven.smooth
-    known = directions(attempt.motion, slow * widest.velocity)
+    known = kept_directions(attempt.problem, attempt.motion, slow * widest.velocity)
     smooth = replace(attempt.problem.smooth or widest, velocity=width * widest.velocity)
     options = replace(planner.precise, warm_barrier=DIRECTED)
     return planner.attempt(replace(attempt.problem, directions=known, smooth=smooth), attempt.result, options, weights)
@@ -148,6 +149,20 @@ def directions(motion: Trajectory, slow: float = 0.0) -> np.ndarray:
     turns = motion.v[1:] * motion.v[:-1] < 0
     creep = (np.abs(mean) < slow) & ~setting_out(np.abs(mean) < slow)
     return np.where(turns | creep | (np.abs(mean) < STANDS), 0.0, np.sign(mean))
+
+
+def kept_directions(problem: MoveProblem, motion: Trajectory, slow: float) -> np.ndarray:
+    """(N, n): the directions of a motion that its problem keeps; where joints set out, arrive or stop slowly too, if it says so."""
+    known = directions(motion, slow)
+    return np.where(known == 0.0, next_to_rest(motion, [0, *problem.knots]), known) if problem.outset else known
+
+
+def keeps_directions(problem: MoveProblem) -> bool:
+    """Whether directions are kept, and not only where joints set out, arrive or stop."""
+    if problem.directions is None:
+        return False
+    near = {step for knot in (0, *problem.knots) for step in (max(knot - 1, 0), min(knot, problem.N - 1))}
+    return not problem.outset or bool(np.delete(problem.directions, list(near), axis=0).any())
 
 
 def next_to_rest(motion: Trajectory, knots: list[int]) -> np.ndarray:

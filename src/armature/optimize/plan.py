@@ -23,7 +23,7 @@ from armature.optimize.calm import calmed, eased, held_inside, jagged
 from armature.optimize.carry import Known, carried
 from armature.optimize.certify import FINER, MEANS, Margin, margins
 from armature.optimize.driven import Supply, Weights
-from armature.optimize.dry import KEPT, NARROW, directed, directions, exact_friction, next_to_rest
+from armature.optimize.dry import KEPT, NARROW, directed, directions, exact_friction, keeps_directions, kept_directions, next_to_rest
 from armature.optimize.gears import NARROWEST, narrow, narrowed, standing
 from armature.optimize.interior import Options, solve
 from armature.optimize.move import MoveProblem, default_smooth
@@ -236,10 +236,10 @@ class Planner:
         start = carried(best.result, best.motion, problem)
         slow = (problem.smooth or problem.driven.smooth).velocity
         known = None
-        if problem.outset:
+        if keeps_directions(best.problem):
+            known = kept_directions(problem, problem.trajectory(start), slow)
+        elif problem.outset:
             known = next_to_rest(problem.trajectory(start), [0, *problem.knots])
-        elif best.problem.directions is not None:
-            known = directions(problem.trajectory(start), slow)
         options = replace(self.precise, warm_barrier=NEAR, iterations=PATIENCE if problem.N != best.problem.N else 2 * PATIENCE)
         return self.attempt(replace(problem, directions=known), start, options, rigid=True)
 
