@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from armature.motion.trajectory import Trajectory
 from armature.optimize.certify import ALLOWED, MEANS, Margin, margins
-from armature.optimize.diagnose import between_knots, coolest, diagnose, hottest, too_hot, whirling
+from armature.optimize.diagnose import FAR, between_knots, coolest, diagnose, hottest, least_hot, whirling
 from armature.optimize.driven import Weights
 from armature.optimize.earlier import Passed, nearest_passing, timed
-from armature.optimize.forbidden import Weighed, weighed
+from armature.optimize.forbidden import Weighed, lifts, weighed
 from armature.optimize.guess import stretched
 from armature.optimize.move import MoveProblem
 from armature.optimize.plan import IDLE, Attempt, Planner
@@ -32,12 +33,14 @@ AFTER_ALL = 0.3  # seconds of computing that are spent on what will not succeed,
 DOUBTFUL = 0.4  # the same where the duration asked for is a little below the shortest motion's
 OTHERWISE = 0.4  # the same where a better start is known
 HOPELESS = 0.1  # the same where it is known that the search does not lead on
-KNOWN = 0.8  # the same where a motion moves nearly all of the payload
+LONG = 0.5  # seconds of computing after which it is asked whether the payload is in the way
+GLANCE = 0.5  # seconds of computing, about, to find a short motion where it may be
 UNKNOWN = 1.0  # the same where nothing is known
 CALMING = 0.3  # the same for a shortest motion that keeps limits between knots
 SLOWER = 1.005, 1.02, 1.05, 1.1, 1.2  # times the duration of one that does not
 QUICK = 0.98  # of the duration asked for: a motion that is quicker is quick enough
 SAME = 1e-6  # of the duration
+LITTLE_HEAT = "no search for least energy ended: this is a motion of little heat"
 LOOK = 0.8  # seconds of computing, about, to find the shortest motion
 PASSING = 0.4  # the same for passing times that can be met
 USED_UP = 0.05  # what is left of the limit of a mean that is in the way
@@ -54,8 +57,8 @@ class Watch:
     fastest: the shortest motion.  passed: passing times that can be met.  weight: of a payload that the joint cubic cannot move."""
 
     def __init__(self, problem: MoveProblem, callback: Callable | None) -> None:
-        self.problem, self.callback, self.stopped = problem, callback, False
-        self.looked, self.until = False, math.inf
+        self.problem, self.callback, self.stopped, self.cut = problem, callback, False, False
+        self.looked, self.begun, self.until = False, time.thread_time(), math.inf
         self.fastest: Attempt | None = None
         self.passed: Passed | None = None
         self.weight: Weighed | None = None
@@ -65,17 +68,16 @@ class Watch:
         if self.looked:
             return
         self.looked = True
-        self.weigh()
-        if self.weight is None:
-            few, enough = replace(self.problem, N=min(self.problem.N, 50)), QUICK * self.problem.duration
+        few, enough = replace(self.problem, N=min(self.problem.N, 50)), QUICK * self.problem.duration
+        steep = lifts(self.problem)
+        self.fastest = shortest(few, GLANCE if steep else LOOK, self.callback, enough, not steep)
+        near = self.fastest.ok and self.fastest.motion.duration < FAR * self.problem.duration
+        self.weight = weighed(self.problem) if steep and not near else None
+        if steep and not self.fastest.ok and self.weight is None:
             self.fastest = shortest(few, LOOK, self.callback, enough)
-        if self.fits and self.fastest is not None and timed(self.problem):
+        if self.fits and timed(self.problem):
             self.passed = nearest_passing(self.problem, self.fastest, PASSING)
         self.grant(self.patience())
-
-    def weigh(self) -> None:
-        """Find out whether the payload is in the way."""
-        self.weight = self.weight or weighed(self.problem)
 
     def grant(self, seconds: float) -> None:
         """Let the search go on for so many seconds of computing."""
@@ -85,6 +87,11 @@ class Watch:
     def fits(self) -> bool:
         """Whether the shortest motion takes no longer than the task allows."""
         return self.fastest is not None and self.fastest.ok and self.fastest.motion.duration <= self.problem.duration
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether the payload or passing times are out of reach, whatever the search finds."""
+        return self.untimely or (self.weight is not None and self.weight.certain)
 
     @property
     def untimely(self) -> bool:
@@ -101,14 +108,12 @@ class Watch:
             return AFTER_ALL if self.problem.duration < CLEARLY * self.fastest.motion.duration else DOUBTFUL
         return HOPELESS if self.untimely else OTHERWISE
 
-    def starts(self, cool: Attempt | None) -> Iterator[Trajectory]:
+    def starts(self, cool: Attempt | None) -> list[Attempt]:
         """Motions of about the task's duration to search from, the best known first. cool: the coolest one."""
-        found = [self.weight and self.weight.motion, self.passed.found.motion if self.passed is not None and not self.untimely else None]
-        if cool is not None and cool.ok and keeps_limits(cool):
-            found.append(cool.motion)
-        if self.fastest is not None and self.fits and not timed(self.problem):
-            found.append(self.fastest.motion)
-        yield from (motion for motion in found if motion is not None)
+        found = [self.weight and self.weight.found, self.passed.found if self.passed is not None and not self.untimely else None]
+        found.append(cool if cool is not None and cool.ok and keeps_limits(cool) else None)
+        found.append(self.fastest if self.fits and not timed(self.problem) else None)
+        return [attempt for attempt in found if attempt is not None]
 
     def does(self, motion: Trajectory) -> bool:
         """Whether a motion is known to do the task within its limits, but for what more knots cure."""
@@ -124,38 +129,73 @@ class Watch:
         self.stopped = self.stopped or bool(self.callback and self.callback(line))
         if line.elastic and not self.stopped:
             self.look()
+        elif time.thread_time() > self.begun + LONG and not self.stopped:
+            self.begun = math.inf
+            if lifts(self.problem):
+                self.look()
+        self.cut = self.cut or time.thread_time() > self.until
         return self.stopped or time.thread_time() > self.until
 
 
-def concluded(planner: Planner, watch: Watch, best: Attempt, notes: list[str]) -> tuple[Attempt, list[str], Diagnosis | None]:
-    """A plan that keeps all limits, by repairs or from other starts, or why there is none. best, notes: what the first search found."""
+Plan = tuple[Attempt, list[str]]
+
+
+def concluded(planner: Planner, watch: Watch, search: Callable[[], Plan]) -> tuple[Attempt, list[str], Diagnosis | None]:
+    """The plan that a search finds, by repairs or from other starts where it breaks limits or finds none; or why there is none."""
     problem, cool = watch.problem, None
-    if best.ok and not keeps(best) and not planner.late and not watch.stopped:
+    best, notes = search()
+    ended = lambda: planner.late or watch.stopped
+    if best.ok and not keeps(best) and not ended():
         if best.hot:
             cool = coolest(problem, best.motion)
-            if cool.ok and hottest(cool) < -NEARLY and (told := too_hot(cool, None)) is not None:
+            if max(hottest(cool), hottest(best)) < -NEARLY and (told := least_hot((best, cool))) is not None:
                 return best, notes, told
-        else:
-            watch.weigh()
+        elif lifts(problem):
+            watch.look()
         watch.grant(math.inf if cool is None or watch.does(cool.motion) else DOUBTFUL)
-    if watch.weight is None or not watch.weight.certain:
-        best, notes = repaired(planner, best, notes) if best.ok else (best, notes)
-        if keeps(best) or planner.late or watch.stopped:
-            return best, notes, between_knots(best, cool) if best.ok else None
-        watch.look()
-    if watch.weight is not None and watch.weight.certain:
-        return best, notes, watch.weight.told
-    if cool is None and watch.fastest is not None and not watch.untimely and heated(problem, watch.fastest):
-        cool = coolest(problem, watch.fastest.motion if watch.fastest.ok else None)
-    for motion in watch.starts(cool):
-        watch.grant((KNOWN if watch.weight else math.inf) if watch.does(motion) else DOUBTFUL)
-        other, told = planner.plan(problem, motion)
-        other, told = repaired(planner, other, told) if other.ok else (other, told)
-        if keeps(other):
-            return other, [*told, *filter(None, [str(whirling(best) or "")])], None
+    if best.ok and not watch.hopeless:
+        best, notes = repaired(planner, best, notes)
+    if keeps(best) or ended():
+        return best, notes, between_knots(best, cool) if best.ok else None
+    watch.look()
+    if cool is None and not watch.hopeless and heated(problem, watch.fastest):
+        cool = coolest(problem, watch.fastest.motion if watch.fastest is not None and watch.fastest.ok else None)
+    other = from_others(planner, watch, cool, search)
+    if other is not None:
+        return other[0], [*other[1], *filter(None, [str(whirling(best) or "")])], None
+    return best, notes, refusal(watch, best, cool)
+
+
+def from_others(planner: Planner, watch: Watch, cool: Attempt | None, search: Callable[[], Plan]) -> Plan | None:
+    """A plan from what else is known; where none is found, a motion that is known to do the task; at last the first search without an
+    end, if it was cut short; None where all fails."""
+    cut, starts = watch.cut, watch.starts(cool)
+    trials = [(lambda motion=start.motion: planner.plan(watch.problem, motion)) for start in starts]
+    seconds = [math.inf if watch.does(start.motion) else DOUBTFUL for start in starts]
+    trials, seconds = [*trials, lambda: known(planner, watch.problem, starts)], [*seconds, math.inf]
+    if cut and watch.fits and not watch.hopeless:
+        trials, seconds = [*trials, search], [*seconds, math.inf]
+    for trial, most in zip(trials, seconds):
         if planner.late or watch.stopped:
             break
-    return best, notes, refusal(watch, best, cool)
+        watch.grant(most)
+        found, notes = trial() or (None, [])
+        found, notes = repaired(planner, found, notes) if found is not None and found.ok else (found, notes)
+        if found is not None and keeps(found):
+            return found, notes
+    return None
+
+
+def known(planner: Planner, problem: MoveProblem, starts: list[Attempt]) -> Plan | None:
+    """Of known motions, the cheapest that does the task within all limits, between knots too; None where none does."""
+    found = []
+    for start in starts:
+        own = replace(start.problem, robot=problem.robot, supply=problem.supply, tighter={}, level={})
+        plan = Attempt(own, start.result, start.motion, partial(planner.value, problem, start.motion), LITTLE_HEAT)
+        if start.ok and abs(start.motion.duration - problem.duration) < SAME * problem.duration and plan.runs:
+            found.append(plan)
+    best = min(found, key=lambda plan: plan.value, default=None)
+    return None if best is None else (best, [LITTLE_HEAT])
 
 
 def refusal(watch: Watch, best: Attempt, cool: Attempt | None) -> Diagnosis | None:
@@ -182,9 +222,9 @@ def keeps(best: Attempt) -> bool:
     return best.ok and (best.worst is None or best.worst.fraction >= -ALLOWED)
 
 
-def heated(problem: MoveProblem, fastest: Attempt) -> bool:
+def heated(problem: MoveProblem, fastest: Attempt | None) -> bool:
     """Whether limits of means may be in the way: where the shortest motion is known, if it uses up one of them, nearly."""
-    if not problem.driven.means or not fastest.ok:
+    if not problem.driven.means or fastest is None or not fastest.ok:
         return bool(problem.driven.means)
     found = margins(problem.robot, fastest.motion, 4)
     return any(m.limit in MEANS and m.fraction < USED_UP for row in found.values() for m in row.values())

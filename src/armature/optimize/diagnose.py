@@ -91,10 +91,8 @@ def between_knots(best: Attempt, cool: Attempt | None = None) -> Diagnosis | Non
     worst = best.worst
     if worst is None or worst.fraction >= -ALLOWED:
         return None
-    if worst.limit in MEANS:
-        hot = [told for motion in (cool or coolest(best.problem), best) if (told := too_hot(motion, None)) is not None]
-        if hot:
-            return min(hot, key=lambda told: told.pause or 0.0)
+    if worst.limit in MEANS and (hot := least_hot((best, cool or coolest(best.problem)))) is not None:
+        return hot
     sentence = f"A limit is exceeded between the knots, and neither drawing it in nor more knots did help: {needed(worst)}"
     remedy = f"Raise this limit by {-100 * worst.fraction:.2g} %, or begin with another motion (guess=…)."
     slower = run_slower(best.problem, best.motion, Allowed(ALLOWED / 2, ALLOWED / 2, ALLOWED / 2, 4))
@@ -152,9 +150,15 @@ def coolest(problem: MoveProblem, motion: Trajectory | None = None) -> Attempt:
     return found
 
 
-def hottest(cool: Attempt) -> float:
-    """The smallest margin of all limits of means, as a fraction; negative where one is exceeded."""
-    return min((m.fraction for m in cool.margins if m.limit in MEANS), default=0.0)
+def hottest(found: Attempt) -> float:
+    """The smallest margin of all limits of means, as a fraction; negative where one is exceeded, and very much so without a motion."""
+    return min((m.fraction for m in found.margins if m.limit in MEANS), default=0.0) if found.ok else -np.inf
+
+
+def least_hot(found: tuple[Attempt, ...]) -> Diagnosis | None:
+    """What is said of the motion that needs the shortest pause; None where none is too hot and else possible."""
+    hot = [told for motion in found if (told := too_hot(motion, None)) is not None]
+    return min(hot, key=lambda told: told.pause or 0.0, default=None)
 
 
 def too_hot(cool: Attempt, fastest: Trajectory | None, passing: tuple[float, ...] = ()) -> Diagnosis | None:

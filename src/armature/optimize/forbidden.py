@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from armature.motion.trajectory import Trajectory
 from armature.optimize.certify import MEANS, Margin, torque_margins
 from armature.optimize.holding import Load, at_rest, carrier, excess_mass, joint_limits, too_heavy
 from armature.optimize.lighter import greatest_payload
 from armature.optimize.move import MoveProblem
+from armature.optimize.plan import Attempt
 from armature.optimize.solution import Diagnosis
 from armature.optimize.task import Move, configuration, velocity
 from armature.robot.model import Robot
@@ -22,7 +22,9 @@ from armature.robot.unit import unit_of
 ROUNDING = 1e-9
 SECONDS = 0.9  # of computing, about, to find the greatest payload that can be moved
 SAME = 0.99  # of a payload that can be held: one so near that can be moved is not told beside it
-SURE = 0.985  # of the payload: where nearly all can be moved the search for a plan decides
+SPARE = 0.985  # of the payload that a motion with few knots moves: what is told, so that plans with all knots do too
+BEYOND = 1.025  # times the payload, that is tried first: a motion that moves more moves this one with something to spare
+SURE = 0.95  # of the payload: where nearly all can be moved the search for a plan decides
 CREEPING = 1e-3  # of the joint cubic's speed: dry friction knows its direction, and nothing else matters
 
 
@@ -116,35 +118,44 @@ def lighter_still(robot: Robot, move: Move, told: Diagnosis) -> Diagnosis:
     load = carrier(robot)
     if moved is None or load is None or not 0.0 < moved.mass < SAME * (told.greatest_payload or 0.0):
         return told
-    sentence = f"{told.sentence[:-1]}; the greatest found that can be moved in {move.duration:.4g} s is {moved.mass:.4g} kg."
-    return replace(told, sentence=sentence, greatest_payload=moved.mass, excess_payload=load.mass - moved.mass)
+    mass = SPARE * moved.mass
+    sentence = f"{told.sentence[:-1]}; the greatest found that can be moved in {move.duration:.4g} s is {mass:.4g} kg."
+    return replace(told, sentence=sentence, greatest_payload=mass, excess_payload=load.mass - mass)
 
 
 class Weighed(NamedTuple):
     """What is said of a payload that can be held at both ends and that the joint cubic cannot move, not even slowly.
 
-    motion: that of the greatest payload found that can be moved in the duration.  certain: whether that one is clearly less."""
+    found: the motion of the greatest payload found that can be moved in the duration.  certain: whether that one is clearly less."""
 
     told: Diagnosis
-    motion: Trajectory
+    found: Attempt
     certain: bool
+
+
+def lifts(problem: MoveProblem) -> bool:
+    """Whether a payload is carried that the joint cubic cannot move, not even slowly."""
+    load = carrier(problem.robot)
+    return load is not None and load.mass > 0.0 and not problem.robot.loops and creeping_excess(problem) is not None
 
 
 def weighed(problem: MoveProblem) -> Weighed | None:
     """Whether the payload is too heavy to be moved in the duration; None where it is not in the way, or nothing was found that helps."""
-    load = carrier(problem.robot)
-    if load is None or load.mass <= 0.0 or problem.robot.loops or (worst := creeping_excess(problem)) is None:
+    load, worst = carrier(problem.robot), creeping_excess(problem)
+    if load is None or worst is None:
         return None
-    moved = greatest_payload(problem, load.mass, SECONDS)
+    moved = greatest_payload(problem, BEYOND * load.mass, SECONDS)
     if moved is None or moved.mass <= 0.0:
         return None
     needs = f"{worst.limit} of {worst.joint} would be {worst.value:.4g} {worst.unit} at t = {worst.time:.3g} s"
     limit = f"the limit is {worst.bound:.4g} {worst.unit}"
-    helps = f"the greatest payload found that can be moved in {problem.duration:.4g} s is {moved.mass:.4g} kg at {load.link!r}"
+    certain = moved.rough <= SURE * load.mass
+    mass = (SPARE if certain else SURE) * min(moved.mass, load.mass)
+    helps = f"the greatest payload found that can be moved in {problem.duration:.4g} s is {mass:.4g} kg at {load.link!r}"
     sentence = f"The payload cannot be moved, not even slowly by the joint cubic: {needs}, {limit}; {helps} (now {load.mass:.4g} kg)."
-    over, less = worst.value - worst.bound, load.mass - moved.mass
-    told = Diagnosis(sentence, worst.limit, worst.joint, worst.time, over, excess_payload=less, greatest_payload=moved.mass)
-    return Weighed(told, moved.found.motion, moved.rough <= SURE * load.mass)
+    over, less = worst.value - worst.bound, load.mass - mass
+    told = Diagnosis(sentence, worst.limit, worst.joint, worst.time, over, excess_payload=less, greatest_payload=mass)
+    return Weighed(told, moved.found, certain)
 
 
 def creeping_excess(problem: MoveProblem) -> Margin | None:

@@ -62,8 +62,8 @@ def minimize_energy(
     ends = None if deadline is None else begin + deadline
     planner = Planner(Weights(energy=1.0), options or near_enough(problem), watch, ends, thorough=thorough)
     known = Known(guess.result, guess.trajectory) if isinstance(guess, Solution) else guess
-    best, notes = plan_passing(planner, problem) if known is None else planner.plan(problem, known)
-    best, notes, diagnosis = concluded(planner, watch, best, notes)
+    search = lambda: plan_passing(planner, problem) if known is None else planner.plan(problem, known)
+    best, notes, diagnosis = concluded(planner, watch, search)
     if best.ok:
         notes = [*notes, *filter(None, [] if thorough else [advice(best)])]
     found = solution(best, diagnosis, notes, time.perf_counter() - begin)

@@ -37,10 +37,10 @@ NEAR = 0.995  # of a possible duration: an impossible one so near ends the searc
 UPWARDS = 1.0, 1.15, 1.5, 2.3, 3.5, 5.0, 8.0  # times the duration asked for
 
 
-def shortest(problem: MoveProblem, seconds: float, callback: Callable | None = None, enough: float = 0.0) -> Attempt:
+def shortest(problem: MoveProblem, seconds: float, callback: Callable | None = None, enough: float = 0.0, slower: bool = True) -> Attempt:
     """The shortest motion found in so many seconds of computing, roughly: to about 1 %.
 
-    enough: s; the first motion that takes no longer ends the search."""
+    enough: s; the first motion that takes no longer ends the search.  slower: whether slower motions are tried where this fails."""
     asked, problem = problem.duration, free_problem(replace(problem, supply=COUNTED_LATER, free=True))
     stages(problem.driven.model)  # compiling does not count
     planner = Planner(Weights(time=1.0), SOON, callback, budget=time.thread_time() + seconds)
@@ -50,7 +50,7 @@ def shortest(problem: MoveProblem, seconds: float, callback: Callable | None = N
     if best.ok and best.motion.duration <= enough:
         return best
     if not best.ok:
-        return from_slower(planner, problem, asked) or best
+        return (from_slower(planner, problem, asked) if slower else None) or best
     doubts = replace(planner, budget=time.thread_time() + DOUBT * seconds)
     for _ in range(CHALLENGES):
         found = clearly_faster(doubts, replace(problem, N=min(problem.N, COARSE)), best)
