@@ -23,7 +23,7 @@ from armature.optimize.forbidden import Weighed, lifts, weighed
 from armature.optimize.guess import stretched
 from armature.optimize.move import MoveProblem
 from armature.optimize.plan import IDLE, Attempt, Planner
-from armature.optimize.quick_time import shortest, within
+from armature.optimize.quick_time import PATIENT, shortest
 from armature.optimize.refine import ENOUGH, drawn_in_there, finer_problem
 from armature.optimize.result import Iteration
 from armature.optimize.slower import OFTEN, Allowed
@@ -32,6 +32,7 @@ from armature.optimize.solution import Diagnosis
 AFTER_ALL = 0.3  # seconds of computing that are spent on what will not succeed, to have something to look at
 DOUBTFUL = 0.4  # the same where the duration asked for is a little below the shortest motion's
 OTHERWISE = 0.4  # the same where a better start is known
+DISTANT = 0.25  # of the way to the shortest motion's passing times: possible ones beyond it are far from those asked for
 HOPELESS = 0.1  # the same where it is known that the search does not lead on
 LONG = 0.5  # seconds of computing after which it is asked whether the payload is in the way
 GLANCE = 0.5  # seconds of computing, about, to find a short motion where it may be
@@ -95,8 +96,8 @@ class Watch:
 
     @property
     def untimely(self) -> bool:
-        """Whether passing times that are asked for are out of reach."""
-        return self.passed is not None and self.passed.part > 0.0
+        """Whether passing times that are asked for are clearly out of reach."""
+        return self.passed is not None and self.passed.part > DISTANT
 
     def patience(self) -> float:
         """Seconds for the search that got stuck, by what is known of the shortest motion."""
@@ -110,7 +111,7 @@ class Watch:
 
     def starts(self, cool: Attempt | None) -> list[Attempt]:
         """Motions of about the task's duration to search from, the best known first. cool: the coolest one."""
-        found = [self.weight and self.weight.found, self.passed.found if self.passed is not None and not self.untimely else None]
+        found = [self.weight and self.weight.found, self.passed.found if self.passed is not None and self.passed.part == 0.0 else None]
         found.append(cool if cool is not None and cool.ok and keeps_limits(cool) else None)
         found.append(self.fastest if self.fits and not timed(self.problem) else None)
         return [attempt for attempt in found if attempt is not None]
@@ -212,9 +213,10 @@ def calmer(fastest: Attempt) -> Attempt:
     ends, T = fastest.problem.ends, fastest.motion.duration
     if not fastest.ok or not np.any([ends.v0, ends.v1]) or OFTEN.by(fastest.margins):
         return fastest
-    planner = Planner(Weights(heat=1.0), budget=time.thread_time() + CALMING)
-    tried = (within(planner, fastest.problem, factor * T, fastest) for factor in SLOWER if not planner.late)
-    return next((found for found in tried if found is not None and OFTEN.by(found.margins)), fastest)
+    planner = Planner(Weights(heat=1.0), PATIENT, budget=time.thread_time() + CALMING)
+    tasks = (replace(fastest.problem, free=False, move=replace(fastest.problem.move, duration=factor * T)) for factor in SLOWER)
+    tried = (planner.attempt(task, task.guess(fastest.motion), rigid=True) for task in tasks if not planner.late)
+    return next((found for found in tried if found.ok and OFTEN.by(found.margins)), fastest)
 
 
 def keeps(best: Attempt) -> bool:

@@ -1,0 +1,116 @@
+"""Searches that fail: what is found out then, which motions are known to do the task, and when the motion known is the plan."""
+
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from armature.optimize.certify import margins
+from armature.optimize.conclude import Watch, calmer, keeps, known
+from armature.optimize.driven import Weights
+from armature.optimize.earlier import nearest_passing, warped
+from armature.optimize.forbidden import forbidden, lifts, weighed
+from armature.optimize.guess import joint_cubic
+from armature.optimize.holding import carrier, reloaded
+from armature.optimize.least_energy import minimize_energy
+from armature.optimize.lighter import carried_by, greatest_payload
+from armature.optimize.move import MoveProblem
+from armature.optimize.plan import Planner
+from armature.optimize.quick_time import shortest
+from armature.optimize.slower import OFTEN, Allowed, run_slower
+from armature.optimize.task import Move, Via
+from armature.robot.library import library
+
+ARM = library("burgevin").with_payload(2.0)
+START, GOAL = np.array([0.0, 1.2, 0.4]), np.array([1.2, 1.8, 0.7])
+WAY = 0.5 * (START + GOAL) + 0.05
+
+
+@pytest.fixture(scope="module")
+def early():
+    """A task whose via point is to be passed far too early, and the shortest motion through it."""
+    fastest = shortest(MoveProblem(ARM, Move(START, GOAL, via=[WAY]), None, 50), 1.0)
+    T = 2 * fastest.motion.duration
+    return MoveProblem(ARM, Move(START, GOAL, T, via=[Via(WAY, at=0.1 * T)])), fastest
+
+
+def test_the_nearest_passing_times_are_possible_and_those_asked_for_are_not(early):
+    problem, fastest = early
+    found = nearest_passing(problem, fastest, 1.0)
+    asked, whole = problem.move.via[0].at, problem.duration / fastest.motion.duration * fastest.motion.t[fastest.problem.knots[0]]
+    assert 0 < found.part < 1 and asked < found.times[0] < whole
+    assert found.times[0] == pytest.approx(asked + found.part * (whole - asked))  # (P1)
+    in_time = lambda at: minimize_energy(ARM, replace(problem.move, via=[Via(WAY, at=at)]))
+    assert in_time(found.times[0] + 0.05 * (whole - asked)).certificate.ok
+    assert not in_time(asked).ok
+
+
+def test_a_motion_run_unevenly_passes_its_via_points_at_the_new_times(early):
+    _, fastest = early
+    motion, knot = fastest.motion, fastest.problem.knots[0]
+    other = warped((motion, (float(motion.t[knot]),)), (0.3,), 1.0)
+    assert other.t[knot] == pytest.approx(0.3) and other.duration == pytest.approx(1.0) and np.array_equal(other.q, motion.q)
+    slope = np.gradient(other.q, other.t, axis=0)
+    assert np.allclose(slope[3 : knot - 3], other.v[3 : knot - 3], atol=0.1 * np.abs(other.v).max())
+
+
+def test_a_search_that_gets_stuck_lasts_only_as_long_as_may_help(early):
+    problem, fastest = early
+    short = Watch(replace(problem, move=Move(START, GOAL, 0.5 * fastest.motion.duration)), None)
+    late = Watch(problem, None)
+    for watch in (short, late):
+        begin = time.thread_time()
+        watch.look()
+        assert watch.until < time.thread_time() + 0.5 and watch.until > begin
+    assert not short.fits and late.fits and late.untimely and late.hopeless and not short.hopeless
+
+
+def test_a_known_motion_is_the_plan_where_no_search_ends():
+    problem = MoveProblem(ARM, Move(START, GOAL, 1.0), "non-regenerative")
+    planner = Planner(Weights(energy=1.0))
+    few = replace(problem, supply="regenerative", N=50)
+    cool = Planner(Weights(heat=1.0)).attempt(few, few.guess())
+    plan, notes = known(planner, problem, [cool])
+    assert keeps(plan) and np.array_equal(plan.motion.q, cool.motion.q) and "little heat" in notes[0]
+    assert plan.value == pytest.approx(planner.value(problem, cool.motion)) and plan.problem.supply == "non-regenerative"
+    # not for another duration, another goal, or a motion that breaks limits
+    assert known(planner, MoveProblem(ARM, Move(START, GOAL, 1.1)), [cool]) is None
+    assert known(planner, MoveProblem(ARM.with_payload(30.0), Move(START, GOAL, 1.0)), [cool]) is None
+
+
+def test_what_exceeds_limits_is_run_slower_until_it_keeps_them_or_not_at_all():
+    worst = lambda m: min(x.fraction for row in margins(ARM, m).values() for x in row.values())
+    cubics = (joint_cubic(START, GOAL, T, joint_names=ARM.joint_names) for T in np.arange(0.7, 0.2, -0.01))
+    motion = next(cubic for cubic in cubics if worst(cubic) < -0.1)
+    problem = MoveProblem(ARM, Move(START, GOAL, motion.duration))
+    slower = run_slower(problem, motion, Allowed())
+    assert slower is not None and slower.duration > motion.duration and worst(slower) >= -1e-3
+    assert run_slower(problem, motion, Allowed(), most=1.001) is None
+    assert run_slower(replace(problem, move=replace(problem.move, start_velocity=0.1)), motion, Allowed()) is None  # other ends
+
+
+def test_the_shortest_motion_between_moving_ends_that_is_told_keeps_limits_between_knots():
+    move = Move(START, GOAL, start_velocity=[0.5, 0.2, 0.1], goal_velocity=[-0.4, 0.1, 0.0])
+    fastest = shortest(MoveProblem(ARM, move, None, 10), 0.5)
+    told = calmer(fastest)
+    assert fastest.ok and not OFTEN.by(fastest.margins) and OFTEN.by(told.margins)
+    assert fastest.motion.duration < told.motion.duration < 1.25 * fastest.motion.duration
+
+
+def test_a_payload_that_the_joint_cubic_cannot_lift_is_carried_another_way():
+    """The straight way leads through the horizontal; with the elbow bent nearly all that the ends hold can be moved."""
+    bare = library("planar2")
+    move = Move([-2.16, -0.05], [-1.08, -0.32], 3.35)
+    heavy = MoveProblem(bare.with_payload(2.0), move)
+    assert lifts(heavy) and not lifts(MoveProblem(bare.with_payload(0.5), move))
+    most = forbidden(bare.with_payload(8.0), move, search=False).greatest_payload
+    found = greatest_payload(MoveProblem(bare.with_payload(8.0), move), most, 2.0)
+    assert found.mass > 0.95 * most
+    carries = reloaded(heavy.robot, carrier(heavy.robot), found.mass)
+    assert carried_by(carries, found.found.motion) >= 0.99 * found.mass
+    # a motion is known, so that the search for a plan decides
+    weight = weighed(heavy)
+    assert weight is not None and not weight.certain
+    plan = minimize_energy(heavy.robot, move)
+    assert plan.ok and plan.certificate.ok
