@@ -40,6 +40,7 @@ MANY, OUTLINE = 60, 3  # knots from which a search begins with a third of them
 EACH_WAY = 10  # knots that are enough for a joint's way from one turn to the next
 EXACT = Options(tolerance=1e-6, iterations=200)  # of a plan; at 1e-5 cheap motions of small arms cost up to some per cent more
 NEAR = 1e-6  # barrier to start with from a neighbour's multipliers
+MENDED = 1e-4  # the same where limits are drawn in or there are more knots, which changes what is active
 PATIENCE = 40  # iterations from a neighbour's multipliers, before the search begins anew
 IDLE = 1e-3  # of a limit of a mean: drawing it in that changes less than this is given up
 LITTLE = 0.9  # of what was exceeded: a cure that leaves more has done little
@@ -216,7 +217,7 @@ class Planner:
         this is to be tried, or that with the most knots, from the motion alone."""
         for finer, note in cures:
             better = self.again(finer, best)
-            if not better.ok and finer.outset and not best.problem.outset and not self.late:
+            if not better.ok and finer.outset != best.problem.outset and not self.late:
                 better = self.best(finer, best.motion, False)
             if better.ok or self.late:
                 return better, note
@@ -239,8 +240,9 @@ class Planner:
         if keeps_directions(best.problem):
             known = kept_directions(problem, problem.trajectory(start), slow)
         elif problem.outset:
-            known = next_to_rest(problem.trajectory(start), [0, *problem.knots])
-        options = replace(self.precise, warm_barrier=NEAR, iterations=PATIENCE if problem.N != best.problem.N else 2 * PATIENCE)
+            known = next_to_rest(problem, problem.trajectory(start))
+        barrier = NEAR if self.weights.time else MENDED
+        options = replace(self.precise, warm_barrier=barrier, iterations=PATIENCE if problem.N != best.problem.N else 2 * PATIENCE)
         return self.attempt(replace(problem, directions=known), start, options, rigid=True)
 
     def near(self, problem: MoveProblem, known: Known) -> Attempt:
