@@ -9,13 +9,13 @@ import numpy as np
 
 from armature.optimize.by_durations import Found
 from armature.optimize.certify import ALLOWED, MEANS
-from armature.optimize.guess import stretched
 from armature.optimize.ladder import LOWEST, MUCH, RATIO, WORTH, Rung, exceeded, kept, sharpened
 from armature.optimize.move import MoveProblem
 from armature.optimize.plan import Attempt, Planner
 from armature.optimize.refine import FINEST, SPEEDS, at_knot, drawn_in_there, finer_problem, levelled, turns_at
+from armature.optimize.slower import Allowed, run_slower
 
-SLOWER = (1.001, 1.002, 1.004, 1.007, 1.012, 1.02, 1.035, 1.06)  # times the duration of a motion that breaks limits between knots
+SLOWEST = 1.06  # times the duration of a motion that breaks limits between knots, at most
 AGAIN = 0.07  # the highest price from which a motion is sharpened again with more knots or limits drawn in
 SMALL = 1.5e-3  # violation between knots up to which a limit is drawn in instead of doubling the knots
 JUMPY = 0.03  # the same where knots have been doubled already
@@ -76,13 +76,11 @@ def relaxed(planner: Planner, best: Attempt) -> Attempt:
 
 def slowed(best: Attempt, notes: list[str]) -> Found:
     """The same motion run a little slower, where that keeps all limits."""
-    if kept(best) or np.abs([best.problem.ends.v0, best.problem.ends.v1]).max() > 0.0:
+    slower = None if kept(best) else run_slower(best.problem, best.motion, Allowed(), SLOWEST)
+    if slower is None:
         return best, notes
-    for factor in SLOWER:
-        trial = replace(best, motion=stretched(best.motion, factor * best.motion.duration), exact=factor * best.motion.duration)
-        if kept(trial):
-            return trial, [*notes, f"run {100 * (factor - 1):.2g} % slower: {best.worst}"]
-    return best, notes
+    told = f"run {100 * (slower.duration / best.motion.duration - 1):.2g} % slower: {best.worst}"
+    return replace(best, motion=slower, exact=slower.duration), [*notes, told]
 
 
 def refined(planner: Planner, problem: MoveProblem, best: Attempt, notes: list[str]) -> Found:
