@@ -10,8 +10,8 @@ import numpy as np
 import armature as arm
 from benchmarks.arms import arms, configuration
 from benchmarks.measure import table
-from benchmarks.plans import SUPPLIES
 
+SUPPLIES = ("regenerative", "non-regenerative")
 EVERY = 7  # of the durations is planned alone
 MOST = 20.0  # plans' time that a curve may take
 
