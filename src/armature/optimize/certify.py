@@ -24,6 +24,7 @@ from armature.robot.unit import unit_of
 from armature.simulate.ledger import ledger, motion_steps
 
 FINER = 20  # grid points between two knots
+ASIDE = 1e-5  # of a step: how far from a knot its two sides are
 ALLOWED = 1e-3  # violation, as a fraction of the limit
 MEANS = ("average heat", "continuous current")  # limits over the whole motion
 TRACKING = 1e-3  # largest error of the simulated motion, as a fraction of the motion's extent
@@ -120,10 +121,11 @@ def certify(robot: Robot, trajectory: Trajectory, supply: Any = None, notes: tup
 
 
 def fine_times(trajectory: Trajectory, finer: int = FINER) -> np.ndarray:
-    """`finer` equal parts of every interval between knots; both sides of a knot, where the acceleration may jump."""
+    """`finer` equal parts of every interval between knots; both sides of a knot, where the acceleration may jump and joints that stand
+    have just arrived or are about to set out: so far from it that rounding does not decide to which side they move."""
     s = np.linspace(0.0, 1.0, finer + 1)
     t0, t1 = trajectory.t[:-1, None], trajectory.t[1:, None]
-    inside = t0 + (t1 - t0) * np.clip(s, 1e-9, 1 - 1e-9)
+    inside = t0 + (t1 - t0) * np.clip(s, ASIDE, 1 - ASIDE)
     return inside.ravel()
 
 

@@ -154,7 +154,7 @@ def directions(motion: Trajectory, slow: float = 0.0) -> np.ndarray:
 def kept_directions(problem: MoveProblem, motion: Trajectory, slow: float) -> np.ndarray:
     """(N, n): the directions of a motion that its problem keeps; where joints set out, arrive or stop slowly too, if it says so."""
     known = directions(motion, slow)
-    return np.where(known == 0.0, next_to_rest(motion, [0, *problem.knots]), known) if problem.outset else known
+    return np.where(known == 0.0, next_to_rest(problem, motion), known)
 
 
 def keeps_directions(problem: MoveProblem) -> bool:
@@ -165,12 +165,14 @@ def keeps_directions(problem: MoveProblem) -> bool:
     return not problem.outset or bool(np.delete(problem.directions, list(near), axis=0).any())
 
 
-def next_to_rest(motion: Trajectory, knots: list[int]) -> np.ndarray:
-    """(N, n): which way each joint moves in the steps before and after these knots, where it stands at them; 0 in all others."""
+def next_to_rest(problem: MoveProblem, motion: Trajectory) -> np.ndarray:
+    """(N, n): which way the joints of `outset` move in the steps before and after ends and via points at which they stand; else 0."""
     known, kept = directions(motion), np.zeros((len(motion) - 1, motion.q.shape[1]))
-    for knot in knots:
-        for step in {max(knot - 1, 0), min(knot, len(kept) - 1)}:
-            kept[step] = np.where(np.abs(motion.v[knot]) < STANDS, known[step], kept[step])
+    for knot in (0, *problem.knots):
+        for j in problem.outset:
+            if abs(motion.v[knot, j]) < STANDS:
+                steps = [max(knot - 1, 0), min(knot, len(kept) - 1)]
+                kept[steps, j] = known[steps, j]
     return kept
 
 

@@ -69,7 +69,7 @@ def narrower(planner: Planner, start: Attempt) -> Iterator[tuple[float, Attempt]
     unfinished: list[tuple[float, Attempt]] = []
     while good > NARROWEST and not planner.late:
         f = max(good * ratio, NARROWEST)
-        known = next_to_rest(start.motion, [0, *task.knots]) if task.outset else None
+        known = next_to_rest(task, start.motion) if task.outset else None
         trial = planner.attempt(replace(task, smooth=narrow(widest, widest.power, f), directions=known), start.result, options)
         if trial.ok and trial.value <= start.value + WORSE * abs(start.value):
             start, good, unfinished = trial, f, []

@@ -76,7 +76,7 @@ class MoveProblem:
     between knots.
     level: {joint: (knots,) greatest magnitudes of its acceleration} where it runs at its greatest speed.  room: {joint: distance, rad or m,
     from both ends of its range} that is kept at knots inside the motion.
-    outset: directions are kept only next to where the joints stand: where they set out, arrive or stop.
+    outset: joints whose directions are kept next to where they stand: where they set out, arrive or stop.
     dense: limits of speeds, torques and drives hold in the middle of every step too (not for closed loops).
     passed_first: parts of the duration at which free via points are passed in the starting motion, by the joints' travel if left out.
     """
@@ -93,7 +93,7 @@ class MoveProblem:
     passed_first: tuple[float, ...] = ()
     level: Mapping[int, np.ndarray] = field(default_factory=dict)
     room: Mapping[int, float] = field(default_factory=dict)
-    outset: bool = False
+    outset: tuple[int, ...] = ()
     dense: bool = False
 
     def __post_init__(self) -> None:
@@ -233,6 +233,12 @@ class MoveProblem:
         least = np.where(forth & back, 0.0, STANDS)
         np.copyto(v_low, np.maximum(v_low, least), where=forth & loose)
         np.copyto(v_high, np.minimum(v_high, -least), where=back & loose)
+        # who sets out or arrives does not turn inside that step if it speeds up at the start and slows down at the end
+        for j in self.outset:
+            for knot, way in ((0, self.directions[0, j]), (self.N, -self.directions[-1, j])):
+                if way and low[knot, n + j] == high[knot, n + j] == 0.0 and low[knot, 2 * n + j] < high[knot, 2 * n + j]:
+                    side = low if way > 0 else high
+                    side[knot, 2 * n + j] = 0.0
 
     def _keep_level(self, low: np.ndarray, high: np.ndarray) -> None:
         """Inside the motion, joints at their greatest speed hardly accelerate, and others keep away from the ends of their ranges."""
