@@ -1,8 +1,8 @@
 """The law by which the search for a least time ends: in a little less time no motion is found from any of several starts.
 
-What is found is followed to its own end and contested in turn. Most starts ask for the coolest motion of that shorter duration, and give up
-when limits begin to stretch. With lossy gears searches from neighbouring motions end at others, some of them shorter, so that the
-shortest motion is also sought again from itself, skewed in time."""
+What is found is followed to its own end and contested in turn. Some starts ask for the coolest motion of that shorter duration, and most of
+them give up when limits begin to stretch; from others, run so slowly that they are well inside their limits, the shortest motion is sought
+again: with lossy gears and dry friction such searches end at different motions."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from typing import NamedTuple
 import numpy as np
 
 from armature.motion.trajectory import Trajectory
-from armature.optimize.by_durations import WARM, Found, within_limits
+from armature.optimize.by_durations import WARM, Found, by_durations
 from armature.optimize.carry import carried, guess_from
 from armature.optimize.detours import skewed
 from armature.optimize.driven import Weights
+from armature.optimize.guess import stretched
 from armature.optimize.interior import Options
 from armature.optimize.ladder import RATIO, copper, kept, merit, prices, sharpened
 from armature.optimize.mend import deepened, mended
@@ -28,9 +29,11 @@ CALM = 1.01  # of the best motion's time: where starts in a little less come fro
 SKEWS = 0.2, -0.2  # of motions run faster at first, or at last
 ROUNDS = 3  # times that something shorter is followed
 GAIN = 3e-4  # of the time: what is worth a further round
+ROOM = 1.3  # times a motion's time: run so slowly, it is well inside its limits
 PRICE = 0.3  # of jerk, where what was found is followed from
 SAME = 1e-3  # of the duration: two motions nearer than this, and ten times as near in all joints, are one
 QUICK = Options(tolerance=1e-4, iterations=60)
+ROUGH = Options(tolerance=1e-4, iterations=100)
 
 
 class Contest(NamedTuple):
@@ -60,49 +63,52 @@ def contested(planner: Planner, problem: MoveProblem, best: Attempt, notes: list
 def challenger(planner: Planner, problem: MoveProblem, best: Attempt) -> tuple[Found | None, int]:
     """A shorter motion that keeps all limits, None where none is found, and from how many starts it was sought."""
     starts, longest = 0, (1.0 - GAIN) * best.motion.duration
-    tops: list[Attempt] = []
+    seen: list[Attempt] = []
     for hit in hits(planner, problem, best):
         if planner.late:
             return None, 0
         starts += 1
-        top = hit if hit.problem.free or not hit.ok else shortest_from(planner, problem, hit.motion)
-        if not any(alike(top, other) for other in tops):  # what leads to one motion is followed once
-            tops.append(top)
-            found = followed(planner, problem, hit, top, longest)
-            if found is not None and found[0].ok and kept(found[0]) and found[0].motion.duration < longest:
-                return found, starts
+        if hit.ok and not any(alike(hit, other) for other in seen):  # what leads to one motion is followed once
+            seen.append(hit)
+            for found, notes in followed(planner, problem, hit, longest):
+                if found.ok and kept(found) and found.motion.duration < longest:
+                    return (found, notes), starts
     return None, starts
 
 
 def hits(planner: Planner, problem: MoveProblem, best: Attempt) -> Iterator[Attempt]:
-    """Searches for something shorter: for the coolest motion in a little less time, and where gears are lossy for the shortest one anew."""
+    """Searches for something shorter: for any motion in a little less time, by way of the coolest, and for the shortest one anew."""
     T, search = best.motion.duration, replace(planner, weights=Weights(heat=1.0))
     calm, less = (replace(problem, free=False, move=replace(problem.move, duration=part * T)) for part in (CALM, LITTLE))
     near = search.attempt(calm, guess_from(best.motion, calm), QUICK)
     if near.ok:
-        yield search.attempt(less, carried(near.result, near.motion, less), WARM, rigid=True)
-    skew = [skewed(best.motion, part) for part in SKEWS]
-    for motion in (near.motion if near.ok else best.motion, *skew):
-        yield search.attempt(less, guess_from(motion, less), QUICK, rigid=True)
-    yield search.attempt(less, less.guess(), QUICK, rigid=True)
-    for motion in skew if problem.driven.smooth.power else ():
+        yield search.attempt(less, carried(near.result, near.motion, less), WARM, rigid=True).anyhow()
+    ways = [best.motion, *(skewed(best.motion, part) for part in SKEWS)]
+    for motion in ways:
+        yield search.attempt(less, guess_from(motion, less), QUICK, rigid=motion is not best.motion).anyhow()
+    yield search.attempt(less, less.guess(), QUICK, rigid=True).anyhow()
+    for motion in ways:
         yield shortest_from(planner, problem, motion)
 
 
-def shortest_from(planner: Planner, problem: MoveProblem, motion: Trajectory) -> Attempt:
-    """The shortest motion at a moderate price, from this one."""
-    free = problem.timed_as(motion)
-    return planner.attempt(free, guess_from(motion, free), weights=prices(free, motion.duration, copper(free, motion))(PRICE))
+def shortest_from(planner: Planner, problem: MoveProblem, motion: Trajectory, room: float = ROOM) -> Attempt:
+    """The shortest motion at a moderate price, from this one run slower: inside its limits the search finds its way."""
+    slower = stretched(motion, room * motion.duration)
+    free, weights = problem.timed_as(slower), prices(problem.timed_as(motion), motion.duration, copper(problem, motion))
+    return planner.attempt(free, guess_from(slower, free), ROUGH, weights(PRICE))
 
 
-def followed(planner: Planner, problem: MoveProblem, hit: Attempt, top: Attempt, longest: float) -> Found | None:
-    """The end of the way down from a motion, with limits kept between knots; None where it is longer even before.
-
-    top: the shortest motion from there at a moderate price; where there is none, what was hit is the motion."""
-    if not top.ok:
-        return within_limits(replace(planner, weights=Weights(heat=1.0)), hit) if hit.ok else None
-    low = sharpened(planner, problem.timed_as(top.motion), top, RATIO * PRICE)
-    return deepened(planner, *mended(planner, low)) if low is not None and merit(low) < longest else None
+def followed(planner: Planner, problem: MoveProblem, hit: Attempt, longest: float) -> Iterator[Found]:
+    """The ends of the ways down from a motion, with limits kept between knots: by lower prices, unless it is too long even before limits
+    are kept between knots, and from a motion of given duration by ever shorter ones."""
+    top = hit if hit.problem.free else shortest_from(planner, problem, hit.motion, 1.0)
+    low = sharpened(planner, problem.timed_as(top.motion), top, RATIO * PRICE) if top.ok else None
+    if low is not None and merit(low) < longest:
+        yield deepened(planner, *mended(planner, low))
+    if not hit.problem.free and not planner.late:
+        hasty = replace(planner, callback=planner.unless_stretched)
+        found = by_durations(hasty, problem, hit.motion.duration, hit, (1.0,))
+        yield from [found] if found is not None else []
 
 
 def alike(a: Attempt, b: Attempt) -> bool:

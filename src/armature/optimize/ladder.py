@@ -153,6 +153,13 @@ def sharpened(planner: Planner, problem: MoveProblem, best: Attempt, price: floa
     return Rung(*(getattr(other, f.name) for f in fields(Attempt)), price=low.price) if other.ok and merit(other) < merit(low) else low
 
 
+def share(best: Rung) -> float:
+    """What the price of jerk is worth, as a part of the duration: about what lower prices may still gain."""
+    motion = best.motion
+    jerk = prices(best.problem.timed_as(motion), motion.duration, 1.0)(best.price).jerk
+    return float(jerk * np.sum(np.diff(motion.a, axis=0) ** 2 / np.diff(motion.t)[:, None])) / motion.duration
+
+
 def kept(best: Attempt) -> bool:
     """Whether the motion keeps all limits, between knots too."""
     return exceeded(best) <= ALLOWED

@@ -9,7 +9,7 @@ import numpy as np
 
 from armature.optimize.by_durations import Found
 from armature.optimize.certify import ALLOWED, MEANS
-from armature.optimize.ladder import LOWEST, MUCH, RATIO, WORTH, Rung, exceeded, kept, sharpened
+from armature.optimize.ladder import LOWEST, MUCH, RATIO, WORTH, Rung, exceeded, kept, share, sharpened
 from armature.optimize.move import MoveProblem
 from armature.optimize.plan import Attempt, Planner
 from armature.optimize.refine import FINEST, SPEEDS, at_knot, drawn_in_there, finer_problem, levelled, turns_at
@@ -21,6 +21,7 @@ SMALL = 1.5e-3  # violation between knots up to which a limit is drawn in instea
 JUMPY = 0.03  # the same where knots have been doubled already
 LAWS = 0.01  # of the limit of a mean: what is exceeded by more asks for more knots
 SPARE = 3e-3  # of a limit that was drawn in: what is left of it by more is let out again
+SHARE = 5e-4  # of the duration: a price on jerk that is worth less need not be lowered
 PASSES = 5  # in which limits are drawn in or knots doubled
 
 
@@ -104,7 +105,7 @@ def deepened(planner: Planner, best: Attempt, notes: list[str]) -> Found:
     """The same at ever lower prices of jerk, with the limits drawn in and speeds levelled as they are, as long as that gains something.
 
     Without that, motions at low prices zigzag between knots and seem to gain nothing (`merit`)."""
-    while isinstance(best, Rung) and best.ok and kept(best) and best.price > LOWEST and not planner.late:
+    while isinstance(best, Rung) and best.ok and kept(best) and best.price > LOWEST and share(best) > SHARE and not planner.late:
         lower = sharpened(planner, replace(best.problem, directions=None, smooth=None), best, RATIO * best.price, LOWEST)
         better, told = mended(planner, lower) if lower is not None else (best, notes)
         gain = best.motion.duration / better.motion.duration - 1.0

@@ -209,16 +209,12 @@ def lowered(planner: Planner, problem: MoveProblem, track: list[Attempt], lower:
 
 def polished(planner: Planner, problem: MoveProblem, rungs: Sequence[Attempt]) -> Found:
     """The branch with all its knots, ever lower prices, exact friction, and limits kept between knots. rungs: with few knots."""
-    top, low = rungs[0], last_calm(rungs)
+    top = rungs[0]
     if not top.ok:
         return top, []
-    found = sharpened(planner, problem, low, low.price) if isinstance(low, Rung) else None
+    low = [rung for rung in rungs[1:] if isinstance(rung, Rung) and rung.price >= AGAIN]
+    found = sharpened(planner, problem, low[-1], low[-1].price) if low else None
     return mended(planner, found or sharpened(planner, problem, top, 1.0) or top)
-
-
-def last_calm(rungs: Sequence[Attempt]) -> Attempt:
-    """The rung from which a branch is sharpened with all its knots."""
-    return next((rung for rung in reversed(rungs[1:]) if isinstance(rung, Rung) and rung.price >= AGAIN), rungs[0])
 
 
 def challenged(planner: Planner, problem: MoveProblem, best: Attempt) -> list[Sequence[Attempt]]:
@@ -248,7 +244,7 @@ def rivals(found: Sequence[Sequence[Attempt]]) -> list[Sequence[Attempt]]:
     kept: list[Sequence[Attempt]] = []
     for rungs in found[:CANDIDATES]:
         near = not kept or merit(rungs[-1]) < RIVAL * merit(kept[0][-1])
-        if near and not any(alike(end(rungs), end(other)) for other in kept for end in (last_calm, lambda x: x[-1])):
+        if near and not any(alike(rungs[-1], other[-1]) for other in kept):
             kept.append(rungs)
     return kept
 

@@ -1,0 +1,78 @@
+"""What a search for the least time ends with: nothing shorter, from any of several starts; prices that cost nothing any more."""
+
+import time
+from dataclasses import replace
+
+import pytest
+
+from armature.optimize.by_durations import by_plans
+from armature.optimize.certify import certify
+from armature.optimize.contest import LITTLE, contested
+from armature.optimize.driven import Weights
+from armature.optimize.interior import Options
+from armature.optimize.ladder import Rung, cubic_heat, kept, prices, share, sharpened
+from armature.optimize.loop_move import move_problem
+from armature.optimize.mend import SHARE, deepened, mended
+from armature.optimize.min_time import free_problem, minimize_time
+from armature.optimize.plan import Planner
+from armature.optimize.task import Move, Via
+from armature.robot.library import library
+
+PLANAR = Move([0.3, -1.0], [1.4, 0.8])
+
+
+def test_a_motion_that_is_not_the_shortest_is_beaten_and_the_shortest_is_not():
+    robot = library("planar2").with_payload(0.5)
+    least = minimize_time(robot, PLANAR)
+    assert any(f"{LITTLE:g} of this time" in note for note in least.notes)
+    free = free_problem(move_problem(robot, PLANAR, "regenerative", 100, free=True))
+    slow = replace(free, free=False, move=replace(PLANAR, duration=1.03 * least.duration))
+    planner = Planner(Weights(time=1.0), Options(tolerance=1e-6, iterations=70))
+    cool = replace(planner, weights=Weights(heat=1.0)).attempt(slow, slow.guess(least.trajectory))
+    assert cool.ok and kept(cool)
+    contest = contested(planner, free, cool, [])
+    assert kept(contest.best) and contest.best.motion.duration == pytest.approx(least.duration, rel=2e-3)
+    assert certify(robot, contest.best.motion).within_limits
+    again = contested(planner, free, contest.best, ["before"])
+    assert again.starts >= 4 and again.best is contest.best and again.told[0] == "before" and f"{again.starts} starts" in again.told[-1]
+
+
+def test_no_contest_is_told_where_the_time_allowed_ran_out():
+    robot = library("planar2").with_payload(0.5)
+    free = free_problem(move_problem(robot, PLANAR, "regenerative", 50, free=True))
+    least = minimize_time(robot, PLANAR, starts=1)
+    slow = replace(free, free=False, move=replace(PLANAR, duration=1.1 * least.duration))
+    late = Planner(Weights(time=1.0), None, None, budget=time.thread_time() - 1.0)
+    cool = replace(late, weights=Weights(heat=1.0)).attempt(slow, slow.guess(least.trajectory))
+    contest = contested(late, free, cool, [])
+    assert contest.best is cool and contest.starts == 0 and contest.told == []
+
+
+def test_lower_prices_shorten_a_motion_whose_limits_between_knots_are_cured():
+    """The price of jerk is a part of the cost; the duration is wrong by about as much."""
+    robot = library("scara")
+    free = free_problem(move_problem(robot, Move([0.2, -0.8, 0.02, 0.0], [1.1, 0.9, 0.1, 1.0]), "regenerative", 100, free=True))
+    planner = Planner(Weights(time=1.0), Options(tolerance=1e-6, iterations=70))
+    weights = prices(free, free.duration, cubic_heat(free))
+    top = planner.attempt(free, free.guess(), weights=weights(30.0))
+    calm = sharpened(planner, free, top, 10.0, 10.0)
+    assert calm is not None
+    best, notes = mended(planner, calm)
+    deep, told = deepened(planner, best, notes)
+    assert isinstance(best, Rung) and isinstance(deep, Rung) and kept(best) and kept(deep)
+    assert share(best) > SHARE
+    assert deep.price < best.price and share(deep) < 0.5 * share(best)
+    assert deep.motion.duration < best.motion.duration
+    assert best.motion.duration / deep.motion.duration - 1.0 < 3.0 * share(best)
+    assert told[: len(notes)] == notes
+
+
+def test_plans_of_given_durations_lead_past_a_stop_that_can_hardly_be_held():
+    """97.6 % of the shoulder's torque at the stop, and limits of jerk: searches for the coolest or the shortest motion do not end there."""
+    robot = library("six_axis").with_payload(13.8)
+    stop = Via([0.879, -0.768, 0.888, -1.932, -0.762, 0.611], velocity=0.0)
+    move = Move([-0.24, 0.503, 1.246, -1.631, -0.629, -0.774], [1.843, -2.6, 1.57, -2.6, -0.544, 2.537], via=[stop])
+    problem = free_problem(move_problem(robot, move, "regenerative", 50, free=True))
+    found = by_plans(Planner(Weights(time=1.0), budget=time.thread_time() + 1.5), problem, 2.8)
+    assert found is not None and kept(found[0]) and found[0].motion.duration < 3.0
+    assert certify(robot, found[0].motion).within_limits
