@@ -84,8 +84,8 @@ def hits(planner: Planner, problem: MoveProblem, best: Attempt) -> Iterator[Atte
     if near.ok:
         yield search.attempt(less, carried(near.result, near.motion, less), WARM, rigid=True).anyhow()
     ways = [best.motion, *(skewed(best.motion, part) for part in SKEWS)]
-    for motion in ways:
-        yield search.attempt(less, guess_from(motion, less), QUICK, rigid=motion is not best.motion).anyhow()
+    for motion in ways[:2]:
+        yield search.attempt(less, guess_from(motion, less), QUICK, rigid=near.ok).anyhow()
     yield search.attempt(less, less.guess(), QUICK, rigid=True).anyhow()
     for motion in ways:
         yield shortest_from(planner, problem, motion)
