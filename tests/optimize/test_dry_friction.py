@@ -49,6 +49,14 @@ def test_friction_holds_a_load_that_hardly_moves(lift: Robot, way: float):
     assert plan.energy <= least + 0.12 * held(weight, seconds)
 
 
+def test_where_friction_may_hold_for_much_less_a_plan_searches_on_by_itself(lift: Robot):
+    task = Move([0.0], [0.02], 2.0)
+    quick, plan, thorough = (minimize_energy(lift, task, thorough=choice) for choice in (False, None, True))
+    assert plan.energy == thorough.energy < 0.9 * quick.energy
+    assert not any("thorough" in note for note in plan.notes)
+    assert minimize_energy(lift, task, guess=quick).energy > plan.energy  # from a guess, planning again stays quick
+
+
 def test_a_joint_whose_direction_is_kept_clearly_moves(lift: Robot):
     problem = MoveProblem(lift, Move([0.0], [0.3], 1.0), None, 20)
     t = np.linspace(0.0, 1.0, 21)

@@ -36,6 +36,7 @@ SQUEEZED = 0.3  # of the duration, in which they move then
 BETTER = 1.5e-3  # of a motion's cost
 WORTH = 1.5e-3  # of a motion's cost: what friction might hold for less is sought above this
 TOLD = 0.01  # of a motion's cost: above this a plan says that it might pay to search on
+PAYS = 0.02  # of a motion's cost: above this a plan without a guess searches on by itself
 
 
 def exact_friction(planner: Planner, first: Attempt, narrow: bool) -> list[Attempt]:
@@ -94,12 +95,18 @@ def squeezed(planner: Planner, best: Attempt, late: bool) -> Attempt | None:
     return planner.attempt(problem, start, replace(planner.precise, tolerance=ROUGH, iterations=2 * LONGEST))
 
 
-def advice(attempt: Attempt) -> str:
-    """What a longer search might save, where that is worth telling; empty where it is not."""
-    saved = prospect(attempt) if attempt.problem.driven.smooth.velocity else 0.0
-    if saved < TOLD * abs(attempt.value) or saved == 0.0:
+def advice(attempt: Attempt, part: float) -> str:
+    """What a longer search might save, where that is worth telling; empty where it is not. part: see `saving`."""
+    if part < TOLD:
         return ""
+    saved = part * abs(attempt.value)
     return f"dry friction might hold joints that hardly move, {saved:.3g} J cheaper at best: a thorough search looks for it"
+
+
+def saving(attempt: Attempt) -> float:
+    """What a thorough search may save at best, as a part of the motion's cost; with lossy gears all has been tried (gears.py)."""
+    smooth = attempt.problem.driven.smooth
+    return prospect(attempt) / max(abs(attempt.value), 1e-9) if smooth.velocity and not smooth.power else 0.0
 
 
 def prospect(attempt: Attempt) -> float:

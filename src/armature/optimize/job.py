@@ -36,7 +36,7 @@ class Job:
     knots: int = 100
     name: str = ""
     output: Path | None = None
-    thorough: bool = False
+    thorough: bool | None = None
 
     def __post_init__(self) -> None:
         if self.objective not in OBJECTIVES:

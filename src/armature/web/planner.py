@@ -210,7 +210,7 @@ def draft(wish: Wish, guess: Trajectory | None, watch: Watch, deadline: float | 
     common: dict[str, Any] = {"knots": DRAFT, "guess": guess, "callback": watch, "deadline": deadline, "supply": wish.supply}
     if wish.objective == "time":
         return minimize_time(wish.loaded, wish.task, starts=1, **common)
-    return minimize_energy(wish.loaded, wish.task, options=ROUGHLY, **common)
+    return minimize_energy(wish.loaded, wish.task, options=ROUGHLY, thorough=False, **common)
 
 
 def curve(wish: Wish, least: float, watch: Watch | None = None, points: int = POINTS) -> Any:
