@@ -209,9 +209,9 @@ def refusal(watch: Watch, best: Attempt, cool: Attempt | None) -> Diagnosis | No
 
 
 def calmer(fastest: Attempt) -> Attempt:
-    """The shortest motion; between ends that move, where another duration is another motion, a slower one that keeps its limits."""
+    """The shortest motion; between ends that move, where another duration is another motion, a little slower one that keeps its limits."""
     ends, T = fastest.problem.ends, fastest.motion.duration
-    if not fastest.ok or not np.any([ends.v0, ends.v1]) or OFTEN.by(fastest.margins):
+    if not fastest.ok or not np.any([ends.v0, ends.v1]):
         return fastest
     planner = Planner(Weights(heat=1.0), PATIENT, budget=time.thread_time() + CALMING)
     tasks = (replace(fastest.problem, free=False, move=replace(fastest.problem.move, duration=factor * T)) for factor in SLOWER)

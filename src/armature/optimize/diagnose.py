@@ -29,6 +29,7 @@ BETWEEN = 0.05  # of a limit: what the few knots of the coolest motion may excee
 ANY = "regenerative"  # the supply does not matter for the heat: the simplest one is solved with
 SHARPENING = 0.15  # seconds of computing for the corners of gears and friction in the coolest motion
 SLOWER = 1.0, 1.5, 2.5, 5.0  # times the duration asked for, in which a lighter payload may be moved
+EASIER = 1.004  # times the shortest motion's duration: what is told
 INWARDS = 0.1  # of the way to the shortest motion's passing times: from the nearest ones found to those told
 LOOSE = 1e6  # factor on limits that are left out
 
@@ -51,8 +52,11 @@ def diagnose(best: Attempt, fastest: Attempt | None, cool: Attempt | None = None
 
 
 def kept_slower(fastest: Attempt) -> Trajectory:
-    """The shortest motion, or the same a little slower, so that it keeps all limits between its knots too; as it is where that fails."""
-    return run_slower(fastest.problem, fastest.motion, OFTEN) or fastest.motion
+    """The shortest motion a little slower, so that it keeps all limits between its knots too, with something to spare for the search.
+
+    Between ends that move it stays as it is: another duration is another motion there."""
+    known = run_slower(fastest.problem, fastest.motion, OFTEN) or fastest.motion
+    return known if np.any([fastest.problem.ends.v0, fastest.problem.ends.v1]) else stretched(known, EASIER * known.duration)
 
 
 def passing_times(problem: MoveProblem, fastest: Attempt, motion: Trajectory) -> tuple[float, ...]:

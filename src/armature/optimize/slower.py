@@ -29,7 +29,7 @@ class Allowed(NamedTuple):
         return all(m.fraction >= -(self.means if m.limit in MEANS else self.rates if m.limit in RATES else self.others) for m in found)
 
 
-OFTEN = Allowed(0.01, 3e-3, 0.2, 4)  # what few knots exceed and more of them cure
+OFTEN = Allowed(0.01, 1e-3, 0.2, 4)  # what few knots exceed and more of them cure
 
 
 def run_slower(problem: MoveProblem, motion: Trajectory, allowed: Allowed, most: float = FACTORS[-1]) -> Trajectory | None:
