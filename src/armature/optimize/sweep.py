@@ -20,6 +20,7 @@ from armature.optimize.baseline import stretched
 from armature.optimize.blend import FAR, blended, can_mix, continued, mixed, told
 from armature.optimize.certify import ALLOWED
 from armature.optimize.driven import Weights
+from armature.optimize.dry import PAYS, saving
 from armature.optimize.gears import narrow
 from armature.optimize.interior import Options
 from armature.optimize.move import MoveProblem
@@ -62,7 +63,6 @@ class Sweep:
         self.rooms: dict[Attempt, float] = {}
         self.changed: set[int] = set()  # places of another branch than above
         self.vain = 0  # how often in a row neighbours' motions led to nothing
-        self.several = False  # whether points next to each other were of several branches
 
     def at(self, duration: float) -> MoveProblem:
         """The problem at another duration."""
@@ -75,8 +75,10 @@ class Sweep:
         return found or self.anew(duration)
 
     def anew(self, duration: float) -> Attempt | None:
-        """From the joint cubic or, where that fails, from the shortest motion."""
+        """From the joint cubic or, where that fails, from the shortest motion; thoroughly where dry friction may hold joints for less."""
         found = self.planner.best(self.at(duration))
+        if found.ok and saving(found) > PAYS:
+            found = better(found, replace(self.planner, thorough=True).best(self.at(duration)))
         if not found.ok and self.fastest.ok and self.fastest.motion.duration <= duration:
             found = self.planner.best(self.at(duration), self.fastest.motion)
         return found if found.ok else None
@@ -122,7 +124,7 @@ class Sweep:
         self.down(durations, some, best)
         self.up(durations, some[::-1], best)
         self.fill(durations, best)
-        if self.several:
+        if self.mixes:
             self.spread(durations, best, range(1, len(best)), -1)
             self.spread(durations, best, range(len(best) - 2, -1, -1), 1)
         return best
@@ -172,8 +174,10 @@ class Sweep:
             beyond = best[k + 2 * side] if 0 <= k + 2 * side < len(best) else None
             if beyond is not None and mine.value < told([near, beyond], T) + 0.5 * CLEAR * abs(mine.value):
                 continue  # nothing is expected from there
-            if blended(self.at(T), [near]).value < mine.value - CLEAR * abs(mine.value):
-                best[k] = better(mine, self.warm(T, near))
+            stretched = blended(self.at(T), [near])
+            if stretched.value < mine.value - CLEAR * abs(mine.value):
+                found = self.warm(T, near) or (self.counted(stretched) if self.kept(stretched, [near]) else None)
+                best[k] = better(mine, found)
 
     def halve(self, durations: np.ndarray, best: list[Attempt | None], low: int, high: int) -> None:
         """The middle of a gap, then both its halves; where there is no motion the gap stays."""
@@ -219,7 +223,6 @@ class Sweep:
         size = max(abs(self.losses(first)), abs(first.value), 1e-9)
         off, enough = abs(first.value - expected), (ENOUGH_ROUGH if self.slacks or self.gears else ENOUGH) * size
         if off > SAME * size:
-            self.several = True
             return None
         if not self.gears and not self.slacks and enough < off < 4 * enough and abs(blend(points[:3]).value - first.value) < enough / 4:
             expected = first.value
