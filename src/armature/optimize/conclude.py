@@ -134,8 +134,10 @@ class Watch:
             self.begun = math.inf
             if lifts(self.problem):
                 self.look()
-        self.cut = self.cut or time.thread_time() > self.until
-        return self.stopped or time.thread_time() > self.until
+        # where the duration is long enough, a search whose rows do not stretch is not stuck
+        over = time.thread_time() > self.until and (line.elastic or not self.fits or self.hopeless)
+        self.cut = self.cut or over
+        return self.stopped or over
 
 
 Plan = tuple[Attempt, list[str]]
@@ -149,8 +151,11 @@ def concluded(planner: Planner, watch: Watch, search: Callable[[], Plan]) -> tup
     if best.ok and not keeps(best) and not ended():
         if best.hot:
             cool = coolest(problem, best.motion)
-            if max(hottest(cool), hottest(best)) < -NEARLY and (told := least_hot((best, cool))) is not None:
-                return best, notes, told
+            told = least_hot((best, cool)) if max(hottest(cool), hottest(best)) < -NEARLY else None
+            if told is not None:
+                watch.look()  # a shorter motion that is cool would be a start
+                if not watch.fits:
+                    return best, notes, told
         elif lifts(problem):
             watch.look()
         watch.grant(math.inf if cool is None or watch.does(cool.motion) else DOUBTFUL)
@@ -172,7 +177,7 @@ def from_others(planner: Planner, watch: Watch, cool: Attempt | None, search: Ca
     end, if it was cut short; None where all fails."""
     cut, starts = watch.cut, watch.starts(cool)
     trials = [(lambda motion=start.motion: planner.plan(watch.problem, motion)) for start in starts]
-    seconds = [math.inf if watch.does(start.motion) else DOUBTFUL for start in starts]
+    seconds = [math.inf if watch.does(start.motion) else UNKNOWN for start in starts]
     trials, seconds = [*trials, lambda: known(planner, watch.problem, starts)], [*seconds, math.inf]
     if cut and watch.fits and not watch.hopeless:
         trials, seconds = [*trials, search], [*seconds, math.inf]

@@ -10,8 +10,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from armature.optimize.gears import narrowed
 from armature.optimize.move import MoveProblem
-from armature.optimize.plan import Attempt, Planner
+from armature.optimize.plan import Attempt, Planner, choose
 
 ROUGHLY = 1e-4  # tolerance of a trial
 LOST = 0.01  # of the energy: what a plan may cost more than the rough motion
@@ -26,11 +27,24 @@ def plan_passing(planner: Planner, problem: MoveProblem) -> tuple[Attempt, list[
     times = np.cumsum(rough.result.p)[:-1] / rough.motion.duration
     best, notes = planner.plan(replace(problem, passed_first=tuple(times)), rough.motion)
     if not planner.late and (not best.ok or best.hot or best.value > rough.value + LOST * abs(rough.value)):
-        # the search has left the rough motion, or found nothing: from the joint cubic it may not
-        other, told = planner.plan(problem if best.hot else replace(problem, passed_first=rough.problem.passed_first))
-        if other.ok and (not best.ok or best.hot or other.value < best.value):
-            best, notes = other, told
+        # the search has left the rough motion, or found nothing: in its own corners, or from the joint cubic, it may not
+        searches = [lambda: planner.plan(problem if best.hot else replace(problem, passed_first=rough.problem.passed_first))]
+        if problem.driven.smooth.power and not best.hot:
+            searches.insert(0, lambda: planner.cured(in_corners_of(planner, replace(problem, passed_first=tuple(times)), rough)))
+        for search in searches:
+            other, told = search()
+            if other.ok and (not best.ok or best.hot or other.value < best.value):
+                best, notes = other, told
+            if planner.late or (best.ok and best.value <= rough.value + LOST * abs(rough.value)):
+                break
     return best, notes
+
+
+def in_corners_of(planner: Planner, problem: MoveProblem, rough: Attempt) -> Attempt:
+    """The motion with all knots in the corners in which the rough one was found, and narrower ones."""
+    task = replace(problem, smooth=rough.problem.smooth or problem.driven.smooth)
+    first = planner.attempt(task, task.guess(rough.motion)).anyhow()
+    return choose([first, *narrowed(planner, first)]) if first.ok else first
 
 
 def tried(planner: Planner, problem: MoveProblem) -> Attempt | None:

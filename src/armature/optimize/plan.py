@@ -188,7 +188,10 @@ class Planner:
 
     def plan(self, problem: MoveProblem, guess: Trajectory | Known | None = None) -> tuple[Attempt, list[str]]:
         """The best motion from a starting motion or an earlier plan, and what happened on the way."""
-        best = self.near(problem, guess) if isinstance(guess, Known) else self.best(problem, guess)
+        return self.cured(self.near(problem, guess) if isinstance(guess, Known) else self.best(problem, guess))
+
+    def cured(self, best: Attempt) -> tuple[Attempt, list[str]]:
+        """The same with limits kept between knots too, and what happened on the way."""
         notes, most, idle = [best.note] if best.note else [], MOST, 0
         while best.ok and not self.late and (worst := best.worst) and worst.fraction < -ENOUGH:
             if (cooler := rested(self, best, worst, 0.5 * greatest_power(best.problem))) is not None:

@@ -56,7 +56,7 @@ def set_out(best: Attempt, worst: Margin) -> tuple[MoveProblem, str]:
     problem, names = best.problem, best.problem.robot.joint_names
     j = names.index(worst.joint) if worst.joint in names else -1
     stands = j in problem.driven.dry and abs(float(best.motion(worst.time).v[j])) < STANDS
-    if not stands or j in problem.outset:
+    if not stands or j in problem.outset or worst.limit in MEANS:
         return problem, ""
     note = f"the law of the side to which {worst.joint} moves holds where it stands: else {worst}"
     return replace(problem, outset=(*problem.outset, j)), note
