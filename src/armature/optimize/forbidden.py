@@ -20,9 +20,9 @@ from armature.robot.model import Robot
 from armature.robot.unit import unit_of
 
 ROUNDING = 1e-9
-SECONDS = 0.9  # of computing, about, to find the greatest payload that can be moved
+SECONDS = 1.1  # of computing, about, to find the greatest payload that can be moved
 SAME = 0.99  # of a payload that can be held: one so near that can be moved is not told beside it
-SPARE = 0.985  # of the payload that a motion with few knots moves: what is told, so that plans with all knots do too
+SPARE = 0.975  # of the payload that a motion with few knots moves: what is told, so that plans with all knots do too
 BEYOND = 1.025  # times the payload, that is tried first: a motion that moves more moves this one with something to spare
 SURE = 0.95  # of the payload: where nearly all can be moved the search for a plan decides
 CREEPING = 1e-3  # of the joint cubic's speed: dry friction knows its direction, and nothing else matters
