@@ -6,11 +6,11 @@ import numpy as np
 
 from armature.dynamics.compiled import inverse_dynamics
 from armature.motion.trajectory import Trajectory
+from armature.optimize.certify import ASIDE
 from armature.robot.bounds import bounds
 from armature.robot.model import Robot
 
 AT_REST = 1e-6  # of the greatest velocity
-INSIDE = 1e-9  # of a step: where the first and the last knot are looked at, joints that set out have done so and friction is against them
 
 
 class Room:
@@ -27,8 +27,9 @@ class Room:
     def __call__(self, motion: Trajectory) -> float:
         """The smallest margin at the knots, as a fraction of its limit; 1 without limits."""
         q, v, a, most, h = motion.q, np.array(motion.v), motion.a, self.most, np.diff(motion.t)[:, None]
-        v[0] += INSIDE * h[0] * a[0]
-        v[-1] -= INSIDE * h[-1] * a[-1]
+        # just inside its ends joints that set out have done so, and friction is against them
+        v[0] += ASIDE * h[0] * a[0]
+        v[-1] -= ASIDE * h[-1] * a[-1]
         tau = np.asarray(inverse_dynamics(self.robot, q, v, a))
         friction = np.stack(np.broadcast_arrays(*self.robot.drivetrain.joint_friction(tau, v)), axis=-1)
         used = [largest(x) / bound for x, bound in ((v, most.velocity), (a, most.acceleration), (tau + friction, most.torque))]
