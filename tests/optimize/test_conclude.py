@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from armature.optimize.certify import margins
-from armature.optimize.conclude import Watch, calmer, keeps, known
+from armature.optimize.conclude import CUBIC, Watch, calmer, keeps, known, no_worse
 from armature.optimize.driven import Weights
 from armature.optimize.earlier import nearest_passing, warped
 from armature.optimize.forbidden import forbidden, lifts, weighed
@@ -114,3 +114,15 @@ def test_a_payload_that_the_joint_cubic_cannot_lift_is_carried_another_way():
     assert weight is not None and not weight.certain
     plan = minimize_energy(heavy.robot, move)
     assert plan.ok and plan.certificate.ok
+
+
+def test_a_plan_costs_no_more_than_the_joint_cubic_where_that_keeps_all_limits():
+    problem = MoveProblem(ARM, Move(START, GOAL, 1.5), None, 60)
+    planner = Planner(Weights(energy=1.0))
+    way = Move(START, GOAL, 1.5, via=[Via(START + [2.0, -1.0, 1.5], at=0.7)])
+    poor = planner.attempt(detour := replace(problem, move=way), detour.guess())  # the end of a search that went a long way round
+    best, notes = no_worse(planner, problem, poor, ["round"])
+    t = np.linspace(0.0, 1.5, 61)
+    assert best.ok and keeps(best) and best.value < poor.value and notes == [CUBIC]
+    assert np.allclose(best.motion(t).q, problem.cubic(t)[0], atol=1e-9)
+    assert no_worse(planner, problem, good := planner.best(problem), []) == (good, [])

@@ -41,6 +41,8 @@ CALMING = 0.3  # the same for a shortest motion that keeps limits between knots
 SLOWER = 1.005, 1.02, 1.05, 1.1, 1.2  # times the duration of one that does not
 QUICK = 0.98  # of the duration asked for: a motion that is quicker is quick enough
 SAME = 1e-6  # of the duration
+CHEAPER = 2e-3  # of the energy: by which the joint cubic must cost less than a plan to be taken instead
+CUBIC = "no search found anything cheaper than the joint cubic"
 LITTLE_HEAT = "no search for least energy ended: this is a motion of little heat"
 LOOK = 0.8  # seconds of computing, about, to find the shortest motion
 PASSING = 0.4  # the same for passing times that can be met
@@ -162,6 +164,7 @@ def concluded(planner: Planner, watch: Watch, search: Callable[[], Plan]) -> tup
     if best.ok and not watch.hopeless:
         best, notes = repaired(planner, best, notes)
     if keeps(best) or ended():
+        best, notes = no_worse(planner, problem, best, notes) if best.ok else (best, notes)
         return best, notes, between_knots(best, cool) if best.ok else None
     watch.look()
     if cool is None and not watch.hopeless and heated(problem, watch.fastest):
@@ -190,6 +193,19 @@ def from_others(planner: Planner, watch: Watch, cool: Attempt | None, search: Ca
         if found is not None and keeps(found):
             return found, notes
     return None
+
+
+def no_worse(planner: Planner, problem: MoveProblem, best: Attempt, notes: list[str]) -> Plan:
+    """The plan, or the joint cubic where that keeps all limits and costs less: a search may end at a poor optimum of its own."""
+    if problem.robot.loops:
+        return best, notes
+    t = np.linspace(0.0, problem.duration, problem.N + 1)
+    cubic = Trajectory(t, *problem.cubic(t), problem.robot.joint_names)
+    if planner.value(problem, cubic) > best.value - CHEAPER * abs(best.value):
+        return best, notes
+    as_it_is = replace(planner, deadline=time.perf_counter()).attempt(problem, problem.guess()).anyhow()
+    better = as_it_is.ok and as_it_is.value < best.value
+    return (replace(as_it_is, note=CUBIC), [CUBIC]) if better else (best, notes)
 
 
 def known(planner: Planner, problem: MoveProblem, starts: list[Attempt]) -> Plan | None:
