@@ -36,7 +36,7 @@ browser:
 	  || echo "no Chromium here and none could be installed: the tests in a browser will not run"
 
 test: lint browser       ## everything that must hold
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	$(BIN)/python -m pytest -n auto
 
 bench: $(VENV)/.bench    ## ratios against the peers, measured in this run; writes benchmarks/results.md
 	$(BIN)/python -m benchmarks
