@@ -139,8 +139,8 @@ def test_the_quick_way_declines_what_it_cannot_take(kernel):
 
 
 def test_other_python_threads_run_during_a_batch():
-    f = compile(lambda x: nested_sine(x, 40), {"x": 50})  # some 30 ms below, with the lock held all the time no tick would fall into it
-    x, ticks, done = rng.uniform(size=(20_000, 50)), [], threading.Event()
+    f = compile(lambda x: nested_sine(x, 40), {"x": 10})  # some 30 ms below, with the lock held all the time no tick would fall into it
+    x, ticks, done = rng.uniform(size=(100_000, 10)), [], threading.Event()
 
     def tick():
         while not done.wait(1e-3):

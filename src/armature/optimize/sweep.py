@@ -20,7 +20,7 @@ from armature.optimize.baseline import stretched
 from armature.optimize.blend import FAR, blended, can_mix, continued, mixed, told
 from armature.optimize.certify import ALLOWED
 from armature.optimize.driven import Weights
-from armature.optimize.dry import PAYS, saving
+from armature.optimize.dry import saving
 from armature.optimize.gears import narrow
 from armature.optimize.interior import Options
 from armature.optimize.move import MoveProblem
@@ -34,6 +34,8 @@ ANEW = 3  # on the way down, every so many of these are solved anew too; half as
 WARM = Options(tolerance=1e-4, iterations=25, accuracy=1e-4, warm_barrier=1e-5)  # energies are then right to about 1e-5 of themselves
 # a supply's slacks change sides from one duration to the next; with dry friction, what is left of the barrier shows less than its corners
 WARM_SLACKS = Options(tolerance=3e-4, iterations=40, warm_barrier=1e-3)
+HELD = 0.05  # part of the cost: where dry friction may hold joints for so much less, a search anew is thorough
+THOROUGH = 1  # thorough searches of a curve at most: neighbours follow what they find
 VAIN = 2  # times in a row that a neighbour's motion led to nothing: then searches begin anew at once
 WARM_GEARS = Options(tolerance=1e-3, iterations=40, warm_barrier=1e-4)  # with lossy gears
 WIDTHS = 0.1, 0.03, 0.01, 3e-3, 1e-3  # of their corners, one after the other, of that of a search anew
@@ -62,6 +64,7 @@ class Sweep:
         self.limits = Room(problem.robot)
         self.rooms: dict[Attempt, float] = {}
         self.changed: set[int] = set()  # places of another branch than above
+        self.thorough = THOROUGH  # searches that are left
         self.vain = 0  # how often in a row neighbours' motions led to nothing
 
     def at(self, duration: float) -> MoveProblem:
@@ -77,7 +80,8 @@ class Sweep:
     def anew(self, duration: float) -> Attempt | None:
         """From the joint cubic or, where that fails, from the shortest motion; thoroughly where dry friction may hold joints for less."""
         found = self.planner.best(self.at(duration))
-        if found.ok and saving(found) > PAYS:
+        if found.ok and self.thorough > 0 and saving(found) > HELD:
+            self.thorough -= 1
             found = better(found, replace(self.planner, thorough=True).best(self.at(duration)))
         if not found.ok and self.fastest.ok and self.fastest.motion.duration <= duration:
             found = self.planner.best(self.at(duration), self.fastest.motion)
