@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from armature.optimize.blend import lagrange, mixed, told
+from armature.optimize.certify import worst_margin
 from armature.optimize.curve import energy_time_curve
 from armature.optimize.least_energy import minimize_energy
 from armature.optimize.loop_move import move_problem
-from armature.optimize.plan import worst_margin
 from armature.optimize.sweep import Sweep, prominent, skeleton
 from armature.optimize.task import Move
 from armature.robot.library import library
@@ -52,7 +52,7 @@ def test_what_the_optima_around_tell_is_what_the_one_between_costs(two):
     sweep = Sweep(move_problem(ARM, Move(START, GOAL), "regenerative", 30))
     more = [sweep.anew(T) for T in (0.75, 1.0)]
     between = sweep.anew(0.87)
-    assert told([*two, *more], 0.87) == pytest.approx(between.value, abs=1e-3 * sweep.losses(between))
+    assert told([*two, *more], 0.87) == pytest.approx(between.value, abs=1e-3 * between.losses)
 
 
 @pytest.mark.parametrize("supply", ["regenerative", "non-regenerative"])

@@ -11,6 +11,7 @@ from benchmarks.moves import standing
 
 from armature.drive import Drive, Friction, Gear, Motor
 from armature.motion.trajectory import Trajectory
+from armature.optimize.certify import worst_margin
 from armature.optimize.driven import Weights
 from armature.optimize.guess import stretched, through
 from armature.optimize.interior import Options
@@ -20,7 +21,7 @@ from armature.optimize.least_energy import minimize_energy
 from armature.optimize.min_time import branches, detours, free_problem, minimize_time
 from armature.optimize.move import MoveProblem
 from armature.optimize.nlp import as_nlp
-from armature.optimize.plan import Planner, worst_margin
+from armature.optimize.plan import Planner
 from armature.optimize.task import Move, Via
 from armature.robot.library import library
 from armature.robot.model import Joint, Limits, Link, Robot

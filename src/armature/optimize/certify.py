@@ -144,6 +144,11 @@ def margins(robot: Robot, trajectory: Trajectory, finer: int = FINER) -> dict[st
     return found
 
 
+def worst_margin(robot: Robot, motion: Trajectory, finer: int = FINER) -> Margin | None:
+    """The smallest margin of all limits, between knots too; None without limits."""
+    return min((m for row in margins(robot, motion, finer).values() for m in row.values()), key=lambda m: m.fraction, default=None)
+
+
 def exceeded_in_steps(robot: Robot, trajectory: Trajectory, joint: str, limit: str, finer: int = FINER) -> np.ndarray:
     """(N,) by which part of itself a limit of torque or of a drive is exceeded in every step, at most; negative where it is kept."""
     t = fine_times(trajectory, finer)

@@ -90,7 +90,7 @@ def energy_time_curve(
     best = sweep.both_ways(T)
     minima = sweep.minima(T, best) if refine else []
     energies = np.array([a.value if a else np.nan for a in best])
-    losses = np.array([sweep.losses(a) if a else np.nan for a in best])
+    losses = np.array([a.losses if a else np.nan for a in best])
     motions = tuple(a.motion if a else None for a in best)
     resonance = spacing([t for t, _ in minima])
     advice = advise(T, energies, minima, resonance)

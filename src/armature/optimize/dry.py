@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from armature.drive import Smooth, stack
-from armature.dynamics.compiled import inverse_dynamics, kinetic_energy, potential_energy
+from armature.dynamics.compiled import inverse_dynamics
 from armature.motion.trajectory import Trajectory
 from armature.optimize.move import STANDS
 
@@ -106,11 +106,10 @@ def advice(attempt: Attempt, part: float) -> str:
 def saving(attempt: Attempt) -> float:
     """What a thorough search may save at best, as a part of the motion's cost or of its losses, whichever is more; with lossy gears all has
     been tried (gears.py)."""
-    smooth, motion, robot = attempt.problem.driven.smooth, attempt.motion, attempt.problem.robot
+    smooth = attempt.problem.driven.smooth
     if not smooth.velocity or smooth.power:
         return 0.0
-    stored = np.diff(kinetic_energy(robot, motion.q[[0, -1]], motion.v[[0, -1]])) + np.diff(potential_energy(robot, motion.q[[0, -1]]))
-    return prospect(attempt) / max(abs(attempt.value), abs(attempt.value - float(stored[0])), 1e-9)
+    return prospect(attempt) / max(abs(attempt.value), abs(attempt.losses), 1e-9)
 
 
 def prospect(attempt: Attempt) -> float:

@@ -27,7 +27,7 @@ from armature.optimize.along_path import (
     steps_along,
     timing_of,
 )
-from armature.optimize.certify import FINER, margins
+from armature.optimize.certify import FINER, worst_margin
 from armature.optimize.fastest import duration_of, fastest, straight_rows
 from armature.optimize.follow_path import FollowPath
 from armature.optimize.instant import instants
@@ -240,7 +240,7 @@ class _Search:
         for _ in range(8):
             if not run.result.ok or self.late():
                 break
-            worst, off = _worst(self.robot, self.motion(run)), self.energy_off(run)
+            worst, off = worst_margin(self.robot, self.motion(run)), self.energy_off(run)
             beyond, coarse = 0.0 if worst is None else max(0.0, -worst.fraction), ENERGY_OFF < off < 0.7 * least
             if beyond == 0.0 and not coarse:
                 break
@@ -322,7 +322,7 @@ class _Search:
 
     def beyond(self, run: _Run) -> Diagnosis | None:
         """A limit that is still exceeded between knots, however fine they are; None where there is none."""
-        worst = _worst(self.robot, self.motion(run))
+        worst = worst_margin(self.robot, self.motion(run))
         if worst is None or worst.fraction >= -EXCESS:
             return None
         p = float(np.interp(worst.time, run.timing.t, run.timing.p))
@@ -379,11 +379,7 @@ def interpolated(timing: Timing, p: np.ndarray) -> Timing:
     return Timing(p, np.interp(p, at, s), np.interp(p, at, a), np.maximum(np.diff(when), 1e-9 * t[-1]))
 
 
-def _worst(robot: Robot, motion: Trajectory, finer: int = FINER):
-    return min((m for row in margins(robot, motion, finer).values() for m in row.values()), key=lambda m: m.fraction, default=None)
-
-
 def _inside(robot: Robot, motion: Trajectory, finer: int = 2) -> bool:
     """Whether a motion keeps all limits."""
-    worst = _worst(robot, motion, finer)
+    worst = worst_margin(robot, motion, finer)
     return worst is None or worst.fraction >= 0.0

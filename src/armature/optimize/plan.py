@@ -17,11 +17,11 @@ from functools import cached_property
 import numpy as np
 
 from armature.drive import Regenerative, Smooth, stack
-from armature.dynamics.compiled import inverse_dynamics
+from armature.dynamics.compiled import inverse_dynamics, kinetic_energy, potential_energy
 from armature.motion.trajectory import Trajectory
 from armature.optimize.calm import calmed, eased, held_inside, jagged
 from armature.optimize.carry import Known, carried
-from armature.optimize.certify import FINER, MEANS, Margin, margins
+from armature.optimize.certify import MEANS, Margin, margins
 from armature.optimize.driven import Supply, Weights
 from armature.optimize.dry import KEPT, NARROW, directed, directions, exact_friction, keeps_directions, kept_directions, next_to_rest
 from armature.optimize.gears import NARROWEST, narrow, narrowed, standing
@@ -119,6 +119,13 @@ class Attempt:
             return False
         off = [motion.q[[0, *task.knots]] - task.points, motion.v[[0, -1]] - [task.ends.v0, task.ends.v1]]
         return max(np.abs(x).max() for x in off) < ARRIVED and (self.worst is None or self.worst.fraction >= -ENOUGH)
+
+    @property
+    def losses(self) -> float:
+        """What became heat, J: what was drawn and not stored (a bus's capacitor is full only in passing)."""
+        q, v, robot = self.motion.q[[0, -1]], self.motion.v[[0, -1]], self.problem.robot
+        stored = np.diff(kinetic_energy(robot, q, v))[0] + np.diff(potential_energy(robot, q))[0]
+        return self.value - float(stored)
 
     @property
     def nearly(self) -> bool:
@@ -357,8 +364,3 @@ def greatest_power(problem: MoveProblem) -> float:
     q, v, a = problem.cubic(np.linspace(0.0, problem.duration, 33))
     tau = np.asarray(inverse_dynamics(problem.robot, q, v, a))
     return max(1.0, float(np.abs(tau * v).max()), float((np.abs(tau).mean(0) * np.abs(v).max()).max()))
-
-
-def worst_margin(robot: Robot, motion: Trajectory, finer: int = FINER) -> Margin | None:
-    """The smallest margin of all limits, between knots too, where the certificate looks at them."""
-    return min((m for row in margins(robot, motion, finer).values() for m in row.values()), key=lambda m: m.fraction, default=None)

@@ -15,7 +15,6 @@ from functools import cached_property
 
 import numpy as np
 
-from armature.dynamics.compiled import kinetic_energy, potential_energy
 from armature.optimize.baseline import stretched
 from armature.optimize.blend import FAR, blended, can_mix, continued, mixed, told
 from armature.optimize.certify import ALLOWED
@@ -224,7 +223,7 @@ class Sweep:
             return None
         blend = lambda parts: blended(self.at(T), parts)
         first, expected = blend([below, above] if self.slacks else points), told(points, T)
-        size = max(abs(self.losses(first)), abs(first.value), 1e-9)
+        size = max(abs(first.losses), abs(first.value), 1e-9)
         off, enough = abs(first.value - expected), (ENOUGH_ROUGH if self.slacks or self.gears else ENOUGH) * size
         if off > SAME * size:
             return None
@@ -263,7 +262,7 @@ class Sweep:
         least = ROUGH * roughness(energies)
         for k in range(1, len(durations) - 1):
             middle = best[k]
-            if middle is not None and prominent(energies, k, max(least, CLEAR * abs(self.losses(middle)))):
+            if middle is not None and prominent(energies, k, max(least, CLEAR * abs(middle.losses))):
                 found.append(self.locate([(float(durations[k + i]), a) for i in (-1, 0, 1) if (a := best[k + i]) is not None]))
         return found
 
@@ -288,13 +287,6 @@ class Sweep:
         (a, A), (b, B), (c, C) = triple
         T = vertex((a, A.value), (b, B.value), (c, C.value))
         return float(np.clip(T, a, c)), min(A.value, B.value, C.value)
-
-    def losses(self, attempt: Attempt) -> float:
-        """What became heat, J: what was drawn and not stored (a bus's capacitor is full only in passing)."""
-        q, v = attempt.motion.q[[0, -1]], attempt.motion.v[[0, -1]]
-        robot = attempt.problem.robot
-        stored = np.diff(kinetic_energy(robot, q, v))[0] + np.diff(potential_energy(robot, q))[0]
-        return attempt.value - float(stored)
 
 
 def skeleton(durations: np.ndarray) -> list[int]:
