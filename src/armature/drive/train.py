@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -131,6 +132,10 @@ class Drivetrain:
 
     def limits(self) -> tuple[tuple[int, str, Limit], ...]:
         """All limits of all drives as (axis index, axis name, limit)."""
+        return self._limits
+
+    @cached_property
+    def _limits(self) -> tuple[tuple[int, str, Limit], ...]:
         return tuple((k, self.axis_names[k], limit) for k, d in enumerate(self.drives) for limit in d.limits())
 
     def _columns(self, x: Any) -> list[Number]:

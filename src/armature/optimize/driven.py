@@ -12,7 +12,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from armature.drive import EXACT, Bus, Smooth, Supply, stack
+from armature.drive import EXACT, Bus, Smooth, Supply
 from armature.dynamics import derivatives, recursive
 from armature.dynamics.compiled import carried_numbers, fingerprint, inverse_dynamics, physics_source, traced_tree
 from armature.errors import ArgumentError
@@ -21,6 +21,7 @@ from armature.optimize.problem import Guess, Model, Problem, filled
 from armature.optimize.transcribe import RULES, Accelerations, At, Instant, Shape
 from armature.robot.model import Robot
 from armature.robot.tree import Tree
+from armature.simulate.flows import drives_at
 from armature.spatial.vectors import pack
 
 
@@ -320,11 +321,11 @@ class Driven:
         """A starting motion from q, v, a at the knots, (N+1, n) each, with slacks that fit. duration: s; all free ones, if several."""
         N = len(q) - 1
         h = np.sum(duration) / N
-        mean = (a[1:] + a[:-1]) / 2
-        tau = inverse_dynamics(self.robot, (q[1:] + q[:-1]) / 2, (v[1:] + v[:-1]) / 2, mean)
-        flows = self.robot.drivetrain.flow(tau, (v[1:] + v[:-1]) / 2, mean, smooth=self.smooth)
-        powers = stack(flows, "power") if flows else np.zeros((N, 0))
-        slacks = np.tile(self.slack_guess(powers), (1, len(RULES[self.rule][0])))
+        mean, slacks = (a[1:] + a[:-1]) / 2, np.zeros((N, 0))
+        if self.shape.slacks:
+            tau = inverse_dynamics(self.robot, (q[1:] + q[:-1]) / 2, (v[1:] + v[:-1]) / 2, mean)
+            powers = drives_at(self.robot, tau, (v[1:] + v[:-1]) / 2, mean).together.power
+            slacks = np.tile(self.slack_guess(powers), (1, len(RULES[self.rule][0])))
         stores = np.zeros((N + 1, self.shape.stores))
         x = np.hstack([q, v, a, stores] if self.linear else [q, v, stores])
         return Guess(x, np.hstack([np.diff(a, axis=0) / h if self.linear else mean, slacks]), duration if self.durations else 0.0)

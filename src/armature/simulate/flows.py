@@ -1,0 +1,66 @@
+"""What the drives of a robot do along a motion, by the exact law: `Drivetrain.flow` compiled, for whole batches."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import armature.drive
+from armature.drive import Flow
+from armature.drive.drive import FLOW_QUANTITIES
+from armature.dynamics import compiled
+from armature.kernel import Kernel
+from armature.robot.model import Robot
+from armature.robot.tree import Tree
+from armature.spatial.vectors import pack
+
+
+class Drives(NamedTuple):
+    """At K instants. together: what the m axes do, fields (K, m).  friction: (K, n) friction torque of the joints themselves, N·m or N."""
+
+    together: Flow
+    friction: np.ndarray
+
+    @property
+    def flows(self) -> list[Flow]:
+        """What each axis does, fields (K,)."""
+        columns = [getattr(self.together, name) for name in FLOW_QUANTITIES]
+        return [Flow(*(column[:, k] for column in columns)) for k in range(columns[0].shape[1])]
+
+
+def drives_at(robot: Robot, tau: np.ndarray, v: np.ndarray, a: np.ndarray) -> Drives:
+    """What the drives do for torques of rigid bodies and rotors, velocities and accelerations (K, n) of the joints; windings at 20 °C."""
+    if not len(robot.drivetrain.joint_names):
+        return Drives(Flow(*[np.zeros((len(tau), 0))] * len(FLOW_QUANTITIES)), tau)
+    *columns, friction = flow_kernel(robot)(tau, v, a)
+    return Drives(Flow(*columns), friction)
+
+
+def flow_kernel(robot: Robot) -> Kernel:
+    """(torques, velocities, accelerations) → every quantity of a Flow, (m,) each, and the joints' friction (n,)."""
+    if "_flows" not in robot.__dict__:
+        robot.__dict__["_flows"] = _compiled(robot)
+    return robot.__dict__["_flows"]
+
+
+def _compiled(robot: Robot) -> Kernel:
+    train = robot.drivetrain
+    n, m = len(train.joint_names), len(train.drives)
+
+    def plain(_: Tree, tau: Any, v: Any, a: Any) -> tuple:
+        flows, friction = train.flow(list(tau), list(v), list(a)), train.joint_friction(list(tau), list(v))
+        return *(pack([getattr(flow, name) for flow in flows], (m,)) for name in FLOW_QUANTITIES), pack(friction, (n,))
+
+    details = (train.drives, train.matrix, train.share, train.frictions, _sources())
+    return compiled.kernel(robot, "flows", plain, {"tau": n, "v": n, "a": n}, repr(details), masses=False)
+
+
+@functools.cache
+def _sources() -> str:
+    """Digest of the sources traced here that `compiled.physics_source` does not cover."""
+    files = [Path(__file__), *sorted(Path(armature.drive.__file__).parent.glob("*.py"))]
+    return hashlib.sha256(b"".join(f.read_bytes() for f in files)).hexdigest()
