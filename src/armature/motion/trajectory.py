@@ -83,7 +83,7 @@ class Trajectory:
         s = (inside - self.t[k])[..., None]
         q, v, a = _BETWEEN[self.interpolation](self, k, h, s)
         rest = ((t < self.t[0]) | (t > self.t[-1]))[..., None]
-        return Sample(q, np.where(rest, 0.0, v), np.where(rest, 0.0, a))
+        return Sample(q, np.where(rest, 0.0, v), np.where(rest, 0.0, a)) if rest.any() else Sample(q, v, a)
 
     def resample(self, t: Any) -> Trajectory:
         """The same motion with knots at other times; what is not q, v, a is interpolated linearly."""
@@ -115,9 +115,9 @@ def _held(m: Trajectory, k: np.ndarray, h: np.ndarray, s: np.ndarray) -> tuple[n
 
 def _linear(m: Trajectory, k: np.ndarray, h: np.ndarray, s: np.ndarray) -> tuple[np.ndarray, ...]:
     """a straight from a₀ to a₁: jerk j = (a₁ − a₀)/h."""
-    j = (m.a[k + 1] - m.a[k]) / h
-    a = m.a[k] + j * s
-    return m.q[k] + s * (m.v[k] + s * (m.a[k] / 2 + j * s / 6)), m.v[k] + s * (m.a[k] + j * s / 2), a
+    v0, a0 = m.v[k], m.a[k]
+    js = (m.a[k + 1] - a0) * (s / h)
+    return m.q[k] + s * (v0 + s * (a0 / 2 + js / 6)), v0 + s * (a0 + js / 2), a0 + js
 
 
 def _hermite(m: Trajectory, k: np.ndarray, h: np.ndarray, s: np.ndarray) -> tuple[np.ndarray, ...]:

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from armature.drive import EXACT, Smooth, as_supply, stack
+from armature.drive import EXACT, Flow, Smooth, as_supply, stack
 from armature.dynamics.compiled import inverse_dynamics
 from armature.motion.trajectory import Trajectory
 from armature.optimize.replay import LAW, Run, replay
 from armature.robot.bounds import bounds
 from armature.robot.model import Robot
 from armature.robot.unit import unit_of
+from armature.simulate.flows import drives_at
 from armature.simulate.ledger import ledger, motion_steps
 
 FINER = 20  # grid points between two knots
@@ -134,10 +134,10 @@ def margins(robot: Robot, trajectory: Trajectory, finer: int = FINER) -> dict[st
     t = fine_times(trajectory, finer)
     q, v, a = trajectory(t)
     tau = np.asarray(inverse_dynamics(robot, q, v, a))
-    friction = np.stack(np.broadcast_arrays(*robot.drivetrain.joint_friction(tau, v)), axis=-1) if robot.nv else tau
+    drives = drives_at(robot, tau, v, a)
     found: dict[str, dict[str, Margin]] = {}
     rates = _rate_margins(robot, trajectory, finer, a, tau)
-    for margin in (*_joint_margins(robot, t, q, v, a, tau + friction), *rates, *_drive_margins(robot, t, tau, v, a)):
+    for margin in (*_joint_margins(robot, t, q, v, a, tau + drives.friction), *rates, *_drive_margins(robot, t, drives.together)):
         row = found.setdefault(margin.joint, {})
         if margin.limit not in row or margin.fraction < row[margin.limit].fraction:
             row[margin.limit] = margin
@@ -154,43 +154,54 @@ def exceeded_in_steps(robot: Robot, trajectory: Trajectory, joint: str, limit: s
     t = fine_times(trajectory, finer)
     q, v, a = trajectory(t)
     tau = np.asarray(inverse_dynamics(robot, q, v, a))
-    flows, laws = robot.drivetrain.flow(tau, v, a), robot.drivetrain.limits()
-    rows = [np.broadcast_to(law.scaled(flows[axis]), t.shape) for axis, name, law in laws if (name, law.name) == (joint, limit)]
+    drives, laws = drives_at(robot, tau, v, a), robot.drivetrain.limits()
+    rows = [law.scaled(drives.together)[:, axis] for axis, name, law in laws if (name, law.name) == (joint, limit)]
     if limit == "torque" and joint in robot.joint_names:
         k, most = robot.joint_names.index(joint), bounds(robot).torque
-        rows.append(np.abs(tau[:, k] + np.asarray(robot.drivetrain.joint_friction(tau, v)[k])) / most[k] - 1.0)
+        rows.append(np.abs(tau[:, k] + drives.friction[:, k]) / most[k] - 1.0)
     worst = np.max([np.full(t.shape, -1.0), *rows], axis=0)
     return worst.reshape(len(trajectory) - 1, -1).max(1)
 
 
 def torque_margins(robot: Robot, t: np.ndarray, tau: np.ndarray, v: np.ndarray, a: np.ndarray) -> list[Margin]:
     """The margins of what depends on the torques tau (K, n) at times t (K,): joints' torques and the drives' limits."""
-    friction = np.stack(np.broadcast_arrays(*robot.drivetrain.joint_friction(tau, v)), axis=-1)
-    turning = (m for m in _joint_margins(robot, t, np.zeros_like(v), v, a, tau + friction) if m.limit == "torque")
-    return [*turning, *(m for m in _drive_margins(robot, t, tau, v, a) if m.limit != "motor speed")]
+    drives = drives_at(robot, tau, v, a)
+    turning = (m for m in _joint_margins(robot, t, np.zeros_like(v), v, a, tau + drives.friction) if m.limit == "torque")
+    return [*turning, *(m for m in _drive_margins(robot, t, drives.together) if m.limit != "motor speed")]
 
 
 def _joint_margins(robot: Robot, t: np.ndarray, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndarray):
     """Ranges, and magnitudes of velocity, acceleration and torque."""
     limits = {j.name: j.limits for j in robot.joints}
+    lowest, highest = _where_largest(-q), _where_largest(q)
+    magnitudes = [
+        (what, values, _where_largest(values), unit)
+        for what, values, unit in (
+            ("velocity", np.abs(v), "rad/s or m/s"),
+            ("acceleration", np.abs(a), "rad/s² or m/s²"),
+            ("torque", np.abs(tau), "N·m or N"),
+        )
+    ]
     for k, name in enumerate(robot.joint_names):
         limit = limits.get(name)
         if limit is None:
             continue
         span = limit.upper - limit.lower if np.isfinite(limit.upper - limit.lower) else 1.0
-        in_units = partial(unit_of, robot, name)
-        for side, bound, distance in (("lower", limit.lower, q[:, k] - limit.lower), ("upper", limit.upper, limit.upper - q[:, k])):
+        for side, bound, i in (("lower", limit.lower, lowest[k]), ("upper", limit.upper, highest[k])):
             if np.isfinite(bound):
-                i = int(np.argmin(distance))
-                part, end = float(distance[i] / span), f"{side} end of its range"
-                yield Margin(name, end, part, float(t[i]), float(q[i, k]), bound, in_units("rad or m"))
-        magnitudes = (("velocity", v, "rad/s or m/s"), ("acceleration", a, "rad/s² or m/s²"), ("torque", tau, "N·m or N"))
-        for what, values, unit in magnitudes:
+                at = float(q[i, k])
+                part = (at - bound if side == "lower" else bound - at) / span
+                yield Margin(name, f"{side} end of its range", part, float(t[i]), at, bound, unit_of(robot, name, "rad or m"))
+        for what, values, rows, unit in magnitudes:
             bound = getattr(limit, what)
             if np.isfinite(bound):
-                i = int(np.argmax(np.abs(values[:, k])))
-                value = float(abs(values[i, k]))
-                yield Margin(name, what, (bound - value) / bound if bound else -value, float(t[i]), value, bound, in_units(unit))
+                value, when = float(values[rows[k], k]), float(t[rows[k]])
+                yield Margin(name, what, (bound - value) / bound if bound else -value, when, value, bound, unit_of(robot, name, unit))
+
+
+def _where_largest(x: np.ndarray) -> np.ndarray:
+    """(m,) the rows in which the columns of x (K, m) are largest."""
+    return np.ascontiguousarray(x.T).argmax(1)
 
 
 def _rate_margins(robot: Robot, trajectory: Trajectory, finer: int, a: np.ndarray, tau: np.ndarray) -> Iterator[Margin]:
@@ -223,12 +234,18 @@ def _rates(trajectory: Trajectory, finer: int, values: np.ndarray, still: np.nda
     return np.concatenate([t.ravel(), trajectory.t[1:-1], trajectory.t[[0, -1]]]), rate
 
 
-def _drive_margins(robot: Robot, t: np.ndarray, tau: np.ndarray, v: np.ndarray, a: np.ndarray):
-    """Every limit of every drive, from the list that the planner reads too."""
-    flows = robot.drivetrain.flow(tau, v, a)
+def _drive_margins(robot: Robot, t: np.ndarray, together: Flow):
+    """Every limit of every drive, from the list that the planner reads too. together: what the axes do at times t, fields (K, axes)."""
+    rows: dict[tuple[str, float], tuple[np.ndarray, np.ndarray]] = {}
     for axis, name, limit in robot.drivetrain.limits():
-        g, when = limit.worst(t, flows[axis])
-        yield Margin(name, limit.name, -g / limit.bound, when, limit.bound + g, limit.bound, limit.unit)
+        key = limit.quantity, limit.sign
+        if key not in rows:
+            values = limit.sign * getattr(together, limit.quantity)
+            rows[key] = values, _where_largest(values)
+        values, largest = rows[key]
+        when = len(t) - 1 if limit.mean else largest[axis]
+        value = float(np.trapezoid(values[:, axis], t) / (t[-1] - t[0])) if limit.mean else float(values[when, axis])
+        yield Margin(name, limit.name, 1.0 - value / limit.bound, float(t[when]), value, limit.bound, limit.unit)
 
 
 # simulation --------------------------------------------------------------------------------------------------------------

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from scipy.ndimage import binary_dilation
 
-from armature.drive import stack
 from armature.motion.trajectory import Trajectory
 from armature.optimize.carry import carried, guess_from
 from armature.optimize.certify import ALLOWED
@@ -25,7 +24,8 @@ from armature.optimize.plan import Attempt, Planner
 from armature.optimize.problem import Guess
 from armature.optimize.rests import RestingMove
 from armature.optimize.result import Result
-from armature.simulate.ledger import flow_of, motion_steps
+from armature.simulate.flows import drives_at
+from armature.simulate.ledger import motion_steps
 
 LAST = 0.02  # the last price
 LOWEST = 5e-4  # the last one where lower prices still gain much
@@ -179,4 +179,4 @@ def cubic_heat(problem: MoveProblem) -> float:
 def copper(problem: MoveProblem, motion: Trajectory) -> float:
     """Copper heat of a motion, J."""
     steps = motion_steps(problem.robot, motion, 200)
-    return float(steps.dt @ stack(flow_of(problem.robot, steps), "copper").sum(1))
+    return float(steps.dt @ drives_at(problem.robot, steps.tau, steps.v, steps.a).together.copper.sum(1))

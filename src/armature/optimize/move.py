@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.interpolate import CubicHermiteSpline, CubicSpline, PPoly
+from scipy.interpolate import CubicSpline, PPoly
 
 from armature.drive import Smooth, as_supply
 from armature.errors import ArgumentError
@@ -300,8 +300,8 @@ class MoveProblem:
             sample = trajectory(trajectory.t[0] + np.clip(t * scale, 1e-12, trajectory.duration * (1 - 1e-12)))
             q, v, a = sample.q, sample.v * scale, sample.a * scale**2
             e, T = self.ends, self.duration
-            missing = CubicHermiteSpline([0.0, T], np.array([e.q0 - q[0], e.q1 - q[-1]]), np.array([e.v0 - v[0], e.v1 - v[-1]]))
-            q, v, a = q + missing(t), v + missing(t, 1), a + missing(t, 2)
+            missing = hermite(t, T, e.q0 - q[0], e.q1 - q[-1], e.v0 - v[0], e.v1 - v[-1])
+            q, v, a = (x + more for x, more in zip((q, v, a), missing))
         if self.legs <= 1:
             return self.driven.guess(q, v, a, self.duration)
         found = self.driven.guess(q, v, a, np.diff(t[[0, *self.leg_ends]]))
@@ -313,14 +313,13 @@ class MoveProblem:
         """The joint cubic at times t: a Hermite cubic between the ends, a cubic spline through via points, with given velocities."""
         e, T = self.ends, self.duration
         if not self.move.via:
-            curve = CubicHermiteSpline([0.0, T], np.array([e.q0, e.q1]), np.array([e.v0, e.v1]))
-        else:
-            times = np.concatenate([[0.0], np.cumsum(self.steps(T))])[[0, *self.knots]]
-            speeds = {k: velocity(self.robot, v.velocity, "via velocity") for k, v in enumerate(self.move.via, 1) if v.velocity is not None}
-            speeds = {0: e.v0, **speeds, len(times) - 1: e.v1}
-            parts = [(slice(i, j + 1), ((1, speeds[i]), (1, speeds[j]))) for i, j in itertools.pairwise(speeds)]
-            pieces = [CubicSpline(times[part], self.points[part], bc_type=ends).c for part, ends in parts]  # pyright: ignore[reportArgumentType]
-            curve = PPoly(np.concatenate(pieces, axis=1), times)
+            return hermite(t, T, e.q0, e.q1, e.v0, e.v1)
+        times = np.concatenate([[0.0], np.cumsum(self.steps(T))])[[0, *self.knots]]
+        speeds = {k: velocity(self.robot, v.velocity, "via velocity") for k, v in enumerate(self.move.via, 1) if v.velocity is not None}
+        speeds = {0: e.v0, **speeds, len(times) - 1: e.v1}
+        parts = [(slice(i, j + 1), ((1, speeds[i]), (1, speeds[j]))) for i, j in itertools.pairwise(speeds)]
+        pieces = [CubicSpline(times[part], self.points[part], bc_type=ends).c for part, ends in parts]  # pyright: ignore[reportArgumentType]
+        curve = PPoly(np.concatenate(pieces, axis=1), times)
         return curve(t), curve(t, 1), curve(t, 2)
 
     def trajectory(self, result: Result) -> Trajectory:
@@ -333,6 +332,16 @@ class MoveProblem:
         t = np.concatenate([[0.0], np.cumsum(h)])
         q, v, a = (result.x[:, k * n : (k + 1) * n] for k in range(3))
         return Trajectory(t, q, v, a, self.robot.joint_names, interpolation="linear")
+
+
+def hermite(
+    t: np.ndarray, T: float, q0: np.ndarray, q1: np.ndarray, v0: np.ndarray, v1: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """q, v, a (K, n) at times t (K,) of the cubics over a duration T with these ends and velocities, (n,) each."""
+    t = t[:, None]
+    slope = (q1 - q0) / T
+    c2, c3 = (3 * slope - 2 * v0 - v1) / T, (v0 + v1 - 2 * slope) / T**2
+    return q0 + t * (v0 + t * (c2 + t * c3)), v0 + t * (2 * c2 + 3 * t * c3), 2 * c2 + 6 * t * c3
 
 
 def resampled(values: np.ndarray, count: int) -> np.ndarray:

@@ -16,7 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
-from armature.drive import Regenerative, Smooth, stack
+from armature.drive import Regenerative, Smooth
 from armature.dynamics.compiled import inverse_dynamics, kinetic_energy, potential_energy
 from armature.motion.trajectory import Trajectory
 from armature.optimize.calm import calmed, eased, held_inside, jagged
@@ -32,7 +32,8 @@ from armature.optimize.refine import ENOUGH, FINEST, cures_of, turns_at
 from armature.optimize.rests import rested
 from armature.optimize.result import Iteration, Result, Status
 from armature.robot.model import Robot
-from armature.simulate.ledger import flow_of, motion_steps
+from armature.simulate.flows import drives_at
+from armature.simulate.ledger import motion_steps
 
 RESTING = 1e-7  # rad or m over the whole motion, which is rounding
 ROUGH = 2e-2  # tolerance of a solve that only has to find the directions
@@ -325,7 +326,7 @@ def turns(motion: Trajectory) -> int:
 def net_energy(robot: Robot, motion: Trajectory, supply: Supply, points: int = 1200) -> float:
     """What the ledger calls energy, without the rest of its books, J. points: in time, at least."""
     steps = motion_steps(robot, motion, points)
-    account = supply.account(steps.dt, stack(flow_of(robot, steps), "power"))
+    account = supply.account(steps.dt, drives_at(robot, steps.tau, steps.v, steps.a).together.power)
     return float(np.sum(account.drawn) - np.sum(account.returned))
 
 

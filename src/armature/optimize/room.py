@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from armature.drive import Flow
 from armature.dynamics.compiled import inverse_dynamics
 from armature.motion.trajectory import Trajectory
 from armature.optimize.certify import ASIDE
 from armature.robot.bounds import bounds
 from armature.robot.model import Robot
+from armature.simulate.flows import drives_at
 
 AT_REST = 1e-6  # of the greatest velocity
 
@@ -31,13 +33,13 @@ class Room:
         v[0] += ASIDE * h[0] * a[0]
         v[-1] -= ASIDE * h[-1] * a[-1]
         tau = np.asarray(inverse_dynamics(self.robot, q, v, a))
-        friction = np.stack(np.broadcast_arrays(*self.robot.drivetrain.joint_friction(tau, v)), axis=-1)
-        used = [largest(x) / bound for x, bound in ((v, most.velocity), (a, most.acceleration), (tau + friction, most.torque))]
+        drives = drives_at(self.robot, tau, v, a)
+        used = [largest(x) / bound for x, bound in ((v, most.velocity), (a, most.acceleration), (tau + drives.friction, most.torque))]
         for x, bound in ((a, most.jerk), (tau, most.torque_rate)):
             if np.isfinite(bound).any():
                 used.append(np.maximum(largest(np.diff(x, axis=0) / h), self.setting_out(motion, x, h)) / bound)
         inside = np.minimum(q.min(0) - most.lower, most.upper - q.max(0)) / self.span
-        return min(float(inside.min()), 1.0 - max(float(x.max()) for x in used), self.of_drives(motion, v, tau))
+        return min(float(inside.min()), 1.0 - max(float(x.max()) for x in used), self.of_drives(motion, drives.together))
 
     def setting_out(self, motion: Trajectory, x: np.ndarray, h: np.ndarray) -> np.ndarray:
         """(n,) rates from standing before the motion to its first knot, and from its last to standing, in a step each."""
@@ -46,14 +48,12 @@ class Room:
         still = zero if x is motion.a else np.asarray(inverse_dynamics(self.robot, motion.q[[0, -1]], zero, zero))
         return largest((x[[0, -1]] - still) / h[[0, -1]] * rest)
 
-    def of_drives(self, motion: Trajectory, v: np.ndarray, tau: np.ndarray) -> float:
-        """The smallest margin of the drives' limits."""
-        flows, dt, least = self.robot.drivetrain.flow(tau, v, motion.a), np.diff(motion.t), np.inf
+    def of_drives(self, motion: Trajectory, together: Flow) -> float:
+        """The smallest margin of the drives' limits. together: what the axes do at the knots, fields (K, axes)."""
+        dt, least = np.diff(motion.t), np.inf
         for (quantity, mean), bound in self.laws.items():
-            x = np.empty((len(bound), len(motion)))
-            for row, axis in zip(x, bound):
-                row[:] = getattr(flows[axis], quantity)
-            values = (x[:, 1:] + x[:, :-1]) @ dt / 2 / motion.duration if mean else largest(x.T)
+            x = getattr(together, quantity)[:, [*bound]]
+            values = dt @ (x[1:] + x[:-1]) / 2 / motion.duration if mean else largest(x)
             least = min(least, 1.0 - float((values / np.array([*bound.values()])).max()))
         return least
 

@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from armature.drive import Flow, as_supply, stack
+from armature.drive import Flow, as_supply
 from armature.drive.drive import LOSSES
 from armature.dynamics.compiled import inverse_dynamics, kinetic_energy, potential_energy
 from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
 from armature.robot.model import Robot
+from armature.simulate.flows import drives_at
 from armature.simulate.heating import Heating, heating
 
 COLUMNS: tuple[str, ...] = ("mechanical", "taken", "given", *LOSSES)
@@ -105,7 +106,8 @@ def ledger(robot: Robot, trajectory: Trajectory, supply: Any = None, steps: int 
     close for coarse knots too. A joint without a drive counts as moved by an ideal one. Windings at 20 °C.
     """
     s = motion_steps(robot, trajectory, steps)
-    flows, friction = flow_of(robot, s), joint_friction(robot, s)
+    drives = drives_at(robot, s.tau, s.v, s.a)
+    flows, friction = drives.flows, drives.friction
     axes = _axis_powers(robot, s, flows, friction)
     powers = np.column_stack([axes[name] for name in axes]) if axes else np.zeros((len(s.dt), 0))
     account = as_supply(supply if supply is not None else robot.supply).account(s.dt, powers)
@@ -145,21 +147,16 @@ def motion_steps(robot: Robot, trajectory: Trajectory, steps: int = 1200) -> Ste
 
 def flow_of(robot: Robot, s: Steps) -> list[Flow]:
     """What every drive does at the steps."""
-    return robot.drivetrain.flow(s.tau, s.v, s.a)
-
-
-def joint_friction(robot: Robot, s: Steps) -> np.ndarray:
-    """Friction torque of the joints themselves (M, n)."""
-    return np.stack(np.broadcast_arrays(*robot.drivetrain.joint_friction(s.tau, s.v)), axis=-1)
+    return drives_at(robot, s.tau, s.v, s.a).flows
 
 
 def drive_signals(robot: Robot, trajectory: Trajectory) -> Trajectory:
     """The same motion with torques of the drives (rigid bodies, rotors and joint friction), currents, voltages and powers at its knots."""
     q, v, a = trajectory.q, trajectory.v, trajectory.a
     s = Steps(trajectory.t, trajectory.t, q, v, a, np.asarray(inverse_dynamics(robot, q, v, a)))
-    flows = flow_of(robot, s)
-    signals = {name: stack(flows, name) for name in ("current", "voltage", "power")} if flows else {}
-    return replace(trajectory, tau=s.tau + joint_friction(robot, s), **signals)
+    together, friction = drives_at(robot, s.tau, s.v, s.a)
+    signals = {name: getattr(together, name) for name in ("current", "voltage", "power")} if robot.drivetrain.drives else {}
+    return replace(trajectory, tau=s.tau + friction, **signals)
 
 
 def _axis_powers(robot: Robot, s: Steps, flows: list[Flow], friction: np.ndarray) -> dict[str, np.ndarray]:

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from armature.drive import Account, as_supply, stack
+from armature.drive import Account, as_supply
 from armature.dynamics.compiled import inverse_dynamics
 from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
 from armature.robot.model import Robot
-from armature.simulate.ledger import Steps, flow_of
+from armature.simulate.flows import drives_at
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,4 +68,4 @@ def _axis_powers(robot: Robot, trajectory: Trajectory, t: np.ndarray) -> np.ndar
     if not robot.drives:
         raise ArgumentError(f"robot {robot.name!r} has no drives; give it some by robot.with_drives(...)")
     q, v, a = trajectory(t + trajectory.t[0])
-    return stack(flow_of(robot, Steps(t, t, q, v, a, np.asarray(inverse_dynamics(robot, q, v, a)))), "power")
+    return drives_at(robot, np.asarray(inverse_dynamics(robot, q, v, a)), v, a).together.power
