@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from armature.drive import Smooth, stack
 from armature.dynamics.compiled import inverse_dynamics
 from armature.motion.trajectory import Trajectory
 from armature.optimize.move import STANDS
+from armature.simulate.flows import drives_at
 
 if TYPE_CHECKING:
     from armature.optimize.driven import Weights
@@ -123,7 +123,7 @@ def prospect(attempt: Attempt) -> float:
         return 0.0
     q, v, a = q[at], v[at], a[at]
     tau = np.asarray(inverse_dynamics(robot, q, v, a))
-    copper = lambda m: axes[at] * stack(train.flow(tau, v, a, smooth=[Smooth(direction=m)] * robot.n), "copper")
+    copper = lambda m: axes[at] * drives_at(robot, tau, v, a, m).together.copper
     dt, now = np.diff(motion.t)[at], copper(0.0)
     whole = float(dt @ now.sum(1))
     if whole < WORTH * abs(attempt.value):
