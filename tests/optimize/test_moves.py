@@ -7,7 +7,7 @@ from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
 from armature.optimize.certify import certify, margins
 from armature.optimize.curve import energy_time_curve
-from armature.optimize.guess import stretched
+from armature.optimize.guess import joint_cubic, stretched
 from armature.optimize.least_energy import minimize_energy
 from armature.optimize.min_time import minimize_time
 from armature.optimize.task import Move, Via
@@ -150,3 +150,33 @@ def test_tasks_that_make_no_sense_are_refused_with_words():
         Move(START, GOAL, 1.0, via=[Via(MIDDLE, at=1.5)])
     with pytest.raises(ArgumentError, match="positive, finite"):
         energy_time_curve(ARM, Move(START, GOAL), [-1.0])
+
+
+@pytest.mark.parametrize(
+    ("ask", "words"),
+    [
+        (lambda: Move(START, GOAL, "soon"), "duration = soon s must be a positive number"),
+        (lambda: Move(START, GOAL, np.ones(2)), "must be a positive number"),
+        (lambda: Via(MIDDLE, at="late"), "passing time = late s"),
+        (lambda: Move(START, GOAL, 1.0, via=MIDDLE), "must be a list of configurations"),
+        (lambda: Move(START, GOAL, 1.0, via=[Via(MIDDLE), Via(MIDDLE)]).vectors(ARM), "via points 1 and 2 are the same place"),
+        (lambda: Move(START, GOAL, 1.0, start_velocity={"elbo": 1.0}).vectors(ARM), "unknown joints"),
+        (lambda: minimize_energy("scara", Move(START, GOAL, 1.0)), "must be an arm.Robot"),
+        (lambda: minimize_energy(ARM, Move(START, GOAL, 1.0), guess=np.zeros((5, 3))), "no motion"),
+        (lambda: minimize_energy(ARM, Move(START, GOAL, 1.0), guess=joint_cubic([0.0], [1.0], 1.0)), "has 1 joints"),
+    ],
+)
+def test_what_a_move_cannot_be_made_of_is_refused_with_words(ask, words):
+    with pytest.raises(ArgumentError, match=words):
+        ask()
+
+
+def test_one_via_point_may_stand_alone_and_velocities_may_be_named():
+    move = Move(START, GOAL, 1.0, via=Via(MIDDLE), goal_velocity={ARM.joint_names[1]: 0.5})
+    assert len(move.via) == 1 and move.via[0].configuration is MIDDLE
+    assert np.array_equal(move.vectors(ARM).v1, [0.0, 0.5, 0.0])
+
+
+def test_the_shortest_motion_says_that_passing_times_are_its_own():
+    plan = minimize_time(ARM, Move(START, GOAL, 3.0, via=[Via(MIDDLE, at=2.0)]), knots=20, starts=1)
+    assert plan.duration < 2.0 and any("passing times" in note for note in plan.notes)

@@ -32,6 +32,8 @@ def status(best: Attempt, diagnosis: Diagnosis | None) -> Status:
 
 def check_task(robot: Robot, task: Move, timed: bool = True) -> None:
     """Refuse what cannot be planned, with words. timed: a duration is needed."""
+    if not isinstance(robot, Robot):
+        raise ArgumentError(f"the robot must be an arm.Robot, got {type(robot).__name__}; arm.load(file) or arm.library(name) gives one")
     if not isinstance(task, Move):
         raise ArgumentError(f"the task must be an arm.Move, got {type(task).__name__}")
     if timed and task.duration is None:

@@ -50,6 +50,7 @@ RIVAL = 1.002  # times the shortest motion's duration, with few knots: up to thi
 CHALLENGES = 4  # times that something shorter is looked for
 SHORTER = 0.993  # of the best motion's time
 PATIENCE = 4.0, 8.0  # seconds of computing for the coolest motions of given durations, and for plans, where nothing else leads to anything
+CHOSEN = "the passing times that the task gives are left free: the shortest motion chooses its own"
 EARLY = 0.4, 0.6  # of the time allowed: for the search of branches, and for something shorter
 QUICK = Options(tolerance=1e-4, iterations=60)
 ROUGH = Options(tolerance=1e-4, iterations=100)  # of branches
@@ -69,7 +70,8 @@ def minimize_time(
     options: Options | None = None,
     supply: Any = None,
 ) -> Solution:
-    """The shortest motion of the task, within all limits of joints and drives; a duration in the task is only a first guess.
+    """The shortest motion of the task, within all limits of joints and drives; a duration in the task is only a first guess, and passing
+    times of via points are left free.
 
     knots: steps in time, at least.  guess: a motion to start from, besides the others.  starts: how many starts are tried (by default
     the joint cubic and a detour of every joint to both sides).  deadline: seconds after which the best so far is returned.
@@ -101,7 +103,8 @@ def minimize_time(
         best, notes = contest.best, contest.told
     diagnosis = between_knots(best) if best.ok else unfinished(best) or diagnose(best, None)
     best = replace(best, problem=replace(best.problem, supply=counted))
-    return solution(best, diagnosis, notes, time.perf_counter() - begin)
+    untimed = [CHOSEN] if any(via.at is not None for via in task.via) else []
+    return solution(best, diagnosis, [*untimed, *notes], time.perf_counter() - begin)
 
 
 def rested(early: Planner, planner: Planner, knots: int, low: Attempt) -> Found | None:

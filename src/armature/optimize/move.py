@@ -296,6 +296,7 @@ class MoveProblem:
         if trajectory is None:
             q, v, a = self.cubic(t)
         else:
+            self._fits(trajectory)
             scale = trajectory.duration / self.duration
             sample = trajectory(trajectory.t[0] + np.clip(t * scale, 1e-12, trajectory.duration * (1 - 1e-12)))
             q, v, a = sample.q, sample.v * scale, sample.a * scale**2
@@ -308,6 +309,14 @@ class MoveProblem:
         u = np.array(found.u)
         u[:, : self.robot.n] = np.diff(a, axis=0) / np.diff(t)[:, None]  # legs have steps of their own
         return replace(found, u=u)
+
+    def _fits(self, trajectory: Any) -> None:
+        """Refuse a guess that is no motion of this robot."""
+        if not isinstance(trajectory, Trajectory):
+            raise ArgumentError(f"guess: a {type(trajectory).__name__} is no motion; give an arm.Trajectory or an earlier arm.Solution")
+        if trajectory.n != self.robot.n:
+            has = f"the motion has {trajectory.n} joints, robot {self.robot.name!r} has {self.robot.n}"
+            raise ArgumentError(f"guess: {has} ({', '.join(self.robot.joint_names)}); give a motion of this robot")
 
     def cubic(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The joint cubic at times t: a Hermite cubic between the ends, a cubic spline through via points, with given velocities."""

@@ -27,6 +27,9 @@ class Via:
     at: float | None = None
     velocity: Any = None
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "at", _seconds(self.at, "passing time", "leave it out to have the best one found"))
+
 
 @dataclass(frozen=True)
 class Move:
@@ -35,20 +38,19 @@ class Move:
     start, goal: (n,) joint coordinates, rad or m, or {joint name: value}; with closed loops a goal may name the motors' joints only.
     duration: s; None where it is to be found.
     via: configurations to pass on the way, in order, as (n,) arrays or `Via` objects.
-    start_velocity, goal_velocity: (n,), rest by default.
+    start_velocity, goal_velocity: (n,), or {joint name: value} with 0 for the others; rest by default.
     """
 
     start: Any
     goal: Any
     duration: float | None = None
-    via: Sequence[Any] = ()
+    via: Any = ()
     start_velocity: Any = 0.0
     goal_velocity: Any = 0.0
 
     def __post_init__(self) -> None:
-        if self.duration is not None and not (np.isfinite(self.duration) and self.duration > 0):
-            raise ArgumentError(f"duration = {self.duration} s must be a positive number; leave it out to have it found")
-        stops = tuple(v if isinstance(v, Via) else Via(v) for v in self.via)
+        object.__setattr__(self, "duration", _seconds(self.duration, "duration", "leave it out to have it found"))
+        stops = _stops(self.via)
         object.__setattr__(self, "via", stops)
         given = [v.at for v in stops if v.at is not None]
         inside = all(0 < t < (self.duration or np.inf) for t in given)
@@ -60,7 +62,35 @@ class Move:
         start = configuration(robot, self.start, "start")
         goal = configuration(robot, reached(robot, start, self.goal), "goal")
         v0, v1 = velocity(robot, self.start_velocity, "start_velocity"), velocity(robot, self.goal_velocity, "goal_velocity")
+        self._apart(robot)
         return Ends(start, goal, v0, v1)
+
+    def _apart(self, robot: Robot) -> None:
+        """Refuse a via point where the one before it is, unless both have their time: a leg without a way has no duration of its own."""
+        places = [configuration(robot, via.configuration, f"via configuration {k}") for k, via in enumerate(self.via, start=1)]
+        for k, (a, b) in enumerate(itertools.pairwise(places), start=1):
+            if np.array_equal(a, b) and None in (self.via[k - 1].at, self.via[k].at):
+                raise ArgumentError(f"via points {k} and {k + 1} are the same place; leave one out, or give both a time, to stay there")
+
+
+def _seconds(value: Any, what: str, otherwise: str) -> float | None:
+    """A positive number, s; None stays None. otherwise: what to do instead of giving one."""
+    try:
+        number = None if value is None else float(value)
+    except (TypeError, ValueError):
+        number = np.nan
+    if number is not None and not (np.isfinite(number) and number > 0):
+        raise ArgumentError(f"{what} = {value} s must be a positive number; {otherwise}")
+    return number
+
+
+def _stops(via: Any) -> tuple[Via, ...]:
+    """Via points of a list of them or of configurations; one `Via` may stand alone."""
+    if isinstance(via, Via):
+        return (via,)
+    if isinstance(via, Mapping) or not np.iterable(via) or any(np.ndim(v) == 0 and not isinstance(v, Via | Mapping) for v in via):
+        raise ArgumentError(f"via = {via!r} must be a list of configurations or of arm.Via objects: via=[[…], […]]")
+    return tuple(v if isinstance(v, Via) else Via(v) for v in via)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +133,12 @@ def configuration(robot: Robot, value: Any, what: str) -> np.ndarray:
 
 
 def velocity(robot: Robot, value: Any, what: str, scalar: bool = True) -> np.ndarray:
-    """(n,) finite numbers; one number for all joints where `scalar`."""
+    """(n,) finite numbers; where `scalar`, one number for all joints will do, or {joint name: value} with 0 for the others."""
+    if scalar and isinstance(value, Mapping):
+        unknown = [k for k in value if k not in robot.joint_names]
+        if unknown:
+            raise ArgumentError(f"{what}: unknown joints {unknown}; joints are {', '.join(robot.joint_names)}")
+        value = [value.get(name, 0.0) for name in robot.joint_names]
     try:
         array = np.array(value, dtype=float)
     except (TypeError, ValueError):
