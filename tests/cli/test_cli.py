@@ -5,12 +5,15 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import armature as arm
+from armature.cli import output
 from armature.cli.main import run
 
 PLAN = ["plan", "burgevin", "--from", "0,90deg,0.9", "--to", "90deg,90deg,0.9", "-T", "0.8", "--payload", "2", "--knots", "40"]
@@ -137,6 +140,14 @@ def test_curve_writes_its_table_and_its_picture(tmp_path):
     assert data["energies"][0] > data["energies"][1] > data["energies"][2] > 0
     assert (tmp_path / "c.csv").read_text().startswith("duration [s],energy [J],losses [J]\n0.7")
     assert (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_curve_takes_passing_times_of_a_task_with_their_part_of_its_duration(tmp_path):
+    move = "start: [0, 1, 0.6], goal: [1.5, 1.4, 0.8], duration: 2.4, via: [{configuration: [0.7, 1.2, 0.7], at: 1.2}]"
+    (tmp_path / "task.yaml").write_text(f"robot: burgevin\nmove: {{{move}}}\n")
+    data = answered("curve", "task.yaml", "--durations", "1, 2", "--knots", "20", cwd=tmp_path)
+    half = arm.Move([0, 1, 0.6], [1.5, 1.4, 0.8], 1.0, via=[arm.Via([0.7, 1.2, 0.7], at=0.5)])
+    assert data["energies"][0] == pytest.approx(arm.minimize_energy(arm.library("burgevin"), half, knots=20).energy, rel=1e-3)
 
 
 def test_simulate_falls_holds_and_follows(motion, tmp_path, capsys):
@@ -279,13 +290,24 @@ def test_a_search_for_the_least_time_tells_how_it_goes(capsys, monkeypatch):
     assert "planning planar2: iteration" in told.err and "certificate: passed" in told.out
 
 
+def test_what_is_compiled_before_the_first_iteration_is_told_too(capsys, monkeypatch):
+    monkeypatch.setattr("armature.cli.output.PATIENCE", 0.01)
+    output.start()
+    with output.Progress("planning an arm") as progress:
+        time.sleep(0.5)
+        progress(SimpleNamespace(number=7, cost=1.0, violation=0.1))
+    told = capsys.readouterr().err.splitlines()
+    assert ["compiling" in line for line in told] == [True, False] and "iteration 7" in told[1]
+
+
 @pytest.mark.parametrize("times", [1, 2])
 def test_ctrl_c_ends_a_plan_with_the_best_so_far_and_a_second_one_at_once(times):
     move = ["six_axis", "--from", "lift=-80deg,elbow=140deg", "--to", "pan=60deg,lift=-10deg,elbow=20deg", "-T", "1.6", "--knots", "6000"]
     command = [sys.executable, "-m", "armature", "plan", *move, "--supply", "non-regenerative"]
     child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert child.stderr is not None
-    assert "iteration" in child.stderr.readline()  # after two seconds a line tells how it goes
+    lines = iter(child.stderr.readline, "")
+    assert any("iteration" in line for line in lines)  # after two seconds a line tells how it goes, or that it is being compiled
     child.send_signal(signal.SIGINT)
     assert "stopping with the best motion so far" in child.stderr.readline()
     if times == 2:

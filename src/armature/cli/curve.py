@@ -31,7 +31,7 @@ def curve(
     from armature.optimize.task import Move
 
     given = {"drives": drives, "payload": payload, "limits": limits, "hold": hold}
-    job = find_job(task, start, goal, "1", supply, "energy", knots, given)
+    job = find_job(task, start, goal, None, supply, "time", knots, given)  # a move needs no duration here
     if not isinstance(job.task, Move):
         raise ArgumentError("energy against time is for moves; this task follows a path, whose best duration `armature plan` finds")
     times = None if durations is None else _durations(durations)

@@ -6,6 +6,7 @@ import json
 import math
 import signal
 import sys
+import threading
 import time
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -108,8 +109,8 @@ def _cell(value: object) -> str:
 class Progress:
     """Shows how a search goes: a live line on terminals; elsewhere, after two seconds, a line every ten. Used as a context.
 
-    Call it with every iteration of the solver. The first Ctrl-C makes it answer True, which ends the search with the best motion so far;
-    the second one ends the program.
+    Call it with every iteration of the solver; until the first one comes, what is needed for the robot is being compiled, and that is told.
+    The first Ctrl-C makes it answer True, which ends the search with the best motion so far; the second one ends the program.
     """
 
     def __init__(self, title: str):
@@ -119,6 +120,7 @@ class Progress:
         self.begin = self.told = time.monotonic()
         self.wait = PATIENCE
         self._status: Any = None
+        self._begun = threading.Event()  # the first iteration, or the end
 
     def __enter__(self) -> Progress:
         if self.live:
@@ -127,6 +129,7 @@ class Progress:
 
             self._status = Status(f"{self.title} …", console=Console(stderr=True))
             self._status.start()
+        threading.Thread(target=self._compiling, name="armature progress", daemon=True).start()
         try:
             self._before = signal.signal(signal.SIGINT, self._interrupt)
         except ValueError:  # not in the main thread
@@ -134,6 +137,7 @@ class Progress:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._begun.set()
         if self._before is not None:
             signal.signal(signal.SIGINT, self._before)
         if self._status is not None:
@@ -147,11 +151,23 @@ class Progress:
 
     def __call__(self, iteration: Any) -> bool:
         """Tell of an iteration (number, cost, violation); True asks to stop."""
-        words = f"{self.title}: iteration {iteration.number}, cost {iteration.cost:.6g}, violation {iteration.violation:.1e}"
+        if not self._begun.is_set():
+            self._begun.set()
+            self.wait = PATIENCE
+        self._tell(f"iteration {iteration.number}, cost {iteration.cost:.6g}, violation {iteration.violation:.1e}")
+        return self.stopped
+
+    def _compiling(self) -> None:
+        """Until the first iteration: tell what is being waited for."""
+        while not self._begun.wait(0.2):
+            if time.monotonic() - self.begin > PATIENCE:
+                self._tell("compiling for this robot (kept on disk: later runs start at once)")
+
+    def _tell(self, words: str) -> None:
+        """A line on how it goes, if it is time for one."""
         seconds = time.monotonic() - self.begin
         if self._status is not None:
-            self._status.update(f"{words}, {seconds:.1f} s")
+            self._status.update(f"{self.title}: {words}, {seconds:.1f} s")
         elif time.monotonic() - self.told > self.wait:
             self.told, self.wait = time.monotonic(), 10.0
-            note(f"{words}, {seconds:.0f} s")
-        return self.stopped
+            note(f"{self.title}: {words}, {seconds:.0f} s")
