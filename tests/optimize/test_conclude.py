@@ -1,6 +1,5 @@
 """Searches that fail: what is found out then, which motions are known to do the task, and when the motion known is the plan."""
 
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +9,7 @@ from armature.optimize.certify import margins
 from armature.optimize.conclude import CUBIC, Watch, calmer, keeps, known, no_worse
 from armature.optimize.driven import Weights
 from armature.optimize.earlier import nearest_passing, warped
+from armature.optimize.effort import spent
 from armature.optimize.forbidden import forbidden, lifts, weighed
 from armature.optimize.guess import joint_cubic
 from armature.optimize.holding import carrier, reloaded
@@ -60,10 +60,25 @@ def test_a_search_that_gets_stuck_lasts_only_as_long_as_may_help(early):
     short = Watch(replace(problem, move=Move(START, GOAL, 0.5 * fastest.motion.duration)), None)
     late = Watch(problem, None)
     for watch in (short, late):
-        begin = time.thread_time()
+        begin = spent()
         watch.look()
-        assert watch.until < time.thread_time() + 0.5 and watch.until > begin
+        assert watch.until < spent() + 0.5 and watch.until > begin
     assert not short.fits and late.fits and late.untimely and late.hopeless and not short.hopeless
+
+
+def test_budgets_count_work_and_not_the_clock():
+    """A callback that takes its time changes nothing of what is found, and a smaller budget ends earlier."""
+    task = MoveProblem(ARM, Move(START, GOAL, via=[WAY]), None, 20)
+    counted, found = [], []
+    for slow in (0, 20_000):
+        begin = spent()
+        found.append(shortest(task, 0.2, lambda line, slow=slow: sum(range(slow)) < 0))
+        counted.append(spent() - begin)
+    assert counted[0] == pytest.approx(counted[1], rel=1e-9) and counted[0] > 0.05
+    assert np.array_equal(found[0].motion.q, found[1].motion.q) and len(found[0].result.iterations) == len(found[1].result.iterations)
+    begin = spent()
+    shortest(task, 0.02)
+    assert 0.0 < spent() - begin < 0.7 * counted[0]
 
 
 def test_a_known_motion_is_the_plan_where_no_search_ends():

@@ -1,6 +1,5 @@
 """What a search for the least time ends with: nothing shorter, from any of several starts; prices that cost nothing any more."""
 
-import time
 from dataclasses import replace
 
 import pytest
@@ -9,6 +8,7 @@ from armature.optimize.by_durations import by_plans
 from armature.optimize.certify import certify
 from armature.optimize.contest import LITTLE, contested
 from armature.optimize.driven import Weights
+from armature.optimize.effort import spent
 from armature.optimize.interior import Options
 from armature.optimize.ladder import Rung, cubic_heat, kept, prices, share, sharpened
 from armature.optimize.loop_move import move_problem
@@ -42,7 +42,7 @@ def test_no_contest_is_told_where_the_time_allowed_ran_out():
     free = free_problem(move_problem(robot, PLANAR, "regenerative", 50, free=True))
     least = minimize_time(robot, PLANAR, starts=1)
     slow = replace(free, free=False, move=replace(PLANAR, duration=1.1 * least.duration))
-    late = Planner(Weights(time=1.0), None, None, budget=time.thread_time() - 1.0)
+    late = Planner(Weights(time=1.0), None, None, budget=spent() - 1.0)
     cool = replace(late, weights=Weights(heat=1.0)).attempt(slow, slow.guess(least.trajectory))
     contest = contested(late, free, cool, [])
     assert contest.best is cool and contest.starts == 0 and contest.told == []

@@ -7,7 +7,6 @@ upwards until one is possible, then down again.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -16,6 +15,7 @@ from armature.motion.trajectory import Trajectory
 from armature.optimize.carry import carried
 from armature.optimize.certify import ALLOWED
 from armature.optimize.driven import Weights
+from armature.optimize.effort import spent
 from armature.optimize.interior import Options
 from armature.optimize.move import MoveProblem
 from armature.optimize.plan import NEAR, Attempt, Planner, greatest_power, narrow
@@ -72,7 +72,7 @@ def by_plans(planner: Planner, problem: MoveProblem, first: float) -> Found | No
 
 def planned_in(planner: Planner, problem: MoveProblem, duration: float) -> Found | None:
     """A plan of this duration that keeps all limits, found soon; None where there is none."""
-    soon = replace(planner, budget=time.thread_time() + SOON)
+    soon = replace(planner, budget=spent() + SOON)
     found = soon.plan(replace(problem, free=False, move=replace(problem.move, duration=duration)))
     return found if found[0].ok and found[0].runs else None
 

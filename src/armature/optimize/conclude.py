@@ -19,6 +19,7 @@ from armature.optimize.certify import ALLOWED, MEANS, Margin, margins
 from armature.optimize.diagnose import FAR, between_knots, coolest, diagnose, hottest, least_hot, whirling
 from armature.optimize.driven import Weights
 from armature.optimize.earlier import Passed, nearest_passing, timed
+from armature.optimize.effort import spent
 from armature.optimize.forbidden import Weighed, lifts, weighed
 from armature.optimize.guess import stretched
 from armature.optimize.move import MoveProblem
@@ -61,7 +62,7 @@ class Watch:
 
     def __init__(self, problem: MoveProblem, callback: Callable | None) -> None:
         self.problem, self.callback, self.stopped, self.cut = problem, callback, False, False
-        self.looked, self.begun, self.until = False, time.thread_time(), math.inf
+        self.looked, self.begun, self.until = False, spent(), math.inf
         self.fastest: Attempt | None = None
         self.passed: Passed | None = None
         self.weight: Weighed | None = None
@@ -84,7 +85,7 @@ class Watch:
 
     def grant(self, seconds: float) -> None:
         """Let the search go on for so many seconds of computing."""
-        self.until = time.thread_time() + seconds
+        self.until = spent() + seconds
 
     @property
     def fits(self) -> bool:
@@ -132,12 +133,12 @@ class Watch:
         self.stopped = self.stopped or bool(self.callback and self.callback(line))
         if line.elastic and not self.stopped:
             self.look()
-        elif time.thread_time() > self.begun + LONG and not self.stopped:
+        elif spent() > self.begun + LONG and not self.stopped:
             self.begun = math.inf
             if lifts(self.problem):
                 self.look()
         # where the duration is long enough, a search whose rows do not stretch is not stuck
-        over = time.thread_time() > self.until and (line.elastic or not self.fits or self.hopeless)
+        over = spent() > self.until and (line.elastic or not self.fits or self.hopeless)
         self.cut = self.cut or over
         return self.stopped or over
 
@@ -234,7 +235,7 @@ def calmer(fastest: Attempt) -> Attempt:
     ends, T = fastest.problem.ends, fastest.motion.duration
     if not fastest.ok or not np.any([ends.v0, ends.v1]):
         return fastest
-    planner = Planner(Weights(heat=1.0), PATIENT, budget=time.thread_time() + CALMING)
+    planner = Planner(Weights(heat=1.0), PATIENT, budget=spent() + CALMING)
     tasks = (replace(fastest.problem, free=False, move=replace(fastest.problem.move, duration=factor * T)) for factor in SLOWER)
     tried = (planner.attempt(task, task.guess(fastest.motion), rigid=True) for task in tasks if not planner.late)
     return next((found for found in tried if found.ok and OFTEN.by(found.margins)), fastest)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +12,7 @@ from armature.optimize.baseline import stretched as slowed
 from armature.optimize.certify import ALLOWED, MEANS, Margin, fine_times, margins
 from armature.optimize.driven import Weights
 from armature.optimize.earlier import Passed
+from armature.optimize.effort import spent
 from armature.optimize.forbidden import heavy
 from armature.optimize.guess import stretched
 from armature.optimize.holding import at_rest, carrier, too_heavy
@@ -150,7 +150,7 @@ def coolest(problem: MoveProblem, motion: Trajectory | None = None) -> Attempt:
     for start in (motion, None) if motion is not None else (None,):
         found = planner.attempt(rounded, rounded.guess(start), rigid=True)
         if found.ok:
-            return replace(planner, budget=time.thread_time() + SHARPENING).best(task, found.motion)
+            return replace(planner, budget=spent() + SHARPENING).best(task, found.motion)
     return found
 
 

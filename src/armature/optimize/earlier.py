@@ -9,7 +9,6 @@ Between the times asked for, t, and those of the shortest motion brought to the 
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -17,6 +16,7 @@ import numpy as np
 
 from armature.motion.trajectory import Trajectory
 from armature.optimize.driven import Weights
+from armature.optimize.effort import spent
 from armature.optimize.interior import Options
 from armature.optimize.move import MoveProblem
 from armature.optimize.plan import Attempt, Planner, greatest_power
@@ -47,7 +47,7 @@ def nearest_passing(problem: MoveProblem, fastest: Attempt, seconds: float) -> P
     """The possible passing times nearest to those asked for; None where not even the shortest motion's are found to be.
 
     fastest: the shortest motion, which chooses them, no longer than the task."""
-    planner = Planner(Weights(heat=1.0), ROUGH, budget=time.thread_time() + seconds)
+    planner = Planner(Weights(heat=1.0), ROUGH, budget=spent() + seconds)
     few = replace(problem, supply=ANY, N=min(problem.N, COARSE), free=False, directions=None)
     few = replace(few, smooth=replace(few.driven.smooth, power=WIDE * greatest_power(few) if few.driven.smooth.power else 0.0))
     scale = problem.duration / fastest.motion.duration

@@ -9,7 +9,6 @@ Which motion carries most is found by halving between a payload that can be move
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -22,6 +21,7 @@ from armature.optimize.carry import carried
 from armature.optimize.certify import ALLOWED, Margin, fine_times, torque_margins
 from armature.optimize.detours import detours
 from armature.optimize.driven import Weights
+from armature.optimize.effort import spent
 from armature.optimize.holding import Carrier, carrier, reloaded
 from armature.optimize.interior import Options
 from armature.optimize.ladder import cubic_heat
@@ -64,7 +64,7 @@ class Moved(NamedTuple):
 
 def greatest_payload(problem: MoveProblem, most: float, seconds: float) -> Moved | None:
     """The greatest payload of at most so many kg with which the task is possible in its duration; None where none was found in time."""
-    load, planner = carrier(problem.robot), Planner(calm(problem), ROUGH, budget=time.thread_time() + seconds)
+    load, planner = carrier(problem.robot), Planner(calm(problem), ROUGH, budget=spent() + seconds)
     if load is None or load.mass <= 0.0 or most <= 0.0:
         return None
     task, sharp = (replace(rough(problem), smooth=rounded(problem, width)) for width in (WIDE, SHARP))
@@ -72,7 +72,7 @@ def greatest_payload(problem: MoveProblem, most: float, seconds: float) -> Moved
     for part in parts(task, load, most):
         best = None if planner.late else moved(planner, task, sharp, load, part * most, None)
         if part == DOWN[0] and (best is None or best.mass == 0.0):
-            best = round_about(replace(planner, budget=time.thread_time() + ROUND * seconds), task, sharp, load, part * most) or best
+            best = round_about(replace(planner, budget=spent() + ROUND * seconds), task, sharp, load, part * most) or best
         if best is not None and best.mass > 0.0:
             return other_ways(planner, task, sharp, load, climbed(planner, task, sharp, load, best, high), most)
         high = part * most if best is None else high

@@ -22,9 +22,10 @@ from armature.optimize.contest import alike, contested
 from armature.optimize.detours import detours, skewed, waverings
 from armature.optimize.diagnose import between_knots, diagnose
 from armature.optimize.driven import Weights
+from armature.optimize.effort import solve, spent
 from armature.optimize.follow_path import FollowPath
 from armature.optimize.forbidden import forbidden
-from armature.optimize.interior import Options, solve
+from armature.optimize.interior import Options
 from armature.optimize.ladder import Rung, copper, cubic_heat, kept, ladder, merit, prices, sharpened
 from armature.optimize.least_along import least_time_along
 from armature.optimize.loop_move import move_problem
@@ -258,7 +259,7 @@ def settled(planner: Planner, problem: MoveProblem, best: Attempt, notes: list[s
         return best, notes
     known = best.motion if best.ok else None
     first = known.duration if known is not None else problem.duration
-    allowed = lambda seconds: replace(planner, budget=time.thread_time() + seconds)
+    allowed = lambda seconds: replace(planner, budget=spent() + seconds)
     found = by_durations(allowed(PATIENCE[0]), problem, first, known)
     return found or by_plans(allowed(PATIENCE[1]), replace(problem, N=min(problem.N, COARSE)), first) or (best, notes)
 

@@ -24,8 +24,9 @@ from armature.optimize.carry import Known, carried
 from armature.optimize.certify import MEANS, Margin, margins
 from armature.optimize.driven import Supply, Weights
 from armature.optimize.dry import KEPT, NARROW, directed, directions, exact_friction, keeps_directions, kept_directions, next_to_rest
+from armature.optimize.effort import solve, spent
 from armature.optimize.gears import NARROWEST, narrow, narrowed, standing
-from armature.optimize.interior import Options, solve
+from armature.optimize.interior import Options
 from armature.optimize.move import MoveProblem, default_smooth
 from armature.optimize.problem import Guess
 from armature.optimize.refine import ENOUGH, FINEST, cures_of, turns_at
@@ -144,7 +145,7 @@ class Attempt:
 class Planner:
     """What all solves of one plan share. weights: the cost.  deadline: of the clock `time.perf_counter`, s.
 
-    budget: of the clock `time.thread_time`, s, looked at between solves: searches of our own end alike on a busy machine.
+    budget: of what searches count (`effort.spent`), s, looked at between solves.
     thorough: whether narrow corners of dry friction are tried too (dry.py)."""
 
     weights: Weights
@@ -161,7 +162,7 @@ class Planner:
     @property
     def late(self) -> bool:
         """Whether the time is used up."""
-        return self.left() == 0.0 or (self.budget is not None and time.thread_time() > self.budget)
+        return self.left() == 0.0 or (self.budget is not None and spent() > self.budget)
 
     @property
     def precise(self) -> Options:

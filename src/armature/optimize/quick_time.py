@@ -6,7 +6,6 @@ another branch is clearly shorter is asked with coarse knots from detours of eve
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -15,7 +14,8 @@ import numpy as np
 
 from armature.optimize.carry import carried
 from armature.optimize.driven import Weights
-from armature.optimize.interior import Options, solve, stages
+from armature.optimize.effort import solve, spent
+from armature.optimize.interior import Options
 from armature.optimize.ladder import sharpened
 from armature.optimize.min_time import COUNTED_LATER, at_most, branches, detours, free_problem
 from armature.optimize.move import MoveProblem
@@ -42,16 +42,15 @@ def shortest(problem: MoveProblem, seconds: float, callback: Callable | None = N
 
     enough: s; the first motion that takes no longer ends the search.  slower: whether slower motions are tried where this fails."""
     asked, problem = problem.duration, free_problem(replace(problem, supply=COUNTED_LATER, free=True))
-    stages(problem.driven.model)  # compiling does not count
-    planner = Planner(Weights(time=1.0), SOON, callback, budget=time.thread_time() + seconds)
-    hasty = replace(planner, callback=planner.unless_stretched, budget=time.thread_time() + HALF * seconds)
+    planner = Planner(Weights(time=1.0), SOON, callback, budget=spent() + seconds)
+    hasty = replace(planner, callback=planner.unless_stretched, budget=spent() + HALF * seconds)
     best = branches(hasty, problem, None, 1)
     best = best if best.ok and best.motion.duration <= enough else sharp(planner, problem, best)
     if best.ok and best.motion.duration <= enough:
         return best
     if not best.ok:
         return (from_slower(planner, problem, asked) if slower else None) or best
-    doubts = replace(planner, budget=time.thread_time() + DOUBT * seconds)
+    doubts = replace(planner, budget=spent() + DOUBT * seconds)
     for _ in range(CHALLENGES):
         found = clearly_faster(doubts, replace(problem, N=min(problem.N, COARSE)), best)
         better = sharpened(planner, problem, found, *PRICES) if found is not None else None
@@ -68,7 +67,7 @@ def sharp(planner: Planner, problem: MoveProblem, best: Attempt) -> Attempt:
 
 def from_slower(planner: Planner, problem: MoveProblem, asked: float) -> Attempt | None:
     """The shortest motion by way of slower ones of given durations, which are found more easily; None where no duration tried will do."""
-    search = replace(planner, weights=Weights(heat=1.0), budget=time.thread_time() + MORE)
+    search = replace(planner, weights=Weights(heat=1.0), budget=spent() + MORE)
     coarse = replace(problem, N=min(problem.N, COARSE))
     tried = (within(search, coarse, factor * asked, None) for factor in UPWARDS if not search.late)
     slow = next((found for found in tried if found is not None), None)
