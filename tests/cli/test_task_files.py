@@ -137,3 +137,34 @@ def test_all_mistakes_of_a_task_are_told_at_once(folder):
 
 def test_units_of_the_schema_s_examples_are_readable():
     assert TaskFile.model_json_schema()["properties"]["knots"]["minimum"] == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("move: {start: {r: 30 deg}, goal: {phi: 1}, duration: 1}\n", 2, "move.start: joint 'r' slides: '30 deg'"),
+        ("move: {start: [0, 1, 0.5 m], goal: [1 m, 1, 0.5], duration: 1}\n", 2, "move.goal: joint 'phi' turns: '1 m'"),
+        (
+            "limits: {r: {velocity: 90 deg/s}}\nmove: {start: {}, goal: {phi: 1}, duration: 1}\n",
+            2,
+            "limits.r: joint 'r' slides: '90 deg/s'",
+        ),
+        (
+            "move:\n  start: {}\n  goal: {phi: 1}\n  duration: 1\n  via:\n    - {configuration: {r: 1 rad}, at: 0.5}\n",
+            7,
+            "joint 'r' slides",
+        ),
+        ("move: {start: {}, goal: {phi: 1}, duration: 1, goal_velocity: {phi: 1 m/s}}\n", 2, "joint 'phi' turns: '1 m/s'"),
+    ],
+)
+def test_an_angle_of_a_joint_that_slides_is_refused_and_a_length_of_one_that_turns(folder, text, line, words):
+    with pytest.raises(FileError) as error:
+        task(folder, "robot: burgevin\n" + text)
+    assert words in str(error.value) and f"t.yaml:{line}:" in str(error.value)
+
+
+def test_limits_of_a_robot_s_own_file_are_in_its_joints_units(folder):
+    link = "{name: a, joint: slide, kind: prismatic, mass: 1, limits: {upper: 90 deg}}"
+    (folder / "r.yaml").write_text(f"name: r\nlinks:\n  - {link}\n")
+    with pytest.raises(FileError, match=r"r\.yaml:3: joint 'slide' slides: '90 deg' has the wrong kind of unit; give it in m"):
+        arm.load(folder / "r.yaml")

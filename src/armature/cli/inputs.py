@@ -92,12 +92,16 @@ def state(robot: Robot, text: str | None, what: str, units: tuple[str, ...] = ("
     """(n,) numbers from 'a, b, c' or 'joint=a, joint=b'; joints that are not named keep those of `start`, by default 0 or the end of their
     range nearest to it."""
     from armature.optimize.job_file import configuration
+    from armature.robot.unit import suits
 
     parts = [part.partition("=") for part in (text or "").split(",") if part.strip()]
     if robot.nq != robot.nv and parts:
         raise ArgumentError(f"{what}: robot {robot.name!r} has a floating base; this verb takes robots on a fixed base")
     try:
-        if parts and not any(equals for _, equals, _ in parts):
+        named = any(equals for _, equals, _ in parts)
+        for joint, value in zip(robot.joint_names, parts) if not named else ((name.strip(), (value,)) for name, _, value in parts):
+            suits(robot, joint, value[0].strip(), " or ".join(units))
+        if parts and not named:
             return configuration(robot, coordinates(text or "", what, units), start)
         return configuration(robot, {name.strip(): _number(value.strip(), what, units) for name, _, value in parts}, start)
     except ArgumentError as error:

@@ -27,6 +27,7 @@ from armature.robot.hold import resting, with_held
 from armature.robot.library import library
 from armature.robot.load import load
 from armature.robot.model import Robot
+from armature.robot.unit import limits_suit, suits
 from armature.text import read_text
 
 
@@ -95,6 +96,14 @@ class _Maker:
             raise FileError(words, self.file, line_of(self.data, place))
         return file
 
+    def suited(self, robot: Robot, *place: Any, either: str = "rad or m") -> None:
+        """Refuse units of the wrong kind in what is given joint by joint at a place: angles of joints that slide, lengths of others."""
+        given = raw(self.data, place)
+        given = dict(zip(robot.joint_names, given)) if isinstance(given, list) else given
+        for joint, value in given.items() if isinstance(given, Mapping) else ():
+            with self.at(*place):
+                suits(robot, joint, value, either)
+
     # --- the robot ------------------------------------------------------------------------------------------------------
 
     def robot(self) -> Robot:
@@ -121,6 +130,7 @@ class _Maker:
             return robot.with_limits(self.near(limits, "limits"))
         for name, given in limits.items():
             with self.at("limits", name):
+                limits_suit(robot, name, raw(self.data, ("limits", name)))
                 robot = robot.with_limits({name: given.model_dump(exclude_unset=True)})
         return robot
 
@@ -139,12 +149,22 @@ class _Maker:
 
     def move(self, robot: Robot, part: MovePart) -> Move:
         """The move, with all configurations as arrays."""
+        for key, either in (
+            ("start", "rad or m"),
+            ("goal", "rad or m"),
+            ("start_velocity", "rad/s or m/s"),
+            ("goal_velocity", "rad/s or m/s"),
+        ):
+            self.suited(robot, "move", key, either=either)
         with self.at("move", "start"):
             start = configuration(robot, part.start, None)
         with self.at("move", "goal"):
             goal = configuration(robot, part.goal, start)
         stops = []
         for k, stop in enumerate(part.via):
+            inner = ("configuration",) if isinstance(stop, ViaPart) else ()
+            self.suited(robot, "move", "via", k, *inner)
+            self.suited(robot, "move", "via", k, "velocity", either="rad/s or m/s")
             with self.at("move", "via", k):
                 via = stop if isinstance(stop, ViaPart) else ViaPart(configuration=stop)
                 stops.append(Via(configuration(robot, via.configuration, start), via.at, rates(robot, via.velocity)))
@@ -190,6 +210,14 @@ class _Maker:
 
     def _places(self, given: Any, key: str) -> Any:
         return self.near(given, "path", key) if isinstance(given, str) else [place(p) for p in given]
+
+
+def raw(data: Any, place: Sequence[Any]) -> Any:
+    """What a file says at a place, as it stands there; None where there is nothing."""
+    for step in place:
+        inside = step in data if isinstance(data, Mapping) else isinstance(data, list) and isinstance(step, int) and step < len(data)
+        data = data[step] if inside else None
+    return data
 
 
 def place(given: Any) -> Goal:

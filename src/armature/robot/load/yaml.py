@@ -15,6 +15,7 @@ from armature.robot.load.loops import loop_of
 from armature.robot.load.schema import LETTERS, BodyPart, LinkPart, RobotPart
 from armature.robot.load.xml import Source
 from armature.robot.model import IDENTITY, Joint, Kind, Limits, Link, Mimic, Robot, Rotor, Visual
+from armature.robot.unit import limits_suit
 from armature.text import read_text
 
 
@@ -47,6 +48,11 @@ def _build(part: RobotPart, data: Any, path: object) -> Robot:
     for problem in structure.problems(links, joints):
         raise FileError(str(problem), path, line_of(data, places[problem.index + (problem.element == "joint")]))
     robot = located(0, Robot, part.name, tuple(links), tuple(joints), names[0], part.gravity)
+    for i, (joint, link) in enumerate(zip(robot.joints, data["links"])):
+        try:
+            limits_suit(robot, joint.name, link.get("limits"))
+        except ArmatureError as e:
+            raise FileError(str(e), path, line_of(data, ("links", i, "limits"))) from None
     source, lines = Source(path), {name: line_of(data, place) for name, place in zip(names, places)}
     for problem in check(robot):
         link = problem.name if problem.element == "link" else robot.joint(problem.name).child
