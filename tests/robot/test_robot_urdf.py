@@ -244,6 +244,16 @@ def test_unphysical_inertias_are_kept_with_a_warning(tmp_path):
     assert robot.link("a").inertia == (1.0, 1.0, -0.5, 0.0, 0.0, 0.0)
 
 
+def test_a_robot_without_any_mass_is_a_doubt(tmp_path):
+    joint = '<joint name="j" type="revolute"><parent link="a"/><child link="b"/></joint>'
+    heavy = '<link name="b"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+    with pytest.warns(ArmatureWarning, match=r"arm\.urdf:1: robot 'r': no link that moves has a mass"):
+        read(tmp_path, f'<robot name="r"><link name="a"/><link name="b"/>{joint}</robot>')
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read(tmp_path, f'<robot name="r"><link name="a"/>{heavy}{joint}</robot>')
+
+
 def test_repairs_are_warnings_with_the_line(tmp_path):
     with pytest.warns(ArmatureWarning, match=r"arm\.urdf:2: .*taken as a point mass"):
         assert read(tmp_path, inertial('<mass value="1"/>')).link("a").inertia == (0.0,) * 6

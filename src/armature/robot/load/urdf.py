@@ -47,6 +47,9 @@ def robot_from_urdf(root: Element, path: object) -> Robot:
     link_lines = {link.name: _inertial_line(e) for link, e in zip(links, link_elements)}
     for problem in check(robot):
         source.warn((link_lines if problem.element == "link" else lines)[problem.name], str(problem))
+    if any(j.kind != "fixed" for j in joints) and not any(link.mass for link in links if link.name != base):
+        words = "no link that moves has a mass, so that nothing but motors takes energy; give every link its <inertial>"
+        source.warn(root.sourceline, f"robot {robot.name!r}: {words}")
     return robot
 
 
