@@ -6,14 +6,19 @@ import signal
 import subprocess
 import sys
 import urllib.request
+from dataclasses import replace
 from typing import ClassVar
 
+import numpy as np
 import pytest
 
 from armature.cli import view as verb
 from armature.errors import ArmatureError, ArmatureWarning
+from armature.optimize.task import Move
 from armature.web import server as servers
 from armature.web.opening import opened
+from armature.web.session import Session
+from armature.web.words import card
 
 
 def test_command_serves_its_page_and_ends_by_ctrl_c():
@@ -62,6 +67,16 @@ def test_task_file_is_opened(tmp_path):
     )
     wish = opened(str(tmp_path / "task.yaml")).wish
     assert wish.duration == 1.1 and wish.supply == "non-regenerative" and wish.goal.tolist() == [0.5, -0.4]
+
+
+def test_via_points_and_end_velocities_of_a_task_are_kept(tmp_path):
+    via = "via: [{configuration: [0.1, 0.3], at: 0.4 s}], goal_velocity: [0.2, 0]"
+    (tmp_path / "task.yaml").write_text(f"robot: planar2\nmove: {{start: [-0.5, 0.4], goal: [0.5, -0.4], duration: 1 s, {via}}}\n")
+    wish = opened(str(tmp_path / "task.yaml")).wish
+    slower = replace(wish, duration=2.0, goal=np.array([0.6, -0.4])).task
+    assert isinstance(slower, Move) and slower.goal.tolist() == [0.6, -0.4] and slower.duration == 2.0
+    assert [stop.at for stop in slower.via] == [0.8] and slower.vectors(wish.robot).v1.tolist() == [0.2, 0.0]
+    assert "1 via point," in card(Session(wish), "")
 
 
 @pytest.mark.parametrize("what", ["nothing.urdf", "nothing.db", "nothing.npz", "no_such_robot", "nothing.yaml"])

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from lxml import etree  # pyright: ignore[reportAttributeAccessIssue] (lxml carries no types)
 
 from armature.errors import ArgumentError, FileError
@@ -124,6 +125,7 @@ def _has(path: Path, keys: str) -> bool:
 
 def _task(path: Path) -> Wish:
     from armature.optimize.job_file import load_job
+    from armature.optimize.min_time import loose
     from armature.optimize.task import Move
 
     job = load_job(path)
@@ -131,4 +133,7 @@ def _task(path: Path) -> Wish:
         raise FileError("the task follows a path; the app plans moves between two configurations: use `armature plan` for paths", path)
     ends = job.task.vectors(job.robot)
     first = first_wish(job.robot)
-    return Wish(job.robot, ends.q0, ends.q1, job.task.duration or first.duration, 0.0, named(job.supply), job.objective)
+    T = job.task.duration or first.duration
+    bare = not job.task.via and not np.any(ends.v0) and not np.any(ends.v1)
+    given = None if bare else replace(job.task, duration=T, via=job.task.via if job.task.duration else loose(job.task))
+    return Wish(job.robot, ends.q0, ends.q1, T, 0.0, named(job.supply), job.objective, given=given)

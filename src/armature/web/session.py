@@ -16,6 +16,7 @@ from armature.dynamics.inverse_kinematics import inverse_kinematics, middle
 from armature.errors import ArgumentError
 from armature.motion import shapes
 from armature.motion.trajectory import Trajectory
+from armature.optimize.baseline import stretched
 from armature.optimize.curve import Curve
 from armature.optimize.follow_path import FollowPath
 from armature.optimize.job import Job
@@ -60,6 +61,7 @@ class Wish:
 
     robot: without payload.  start, goal: (n,), rad or m.  duration: s.  payload: kg at the hand.  supply: its name, or None for the
     robot's own.  objective: "energy" or "time".  way: of the hand from start to goal: "free", a straight "line", or an "arc" above it.
+    given: the move of a task file, whose via points and end velocities a free way keeps; passing times as parts of the duration.
     """
 
     robot: Robot
@@ -70,6 +72,7 @@ class Wish:
     supply: Any = None
     objective: str = "energy"
     way: str = "free"
+    given: Move | None = None
 
     @property
     def loaded(self) -> Robot:
@@ -79,7 +82,14 @@ class Wish:
     @cached_property
     def task(self) -> Move | FollowPath:
         """What is asked for; an ArgumentError where the hand cannot follow the way."""
-        return Move(self.start, self.goal, self.duration) if self.way == "free" else self._along()
+        return self._move() if self.way == "free" else self._along()
+
+    def _move(self) -> Move:
+        """From start to goal, by way of what the task file gives."""
+        if self.given is None:
+            return Move(self.start, self.goal, self.duration)
+        ends = {"start": self.start, "goal": self.goal}
+        return replace(stretched(self.given, self.duration, self.given.duration or self.duration), **ends)
 
     def _along(self) -> FollowPath:
         """The same with the hand on a given way. An arm that cannot turn its hand at will leads only the hand's place along it."""

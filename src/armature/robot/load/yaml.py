@@ -48,7 +48,7 @@ def _build(part: RobotPart, data: Any, path: object) -> Robot:
     for problem in structure.problems(links, joints):
         raise FileError(str(problem), path, line_of(data, places[problem.index + (problem.element == "joint")]))
     robot = located(0, Robot, part.name, tuple(links), tuple(joints), names[0], part.gravity)
-    for i, (joint, link) in enumerate(zip(robot.joints, data["links"])):
+    for i, (joint, link) in enumerate(zip(robot.joints, data.get("links", ()))):
         try:
             limits_suit(robot, joint.name, link.get("limits"))
         except ArmatureError as e:
