@@ -130,7 +130,7 @@ def test_a_payload_that_cannot_be_lifted_past_the_horizontal_is_told_with_the_on
     # it stands nearly upright and shall hang: between them it is stretched out
     heavy = library("planar2").with_payload(12.0)
     found = told(heavy, Move([0.05, 0.0], [3.1, 0.0], 4.0))
-    assert "cannot be moved" in found.sentence and 0 < found.greatest_payload < 12.0
+    assert "cannot carry it, not even slowly" in found.sentence and 0 < found.greatest_payload < 12.0
     lighter = minimize_energy(library("planar2").with_payload(0.99 * found.greatest_payload), Move([0.05, 0.0], [3.1, 0.0], 4.0))
     assert lighter.ok and lighter.certificate.ok
 
@@ -180,8 +180,8 @@ def test_a_cycle_that_is_too_hot_is_told_with_the_pause_that_cools_it():
     plan = minimize_energy(robot, cycle)
     found = plan.diagnosis
     assert "too hot" in found.sentence and found.limit == "average heat" and found.pause > 0
-    # what the sentence says is the mean over the motion alone; with the pause it is the limit
-    assert (0.3 + found.amount) * 1.4 / (1.4 + found.pause) == pytest.approx(0.3)
+    # what the sentence says is the mean over the motion alone; with the pause it is the limit, but for what plans are left to be found with
+    assert (0.3 + found.amount) * 1.4 / (1.4 + found.pause) == pytest.approx(0.98 * 0.3)
     in_time = lambda T: minimize_energy(robot, replace(cycle, duration=T, via=[Via(GOAL, velocity=0.0)]))
     assert found.shortest_duration is not None
     assert in_time(found.shortest_duration).certificate.ok and not in_time(0.97 * found.shortest_duration).ok

@@ -27,7 +27,7 @@ from armature.optimize.plan import IDLE, Attempt, Planner
 from armature.optimize.quick_time import PATIENT, shortest
 from armature.optimize.refine import ENOUGH, drawn_in_there, finer_problem
 from armature.optimize.result import Iteration
-from armature.optimize.slower import OFTEN, Allowed
+from armature.optimize.slower import OFTEN, RATES, Allowed
 from armature.optimize.solution import Diagnosis
 
 AFTER_ALL = 0.3  # seconds of computing that are spent on what will not succeed, to have something to look at
@@ -35,7 +35,7 @@ DOUBTFUL = 0.4  # the same where the duration asked for is a little below the sh
 OTHERWISE = 0.4  # the same where a better start is known
 DISTANT = 0.25  # of the way to the shortest motion's passing times: possible ones beyond it are far from those asked for
 HOPELESS = 0.1  # the same where it is known that the search does not lead on
-LONG = 0.5  # seconds of computing after which it is asked whether the payload is in the way
+LONG = 0.5  # seconds of computing after which it is asked what is in the way, if the joint cubic breaks limits
 GLANCE = 0.5  # seconds of computing, about, to find a short motion where it may be
 UNKNOWN = 1.0  # the same where nothing is known
 CALMING = 0.3  # the same for a shortest motion that keeps limits between knots
@@ -52,7 +52,7 @@ NEARLY = 0.02  # violation, as a fraction of the limit, of a motion that is wort
 DRAWS = 8  # times that a limit is drawn in at most
 ASTRAY = 5.0  # times what was exceeded before
 NEAR = Allowed(2e-3, 2e-3, 0.2, 4)  # what a motion may exceed that is said to do the task
-CLEARLY = 0.97  # of the shortest motion found: below this the search is given up
+CLEARLY = 0.98  # of the shortest motion found: below this the search is given up
 
 
 class Watch:
@@ -93,6 +93,16 @@ class Watch:
         return self.fastest is not None and self.fastest.ok and self.fastest.motion.duration <= self.problem.duration
 
     @property
+    def short(self) -> bool:
+        """Whether the duration asked for is clearly less than the shortest motion's."""
+        return self.fastest is not None and self.fastest.ok and self.problem.duration < CLEARLY * self.fastest.motion.duration
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether a search is given up though its rows do not stretch: what is known speaks against it."""
+        return self.short or self.hopeless or (self.weight is not None and not self.fits)
+
+    @property
     def hopeless(self) -> bool:
         """Whether the payload or passing times are out of reach, whatever the search finds."""
         return self.untimely or (self.weight is not None and self.weight.certain)
@@ -109,7 +119,7 @@ class Watch:
         if self.fastest is None or not self.fastest.ok:
             return UNKNOWN
         if not self.fits:
-            return AFTER_ALL if self.problem.duration < CLEARLY * self.fastest.motion.duration else DOUBTFUL
+            return AFTER_ALL if self.short else DOUBTFUL
         return HOPELESS if self.untimely else OTHERWISE
 
     def starts(self, cool: Attempt | None) -> list[Attempt]:
@@ -135,10 +145,10 @@ class Watch:
             self.look()
         elif spent() > self.begun + LONG and not self.stopped:
             self.begun = math.inf
-            if lifts(self.problem):
+            if hurried(self.problem):
                 self.look()
-        # where the duration is long enough, a search whose rows do not stretch is not stuck
-        over = spent() > self.until and (line.elastic or not self.fits or self.hopeless)
+        # where the duration may be long enough, a search whose rows do not stretch is not stuck
+        over = spent() > self.until and (line.elastic or self.doubtful)
         self.cut = self.cut or over
         return self.stopped or over
 
@@ -159,9 +169,9 @@ def concluded(planner: Planner, watch: Watch, search: Callable[[], Plan]) -> tup
                 watch.look()  # a shorter motion that is cool would be a start
                 if not watch.fits:
                     return best, notes, told
-        elif lifts(problem):
+        elif hurried(problem):
             watch.look()
-        watch.grant(math.inf if cool is None or watch.does(cool.motion) else DOUBTFUL)
+        watch.grant(DOUBTFUL if watch.short or (cool is not None and not watch.does(cool.motion)) else math.inf)
     if best.ok and not watch.hopeless:
         best, notes = repaired(planner, best, notes)
     if keeps(best) or ended():
@@ -225,7 +235,7 @@ def refusal(watch: Watch, best: Attempt, cool: Attempt | None) -> Diagnosis | No
     """Why there is no plan, by all that is known."""
     if watch.weight is not None:
         return watch.weight.told
-    if best.ok:
+    if best.ok and (watch.fits or watch.fastest is None or not watch.fastest.ok):
         return between_knots(best, cool)
     return diagnose(best, calmer(watch.fastest) if watch.fastest is not None else None, cool, watch.passed)
 
@@ -244,6 +254,15 @@ def calmer(fastest: Attempt) -> Attempt:
 def keeps(best: Attempt) -> bool:
     """Whether this is an optimum that keeps all limits."""
     return best.ok and (best.worst is None or best.worst.fraction >= -ALLOWED)
+
+
+def hurried(problem: MoveProblem) -> bool:
+    """Whether the joint cubic breaks limits in the time asked for, but for rates, which it jumps beyond in any."""
+    if problem.robot.loops:
+        return False
+    t = np.concatenate([[0.0], np.cumsum(problem.steps(problem.duration))])
+    found = margins(problem.robot, Trajectory(t, *problem.cubic(t), problem.robot.joint_names), 2)
+    return any(m.fraction < 0.0 and m.limit not in RATES for row in found.values() for m in row.values())
 
 
 def heated(problem: MoveProblem, fastest: Attempt | None) -> bool:

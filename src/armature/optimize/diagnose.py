@@ -32,6 +32,7 @@ SLOWER = 1.0, 1.5, 2.5, 5.0  # times the duration asked for, in which a lighter 
 EASIER = 1.004  # times the shortest motion's duration: what is told
 INWARDS = 0.1  # of the way to the shortest motion's passing times: from the nearest ones found to those told
 LOOSE = 1e6  # factor on limits that are left out
+COOLER = 0.98  # of the limit of a mean: up to which a pause or a payload that is told uses it, so that plans are found
 
 
 def diagnose(best: Attempt, fastest: Attempt | None, cool: Attempt | None = None, passed: Passed | None = None) -> Diagnosis:
@@ -174,7 +175,7 @@ def too_hot(cool: Attempt, fastest: Trajectory | None, passing: tuple[float, ...
     if not hot or any(m.limit not in MEANS and m.fraction < -BETWEEN for m in over):
         return None
     worst, T = min(hot, key=lambda m: m.fraction), cool.motion.duration
-    pause = T * (worst.value / worst.bound - 1.0)
+    pause = T * (worst.value / (COOLER * worst.bound) - 1.0)
     longer = fastest.duration if fastest is not None and fastest.duration > T else None
     less = cooler_without(cool.problem.robot, cool.motion)
     load = carrier(cool.problem.robot)
@@ -201,7 +202,7 @@ def cooler_without(robot: Robot, motion: Trajectory) -> float | None:
 
     def cool(less: float) -> bool:
         flows = robot.drivetrain.flow(tau - less * slope, v, a)
-        return all(limit.worst(t, flows[axis])[0] <= 0.0 for axis, limit in means)
+        return all(limit.worst(t, flows[axis])[0] <= (COOLER - 1.0) * limit.bound for axis, limit in means)
 
     low, high = 0.0, load.mass
     for _ in range(20 if cool(high) else 0):

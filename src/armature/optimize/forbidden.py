@@ -152,9 +152,11 @@ def weighed(problem: MoveProblem) -> Weighed | None:
     certain = moved.rough <= SURE * load.mass
     mass = (SPARE if certain else SURE) * min(moved.mass, load.mass)
     helps = f"the greatest payload found that can be moved in {problem.duration:.4g} s is {mass:.4g} kg at {load.link!r}"
-    sentence = f"The payload cannot be moved, not even slowly by the joint cubic: {needs}, {limit}; {helps} (now {load.mass:.4g} kg)."
+    sentence = f"No motion was found with this payload, and the joint cubic cannot carry it, not even slowly: {needs}, {limit}; {helps}"
     over, less = worst.value - worst.bound, load.mass - mass
-    told = Diagnosis(sentence, worst.limit, worst.joint, worst.time, over, excess_payload=less, greatest_payload=mass)
+    told = Diagnosis(
+        f"{sentence} (now {load.mass:.4g} kg).", worst.limit, worst.joint, worst.time, over, excess_payload=less, greatest_payload=mass
+    )
     return Weighed(told, moved.found, certain)
 
 
