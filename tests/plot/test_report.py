@@ -19,6 +19,7 @@ from armature.plot import words
 from armature.plot.limbs import bones, reach, solids
 from armature.plot.meshes import meshes, thinned
 from armature.plot.page_data import page_data
+from armature.plot.region import fastest, peak_current
 from armature.plot.report import write_report
 from armature.robot import Visual
 
@@ -69,6 +70,8 @@ def test_signals_stand_with_their_limits(plan):
     region = data["graf"][2]["region"]
     inside = np.interp(data["graf"][2]["v"], region["x"], region["high"]) - np.array(data["graf"][2]["i"])
     assert np.all(inside > -1e-3)
+    edges = [fastest(drive, peak_current(drive)) for drive in ROBOT.drivetrain.drives]
+    assert [g["region"]["whole"] for g in data["graf"]] == [max(g["region"]["x"]) >= 0.999 * edge for g, edge in zip(data["graf"], edges)]
 
 
 def test_the_moving_robot_ends_where_the_plan_ends(plan):

@@ -49,9 +49,8 @@ class Margin:
 
     def __str__(self) -> str:
         how = "is at" if abs(self.fraction) <= ALLOWED else "is within" if self.fraction > 0 else "exceeds"
-        return (
-            f"{self.joint}: {self.limit} {self.value:.6g} {self.unit} {how} its limit {self.bound:.6g} {self.unit} at t = {self.time:.4g} s"
-        )
+        limit = f"{self.limit} {self.value:.6g} {self.unit} {how} its limit {self.bound:.6g} {self.unit}"
+        return f"{self.joint}: {limit} at t = {round(self.time, 6):.4g} s"  # a knot's two sides are told as the knot
 
 
 def left(margin: Margin) -> str:

@@ -130,7 +130,8 @@ def _regions(plan: Any) -> list[dict[str, Any]]:
         low, high = current_band(drive, x, largest)
         slides = plan.robot.joint(name).kind == "prismatic"
         pick = _picked(len(motion))
-        region = {"x": shorts(x), "low": shorts(low), "high": shorts(high)}
+        whole = bool(np.abs(x).max() >= edge)  # else its sides are those of the picture, and no limits
+        region = {"x": shorts(x), "low": shorts(low), "high": shorts(high), "whole": whole}
         path = {"v": shorts(v[pick]), "i": shorts(i[pick]), "t": shorts(motion.t[pick] - motion.t[0])}
         found.append({"name": name, "unit": "m/s" if slides else "rad/s", "region": region, **path})
     return found
@@ -169,7 +170,8 @@ def _energy(plan: Any) -> dict[str, Any]:
 def _margins(certificate: Any) -> list[dict[str, Any]]:
     """Every limit, nearest first."""
     rows = sorted((m for row in certificate.margins.values() for m in row.values()), key=lambda m: m.fraction)
-    numbers = lambda m: {"value": f"{m.value:.4g}", "bound": f"{m.bound:.4g} {m.unit}", "left": short(m.fraction), "t": short(m.time)}
+    when = lambda m: short(round(m.time, 6))  # a knot's two sides are told as the knot
+    numbers = lambda m: {"value": f"{m.value:.4g}", "bound": f"{m.bound:.4g} {m.unit}", "left": short(m.fraction), "t": when(m)}
     return [{"joint": m.joint, "limit": m.limit, **numbers(m)} for m in rows]
 
 

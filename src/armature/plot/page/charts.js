@@ -148,8 +148,12 @@ function regionChart(graf, clock) {
     const name = `clip${clips++}`, clip = make("clipPath", { id: name }, make("rect", { x: a.left, y: a.top, width: a.right - a.left, height: a.bottom - a.top }));
     a.parts.push(make("defs", {}, clip));
     const there = x.map((_, k) => k).filter(k => low[k] !== null && high[k] !== null);
-    const edge = [...there.map(k => [x[k], high[k]]), ...there.reverse().map(k => [x[k], low[k]])];
-    if (edge.length) a.parts.push(make("path", { class: "region", "clip-path": `url(#${name})`, d: path(edge.map(p => p[0]), edge.map(p => p[1]), a.X, a.Y) + "Z" }));
+    const above = there.map(k => [x[k], high[k]]), below = there.map(k => [x[k], low[k]]).reverse();
+    const drawn = points => path(points.map(p => p[0]), points.map(p => p[1]), a.X, a.Y);
+    // where only a part of the region is shown, its sides are no limits
+    const edges = graf.region.whole ? drawn([...above, ...below]) + "Z" : drawn(above) + drawn(below);
+    if (there.length) a.parts.push(make("path", { class: "region", "clip-path": `url(#${name})`, d: drawn([...above, ...below]) + "Z" }),
+      make("path", { class: "edge", "clip-path": `url(#${name})`, d: edges }));
     a.parts.push(make("path", { class: "line plan", d: path(graf.v, graf.i, a.X, a.Y) }));
     dot = make("circle", { class: "dot", r: 4.5 });
     place(clock.now);
