@@ -21,6 +21,7 @@ from armature.motion.trajectory import Trajectory
 from armature.optimize.driven import WEIGHTS, Driven, Weights
 from armature.optimize.problem import Guess, Problem
 from armature.optimize.result import Result
+from armature.optimize.speeds import Moving
 from armature.optimize.task import Ends, Move, configuration, velocity
 from armature.robot.model import Robot
 
@@ -38,8 +39,11 @@ def driven_model(robot: Robot, supply: Any, durations: int = 0, dense: bool = Fa
     if key not in store:
         # both rules are exact to the fourth order; Simpson's shares its points with the limits, Gauss's has fewer slacks
         rule = "gauss" if supply.slacks(len(robot.drivetrain.drives)) else "simpson"
-        inside: dict[str, Any] = speeds_inside(robot) if dense else {"limits_at": AT_KNOTS}
-        store[key] = Driven(robot, supply, linear=True, rule=rule, durations=durations, smooth=smooth, **inside)
+        if durations:  # control points of speeds are products with steps that are free, and searches for least times would end later
+            inside: dict[str, Any] = speeds_inside(robot) if dense else {"limits_at": AT_KNOTS}
+            store[key] = Driven(robot, supply, linear=True, rule=rule, durations=durations, smooth=smooth, **inside)
+        else:
+            store[key] = Moving(robot, supply, linear=True, rule=rule, limits_at=INSIDE if dense else AT_KNOTS, smooth=smooth)
     return store[key]
 
 
