@@ -39,6 +39,7 @@ from armature.simulate.ledger import motion_steps
 RESTING = 1e-7  # rad or m over the whole motion, which is rounding
 ROUGH = 2e-2  # tolerance of a solve that only has to find the directions
 MANY, OUTLINE = 60, 3  # knots from which a search begins with a third of them
+OUTLINED = 3e-3  # barrier to start with from there
 EACH_WAY = 10  # knots that are enough for a joint's way from one turn to the next
 EXACT = Options(tolerance=1e-6, iterations=200)  # of a plan; at 1e-5 cheap motions of small arms cost up to some per cent more
 NEAR = 1e-6  # barrier to start with from a neighbour's multipliers
@@ -301,14 +302,18 @@ class Planner:
         return choose(found)
 
     def outlined(self, problem: MoveProblem, guess: Trajectory | None, options: Options) -> Attempt | None:
-        """A rough motion found with few knots, brought to all of them; None where that fails, or there are few anyway, or it swings."""
+        """A rough motion found with few knots, brought to all of them; where it swings, solved with these. None where that fails, or there
+        are few anyway."""
         if problem.N < MANY or problem.move.via:
             return None
         few = replace(problem, N=problem.N // OUTLINE)
         found = self.attempt(few, few.guess(guess), options)
-        if not found.ok or (1 + turns(found.motion)) * EACH_WAY > few.N:
+        if not found.ok:
             return None
         start = carried(found.result, found.motion, problem)
+        if (1 + turns(found.motion)) * EACH_WAY > few.N:
+            whole = self.attempt(problem, start, replace(options, warm_barrier=OUTLINED))
+            return whole if whole.ok else None
         motion = problem.trajectory(start)
         return Attempt(problem, start, motion, lambda: self.value(problem, motion))
 
