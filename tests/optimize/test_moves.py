@@ -1,5 +1,7 @@
 """Moves: via points, rates, end velocities, cycles, certificates and diagnoses."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from armature.optimize.guess import joint_cubic, stretched
 from armature.optimize.least_energy import minimize_energy
 from armature.optimize.min_time import minimize_time
 from armature.optimize.task import Move, Via
+from armature.optimize.ways import ways_round
 from armature.robot.library import library
 
 ARM = library("burgevin").with_payload(2.0)
@@ -180,3 +183,15 @@ def test_one_via_point_may_stand_alone_and_velocities_may_be_named():
 def test_the_shortest_motion_says_that_passing_times_are_its_own():
     plan = minimize_time(ARM, Move(START, GOAL, 3.0, via=[Via(MIDDLE, at=2.0)]), knots=20, starts=1)
     assert plan.duration < 2.0 and any("passing times" in note for note in plan.notes)
+
+
+def test_ways_round_are_different_ways_and_tell_how_they_go():
+    told = []
+    ways = ways_round(ARM, Move([0.0, np.pi / 2, 0.5], [np.pi, np.pi / 2, 0.5], 1.0), "non-regenerative", 30, callback=told.append)
+    assert told and len(ways) > 1
+    t = np.linspace(0.0, 1.0, 101)
+    paths = [way.solution.trajectory(t).q for way in ways]
+    for a, b in itertools.combinations(range(len(ways)), 2):
+        apart = np.max(np.abs(paths[a] - paths[b]) / np.maximum(np.ptp(paths[a], axis=0), 0.3))
+        assert apart > 0.05 or ways[b].energy > 1.01 * ways[a].energy
+    assert [way.energy for way in ways] == sorted(way.energy for way in ways)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,8 +30,9 @@ from armature.optimize.task import Move, configuration
 from armature.robot.loop import refuse_loops
 from armature.robot.model import Robot
 
-SAME = 1e-2  # of the motion's extent: two optima nearer than this are one
-SAME_COST = 1e-4
+SAME = 0.05  # of the motion's extent: two optima nearer than this, and of about equal cost, are one way, each as far as its search went
+SAME_COST = 1e-2
+POSTURES = 16  # of the goal: no arm of six axes has more, one with freedom to spare has infinitely many
 COARSE = 40  # knots of the search
 
 
@@ -49,17 +50,25 @@ class Way:
 
 
 def ways_round(
-    robot: Robot, task: Move, supply: Any = None, knots: int = 100, link: str | None = None, most: int = 8, deadline: float | None = None
+    robot: Robot,
+    task: Move,
+    supply: Any = None,
+    knots: int = 100,
+    link: str | None = None,
+    most: int = 8,
+    deadline: float | None = None,
+    callback: Callable | None = None,
 ) -> tuple[Way, ...]:
     """All different locally best ways of a move, cheapest first.
 
     task: with a duration.  link: the goal is a pose of this link, in any form that `inverse_kinematics` takes, reached in every posture.
     supply, knots: as in `minimize_energy`.  most: ways that are worked out fully.  deadline: seconds for the search.
+    callback: called with every iteration of every search; a true answer ends that search, an exception all of them.
     """
     refuse_loops(robot, "ways_round")
     check_task(robot, task)
     begin = time.perf_counter()
-    planner = Planner(Weights(energy=1.0), Options(iterations=100), None, None if deadline is None else begin + deadline)
+    planner = Planner(Weights(energy=1.0), Options(iterations=100), callback, None if deadline is None else begin + deadline)
     found: list[tuple[Attempt, str]] = []
     for goal, turned in goals(robot, task, link):
         problem = MoveProblem(robot, replace(task, goal=goal), supply, min(knots, COARSE))
@@ -68,12 +77,19 @@ def ways_round(
         for guess, detour in starts(problem):
             attempt = planner.best(problem, guess)
             words = " ".join(w for w in (turned, detour) if w) or "the direct way"
-            if attempt.ok and not any(same(attempt, other) for other, _ in found):
-                found.append((attempt, words))
+            if attempt.ok:
+                found = with_way(found, attempt, words)
             if planner.late:
                 break
     found.sort(key=lambda item: item[0].value)
     return tuple(_worked_out(replace(planner, deadline=None), found[:most], knots))
+
+
+def with_way(found: list[tuple[Attempt, str]], attempt: Attempt, words: str) -> list[tuple[Attempt, str]]:
+    """The ways found with one more; of those that are one way, the cheapest."""
+    alike = [way for way in found if same(attempt, way[0])]
+    cheapest = min([*alike, (attempt, words)], key=lambda way: way[0].value)
+    return [*(way for way in found if not any(way is other for other in alike)), cheapest]
 
 
 def _worked_out(planner: Planner, found: list[tuple[Attempt, str]], knots: int) -> Iterator[Way]:
@@ -112,7 +128,7 @@ def postures(robot: Robot, task: Move, link: str | None) -> list[tuple[np.ndarra
     """Configurations of the goal."""
     if link is None:
         return [(task.vectors(robot).q1, "")]
-    found = inverse_kinematics(robot, task.goal, link, configuration(robot, task.start, "start"))
+    found = inverse_kinematics(robot, task.goal, link, configuration(robot, task.start, "start"), most=POSTURES)
     if len(found) == 0:
         place = ", ".join(f"{x:.4g}" for x in pose(robot, found.nearest, link).p)
         raise ArgumentError(f"the goal cannot be reached by {link!r}: {found.message}; the nearest place that it reaches is ({place}) m")
