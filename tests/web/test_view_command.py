@@ -71,12 +71,13 @@ def test_task_file_is_opened(tmp_path):
 
 def test_via_points_and_end_velocities_of_a_task_are_kept(tmp_path):
     via = "via: [{configuration: [0.1, 0.3], at: 0.4 s}], goal_velocity: [0.2, 0]"
-    (tmp_path / "task.yaml").write_text(f"robot: planar2\nmove: {{start: [-0.5, 0.4], goal: [0.5, -0.4], duration: 1 s, {via}}}\n")
+    move = f"move: {{start: [-0.5, 0.4], goal: [0.5, -0.4], duration: 1 s, {via}}}"
+    (tmp_path / "task.yaml").write_text(f"robot: planar2\npayload: 2 kg\n{move}\n")
     wish = opened(str(tmp_path / "task.yaml")).wish
     slower = replace(wish, duration=2.0, goal=np.array([0.6, -0.4])).task
     assert isinstance(slower, Move) and slower.goal.tolist() == [0.6, -0.4] and slower.duration == 2.0
     assert [stop.at for stop in slower.via] == [0.8] and slower.vectors(wish.robot).v1.tolist() == [0.2, 0.0]
-    assert "1 via point," in card(Session(wish), "")
+    assert "1 via point," in card(Session(wish), "") and "carries 2 kg of its own" in card(Session(wish), "")
 
 
 @pytest.mark.parametrize("what", ["nothing.urdf", "nothing.db", "nothing.npz", "no_such_robot", "nothing.yaml"])

@@ -27,6 +27,9 @@ def card(session: Any, busy: str, shown: int = 0, address: str = "") -> str:
         parts.append(_beside(plan, session.other))
     if plan is not None and plan.ok and is_typical(plan.robot):
         parts.append(_pale("Counted with typical drives, because the robot's file names none: see the tab <i>Robot</i>."))
+    carried = sum(link.payload[0] for link in session.robot.links if link.payload)
+    if carried and session.planning:
+        parts.append(_pale(f"The robot carries {carried:.3g} kg of its own, beside the payload that is set here."))
     if session.planning and session.wish.given is not None and session.wish.way == "free":
         count = len(session.wish.given.via)
         parts.append(_pale(f"By way of the task's {count} via point{'' if count == 1 else 's'}, with its velocities at both ends."))
