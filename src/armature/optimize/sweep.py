@@ -40,7 +40,7 @@ WARM_GEARS = Options(tolerance=1e-3, iterations=40, warm_barrier=1e-4)  # with l
 WIDTHS = 0.1, 0.03, 0.01, 3e-3, 1e-3  # of their corners, one after the other, of that of a search anew
 ENOUGH_WIDTHS = 3  # of these must be reached
 MIXED = 1e-4  # barrier to start with from a mixture, there
-ENOUGH = 2e-4  # part of energy and losses by which a mixture may miss what the costs around it tell
+ENOUGH = 3e-4  # part of energy and losses by which a mixture may miss what the costs around it tell
 ENOUGH_ROUGH = 7e-4  # the same where slacks change sides or gears are lossy
 SAME = 0.02  # the same up to which the points around are of one branch
 LOOSE = 0.02  # of a limit: where all around are farther from it, so is their mixture
