@@ -19,10 +19,10 @@ from armature.dynamics.inverse_kinematics import inverse_kinematics
 from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
 from armature.optimize.answer import check_task, solution
+from armature.optimize.detours import detours
 from armature.optimize.driven import Weights
 from armature.optimize.forbidden import forbidden
 from armature.optimize.interior import Options
-from armature.optimize.min_time import detours
 from armature.optimize.move import MoveProblem
 from armature.optimize.plan import Attempt, Planner
 from armature.optimize.solution import Solution
@@ -70,19 +70,26 @@ def ways_round(
     begin = time.perf_counter()
     planner = Planner(Weights(energy=1.0), Options(iterations=100), callback, None if deadline is None else begin + deadline)
     found: list[tuple[Attempt, str]] = []
-    for goal, turned in goals(robot, task, link):
-        problem = MoveProblem(robot, replace(task, goal=goal), supply, min(knots, COARSE))
-        if forbidden(robot, problem.move, search=False) is not None:
-            continue
-        for guess, detour in starts(problem):
-            attempt = planner.best(problem, guess)
-            words = " ".join(w for w in (turned, detour) if w) or "the direct way"
-            if attempt.ok:
-                found = with_way(found, attempt, words)
-            if planner.late:
-                break
+    for problem, words, guess in every_start(robot, task, supply, min(knots, COARSE), link):
+        attempt = planner.best(problem, guess)
+        if attempt.ok:
+            found = with_way(found, attempt, words)
+        if planner.late:
+            break
     found.sort(key=lambda item: item[0].value)
     return tuple(_worked_out(replace(planner, deadline=None), found[:most], knots))
+
+
+def every_start(
+    robot: Robot, task: Move, supply: Any, knots: int, link: str | None
+) -> Iterator[tuple[MoveProblem, str, Trajectory | None]]:
+    """Problems with starting motions and words for them: the direct way to every goal first, then detours, for the time may be short."""
+    ends = [(MoveProblem(robot, replace(task, goal=goal), supply, knots), turned) for goal, turned in goals(robot, task, link)]
+    ends = [(problem, turned) for problem, turned in ends if forbidden(robot, problem.move, search=False) is None]
+    for tries in itertools.zip_longest(*(starts(problem) for problem, _ in ends)):
+        for (problem, turned), start in zip(ends, tries):
+            if start is not None:
+                yield problem, " ".join(w for w in (turned, start[1]) if w) or "the direct way", start[0]
 
 
 def with_way(found: list[tuple[Attempt, str]], attempt: Attempt, words: str) -> list[tuple[Attempt, str]]:
