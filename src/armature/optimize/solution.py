@@ -154,7 +154,8 @@ class Solution:
         return importlib.import_module("armature.optimize.saved").save_plan(self, path, command, task, report)
 
     def __str__(self) -> str:
-        size = f"{self.duration:.4g} s, {len(self.trajectory) - 1} knots, {len(self.iterations)} iterations"
+        count = len(self.iterations)
+        size = f"{self.duration:.4g} s, {len(self.trajectory) - 1} knots, {count} iteration{'' if count == 1 else 's'}"
         unsearched = not self.ok and not self.iterations
         lines = [f"{self.robot.name}: {size}. {'No motion was searched for.' if unsearched else self.status.value}"]
         if self.diagnosis is not None:
