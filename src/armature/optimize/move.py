@@ -30,34 +30,19 @@ AT_KNOTS, INSIDE = (0.0, 1.0), (0.0, 0.5, 1.0)  # parts of a step at which limit
 STANDS = 5e-4  # rad/s or m/s: where its direction is kept a joint moves at least as fast, so that rounding does not decide it
 
 
-def driven_model(robot: Robot, supply: Any, durations: int = 0, dense: bool = False) -> Driven:
-    """The solver's model of a robot, kept with the robot. dense: limits hold in the middle of steps too."""
+def driven_model(robot: Robot, supply: Any, durations: int = 0, dense: bool = False, free: bool = False) -> Driven:
+    """The solver's model of a robot, kept with the robot. dense: limits hold in the middle of steps too.  free: for least times."""
     supply = as_supply(supply if supply is not None else robot.supply)
     smooth = default_smooth(robot)
     store = robot.__dict__.setdefault("_models", {})
-    key = (repr(supply), durations, dense)
+    key = (repr(supply), durations, dense, free)
     if key not in store:
         # both rules are exact to the fourth order; Simpson's shares its points with the limits, Gauss's has fewer slacks
         rule = "gauss" if supply.slacks(len(robot.drivetrain.drives)) else "simpson"
-        if durations:  # control points of speeds are products with steps that are free, and searches for least times would end later
-            inside: dict[str, Any] = speeds_inside(robot) if dense else {"limits_at": AT_KNOTS}
-            store[key] = Driven(robot, supply, linear=True, rule=rule, durations=durations, smooth=smooth, **inside)
-        else:
-            store[key] = Moving(robot, supply, linear=True, rule=rule, limits_at=INSIDE if dense else AT_KNOTS, smooth=smooth)
+        # control points of speeds are products with steps that are free: searches for least times would end later
+        made = Driven if free else Moving
+        store[key] = made(robot, supply, True, rule, INSIDE if dense else AT_KNOTS, durations, smooth)
     return store[key]
-
-
-def speeds_inside(robot: Robot) -> dict[str, Any]:
-    """What a model has besides whose limits hold inside steps too: speeds, which are states and bounded at knots only."""
-    most = {j: robot.joint(name).limits.velocity for j, name in enumerate(robot.joint_names)}
-    most = {j: float(speed) for j, speed in most.items() if np.isfinite(speed)}
-    return {
-        "limits_at": INSIDE,
-        "extra": lambda at: [at.v[j] for j in most],
-        "extra_names": tuple(f"velocity of {robot.joint_names[j]}" for j in most),
-        "extra_bounds": tuple((-speed, speed) for speed in most.values()),
-        "extra_key": f"speeds {list(most)}",
-    }
 
 
 def default_smooth(robot: Robot) -> Smooth:
@@ -81,7 +66,7 @@ class MoveProblem:
     level: {joint: (knots,) greatest magnitudes of its acceleration} where it runs at its greatest speed.  room: {joint: distance, rad or m,
     from both ends of its range} that is kept at knots inside the motion.
     outset: joints whose directions are kept next to where they stand: where they set out, arrive or stop.
-    dense: limits of speeds, torques and drives hold in the middle of every step too (not for closed loops).
+    dense: limits of torques and drives hold in the middle of every step too (not for closed loops).
     passed_first: parts of the duration at which free via points are passed in the starting motion, by the joints' travel if left out.
     """
 
@@ -120,7 +105,7 @@ class MoveProblem:
     @cached_property
     def driven(self) -> Driven:
         """The robot as a model."""
-        return driven_model(self.robot, self.supply, self.legs, self.dense)
+        return driven_model(self.robot, self.supply, self.legs, self.dense, self.free)
 
     @cached_property
     def duration(self) -> float:
@@ -219,11 +204,9 @@ class MoveProblem:
         same = np.arange(self.N) < self.N - 1
         if self.directions is not None:
             same[:-1] &= (self.directions[1:] == self.directions[:-1]).all(1)
-        points, extra = self.driven.limit_points, len(self.driven.extra_names)
+        points = self.driven.limit_points
         last = slice((points - 1) * rows, points * rows)
         low[same, last], high[same, last] = -np.inf, np.inf
-        for end in (rows, points * rows) if self.dense else ():  # speeds at knots are bounded as states
-            low[:, end - extra : end], high[:, end - extra : end] = -np.inf, np.inf
         return low, high
 
     def _keep_directions(self, low: np.ndarray, high: np.ndarray) -> None:

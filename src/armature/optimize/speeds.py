@@ -24,8 +24,7 @@ MOTOR_SPEED = "motor_speed"
 
 @dataclass(frozen=True)
 class Moving(Driven):
-    """A robot whose joints and motors keep their greatest speeds inside steps too. For accelerations that run straight in steps of given
-    lengths."""
+    """A robot whose joints and motors keep their greatest speeds inside steps too. For accelerations that run straight in a step."""
 
     @functools.cached_property
     def quantities(self) -> list[tuple[int, str, str, float, float]]:
