@@ -12,13 +12,14 @@ from benchmarks.moves import standing
 from armature.drive import Drive, Friction, Gear, Motor
 from armature.motion.trajectory import Trajectory
 from armature.optimize.certify import worst_margin
+from armature.optimize.detours import detours
 from armature.optimize.driven import Weights
 from armature.optimize.guess import stretched, through
 from armature.optimize.interior import Options
 from armature.optimize.job import Job
 from armature.optimize.ladder import cubic_heat, prices
 from armature.optimize.least_energy import minimize_energy
-from armature.optimize.min_time import branches, detours, free_problem, minimize_time
+from armature.optimize.min_time import branches, free_problem, minimize_time
 from armature.optimize.move import MoveProblem
 from armature.optimize.nlp import as_nlp
 from armature.optimize.plan import Planner

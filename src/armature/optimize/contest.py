@@ -10,30 +10,23 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-import numpy as np
-
-from armature.motion.trajectory import Trajectory
+from armature.optimize.anew import PRICE, alike, shortest_from
 from armature.optimize.by_durations import WARM, Found, by_durations
 from armature.optimize.carry import carried, guess_from
 from armature.optimize.detours import skewed
 from armature.optimize.driven import Weights
-from armature.optimize.guess import stretched
 from armature.optimize.interior import Options
-from armature.optimize.ladder import RATIO, copper, kept, merit, prices, sharpened
+from armature.optimize.ladder import RATIO, kept, merit, sharpened
 from armature.optimize.mend import deepened, mended
 from armature.optimize.move import MoveProblem
 from armature.optimize.plan import Attempt, Planner
 
 LITTLE = 0.995  # of the best motion's time: in which no other one may be found
 CALM = 1.01  # of the best motion's time: where starts in a little less come from
-SKEWS = 0.2, -0.2  # of motions run faster at first, or at last
+SKEW = 0.2  # of a motion run faster at first
 ROUNDS = 3  # times that something shorter is followed
 GAIN = 3e-4  # of the time: what is worth a further round
-ROOM = 1.3  # times a motion's time: run so slowly, it is well inside its limits
-PRICE = 0.3  # of jerk, where what was found is followed from
-SAME = 1e-3  # of the duration: two motions nearer than this, and ten times as near in all joints, are one
 QUICK = Options(tolerance=1e-4, iterations=60)
-ROUGH = Options(tolerance=1e-4, iterations=100)
 
 
 class Contest(NamedTuple):
@@ -83,37 +76,19 @@ def hits(planner: Planner, problem: MoveProblem, best: Attempt) -> Iterator[Atte
     near = search.attempt(calm, guess_from(best.motion, calm), QUICK)
     if near.ok:
         yield search.attempt(less, carried(near.result, near.motion, less), WARM, rigid=True).anyhow()
-    ways = [best.motion, *(skewed(best.motion, part) for part in SKEWS)]
-    for motion in ways[:2]:
+    for motion in (best.motion, skewed(best.motion, SKEW)):
         yield search.attempt(less, guess_from(motion, less), QUICK, rigid=near.ok).anyhow()
     yield search.attempt(less, less.guess(), QUICK, rigid=True).anyhow()
-    for motion in ways:
-        yield shortest_from(planner, problem, motion)
-
-
-def shortest_from(planner: Planner, problem: MoveProblem, motion: Trajectory, room: float = ROOM) -> Attempt:
-    """The shortest motion at a moderate price, from this one run slower: inside its limits the search finds its way."""
-    slower = stretched(motion, room * motion.duration)
-    free, weights = problem.timed_as(slower), prices(problem.timed_as(motion), motion.duration, copper(problem, motion))
-    return planner.attempt(free, guess_from(slower, free), ROUGH, weights(PRICE))
 
 
 def followed(planner: Planner, problem: MoveProblem, hit: Attempt, longest: float) -> Iterator[Found]:
     """The ends of the ways down from a motion, with limits kept between knots: by lower prices, unless it is too long even before limits
     are kept between knots, and from a motion of given duration by ever shorter ones."""
-    top = hit if hit.problem.free else shortest_from(planner, problem, hit.motion, 1.0)
+    top = shortest_from(planner, problem, hit.motion)
     low = sharpened(planner, problem.timed_as(top.motion), top, RATIO * PRICE) if top.ok else None
     if low is not None and merit(low) < longest:
         yield deepened(planner, *mended(planner, low))
-    if not hit.problem.free and not planner.late:
+    if not planner.late:
         hasty = replace(planner, callback=planner.unless_stretched)
         found = by_durations(hasty, problem, hit.motion.duration, hit, (1.0,))
         yield from [found] if found is not None else []
-
-
-def alike(a: Attempt, b: Attempt) -> bool:
-    """Whether two motions of free duration are one: as long, and nowhere far apart."""
-    if not (a.ok and b.ok) or abs(a.motion.duration - b.motion.duration) > SAME * b.motion.duration:
-        return False
-    q, r = (x.motion(x.motion.t[0] + np.linspace(0.0, x.motion.duration, 41)).q for x in (a, b))
-    return bool(np.abs(q - r).max() <= 10 * SAME * max(float(np.ptp(r, axis=0).max()), 1e-3))

@@ -15,24 +15,23 @@ import numpy as np
 
 from armature.drive import as_supply
 from armature.motion.trajectory import Trajectory
+from armature.optimize.anew import alike, other_ways, shortest_way
 from armature.optimize.answer import check_task, solution
 from armature.optimize.by_durations import Found, by_durations, by_plans
 from armature.optimize.certify import margins
-from armature.optimize.contest import alike, contested
-from armature.optimize.detours import detours, skewed, waverings
+from armature.optimize.contest import contested
 from armature.optimize.diagnose import between_knots, diagnose
 from armature.optimize.driven import Weights
-from armature.optimize.effort import solve, spent
+from armature.optimize.effort import spent
 from armature.optimize.follow_path import FollowPath
 from armature.optimize.forbidden import forbidden
 from armature.optimize.interior import Options
-from armature.optimize.ladder import Rung, copper, cubic_heat, kept, ladder, merit, prices, sharpened
+from armature.optimize.ladder import Rung, copper, cubic_heat, kept, prices, sharpened
 from armature.optimize.least_along import least_time_along
 from armature.optimize.loop_move import move_problem
-from armature.optimize.mend import AGAIN, deepened, mended, rank, refined
+from armature.optimize.mend import deepened, mended, rank, refined
 from armature.optimize.move import MoveProblem, guess_duration
-from armature.optimize.plan import Attempt, Planner, greatest_power
-from armature.optimize.problem import Problem
+from armature.optimize.plan import Attempt, Planner
 from armature.optimize.resting_time import cooled
 from armature.optimize.rests import RestingMove
 from armature.optimize.result import Multipliers, Result, Status
@@ -45,15 +44,9 @@ PRICES = (10.0, 3.0, 1.0)  # of jerk, in units that make about 1 % of the durati
 OTHER_PRICES = (1.0, 1e3)  # where the first one leads to nothing
 LOWER = (0.3, 0.1)  # prices at which branches are compared
 COUNTED_LATER = "regenerative"  # the supply does not matter for the time: the simplest one is solved with
-WIDE = 0.3  # of the greatest power: a wide corner of gears
-CANDIDATES = 2  # branches that are followed to the end
-RIVAL = 1.002  # times the shortest motion's duration, with few knots: up to this another branch may be shorter in the end
-CHALLENGES = 4  # times that something shorter is looked for
-SHORTER = 0.993  # of the best motion's time
 PATIENCE = 4.0, 8.0  # seconds of computing for the coolest motions of given durations, and for plans, where nothing else leads to anything
 CHOSEN = "the passing times that the task gives are left free: the shortest motion chooses its own"
 EARLY = 0.4, 0.6  # of the time allowed: for the search of branches, and for something shorter
-QUICK = Options(tolerance=1e-4, iterations=60)
 ROUGH = Options(tolerance=1e-4, iterations=100)  # of branches
 HASTY = Options(tolerance=1e-4, iterations=50)  # of branches from detours
 ROUGHLY = Options(tolerance=1e-5, iterations=100)  # of what is compared with equal knots
@@ -91,10 +84,10 @@ def minimize_time(
     exact = options or (ROUGHLY if problem.driven.smooth.power else FINE)
     planner, *early = (Planner(Weights(time=1.0), exact, callback, deadline and begin + part * deadline) for part in (1.0, *EARLY))
     coarse = replace(problem, N=min(knots, COARSE))
-    best = branches(planner, coarse, guess, starts, early[0])
-    ladders = challenged(early[1], coarse, best) if starts != 1 else [[best]]
-    best, notes = min((polished(planner, problem, rungs) for rungs in ladders), key=lambda found: rank(found[0]))
-    if (rest := rested(early[1], planner, knots, ladders[0][-1])) is not None and rank(rest[0]) < rank(best):
+    top = branches(planner, coarse, guess, starts, early[0])
+    low = shortest_way(replace(early[1], options=ROUGHLY), coarse, problem, top) if top.ok and starts != 1 else None
+    best, notes = polished(planner, problem, low or top)
+    if (rest := rested(early[1], planner, knots, low or top)) is not None and rank(rest[0]) < rank(best):
         (best, notes), problem = rest, replace(rest[0].problem, N=knots, smooth=None, directions=None, tighter={}, level={})
     best, notes = refined(planner, problem, *deepened(planner, best, notes)) if starts != 1 else (best, notes)
     if not best.ok or not kept(best):
@@ -113,7 +106,7 @@ def rested(early: Planner, planner: Planner, knots: int, low: Attempt) -> Found 
     cool = cooled(early, low, prices(low.problem, low.motion.duration, copper(low.problem, low.motion))(PRICES[-1]))
     if not isinstance(cool.problem, RestingMove):
         return None
-    found = polished(planner, replace(cool.problem, N=knots, smooth=None, directions=None), [cool])
+    found = polished(planner, replace(cool.problem, N=knots, smooth=None, directions=None), cool)
     return found if found[0].ok and kept(found[0]) else None
 
 
@@ -168,7 +161,7 @@ def branches(planner: Planner, problem: MoveProblem, guess: Trajectory | None, s
     early: with less time, for all but the first one that leads to something."""
     given = [g for g in (guess,) if g is not None]
     motions: Sequence[Any] = [*given, None, *other_ways(problem)]
-    enough = len(motions) if starts is None else max(1, starts)
+    enough = starts or len(given) + 1
     failed: list[Attempt] = []
     tracks: list[list[Attempt]] = []
     for k, motion in enumerate(motions):
@@ -184,11 +177,6 @@ def branches(planner: Planner, problem: MoveProblem, guess: Trajectory | None, s
         tracks = [lowered(planner, problem, track, LOWER) if len(track) == len(PRICES) else track for track in tracks]
     best = min(tracks, key=lambda track: track[-1].motion.duration, default=failed[:1])
     return best[: len(PRICES)][-1]
-
-
-def other_ways(problem: MoveProblem) -> list[Trajectory]:
-    """Starting motions that may lead to other branches."""
-    return waverings(problem) if problem.move.via and not problem.robot.loops else detours(problem)
 
 
 def smoothest(planner: Planner, problem: MoveProblem, motion: Trajectory | None, patient: bool) -> Attempt:
@@ -211,46 +199,11 @@ def lowered(planner: Planner, problem: MoveProblem, track: list[Attempt], lower:
     return track
 
 
-def polished(planner: Planner, problem: MoveProblem, rungs: Sequence[Attempt]) -> Found:
-    """The branch with all its knots, ever lower prices, exact friction, and limits kept between knots. rungs: with few knots."""
-    top = rungs[0]
+def polished(planner: Planner, problem: MoveProblem, top: Attempt) -> Found:
+    """The branch with all its knots, ever lower prices, exact friction, and limits kept between knots."""
     if not top.ok:
         return top, []
-    low = [rung for rung in rungs[1:] if isinstance(rung, Rung) and rung.price >= AGAIN]
-    found = sharpened(planner, problem, low[-1], low[-1].price) if low else None
-    return mended(planner, found or sharpened(planner, problem, top, 1.0) or top)
-
-
-def challenged(planner: Planner, problem: MoveProblem, best: Attempt) -> list[Sequence[Attempt]]:
-    """Something shorter, sought from all starts with heat as the cost and the duration bounded: this leads to other branches.
-
-    Returns ladders of motions at ever lower prices: that which leads to the shortest one, and its rivals. All have the same knots:
-    fewer knots make motions longer, since jumps from limit to limit take a step each."""
-    planner = replace(planner, options=ROUGHLY)
-    found = [ladder(planner, problem, best, 0.3)] if best.ok else []
-    if best.ok and problem.driven.smooth.power:  # from wide corners of gears another way may lead down
-        wide = replace(problem, smooth=replace(problem.driven.smooth, power=WIDE * greatest_power(problem)))
-        found.append(ladder(planner, wide, best, 1.0))
-    if best.ok:
-        found.append(ladder(planner, problem, replace(best, motion=skewed(best.motion)), 0.3, known=False))
-    found = sorted((rungs for rungs in found if rungs), key=lambda rungs: merit(rungs[-1]))
-    for _ in range(CHALLENGES):
-        low = faster(planner, problem, found[0][-1]) if found and not planner.late else None
-        better = ladder(planner, problem, low, 1.0) if low is not None else []
-        if not better or merit(better[-1]) >= merit(found[0][-1]) * (1 - 1e-4):
-            break
-        found.insert(0, better)
-    return rivals(found) or [[best]]
-
-
-def rivals(found: Sequence[Sequence[Attempt]]) -> list[Sequence[Attempt]]:
-    """Of ladders, the shortest motion's first, that one and others that lead to another motion nearly as short."""
-    kept: list[Sequence[Attempt]] = []
-    for rungs in found[:CANDIDATES]:
-        near = not kept or merit(rungs[-1]) < RIVAL * merit(kept[0][-1])
-        if near and not any(alike(rungs[-1], other[-1]) for other in kept):
-            kept.append(rungs)
-    return kept
+    return mended(planner, sharpened(planner, problem, top, top.price if isinstance(top, Rung) else 1.0) or top)
 
 
 def settled(planner: Planner, problem: MoveProblem, best: Attempt, notes: list[str]) -> Found:
@@ -262,28 +215,3 @@ def settled(planner: Planner, problem: MoveProblem, best: Attempt, notes: list[s
     allowed = lambda seconds: replace(planner, budget=spent() + seconds)
     found = by_durations(allowed(PATIENCE[0]), problem, first, known)
     return found or by_plans(allowed(PATIENCE[1]), replace(problem, N=min(problem.N, COARSE)), first) or (best, notes)
-
-
-def faster(planner: Planner, problem: MoveProblem, best: Attempt) -> Attempt | None:
-    """A motion that takes at most SHORTER of the best one's time, None where no start leads to one."""
-    problem, question = at_most(problem, SHORTER * best.motion.duration, best)
-    for motion in (None, *other_ways(problem)):
-        result = solve(question, problem.guess(motion), QUICK, planner.unless_stretched, planner.left())
-        found = Attempt(problem, result, problem.trajectory(result), float(np.sum(result.p)))
-        if found.ok:
-            return found
-        if planner.late:
-            break
-    return None
-
-
-def at_most(problem: MoveProblem, duration: float, best: Attempt) -> tuple[MoveProblem, Problem]:
-    """The problem from this duration, s, and the question for a motion of little heat, beside the best one's, that takes no longer."""
-    problem = replace(problem, move=replace(problem.move, duration=duration))
-    question = problem.problem(Weights(heat=1.0 / max(copper(problem, best.motion), 1e-9)))
-    if problem.legs == 1:
-        low, high = (np.asarray(side, dtype=float) for side in question.p)
-        return problem, replace(question, p=(low, np.minimum(high, duration)))
-    totals = problem.driven.total_bounds(None)
-    totals[1][-1] = duration
-    return problem, replace(question, totals=totals)

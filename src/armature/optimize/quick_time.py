@@ -12,12 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from armature.optimize.anew import at_most
 from armature.optimize.carry import carried
+from armature.optimize.detours import detours
 from armature.optimize.driven import Weights
 from armature.optimize.effort import solve, spent
 from armature.optimize.interior import Options
 from armature.optimize.ladder import sharpened
-from armature.optimize.min_time import COUNTED_LATER, at_most, branches, detours, free_problem
+from armature.optimize.min_time import COUNTED_LATER, branches, free_problem
 from armature.optimize.move import MoveProblem
 from armature.optimize.plan import Attempt, Planner
 
