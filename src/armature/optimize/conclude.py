@@ -200,6 +200,9 @@ def from_others(planner: Planner, watch: Watch, cool: Attempt | None, search: Ca
             break
         watch.grant(most)
         found, notes = trial() or (None, [])
+        if found is not None and not found.ok:  # a motion that can be run is better than none
+            found = found.anyhow()
+            notes = [*notes, *filter(None, [found.note])]
         found, notes = repaired(planner, found, notes) if found is not None and found.ok else (found, notes)
         if found is not None and keeps(found):
             return found, notes

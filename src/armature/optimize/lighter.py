@@ -4,7 +4,8 @@ For one motion torques are linear in the payload, so that the greatest one which
 
 (L1)  tau(m) = tau(m₀) + (m − m₀) ∂tau/∂m.
 
-Which motion carries most is found by halving between a payload that can be moved and one that cannot, each search from the last motion.
+Which motion carries most is found by steps from a payload that can be moved to heavier ones, each search from the last motion; steps that
+fail are halved. That a search from the joint cubic fails tells nothing of lighter payloads, and little of this one.
 """
 
 from __future__ import annotations
@@ -36,9 +37,9 @@ COARSE = 50  # knots
 ROUGH = Options(tolerance=1e-3, iterations=80)
 PATIENT = replace(ROUGH, iterations=120)
 WARM = replace(ROUGH, warm_barrier=1e-4)
-DOWN = 0.995, 0.95, 0.85, 0.7, 0.5, 0.25, 0.01  # parts of the greatest payload at first, until one can be moved
+DOWN = 0.995, 0.7, 0.5, 0.25, 0.01  # parts of the greatest payload at first, until one can be moved
 CALM = 0.1  # price of accelerations, as a part of the joint cubic's heat: motions that jump to and fro break limits between knots
-NEAR = 0.01  # of the payload: what can and what cannot be moved are so near at last
+NEAR = 0.01  # of the payload: the least step to a heavier one
 ROUND = 0.35  # of the time: for detours with nearly all of the payload
 MORE = 1.05  # times the payload that can be moved: what another way round is asked for
 LESS = 0.985  # of the payload: what is near enough to it, and the next one to try where limits are not kept between knots
@@ -68,14 +69,13 @@ def greatest_payload(problem: MoveProblem, most: float, seconds: float) -> Moved
     if load is None or load.mass <= 0.0 or most <= 0.0:
         return None
     task, sharp = (replace(rough(problem), smooth=rounded(problem, width)) for width in (WIDE, SHARP))
-    high, best = most, None
+    best = None
     for part in parts(task, load, most):
         best = None if planner.late else moved(planner, task, sharp, load, part * most, None)
         if part == DOWN[0] and (best is None or best.mass == 0.0):
             best = round_about(replace(planner, budget=spent() + ROUND * seconds), task, sharp, load, part * most) or best
         if best is not None and best.mass > 0.0:
-            return other_ways(planner, task, sharp, load, climbed(planner, task, sharp, load, best, high), most)
-        high = part * most if best is None else high
+            return other_ways(planner, task, sharp, load, climbed(planner, task, sharp, load, best, most), most)
     return best
 
 
@@ -94,12 +94,15 @@ def other_ways(planner: Planner, task: MoveProblem, sharp: MoveProblem, load: Ca
     return best
 
 
-def climbed(planner: Planner, task: MoveProblem, sharp: MoveProblem, load: Carrier, best: Moved, high: float) -> Moved:
-    """From a payload that can be moved to heavier ones, each from the last motion."""
-    while high - best.rough > NEAR * high and not planner.late:
-        middle = (best.rough + high) / 2
-        found = moved(planner, task, sharp, load, middle, best.found)
-        high, best = (high, found) if found is not None and found.mass > best.mass else (middle, best)
+def climbed(planner: Planner, task: MoveProblem, sharp: MoveProblem, load: Carrier, best: Moved, most: float) -> Moved:
+    """From a payload that can be moved to heavier ones of at most so many kg, each from the last motion."""
+    step = (most - best.rough) / 2
+    while step > 0.5 * NEAR * most and not planner.late:
+        found = moved(planner, task, sharp, load, best.rough + step, best.found)
+        if found is not None and found.mass > best.mass:
+            best, step = found, min(step, most - found.rough)
+        else:
+            step /= 2
     return best
 
 

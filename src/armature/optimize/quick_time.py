@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from armature.optimize.anew import at_most
+from armature.motion.trajectory import Trajectory
+from armature.optimize.anew import at_most, other_ways
 from armature.optimize.carry import carried
 from armature.optimize.detours import detours
 from armature.optimize.driven import Weights
@@ -31,12 +32,12 @@ PRICES = 0.3, 0.02  # of jerk, first and last
 CHALLENGES = 3  # times that something shorter is looked for
 HALF = 0.5  # of the time for a look: what is spent until a branch is found
 DOUBT = 0.4  # of the time for a look: what is spent on clearly shorter motions
-MORE = 0.6  # seconds for slower motions, where the joint cubic led to nothing
+MORE = 0.4, 0.5  # seconds for other ways in the duration asked for, and for slower motions, where the joint cubic led to nothing
 PATIENT = Options(tolerance=1e-3, iterations=80)
 WARM = Options(tolerance=1e-3, iterations=40, warm_barrier=1e-4)
 DOWN = 0.95  # first step down from a possible duration; the next ones are twice as long each, until one is impossible
 NEAR = 0.995  # of a possible duration: an impossible one so near ends the search between them
-UPWARDS = 1.0, 1.15, 1.5, 2.3, 3.5, 5.0, 8.0  # times the duration asked for
+UPWARDS = 1.15, 1.5, 2.3, 3.5, 5.0, 8.0  # times the duration asked for
 
 
 def shortest(problem: MoveProblem, seconds: float, callback: Callable | None = None, enough: float = 0.0, slower: bool = True) -> Attempt:
@@ -68,19 +69,23 @@ def sharp(planner: Planner, problem: MoveProblem, best: Attempt) -> Attempt:
 
 
 def from_slower(planner: Planner, problem: MoveProblem, asked: float) -> Attempt | None:
-    """The shortest motion by way of slower ones of given durations, which are found more easily; None where no duration tried will do."""
-    search = replace(planner, weights=Weights(heat=1.0), budget=spent() + MORE)
-    coarse = replace(problem, N=min(problem.N, COARSE))
-    tried = (within(search, coarse, factor * asked, None) for factor in UPWARDS if not search.late)
+    """The shortest motion by way of given durations, which are found more easily: the one asked for, from the joint cubic and other ways
+    round, then slower ones; None where no duration tried will do."""
+    search = replace(planner, weights=Weights(heat=1.0), budget=spent() + MORE[0])
+    coarse = replace(problem, N=min(problem.N, COARSE), move=replace(problem.move, duration=asked))
+    tried = (within(search, coarse, asked, motion) for motion in (None, *other_ways(coarse)) if not search.late)
     slow = next((found for found in tried if found is not None), None)
+    search = replace(search, budget=spent() + MORE[1])
+    tried = (within(search, coarse, factor * asked, None) for factor in UPWARDS if not search.late)
+    slow = slow or next((found for found in tried if found is not None), None)
     return None if slow is None else descended(search, coarse, slow)
 
 
-def within(planner: Planner, problem: MoveProblem, duration: float, near: Attempt | None) -> Attempt | None:
-    """A motion of little heat of this duration, from a neighbour or the joint cubic; None where none is found before rows stretch."""
+def within(planner: Planner, problem: MoveProblem, duration: float, near: Attempt | Trajectory | None) -> Attempt | None:
+    """A motion of little heat of this duration, from another one or the joint cubic; None where none is found before rows stretch."""
     task = replace(problem, free=False, move=replace(problem.move, duration=duration))
-    starts: list[tuple[Any, Options]] = [(task.guess(near and near.motion), PATIENT)]
-    if near is not None:
+    starts: list[tuple[Any, Options]] = [(task.guess(near.motion if isinstance(near, Attempt) else near), PATIENT)]
+    if isinstance(near, Attempt):
         starts.insert(0, (carried(near.result, near.motion, task), WARM))
     tried = (planner.attempt(task, start, options, rigid=True) for start, options in starts)
     return next((found for found in tried if found.ok), None)
