@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from armature.optimize import lighter
 from armature.optimize.certify import margins
-from armature.optimize.conclude import CUBIC, Watch, calmer, keeps, known, no_worse
+from armature.optimize.conclude import CUBIC, Watch, calmer, hurried, keeps, known, no_worse
 from armature.optimize.driven import Weights
 from armature.optimize.earlier import nearest_passing, warped
 from armature.optimize.effort import spent
@@ -64,6 +65,10 @@ def test_a_search_that_gets_stuck_lasts_only_as_long_as_may_help(early):
         watch.look()
         assert watch.until < spent() + 0.5 and watch.until > begin
     assert not short.fits and late.fits and late.untimely and late.hopeless and not short.hopeless
+
+
+def test_what_the_joint_cubic_does_is_not_hurried():
+    assert not hurried(MoveProblem(ARM, Move(START, GOAL, 3.0))) and hurried(MoveProblem(ARM, Move(START, GOAL, 0.2)))
 
 
 def test_budgets_count_work_and_not_the_clock():
@@ -129,6 +134,19 @@ def test_a_payload_that_the_joint_cubic_cannot_lift_is_carried_another_way():
     assert weight is not None and not weight.certain
     plan = minimize_energy(heavy.robot, move)
     assert plan.ok and plan.certificate.ok
+
+
+def test_that_searches_from_the_joint_cubic_fail_is_no_bound_of_the_payload(monkeypatch):
+    """Here they succeed up to 3 kg, and those from a lighter payload's motion up to 8.3 kg, which is what is found."""
+    limits = {"cubic": 3.0, "neighbour": 8.3}
+
+    def moved(planner, task, sharp, load, mass, near):
+        return lighter.Moved(mass, "neighbour", mass) if mass <= limits.get(near or "cubic", 0.0) else None
+
+    monkeypatch.setattr(lighter, "moved", moved)
+    monkeypatch.setattr(lighter, "detours", lambda task: ["detour"])
+    found = greatest_payload(MoveProblem(ARM, Move(START, GOAL, 1.5)), 10.0, 1.0)
+    assert 8.2 < found.mass <= 8.3
 
 
 def test_a_plan_costs_no_more_than_the_joint_cubic_where_that_keeps_all_limits():
