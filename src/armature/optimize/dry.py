@@ -39,13 +39,15 @@ TOLD = 0.01  # of a motion's cost: above this a plan says that it might pay to s
 PAYS = 0.02  # of a motion's cost: above this a plan without a guess searches on by itself
 
 
-def exact_friction(planner: Planner, first: Attempt, narrow: bool) -> list[Attempt]:
-    """Motions with exact friction, from one found in wide corners; none where that fails. narrow: whether narrow corners are tried too."""
+def exact_friction(planner: Planner, first: Attempt, narrow: bool | None) -> list[Attempt]:
+    """Motions with exact friction, from one found in wide corners; none where that fails. narrow: whether narrow corners are tried too;
+    None: where that may save much."""
     exact = directed(planner, first, *KEPT)
-    if not exact.ok and not planner.late:  # a flat cost: the search goes on from where it ended, and ends sooner
+    if not exact.ok and not planner.late:  # a flat cost: the search goes on from where it ended, and ends sooner, or is left at that
         looser = replace(planner, options=replace(planner.precise, tolerance=LOOSER * planner.precise.tolerance))
-        exact = directed(looser, exact, *KEPT)
+        exact = directed(looser, exact, *KEPT).anyhow()
     found = [exact] if exact.ok else []
+    narrow = bool(found) and saving(found[0]) > PAYS if narrow is None else narrow
     if planner.late or not narrow or (found and prospect(found[0]) < WORTH * abs(found[0].value)):
         return found
     found += sharpened(planner, *narrower(planner, first))
@@ -62,13 +64,13 @@ def sharpened(planner: Planner, start: Attempt, f: float) -> list[Attempt]:
     found: list[Attempt] = []
     sharp = start
     for slow, width in ((f / 0.3, f), (f, f / 3)):
-        exact = None if planner.late else directed(planner, sharp, slow, width)
+        exact = None if planner.late else directed(planner, sharp, slow, width).anyhow()
         if exact is not None and exact.ok:
             found.append(exact)
             sharp = exact
     # turns that are kept may be in the wrong place
     if f < 1.0 and not planner.late and all(start.value < a.value - BETTER * abs(a.value) for a in found):
-        whole = planner.attempt(start.problem, start.result, replace(planner.precise, iterations=2 * LONGEST))
+        whole = planner.attempt(start.problem, start.result, replace(planner.precise, iterations=2 * LONGEST)).anyhow()
         found += [whole] if whole.ok else []
     return found
 
@@ -95,9 +97,17 @@ def squeezed(planner: Planner, best: Attempt, late: bool) -> Attempt | None:
     return planner.attempt(problem, start, replace(planner.precise, tolerance=ROUGH, iterations=2 * LONGEST))
 
 
-def advice(attempt: Attempt, part: float) -> str:
-    """What a longer search might save, where that is worth telling; empty where it is not. part: see `saving`."""
-    if part < TOLD:
+def narrow_corners(attempt: Attempt) -> bool:
+    """Whether a motion was found in narrow corners of dry friction."""
+    widest, own = attempt.problem.driven.smooth.velocity, (attempt.problem.smooth or attempt.problem.driven.smooth).velocity
+    return own < 0.99 * KEPT[1] * widest
+
+
+def advice(attempt: Attempt, searched: bool | None) -> str:
+    """What a longer search might save, where that is worth telling; empty where it is not, or has been made. searched: as `narrow` of
+    `exact_friction`."""
+    part = 0.0 if searched or narrow_corners(attempt) else saving(attempt)
+    if part < TOLD or (searched is None and part > PAYS):
         return ""
     saved = prospect(attempt)
     return f"dry friction might hold joints that hardly move, {saved:.3g} J cheaper at best: a thorough search looks for it"

@@ -12,7 +12,7 @@ from armature.optimize.answer import check_task, solution
 from armature.optimize.carry import Known
 from armature.optimize.conclude import Watch, concluded
 from armature.optimize.driven import Weights
-from armature.optimize.dry import PAYS, advice, saving
+from armature.optimize.dry import advice, narrow_corners
 from armature.optimize.follow_path import FollowPath
 from armature.optimize.forbidden import forbidden
 from armature.optimize.interior import Options
@@ -61,24 +61,21 @@ def minimize_energy(
         return solution(unsearched(problem), diagnosis, [], time.perf_counter() - begin)
     watch = Watch(problem, callback)
     ends = None if deadline is None else begin + deadline
-    planner = Planner(Weights(energy=1.0), options or near_enough(problem), watch, ends, thorough=bool(thorough))
+    search_on = thorough if thorough is not None or guess is None else False
+    planner = Planner(Weights(energy=1.0), options or near_enough(problem), watch, ends, thorough=search_on)
     known = Known(guess.result, guess.trajectory) if isinstance(guess, Solution) else guess
     search = lambda: plan_passing(planner, problem) if known is None else planner.plan(problem, known)
     best, notes, diagnosis = concluded(planner, watch, search)
-    part = saving(best) if best.ok and not thorough else 0.0
-    notes = [*notes, *filter(None, [advice(best, part)])]
+    notes = [*notes, *filter(None, [advice(best, search_on)])] if best.ok else notes
     found = solution(best, diagnosis, notes, time.perf_counter() - begin)
-    if thorough is None and guess is None and best.ok and diagnosis is None and not planner.late and part > PAYS:
-        other = minimize_energy(robot, task, supply, knots, None, planner.left(), callback, options, True)
-        better = other.ok and other.energy < found.energy and other.certificate.ok
-        return replace(other, seconds=time.perf_counter() - begin) if better else found
-    if thorough and found.ok and not planner.late and not found.certificate.ok:
-        # joints that hardly move in narrow corners may not be followed exactly: by more knots they are, or the quick motion is taken
-        told = f"with {knots} knots, the motion of the thorough search did not pass its certificate"
-        for more, search in ((2 * knots, True), (knots, False)):
-            other = minimize_energy(robot, task, supply, more, guess, planner.left(), callback, options, search and more <= FINEST)
-            if other.ok and other.certificate.ok:
-                return replace(other, notes=(*other.notes, told))
+    if search_on is False or not narrow_corners(best) or planner.late or (found.ok and found.certificate.ok):
+        return found
+    # joints that hardly move in narrow corners may not be followed exactly: by more knots they are, or the quick motion is taken
+    told = f"with {knots} knots, the motion of the thorough search did not pass its certificate"
+    for more, search_on in ((2 * knots, True), (knots, False)) if thorough else ((knots, False),):
+        other = minimize_energy(robot, task, supply, more, guess, planner.left(), callback, options, search_on and more <= FINEST)
+        if other.ok and other.certificate.ok:
+            return replace(other, notes=(*other.notes, told), seconds=time.perf_counter() - begin)
     return found
 
 

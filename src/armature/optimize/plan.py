@@ -147,14 +147,14 @@ class Planner:
     """What all solves of one plan share. weights: the cost.  deadline: of the clock `time.perf_counter`, s.
 
     budget: of what searches count (`effort.spent`), s, looked at between solves.
-    thorough: whether narrow corners of dry friction are tried too (dry.py)."""
+    thorough: whether narrow corners of dry friction are tried too (dry.py); None: where that may save much."""
 
     weights: Weights
     options: Options | None = None
     callback: Callable | None = None
     deadline: float | None = None
     budget: float | None = None
-    thorough: bool = False
+    thorough: bool | None = False
 
     def left(self) -> float | None:
         """Seconds left, None without a deadline."""
@@ -284,7 +284,7 @@ class Planner:
         # where directions are kept afterwards, the rounded problem need not be solved to the last digit
         rough = replace(self.precise, tolerance=ROUGH) if smooth.velocity and not smooth.power else None
         outline = self.outlined(rounded, guess, rough) if rough else None
-        if outline is not None and (exact := exact_friction(self, outline, narrow and self.thorough)):
+        if outline is not None and (exact := exact_friction(self, outline, self.thorough if narrow else False)):
             return choose(exact)
         first = self.attempt(rounded, problem.guess(guess), rough)
         if not first.ok and not self.late and self.weights == Weights(energy=1.0) and only_copper(problem):
@@ -298,7 +298,7 @@ class Planner:
                 found += narrowed(self, first)
                 found += standing(self, problem, guess, 0.5 * power)
             elif smooth.velocity:
-                found = exact_friction(self, first, narrow and self.thorough) or [self.attempt(rounded, first.result)]
+                found = exact_friction(self, first, self.thorough if narrow else False) or [self.attempt(rounded, first.result)]
         return choose(found)
 
     def outlined(self, problem: MoveProblem, guess: Trajectory | None, options: Options) -> Attempt | None:
