@@ -195,3 +195,19 @@ def test_ways_round_are_different_ways_and_tell_how_they_go():
         apart = np.max(np.abs(paths[a] - paths[b]) / np.maximum(np.ptp(paths[a], axis=0), 0.3))
         assert apart > 0.05 or ways[b].energy > 1.01 * ways[a].energy
     assert [way.energy for way in ways] == sorted(way.energy for way in ways)
+
+
+@pytest.mark.parametrize("wrong", [{"deadline": "1"}, {"deadline": -1.0}, {"callback": 3}, {"options": 3}])
+def test_settings_of_a_search_that_are_none_are_refused_with_words(wrong):
+    for search in (minimize_energy, minimize_time):
+        with pytest.raises(ArgumentError, match=next(iter(wrong))):
+            search(ARM, Move(START, GOAL, 1.0), **wrong)
+
+
+def test_what_has_no_least_time_and_durations_that_are_none_are_told():
+    with pytest.raises(ArgumentError, match="least time is 0"):
+        minimize_time(ARM, Move(START, START))
+    with pytest.raises(ArgumentError, match="give the move's own"):
+        energy_time_curve(ARM, Move(START, GOAL, via=[Via(MIDDLE, at=0.4)]))
+    with pytest.raises(ArgumentError, match="'1,2' must be positive"):
+        energy_time_curve(ARM, Move(START, GOAL), "1,2")

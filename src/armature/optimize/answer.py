@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from armature.errors import ArgumentError
 from armature.optimize.baseline import baseline
+from armature.optimize.interior import Options
 from armature.optimize.loop_move import mastered
 from armature.optimize.plan import Attempt
 from armature.optimize.result import Status
@@ -51,3 +56,14 @@ def check_task(robot: Robot, task: Move, timed: bool = True) -> None:
             f"joint {name!r} has no drive and nothing holds it, so that few motions can be planned in advance; give it a drive, hold it "
             f"(robot.with_held({{{name!r}: 0.0}})), or optimise torques by forward dynamics: armature.optimize.forward (docs/solver.md)"
         )
+
+
+def check_search(deadline: Any = None, callback: Any = None, options: Any = None) -> None:
+    """Refuse settings of a search that are none, with words."""
+    number = isinstance(deadline, int | float | np.number) and not isinstance(deadline, bool)
+    if deadline is not None and not (number and deadline >= 0):
+        raise ArgumentError(f"deadline = {deadline!r} must be a number of seconds, 0 or more, or None")
+    if callback is not None and not callable(callback):
+        raise ArgumentError(f"callback = {callback!r} cannot be called; give a function of an iteration, a true answer stops the search")
+    if options is not None and not isinstance(options, Options):
+        raise ArgumentError(f"options = {options!r} are none; give an Options of armature.optimize.interior")

@@ -15,7 +15,7 @@ import numpy as np
 
 from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
-from armature.optimize.answer import check_task
+from armature.optimize.answer import check_search, check_task
 from armature.optimize.loop_move import move_problem
 from armature.optimize.min_time import short
 from armature.optimize.sweep import Sweep
@@ -82,10 +82,11 @@ def energy_time_curve(
     (7e-4 where the supply or the gears are not smooth), is taken as it is.
     """
     check_task(robot, task, timed=False)
+    check_search(callback=callback)
+    if task.duration is None and any(via.at is not None for via in task.via):
+        raise ArgumentError("the passing times of via points are parts of a duration; give the move's own, Move(..., duration=...)")
     begin = time.perf_counter()
-    T = np.unique(np.asarray(default_durations(robot, task, supply) if durations is None else durations, dtype=float))
-    if T.size == 0 or not np.all(np.isfinite(T)) or T[0] <= 0:
-        raise ArgumentError(f"durations {durations} must be positive, finite numbers")
+    T = checked(default_durations(robot, task, supply) if durations is None else durations)
     sweep = Sweep(move_problem(robot, task, supply, knots), callback)
     best = sweep.both_ways(T)
     minima = sweep.minima(T, best) if refine else []
@@ -95,6 +96,17 @@ def energy_time_curve(
     resonance = spacing([t for t, _ in minima])
     advice = advise(T, energies, minima, resonance)
     return Curve(T, energies, losses, motions, tuple(minima), resonance, advice, time.perf_counter() - begin)
+
+
+def checked(durations: Any) -> np.ndarray:
+    """Durations in order, each once, s; what is none is refused."""
+    try:
+        T = np.unique(np.asarray(durations, dtype=float))
+    except (TypeError, ValueError):
+        T = np.empty(0)
+    if T.size == 0 or not np.all(np.isfinite(T)) or T[0] <= 0:
+        raise ArgumentError(f"durations {durations!r} must be positive, finite numbers, s")
+    return T
 
 
 def default_durations(robot: Robot, task: Move, supply: Any) -> np.ndarray:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from armature.motion.trajectory import Trajectory
-from armature.optimize.answer import check_task, solution
+from armature.optimize.answer import check_search, check_task, solution
 from armature.optimize.carry import Known
 from armature.optimize.conclude import Watch, concluded
 from armature.optimize.driven import Weights
@@ -51,6 +51,7 @@ def minimize_energy(
     over 2 % and there is no guess; `notes` say where it may pay else.
     Where a limit is exceeded between knots by more than 1e-3 of itself, the plan is refined and it is said in `notes`.
     """
+    check_search(deadline, callback, options)
     if isinstance(task, FollowPath):
         return least_energy_along(robot, task, supply, knots=knots, deadline=deadline, callback=callback, options=options)
     check_task(robot, task)

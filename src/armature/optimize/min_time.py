@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from armature.drive import as_supply
+from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
 from armature.optimize.anew import alike, other_ways, shortest_way
-from armature.optimize.answer import check_task, solution
+from armature.optimize.answer import check_search, check_task, solution
 from armature.optimize.by_durations import Found, by_durations, by_plans
 from armature.optimize.certify import margins
 from armature.optimize.contest import contested
@@ -72,9 +73,12 @@ def minimize_time(
     supply: what energy, ledger, baseline and saving of the motion are counted with, as in `minimize_energy`.
     callback: called with every iteration; a true answer stops. Limits are checked between knots, and the plan refined where they break.
     """
+    check_search(deadline, callback, options)
     if isinstance(task, FollowPath):
         return least_time_along(robot, task, supply, knots=knots, deadline=deadline, callback=callback, options=options)
     check_task(robot, task, timed=False)
+    if stays(robot, task):
+        raise ArgumentError("start and goal are the same, at rest, with nothing between: the least time is 0; give a via point for a cycle")
     begin = time.perf_counter()
     counted = as_supply(supply if supply is not None else robot.supply)
     diagnosis = forbidden(robot, task, search=False)
@@ -99,6 +103,12 @@ def minimize_time(
     best = replace(best, problem=replace(best.problem, supply=counted))
     untimed = [CHOSEN] if any(via.at is not None for via in task.via) else []
     return solution(best, diagnosis, [*untimed, *notes], time.perf_counter() - begin)
+
+
+def stays(robot: Robot, task: Move) -> bool:
+    """Whether nothing has to move."""
+    ends = task.vectors(robot)
+    return not task.via and np.array_equal(ends.q0, ends.q1) and not np.any([ends.v0, ends.v1])
 
 
 def rested(early: Planner, planner: Planner, knots: int, low: Attempt) -> Found | None:

@@ -18,7 +18,7 @@ from armature.dynamics.compiled import pose
 from armature.dynamics.inverse_kinematics import inverse_kinematics
 from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
-from armature.optimize.answer import check_task, solution
+from armature.optimize.answer import check_search, check_task, solution
 from armature.optimize.detours import detours
 from armature.optimize.driven import Weights
 from armature.optimize.forbidden import forbidden
@@ -67,6 +67,7 @@ def ways_round(
     """
     refuse_loops(robot, "ways_round")
     check_task(robot, task)
+    check_search(deadline, callback)
     begin = time.perf_counter()
     planner = Planner(Weights(energy=1.0), Options(iterations=100), callback, None if deadline is None else begin + deadline)
     found: list[tuple[Attempt, str]] = []
