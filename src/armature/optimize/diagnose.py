@@ -29,6 +29,7 @@ BETWEEN = 0.05  # of a limit: what the few knots of the coolest motion may excee
 ANY = "regenerative"  # the supply does not matter for the heat: the simplest one is solved with
 SHARPENING = 0.15  # seconds of computing for the corners of gears and friction in the coolest motion
 SLOWER = 1.0, 1.5, 2.5, 5.0  # times the duration asked for, in which a lighter payload may be moved
+BORDER = 0.98  # of the shortest motion's duration: less is called too short
 EASIER = 1.004  # times the shortest motion's duration: what is told
 INWARDS = 0.1  # of the way to the shortest motion's passing times: from the nearest ones found to those told
 LOOSE = 1e6  # factor on limits that are left out
@@ -112,7 +113,8 @@ def between_knots(best: Attempt, cool: Attempt | None = None) -> Diagnosis | Non
 def too_short(robot: Robot, duration: float, fastest: Trajectory, passing: tuple[float, ...] = ()) -> Diagnosis:
     """The shortest motion known run in the duration asked for: what it would ask of the limits. passing: of via points, s."""
     T = fastest.duration
-    sentence = f"{duration:.4g} s is too short: the shortest motion found takes {T:.4g} s{by_way(passing)}."
+    what = f"{duration:.4g} s is too short" if duration < BORDER * T else f"No motion was found in {duration:.4g} s"
+    sentence = f"{what}: the shortest motion found takes {T:.4g} s{by_way(passing)}."
     remedy = f"Allow at least {T:.4g} s."
     worst = worst_excess(robot, stretched(fastest, duration))
     if worst is None:
