@@ -15,7 +15,6 @@ import numpy as np
 from armature.motion.trajectory import Trajectory
 from armature.optimize.anew import at_most, other_ways
 from armature.optimize.carry import carried
-from armature.optimize.detours import detours
 from armature.optimize.driven import Weights
 from armature.optimize.effort import solve, spent
 from armature.optimize.interior import Options
@@ -48,11 +47,15 @@ def shortest(problem: MoveProblem, seconds: float, callback: Callable | None = N
     planner = Planner(Weights(time=1.0), SOON, callback, budget=spent() + seconds)
     hasty = replace(planner, callback=planner.unless_stretched, budget=spent() + HALF * seconds)
     best = branches(hasty, problem, None, 1)
-    best = best if best.ok and best.motion.duration <= enough else sharp(planner, problem, best)
     if best.ok and best.motion.duration <= enough:
         return best
-    if not best.ok:
-        return (from_slower(planner, problem, asked) if slower else None) or best
+    low = sharpened(planner, problem, best, *PRICES) if best.ok else None
+    if low is None:  # no branch, or one whose end is not reached
+        slow = from_slower(planner, problem, asked) if slower else None
+        return slow if slow is not None and not (best.ok and best.motion.duration < slow.motion.duration) else best
+    best = low
+    if best.motion.duration <= enough:
+        return best
     doubts = replace(planner, budget=spent() + DOUBT * seconds)
     for _ in range(CHALLENGES):
         found = clearly_faster(doubts, replace(problem, N=min(problem.N, COARSE)), best)
@@ -61,11 +64,6 @@ def shortest(problem: MoveProblem, seconds: float, callback: Callable | None = N
             break
         best = better
     return best
-
-
-def sharp(planner: Planner, problem: MoveProblem, best: Attempt) -> Attempt:
-    """The end of a branch at low prices, where that is reached."""
-    return (sharpened(planner, problem, best, *PRICES) or best) if best.ok else best
 
 
 def from_slower(planner: Planner, problem: MoveProblem, asked: float) -> Attempt | None:
@@ -105,7 +103,7 @@ def descended(planner: Planner, problem: MoveProblem, best: Attempt) -> Attempt:
 def clearly_faster(planner: Planner, problem: MoveProblem, best: Attempt) -> Attempt | None:
     """A motion of little heat in at most CLEARLY of the best one's time, from the joint cubic or a detour; None where there is none."""
     problem, question = at_most(problem, CLEARLY * best.motion.duration, best)
-    for motion in (None, *detours(problem)):
+    for motion in (None, *other_ways(problem)):
         if planner.late:
             break
         result = solve(question, problem.guess(motion), HASTY, planner.unless_stretched)
