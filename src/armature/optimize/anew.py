@@ -21,7 +21,7 @@ from armature.optimize.effort import solve
 from armature.optimize.guess import stretched
 from armature.optimize.interior import Options
 from armature.optimize.ladder import RATIO, Rung, copper, ladder, merit, prices
-from armature.optimize.move import MoveProblem
+from armature.optimize.move import FEWEST, MoveProblem
 from armature.optimize.plan import Attempt, Planner, greatest_power
 from armature.optimize.problem import Problem
 from armature.optimize.slower import RATES
@@ -32,12 +32,12 @@ WIDE = 0.3  # of the greatest power: a wide corner of gears
 SKEWS = 0.2, -0.2  # of motions run faster at first, or at last
 CANDIDATES = 3  # ways that are compared with all knots
 NEAR = 1.01  # times the shortest one's duration with few knots: up to this others may be shorter with all of them
-SHORTER = 0.99  # of the best motion's time, with few knots
+SHORTER = 0.985  # of the best motion's time: sought with half of the few knots
 KNOWN = 3  # starts after each other that lead to what is known already, after which there are no more
 SLOWER = 1.0, 1.2, 1.5, 2.0, 3.0, 4.5, 7.0  # times a motion's duration, until it keeps its limits
 ROOM = 1.3  # times that: well inside them
 SAME = 1e-3  # of the duration: two motions nearer than this, and ten times as near in all joints, are one
-QUICK = Options(tolerance=1e-4, iterations=60, barrier=1e-2)
+QUICK = Options(tolerance=1e-4, iterations=30, barrier=1e-2)
 INSIDE = Options(tolerance=1e-4, iterations=100, barrier=1e-2)
 
 
@@ -47,7 +47,7 @@ def shortest_way(planner: Planner, few: MoveProblem, problem: MoveProblem, best:
     few: the problem with few knots, in which the branch was found."""
     found = sorted(different(lows(planner, few, best)), key=lambda low: low.motion.duration)
     while found and not planner.late:
-        low = faster(planner, few, found[0])
+        low = faster(planner, replace(few, N=max(FEWEST, few.N // 2)), found[0])
         rungs = ladder(planner, few, low, 1.0, FEW) if low is not None else []
         if not rungs or rungs[-1].motion.duration > (1.0 - SAME) * found[0].motion.duration:
             break

@@ -26,7 +26,7 @@ CALM = 1.01  # of the best motion's time: where starts in a little less come fro
 SKEW = 0.2  # of a motion run faster at first
 ROUNDS = 3  # times that something shorter is followed
 GAIN = 3e-4  # of the time: what is worth a further round
-QUICK = Options(tolerance=1e-4, iterations=60)
+QUICK = Options(tolerance=1e-4, iterations=60, barrier=1e-2)
 
 
 class Contest(NamedTuple):

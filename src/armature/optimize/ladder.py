@@ -34,7 +34,7 @@ WORTH = 3e-4  # of the duration: prices are lowered while that gains more
 MUCH = 2e-3  # of the duration: prices are lowered beyond the last one, and knots doubled, while that gains more
 HEAT = 5e-4  # price of heat, as a part of duration/heat
 MODEST = 100  # knots up to which what fails is tried again
-MANY = 1.2  # times the last price: a first price above this is that of a motion which has not been sharpened
+MANY = 3.0  # times the last price: a first price above this is that of a motion which has not been sharpened
 NARROWEST = 0.3, 0.1  # of the first widths of gears' corners and of dry friction's beside them
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from armature.optimize.by_durations import Found
 from armature.optimize.certify import ALLOWED, MEANS
-from armature.optimize.ladder import LOWEST, MUCH, RATIO, WORTH, Rung, exceeded, kept, share, sharpened
+from armature.optimize.ladder import LAST, LOWEST, MUCH, RATIO, WORTH, Rung, exceeded, kept, share, sharpened
 from armature.optimize.move import MoveProblem
 from armature.optimize.plan import Attempt, Planner
 from armature.optimize.refine import FINEST, SPEEDS, at_knot, drawn_in_there, finer_problem, levelled, turns_at
@@ -21,24 +21,24 @@ SMALL = 1.5e-3  # violation between knots up to which a limit is drawn in instea
 JUMPY = 0.03  # the same where knots have been doubled already
 LAWS = 0.01  # of the limit of a mean: what is exceeded by more asks for more knots
 SPARE = 3e-3  # of a limit that was drawn in: what is left of it by more is let out again
-SHARE = 5e-4  # of the duration: a price on jerk that is worth less need not be lowered
+SHARE = 1e-3  # of the duration: a price on jerk that is worth less need not be lowered
 PASSES = 5  # in which limits are drawn in or knots doubled
 
 
 def mended(planner: Planner, best: Attempt) -> Found:
     """The same with limits kept between knots: limits drawn in, or twice the knots; at last a little slower."""
     notes: list[str] = []
-    small = SMALL
+    small, failed = SMALL, ""
     while exceeded(best) > ALLOWED and len(notes) < PASSES and not planner.late:
         finer, note = tighter_problem(best, small)
-        better = sharpened(planner, finer, best, again(best)) if note else None
+        better = sharpened(planner, finer, best, again(best), max(LAST, again(best))) if note and note != failed else None
         if better is not None:
             best = better
             notes.append(note)
         elif small == np.inf:
             break
         else:
-            small = np.inf  # more knots did not help: draw limits in instead
+            small, failed = np.inf, note  # more knots did not help: draw limits in instead
     return slowed(relaxed(planner, best) if notes else best, notes)
 
 
@@ -46,7 +46,7 @@ def tighter_problem(best: Attempt, small: float) -> tuple[MoveProblem, str]:
     """A problem whose motion should keep all limits, and what was changed: all that are exceeded are drawn in, or speeds levelled, where
     the worst one is by little, in the mean or at a knot; else there are twice the knots."""
     worst, problem = best.margins[0], replace(best.problem, directions=None, smooth=None)
-    small = max(small, JUMPY) if 2 * problem.N >= FINEST else small
+    small = max(small, np.inf if problem.driven.smooth.power else JUMPY) if 2 * problem.N >= FINEST else small
     if worst.limit in MEANS and -worst.fraction > LAWS and small < np.inf and 2 * problem.N < FINEST:
         # where joints turn, few knots are far from the law
         return replace(problem, N=2 * problem.N, level={}), f"refined from {problem.N} to {2 * problem.N} knots: {worst}"

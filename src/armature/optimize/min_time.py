@@ -30,7 +30,7 @@ from armature.optimize.interior import Options
 from armature.optimize.ladder import Rung, copper, cubic_heat, kept, prices, sharpened
 from armature.optimize.least_along import least_time_along
 from armature.optimize.loop_move import move_problem
-from armature.optimize.mend import deepened, mended, rank, refined
+from armature.optimize.mend import AGAIN, deepened, mended, rank, refined
 from armature.optimize.move import MoveProblem, guess_duration
 from armature.optimize.plan import Attempt, Planner
 from armature.optimize.resting_time import cooled
@@ -213,7 +213,7 @@ def polished(planner: Planner, problem: MoveProblem, top: Attempt) -> Found:
     """The branch with all its knots, ever lower prices, exact friction, and limits kept between knots."""
     if not top.ok:
         return top, []
-    return mended(planner, sharpened(planner, problem, top, top.price if isinstance(top, Rung) else 1.0) or top)
+    return mended(planner, sharpened(planner, problem, top, max(AGAIN, top.price) if isinstance(top, Rung) else 1.0) or top)
 
 
 def settled(planner: Planner, problem: MoveProblem, best: Attempt, notes: list[str]) -> Found:
