@@ -1,7 +1,8 @@
 """`minimize_time`: the shortest motion between two configurations (B7), with the duration as an unknown of the solver.
 
-The shortest motion jumps from limit to limit. It is approached through a small price on jerk and heat, which is lowered step by step;
-several starting motions (the joint cubic, and detours of every joint to both sides) lead to several branches, of which the best is kept.
+The shortest motion jumps from limit to limit. It is approached through a small price on jerk and heat, which is lowered step by step
+(ladder.py), by several ways (anew.py), of which the shortest is followed until it keeps all limits between knots (mend.py) and nothing
+shorter is found (contest.py).
 """
 
 from __future__ import annotations
@@ -68,8 +69,9 @@ def minimize_time(
     """The shortest motion of the task, within all limits of joints and drives; a duration in the task is only a first guess, and passing
     times of via points are left free.
 
-    knots: steps in time, at least.  guess: a motion to start from, besides the others.  starts: how many starts are tried (by default
-    the joint cubic and a detour of every joint to both sides).  deadline: seconds after which the best so far is returned.
+    knots: steps in time, at least.  guess: a motion to start from, besides the others.  starts: how many lead to a first
+    branch (the guess, the joint cubic, detours of every joint; by default those up to the joint cubic); 1 leaves out the search for others.
+    deadline: seconds after which the best so far is returned.
     supply: what energy, ledger, baseline and saving of the motion are counted with, as in `minimize_energy`.
     callback: called with every iteration; a true answer stops. Limits are checked between knots, and the plan refined where they break.
     """
