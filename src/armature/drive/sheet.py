@@ -44,6 +44,7 @@ _WORDS: dict[tuple[type, str], tuple[str, str, Callable[[float, dict], float]]] 
     (Motor, "max_speed"): ("maximum_speed", "rad/s", lambda x, _: x),
     (Motor, "max_permissible_speed"): ("maximum_speed", "rad/s", lambda x, _: x),
     (Gear, "reduction"): ("ratio", "", lambda x, _: x),
+    (Gear, "max_efficiency"): ("efficiency", "", lambda x, _: x),
     (Gear, "lead"): ("ratio", "m/rad", lambda x, _: 1 / x),
 }
 
@@ -61,7 +62,7 @@ _THERMAL = {
 _FOLLOWS = {
     "nominal_voltage", "no_load_speed", "nominal_speed", "nominal_torque", "max_continuous_torque", "stall_torque", "stall_current",
     "starting_current", "max_efficiency", "speed/torque_gradient", "mechanical_time_constant", "number_of_pole_pairs",
-    "number_of_phases", "number_of_commutator_segments", "weight",
+    "number_of_phases", "number_of_commutator_segments", "weight", "axial_play", "radial_play", "max_axial_load", "max_radial_load",
 }  # fmt: skip
 
 
