@@ -302,8 +302,8 @@ class Planner:
         return choose(found)
 
     def outlined(self, problem: MoveProblem, guess: Trajectory | None, options: Options) -> Attempt | None:
-        """A rough motion found with few knots, brought to all of them; where it swings, solved with these. None where that fails, or there
-        are few anyway."""
+        """A rough motion found with few knots, brought to all of them; where it swings or is not quite an optimum, solved with these. None
+        where that fails, or there are few anyway."""
         if problem.N < MANY or problem.move.via:
             return None
         few = replace(problem, N=problem.N // OUTLINE)
@@ -311,7 +311,7 @@ class Planner:
         if not found.ok:
             return None
         start = carried(found.result, found.motion, problem)
-        if (1 + turns(found.motion)) * EACH_WAY > few.N:
+        if (1 + turns(found.motion)) * EACH_WAY > few.N or found.result.status is not Status.CONVERGED:
             whole = self.attempt(problem, start, replace(options, warm_barrier=OUTLINED))
             return whole if whole.ok else None
         motion = problem.trajectory(start)
