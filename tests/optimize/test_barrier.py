@@ -88,7 +88,7 @@ def test_corrected_directions_lead_to_the_same_optimum(supply):
 
 @pytest.mark.parametrize("accuracy", [1e-2, 1e-3, 1e-4])
 def test_what_an_early_end_leaves_is_what_was_asked_for(accuracy):
-    task = MoveProblem(SIX, MOVE, "non-regenerative", 30)
+    task = MoveProblem(SIX, FAR, "non-regenerative", 30)
     problem = task.problem(Weights(energy=1.0))
     exact = solve(problem, task.guess())
     early = solve(problem, task.guess(), Options(accuracy=accuracy))
