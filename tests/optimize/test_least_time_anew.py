@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from armature.optimize.anew import KNOWN, NEAR, ROOM, different, faster, inside, shortest_from, shortest_way, straight
+from armature.optimize.anew import KNOWN, NEAR, ROOM, different, faster, inside, shortest_from, shortest_way
 from armature.optimize.certify import worst_margin
 from armature.optimize.driven import Weights
 from armature.optimize.interior import Options
@@ -28,7 +28,7 @@ def problem(name: str = "planar2") -> MoveProblem:
 
 def test_a_start_is_slowed_down_until_it_is_well_inside_its_limits():
     task = problem()
-    fast = straight(replace(task, move=replace(task.move, duration=0.5 * task.duration)))
+    fast = replace(task, move=replace(task.move, duration=0.5 * task.duration)).straight
     slow = inside(task, fast)
     assert (worst := worst_margin(task.robot, fast)) is not None and worst.fraction < 0.0
     assert (worst := worst_margin(task.robot, slow)) is not None and worst.fraction > 0.0

@@ -79,19 +79,13 @@ def lows(planner: Planner, problem: MoveProblem, best: Attempt) -> Iterator[Rung
         yield from ladder(planner, wide, best, 1.0, FEW)[-1:]
     motion = first[-1].motion if first else best.motion
     timed = problem.timed_as(motion)
-    ways = (motion, *(skewed(motion, part) for part in SKEWS), straight(timed), *other_ways(timed))
+    ways = (motion, *(skewed(motion, part) for part in SKEWS), timed.straight, *other_ways(timed))
     for way in ways:
         if planner.late:
             break
         hit = shortest_from(planner, problem, way)
         if hit.ok:
             yield from ladder(planner, problem.timed_as(hit.motion), hit, RATIO * PRICE, FEW)[-1:]
-
-
-def straight(problem: MoveProblem) -> Trajectory:
-    """The joint cubic."""
-    t = np.concatenate([[0.0], np.cumsum(problem.steps(problem.duration))])
-    return Trajectory(t, *problem.cubic(t), problem.robot.joint_names)
 
 
 def other_ways(problem: MoveProblem) -> list[Trajectory]:

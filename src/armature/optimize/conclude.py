@@ -213,9 +213,7 @@ def no_worse(planner: Planner, problem: MoveProblem, best: Attempt, notes: list[
     """The plan, or the joint cubic where that keeps all limits and costs less: a search may end at a poor optimum of its own."""
     if problem.robot.loops:
         return best, notes
-    t = np.linspace(0.0, problem.duration, problem.N + 1)
-    cubic = Trajectory(t, *problem.cubic(t), problem.robot.joint_names)
-    if planner.value(problem, cubic) > best.value - CHEAPER * abs(best.value):
+    if planner.value(problem, problem.straight) > best.value - CHEAPER * abs(best.value):
         return best, notes
     as_it_is = replace(planner, deadline=time.perf_counter()).attempt(problem, problem.guess()).anyhow()
     better = as_it_is.ok and as_it_is.value < best.value
@@ -263,8 +261,7 @@ def hurried(problem: MoveProblem) -> bool:
     """Whether the joint cubic breaks limits in the time asked for, but for rates, which it jumps beyond in any."""
     if problem.robot.loops:
         return False
-    t = np.concatenate([[0.0], np.cumsum(problem.steps(problem.duration))])
-    found = margins(problem.robot, Trajectory(t, *problem.cubic(t), problem.robot.joint_names), 2)
+    found = margins(problem.robot, problem.straight, 2)
     return any(m.fraction < 0.0 and m.limit not in RATES for row in found.values() for m in row.values())
 
 

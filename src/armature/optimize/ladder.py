@@ -172,8 +172,7 @@ def exceeded(best: Attempt) -> float:
 
 def cubic_heat(problem: MoveProblem) -> float:
     """Copper heat of the joint cubic, J."""
-    t = np.concatenate([[0.0], np.cumsum(problem.steps(problem.duration))])
-    return copper(problem, Trajectory(t, *problem.cubic(t), problem.robot.joint_names))
+    return copper(problem, problem.straight)
 
 
 def copper(problem: MoveProblem, motion: Trajectory) -> float:

@@ -119,9 +119,7 @@ def rounded(task: MoveProblem, width: float) -> Smooth:
 
 def parts(task: MoveProblem, load: Carrier, most: float) -> list[float]:
     """Parts of the greatest payload to begin with: nearly all, what the joint cubic carries, and ever less."""
-    t = np.concatenate([[0.0], np.cumsum(task.steps(task.duration))])
-    robot = reloaded(task.robot, load, most)
-    carries = carried_by(robot, Trajectory(t, *task.cubic(t), robot.joint_names))
+    carries = carried_by(reloaded(task.robot, load, most), task.straight)
     return sorted({*DOWN, 0.99 * (carries or 0.0) / most}, reverse=True)
 
 

@@ -112,7 +112,7 @@ class LoopMove(MoveProblem):
     @cached_property
     def first(self) -> np.ndarray:
         """(N+1, n): the joint cubic at the knots, closed."""
-        return self.cubic(np.concatenate([[0.0], np.cumsum(self.steps(self.duration))]))[0]
+        return self.cubic(self.times)[0]
 
     def cubic(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The joint cubic of the free coordinates at times t, the others following."""
@@ -128,7 +128,7 @@ class LoopMove(MoveProblem):
 
     def guess(self, trajectory: Trajectory | None = None, times: np.ndarray | None = None) -> Guess:
         """A starting motion: a given one (its free coordinates) brought to this duration, where it can be closed; else the joint cubic."""
-        t = np.concatenate([[0.0], np.cumsum(self.steps(self.duration))]) if times is None else times
+        t = self.times if times is None else times
         lengths = np.diff(t[[0, *self.leg_ends]]) if self.legs > 1 else self.duration
         if trajectory is not None:
             try:

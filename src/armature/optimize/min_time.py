@@ -130,12 +130,11 @@ def unfinished(best: Attempt) -> Diagnosis | None:
 
 def unsearched(problem: MoveProblem) -> Attempt:
     """The joint cubic of a task that is wrong by itself: something to look at, without a search."""
-    t = np.concatenate([[0.0], np.cumsum(problem.steps(problem.duration))])
-    q, v, a = problem.cubic(t)
-    none = np.zeros(0)
+    motion, none = problem.straight, np.zeros(0)
     nothing = Multipliers(none, none, none, none, none, none, none, none, 0.0)
-    result = Result(Status.INFEASIBLE, np.hstack([q, v, a]), np.zeros((problem.N, 0)), none, np.nan, none, (), (), nothing, 0.0)
-    return Attempt(problem, result, Trajectory(t, q, v, a, problem.robot.joint_names), np.nan)
+    states, controls = np.hstack([motion.q, motion.v, motion.a]), np.zeros((problem.N, 0))
+    result = Result(Status.INFEASIBLE, states, controls, none, np.nan, none, (), (), nothing, 0.0)
+    return Attempt(problem, result, motion, np.nan)
 
 
 def short(problem: MoveProblem) -> float:

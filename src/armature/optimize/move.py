@@ -160,6 +160,16 @@ class MoveProblem:
             begin, t0 = end, t1
         return h
 
+    @property
+    def times(self) -> np.ndarray:
+        """(N+1,) times of the knots for a motion of the problem's duration, s."""
+        return np.concatenate([[0.0], np.cumsum(self.steps(self.duration))])
+
+    @property
+    def straight(self) -> Trajectory:
+        """The joint cubic, as a motion."""
+        return Trajectory(self.times, *self.cubic(self.times), self.robot.joint_names)
+
     def problem(self, weights: Weights) -> Problem:
         """Bounds and data for the solver."""
         n, N, model = self.robot.n, self.N, self.driven
@@ -279,7 +289,7 @@ class MoveProblem:
         """A starting motion: a given one, brought to this duration and these ends, or the joint cubic through the via points.
 
         times: (N+1,) of the knots, s, where they are known."""
-        t = np.concatenate([[0.0], np.cumsum(self.steps(self.duration))]) if times is None else times
+        t = self.times if times is None else times
         if trajectory is None:
             q, v, a = self.cubic(t)
         else:
@@ -321,7 +331,7 @@ class MoveProblem:
     def trajectory(self, result: Result) -> Trajectory:
         """The solver's answer as a motion whose acceleration runs straight between knots."""
         n = self.robot.n
-        h = np.diff(np.concatenate([[0.0], np.cumsum(self.steps(self.duration))]))
+        h = np.diff(self.times)
         if self.legs:
             shares = self._free_steps()["steps"]
             h = shares @ np.atleast_1d(result.p)[: self.legs]

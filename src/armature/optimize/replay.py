@@ -6,14 +6,11 @@ It shares nothing with the planner but the robot. The plan's currents are tabula
 from __future__ import annotations
 
 import functools
-import hashlib
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from armature import drive as drive_package
 from armature.drive import Smooth, stack
 from armature.dynamics import compiled, loops, recursive
 from armature.dynamics.mass import back_substitute
@@ -22,6 +19,7 @@ from armature.motion.trajectory import Trajectory
 from armature.optimize.closure import closure
 from armature.robot.model import Robot
 from armature.robot.tree import Tree
+from armature.simulate.flows import sources
 from armature.spatial.vectors import pack
 
 FINER = 160  # rows of the table between two knots: a current that jumps where a joint sets out is wrong for half a row
@@ -92,17 +90,11 @@ def tabulated(robot: Robot, plan: Trajectory) -> tuple[np.ndarray, float]:
     return np.ascontiguousarray(np.hstack([q, v, a, tau, currents])), plan.duration / count
 
 
-@functools.cache
-def _sources() -> str:
-    files = (Path(__file__), *sorted(Path(drive_package.__path__[0]).glob("*.py")))
-    return hashlib.sha256(b"".join(f.read_bytes() for f in files)).hexdigest()
-
-
 def mechanism(robot: Robot) -> Kernel:
     """(q, v, row of the table, kp, kd) → accelerations and torques, compiled and kept with the robot."""
     n, m = robot.n, len(robot.drivetrain.drives)
     train = robot.drivetrain
-    details = (train.drives, train.matrix, train.share, train.frictions, robot.loops, robot.passive, _sources())
+    details = (train.drives, train.matrix, train.share, train.frictions, robot.loops, robot.passive, sources(__file__))
     inputs = {"q": n, "v": n, "row": 4 * n + m, "kp": n, "kd": n}
     return compiled.kernel(robot, "replay", functools.partial(_accelerations, robot), inputs, repr(details))
 

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import functools
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-import armature.drive
 from armature.drive import Bus, Drive, Smooth, as_supply
 from armature.dynamics import compiled, recursive
 from armature.errors import ArgumentError
 from armature.kernel import Kernel
 from armature.robot.model import Robot
 from armature.robot.tree import Tree
+from armature.simulate.flows import sources
 from armature.simulate.result import Simulation, Status, energy_drift
 from armature.spatial.numbers import Number, maximum, minimum
 from armature.spatial.vectors import pack
@@ -95,13 +92,6 @@ def available_current(drive: Drive, wanted: Number, speed: Number, ceiling: Numb
     return minimum(maximum(cut, (-ceiling - emf) / R), (ceiling - emf) / R)
 
 
-@functools.cache
-def _sources() -> str:
-    """Digest of the sources traced here that `compiled.physics_source` does not cover."""
-    files = [Path(__file__), *sorted(Path(armature.drive.__file__).parent.glob("*.py"))]
-    return hashlib.sha256(b"".join(f.read_bytes() for f in files)).hexdigest()
-
-
 def stage_kernel(robot: Robot, command: str, smooth: Smooth) -> Kernel:
     """(q, v, command, ceilings, temperatures, last accelerations) → accelerations, joint torques, currents, voltages, powers, copper heat
     at 20 °C, iron loss, power of torques and friction."""
@@ -118,7 +108,7 @@ def stage_kernel(robot: Robot, command: str, smooth: Smooth) -> Kernel:
 
     inputs = {"q": n, "v": n, "asked": n if command == "torque" else m, "ceiling": m, "temperature": m, "last": n}
     frictions = tuple(train.frictions)
-    return compiled.kernel(robot, "drives", plain, inputs, command, repr(smooth), repr(robot.drives), repr(frictions), _sources())
+    return compiled.kernel(robot, "drives", plain, inputs, command, repr(smooth), repr(robot.drives), repr(frictions), sources(__file__))
 
 
 def _stage(

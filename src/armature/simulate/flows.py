@@ -58,12 +58,12 @@ def _compiled(robot: Robot) -> Kernel:
         flows, friction = train.flow(list(tau), list(v), list(a), smooth=sides), train.joint_friction(list(tau), list(v), sides)
         return *(pack([getattr(flow, name) for flow in flows], (m,)) for name in FLOW_QUANTITIES), pack(friction, (n,))
 
-    details = (train.drives, train.matrix, train.share, train.frictions, _sources())
+    details = (train.drives, train.matrix, train.share, train.frictions, sources(__file__))
     return compiled.kernel(robot, "flows", plain, {"tau": n, "v": n, "a": n, "directions": n}, repr(details), masses=False)
 
 
 @functools.cache
-def _sources() -> str:
-    """Digest of the sources traced here that `compiled.physics_source` does not cover."""
-    files = [Path(__file__), *sorted(Path(armature.drive.__file__).parent.glob("*.py"))]
+def sources(file: str) -> str:
+    """Digest of what a file traces with drives: itself, and the laws of drives, which `compiled.physics_source` does not cover."""
+    files = [Path(file), *sorted(Path(armature.drive.__file__).parent.glob("*.py"))]
     return hashlib.sha256(b"".join(f.read_bytes() for f in files)).hexdigest()
