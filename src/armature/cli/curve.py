@@ -7,8 +7,8 @@ from pathlib import Path
 import typer
 
 from armature.cli.inputs import DRIVES, HOLD, LIMITS, PAYLOAD, SUPPLY, coordinates
+from armature.cli.move import FROM, GOAL, TASK, VIA, find_job
 from armature.cli.output import FAILED, INTERRUPTED, OK, Progress, answer, say, table
-from armature.cli.plan import FROM, GOAL, TASK, find_job
 from armature.errors import ArgumentError, FileError
 
 
@@ -16,6 +16,8 @@ def curve(
     task: str = TASK,
     start: str | None = FROM,
     goal: str | None = GOAL,
+    via: list[str] | None = VIA,
+    duration: str | None = typer.Option(None, "--duration", "-T", help="of which given passing times are parts", show_default=False),
     durations: str | None = typer.Option(None, help="seconds: '0.8, 1, 1.5', or 'least … most : count' as 0.8:3:20", show_default=False),
     drives: Path | None = DRIVES,
     payload: str = PAYLOAD,
@@ -31,9 +33,11 @@ def curve(
     from armature.optimize.task import Move
 
     given = {"drives": drives, "payload": payload, "limits": limits, "hold": hold}
-    job = find_job(task, start, goal, None, supply, "time", knots, given)  # a move needs no duration here
+    job = find_job(task, start, goal, via, duration, given, objective="time", supply=supply, knots=knots)  # a move needs no duration here
     if not isinstance(job.task, Move):
         raise ArgumentError("energy against time is for moves; this task follows a path, whose best duration `armature plan` finds")
+    if job.task.duration is None and any(point.at is not None for point in job.task.via):
+        raise ArgumentError("passing times of via points are parts of a duration: give it, -T 1.5")
     times = None if durations is None else _durations(durations)
     with Progress(f"planning {job.robot.name} at {'50' if times is None else len(times)} durations") as progress:
         found = energy_time_curve(job.robot, job.task, times, job.supply, knots, callback=progress)

@@ -27,6 +27,7 @@ from armature.cli import (
     simulate,
     study,
     view,
+    ways,
 )
 from armature.cli.verb import add
 from armature.errors import ArmatureError
@@ -42,6 +43,7 @@ add(app, "init", init.init)
 add(app, "check", check.check)
 add(app, "plan", plan.plan)
 add(app, "curve", curve.curve)
+add(app, "ways", ways.ways)
 add(app, "simulate", simulate.simulate)
 add(app, "linearize", linearize.linearize)
 add(app, "loads", loads.loads)

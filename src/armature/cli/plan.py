@@ -9,26 +9,24 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from armature.cli.inputs import DRIVES, HOLD, LIMITS, MOTION_FILES, PAYLOAD, SUPPLY, complete_robot, coordinates, find_robot, state
+from armature.cli.inputs import DRIVES, HOLD, LIMITS, MOTION_FILES, PAYLOAD, SUPPLY, find_robot
+from armature.cli.move import DURATION, GOAL, TASK, VIA, find_job
 from armature.cli.output import FAILED, INTERRUPTED, OK, Progress, answer, say
 from armature.errors import ArgumentError, FileError
 
 if TYPE_CHECKING:
     from armature.optimize.job import Job
 
-TASK = typer.Argument(help="a task file (task.yaml); or with --from a robot's file or name", autocompletion=complete_robot)
 START = typer.Option(
     None, "--from", help="joint coordinates: '0, 90deg, 250mm' or 'elbow=90deg' (others 0); or a recorded motion (.csv)", show_default=False
 )
-FROM = typer.Option(None, "--from", help="joint coordinates: '0, 90deg, 250mm' or 'elbow=90deg' (others 0)", show_default=False)
-GOAL = typer.Option(None, "--to", help="joint coordinates; joints that are not named stay", show_default=False)
-DURATION = typer.Option(None, "--duration", "-T", help="seconds, e.g. 1.2 or 800ms", show_default=False)
 
 
 def plan(
     task: str = TASK,
     start: str | None = START,
     goal: str | None = GOAL,
+    via: list[str] | None = VIA,
     duration: str | None = DURATION,
     objective: str | None = typer.Option(None, "--objective", help="energy (default) or time", show_default=False),
     drives: Path | None = DRIVES,
@@ -49,8 +47,11 @@ def plan(
     """Plan the motion of least energy (or time) and prove that the drives can do it. Exit code 1 when there is no such motion."""
     given = {"drives": drives, "payload": payload, "limits": limits, "hold": hold}
     if start is not None and goal is None and Path(start).suffix.lower() in MOTION_FILES:
+        if via:
+            raise ArgumentError("--via: a recorded motion has its own way; give --from and --to configurations to plan one by via points")
         return _recorded(find_robot(task, **given), Path(start), supply, knots, save, report)
-    job = replace(find_job(task, start, goal, duration, supply, objective, knots, given), thorough=thorough)
+    job = find_job(task, start, goal, via, duration, given, objective=objective, supply=supply, knots=knots)
+    job = replace(job, thorough=thorough)
     with Progress(f"planning {job.name or job.robot.name}") as progress:
         solution = job.run(callback=progress, deadline=deadline)
     say(solution)
@@ -80,47 +81,6 @@ def _hint(job: Job) -> None:
         say(
             f"hint: {', '.join(free)} have no limit of acceleration, so that motions jump; give limits in the task, or MoveIt's by --limits"
         )
-
-
-def find_job(
-    task: str, start: str | None, goal: str | None, duration: str | None, supply: str | None,
-    objective: str | None, knots: int | None, given: dict[str, Any],
-) -> Job:  # fmt: skip
-    """The job of a task file with what the options change, or that of a robot and two configurations."""
-    from armature.optimize.job_file import load_job
-    from armature.robot.library import library
-
-    if start is None and goal is None:
-        if any(value not in (None, "0 kg") for value in given.values()):
-            raise ArgumentError("with a task file, drives, payload, limits and hold stand in the file; or give --from and --to")
-        if Path(task).suffix.lower() in (".urdf", ".xacro", ".xml") or task in library():
-            raise ArgumentError(
-                f"{task!r} is a robot: say which motion, by --from and --to, or in a task file (armature init --robot {task})"
-            )
-        job = load_job(task)
-        change = {"objective": objective, "supply": supply, "knots": knots}
-        job = replace(job, **{key: value for key, value in change.items() if value is not None})
-        return job if duration is None else replace(job, task=replace(job.task, duration=_seconds(duration)))
-    if start is None or goal is None:
-        raise ArgumentError("give both --from and --to, or a task file alone (armature init writes an example)")
-    return _job(task, start, goal, duration, supply, objective, knots, given)
-
-
-def _job(robot: str, start: str, goal: str, duration: Any, supply: Any, objective: Any, knots: Any, given: dict[str, Any]) -> Job:
-    from armature.optimize.job import Job
-    from armature.optimize.task import Move
-
-    machine = find_robot(robot, **given)
-    q0 = state(machine, start, "--from")
-    q1 = state(machine, goal, "--to", start=q0)
-    T = None if duration is None else _seconds(duration)
-    if T is None and objective != "time":
-        raise ArgumentError("a least-energy move needs its duration: -T 1.5; or ask for --objective time")
-    return Job(machine, Move(q0, q1, T), objective or "energy", supply, knots or 100, machine.name)
-
-
-def _seconds(text: str) -> float:
-    return coordinates(text, "--duration", ("s",))[0]
 
 
 def _write(solution: Any, job: Job, save: Path | None, report: Path | None) -> list[str]:

@@ -113,7 +113,7 @@ class Solution:
 
     @property
     def iterations(self) -> tuple:
-        """The record of the search."""
+        """The record of the last search, which found this motion; a plan may take many, and a `callback` sees the iterations of all."""
         return self.result.iterations
 
     @property

@@ -19,6 +19,7 @@ from armature.dynamics.inverse_kinematics import inverse_kinematics
 from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
 from armature.optimize.answer import check_search, check_task, solution
+from armature.optimize.conclude import Watch
 from armature.optimize.detours import detours
 from armature.optimize.driven import Weights
 from armature.optimize.forbidden import forbidden
@@ -71,8 +72,14 @@ def ways_round(
     begin = time.perf_counter()
     planner = Planner(Weights(energy=1.0), Options(iterations=100), callback, None if deadline is None else begin + deadline)
     found: list[tuple[Attempt, str]] = []
+    watches: dict[MoveProblem, Watch] = {}
     for problem, words, guess in every_start(robot, task, supply, min(knots, COARSE), link):
-        attempt = planner.best(problem, guess)
+        watch = watches.setdefault(problem, Watch(problem, callback))
+        if watch.short:  # no detour is quicker than the shortest motion
+            continue
+        if watch.looked:
+            watch.grant(watch.patience())
+        attempt = replace(planner, callback=watch).best(problem, guess)
         if attempt.ok:
             found = with_way(found, attempt, words)
         if planner.late:
