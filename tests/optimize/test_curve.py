@@ -1,5 +1,8 @@
 """Energy against time: what lies between two optima, what it costs, and how much searching fifty points take."""
 
+import itertools
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -8,6 +11,8 @@ from armature.optimize.certify import worst_margin
 from armature.optimize.curve import energy_time_curve
 from armature.optimize.least_energy import minimize_energy
 from armature.optimize.loop_move import move_problem
+from armature.optimize.plan import net_energy
+from armature.optimize.room import Room
 from armature.optimize.sweep import Sweep, prominent, skeleton
 from armature.optimize.task import Move
 from armature.robot.library import library
@@ -91,3 +96,18 @@ def test_the_durations_solved_first_are_a_part_of_dense_ones_and_all_of_sparse_o
 def test_a_dent_smaller_than_the_accuracy_is_no_minimum():
     energies = np.array([2.0, 1.0, 1.001, 1.0005, 3.0])
     assert prominent(energies, 1, 0.01) and not prominent(energies, 3, 0.01)
+
+
+def test_no_point_costs_clearly_more_than_a_neighbours_motion_run_at_its_duration():
+    """Dry friction holds joints of this arm: searches from a motion where they stand may end at worse ones."""
+    robot, move = library("scara"), Move([-1.82, 0.0, 0.12, -2.36], [-1.72, 2.14, 0.01, -1.85])
+    supply, room = move_problem(robot, move, None, 50).driven.supply, Room(robot)
+    curve = energy_time_curve(robot, move, refine=False)
+    compared = 0
+    for (T, energy), motion in itertools.product(zip(curve.durations, curve.energies), curve.trajectories):
+        f = motion.duration / T
+        if 0 < abs(np.log(f)) < 0.05:
+            other = replace(motion, t=motion.t / f, v=f * motion.v, a=f**2 * motion.a)
+            compared += room(other) > 0
+            assert room(other) < 0 or energy < net_energy(robot, other, supply) + 7e-3 * energy
+    assert compared > 20

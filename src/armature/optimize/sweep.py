@@ -49,6 +49,7 @@ ROUGH = 5.0  # times the roughness of the curve, by which it must rise there too
 CLOSE = 5e-4  # part of its duration to which a minimum is located, where the curve is smooth enough
 SEARCHES = 6  # for it, at most
 CLEAR = 5e-3  # part of the losses by which the curve must rise on both sides of a minimum; of the energy, that tells two branches
+APART = 0.02  # of the longest way: where a motion that exceeds limits is nearer than this to one that does not, that is why it is cheaper
 
 
 class Sweep:
@@ -178,9 +179,12 @@ class Sweep:
             if beyond is not None and mine.value < told([near, beyond], T) + 0.5 * CLEAR * abs(mine.value):
                 continue  # nothing is expected from there
             stretched = blended(self.at(T), [near])
-            if stretched.value < mine.value - CLEAR * abs(mine.value):
-                found = self.warm(T, near) or (self.counted(stretched) if self.kept(stretched, [near]) else None)
-                best[k] = better(mine, found)
+            if stretched.value > mine.value - CLEAR * abs(mine.value):
+                continue
+            if self.kept(stretched, [near]):  # where joints stand, a search from there may end at a worse motion
+                best[k] = better(better(mine, self.warm(T, near)), self.counted(stretched))
+            elif apart(mine, stretched) > APART:
+                best[k] = better(mine, self.warm(T, near))
 
     def halve(self, durations: np.ndarray, best: list[Attempt | None], low: int, high: int) -> None:
         """The middle of a gap, then both its halves; where there is no motion the gap stays."""
@@ -302,6 +306,13 @@ def sides(points: Sequence[Attempt], duration: float) -> list[Attempt]:
     """The nearest of some points on each side of a duration; they come with the nearest first."""
     below = [a for a in points if a.motion.duration < duration][:1]
     return below + [a for a in points if a.motion.duration >= duration][:1]
+
+
+def apart(one: Attempt, other: Attempt) -> float:
+    """The greatest distance of two motions at the same parts of their times, as a part of the longest way of a joint of the first."""
+    if len(one.motion) != len(other.motion):
+        return np.inf
+    return float(np.abs(one.motion.q - other.motion.q).max() / max(np.ptp(one.motion.q, axis=0).max(), 1e-9))
 
 
 def better(mine: Attempt, other: Attempt | None) -> Attempt:
