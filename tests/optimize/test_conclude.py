@@ -20,6 +20,7 @@ from armature.optimize.move import MoveProblem
 from armature.optimize.plan import Planner
 from armature.optimize.quick_time import shortest
 from armature.optimize.slower import OFTEN, Allowed, run_slower
+from armature.optimize.surest import run_in, short_one
 from armature.optimize.task import Move, Via
 from armature.robot.library import library
 
@@ -92,11 +93,37 @@ def test_a_known_motion_is_the_plan_where_no_search_ends():
     few = replace(problem, supply="regenerative", N=50)
     cool = Planner(Weights(heat=1.0)).attempt(few, few.guess())
     plan, notes = known(planner, problem, [cool])
-    assert keeps(plan) and np.array_equal(plan.motion.q, cool.motion.q) and "little heat" in notes[0]
+    assert keeps(plan) and np.array_equal(plan.motion.q, cool.motion.q) and "the cheapest motion met" in notes[0]
     assert plan.value == pytest.approx(planner.value(problem, cool.motion)) and plan.problem.supply == "non-regenerative"
     # not for another duration, another goal, or a motion that breaks limits
     assert known(planner, MoveProblem(ARM, Move(START, GOAL, 1.1)), [cool]) is None
     assert known(planner, MoveProblem(ARM.with_payload(30.0), Move(START, GOAL, 1.0)), [cool]) is None
+
+
+def test_of_all_motions_met_the_cheapest_that_runs_is_known_however_its_search_ended():
+    problem = MoveProblem(ARM, Move(START, GOAL, 1.0), "non-regenerative", 30)
+    planner = Planner(Weights(energy=1.0), met=[])
+    ended = planner.attempt(problem, problem.guess())
+    cut = planner.attempt(problem, ended.result, replace(planner.precise, iterations=1))
+    torn = replace(ended, motion=replace(ended.motion, v=ended.motion.v + 1e-3 * np.sin(np.pi * ended.motion.t)[:, None]), exact=0.0)
+    planner.met.append(torn)  # cheaper, but its speeds do not belong to its places
+    planner.attempt(replace(problem, move=Move(START, GOAL, 2.0)), problem.guess())  # another duration
+    plan, _ = known(planner, problem, [])
+    assert planner.met[:2] == [ended, cut] and ended.runs and not torn.runs
+    assert plan.value == min(a.value for a in (ended, cut) if a.runs) and plan.ok
+
+
+def test_the_shortest_motion_run_slower_is_the_last_resort():
+    problem = MoveProblem(ARM, Move(START, GOAL, 1.0), "non-regenerative", 40)
+    planner = Planner(Weights(energy=1.0))
+    short = short_one(planner, problem)
+    assert short is not None and short.motion.duration < 0.9 and short.worst is not None and short.worst.fraction >= -1e-3
+    plan = run_in(planner, problem, short)
+    assert plan is not None and plan.ok and plan.runs and plan.motion.duration == pytest.approx(1.0)
+    assert plan.value == pytest.approx(planner.value(problem, plan.motion)) and plan.problem.supply == "non-regenerative"
+    assert run_in(planner, replace(problem, move=Move(START, GOAL, 0.8 * short.motion.duration)), short) is None
+    assert short_one(planner, MoveProblem(ARM, Move(START, GOAL, 1.0, start_velocity=0.1))) is None
+    assert short_one(planner, MoveProblem(ARM, Move(START, GOAL, 1.0, via=[Via(WAY, at=0.5)]))) is None
 
 
 def test_what_exceeds_limits_is_run_slower_until_it_keeps_them_or_not_at_all():

@@ -26,9 +26,10 @@ from armature.optimize.move import MoveProblem
 from armature.optimize.plan import IDLE, Attempt, Planner
 from armature.optimize.quick_time import PATIENT, shortest
 from armature.optimize.refine import ENOUGH, drawn_in_there, finer_problem
-from armature.optimize.result import Iteration
+from armature.optimize.result import Iteration, Status
 from armature.optimize.slower import OFTEN, RATES, Allowed
 from armature.optimize.solution import Diagnosis
+from armature.optimize.surest import run_in, short_one
 
 AFTER_ALL = 0.3  # seconds of computing that are spent on what will not succeed, to have something to look at
 DOUBTFUL = 0.4  # the same where the duration asked for is a little below the shortest motion's
@@ -44,7 +45,7 @@ QUICK = 0.98  # of the duration asked for: a motion that is quicker is quick eno
 SAME = 1e-6  # of the duration
 CHEAPER = 2e-3  # of the energy: by which the joint cubic must cost less than a plan to be taken instead
 CUBIC = "no search found anything cheaper than the joint cubic"
-LITTLE_HEAT = "no search for least energy ended: this is a motion of little heat"
+NOT_LEAST = "no search for least energy ended within all limits: this is the cheapest motion met that keeps them"
 LOOK = 0.8  # seconds of computing, about, to find the shortest motion
 PASSING = 0.4  # the same for passing times that can be met
 USED_UP = 0.05  # what is left of the limit of a mean that is in the way
@@ -160,7 +161,7 @@ def concluded(planner: Planner, watch: Watch, search: Callable[[], Plan]) -> tup
     """The plan that a search finds, by repairs or from other starts where it breaks limits or finds none; or why there is none."""
     problem, cool = watch.problem, None
     best, notes = search()
-    ended = lambda: planner.late or watch.stopped
+    ended = lambda: planner.left() == 0.0 or watch.stopped
     if best.ok and not keeps(best) and not ended():
         if best.hot:
             cool = coolest(problem, best.motion)
@@ -180,7 +181,7 @@ def concluded(planner: Planner, watch: Watch, search: Callable[[], Plan]) -> tup
     watch.look()
     if cool is None and not watch.hopeless and heated(problem, watch.fastest):
         cool = coolest(problem, watch.fastest.motion if watch.fastest is not None and watch.fastest.ok else None)
-    other = from_others(planner, watch, cool, search)
+    other = from_others(planner, watch, cool, search) or from_short(planner, watch)
     if other is not None:
         return other[0], [*other[1], *filter(None, [str(whirling(best) or "")])], None
     return best, notes, refusal(watch, best, cool)
@@ -195,9 +196,11 @@ def from_others(planner: Planner, watch: Watch, cool: Attempt | None, search: Ca
     trials, seconds = [*trials, lambda: known(planner, watch.problem, starts)], [*seconds, math.inf]
     if cut and watch.fits and not watch.hopeless:
         trials, seconds = [*trials, search], [*seconds, math.inf]
-    for trial, most in zip(trials, seconds):
-        if planner.late or watch.stopped:
+    for k, (trial, most) in enumerate(zip(trials, seconds)):
+        if watch.stopped or planner.left() == 0.0:
             break
+        if planner.late and k != len(starts):  # what is known costs nothing
+            continue
         watch.grant(most)
         found, notes = trial() or (None, [])
         if found is not None and not found.ok:  # a motion that can be run is better than none
@@ -207,6 +210,18 @@ def from_others(planner: Planner, watch: Watch, cool: Attempt | None, search: Ca
         if found is not None and keeps(found):
             return found, notes
     return None
+
+
+def from_short(planner: Planner, watch: Watch) -> Plan | None:
+    """The shortest motion within all limits, run in the time asked for; where it is longer, that is told instead, and None returned."""
+    if watch.stopped or watch.hopeless or watch.short or planner.left() == 0.0:
+        return None
+    watch.grant(math.inf)
+    short = short_one(planner, watch.problem)
+    if short is not None and short.motion.duration > watch.problem.duration:
+        watch.fastest, short = short, None
+    found = run_in(planner, watch.problem, short) if short is not None else None
+    return None if found is None else (found, [found.note])
 
 
 def no_worse(planner: Planner, problem: MoveProblem, best: Attempt, notes: list[str]) -> Plan:
@@ -221,15 +236,18 @@ def no_worse(planner: Planner, problem: MoveProblem, best: Attempt, notes: list[
 
 
 def known(planner: Planner, problem: MoveProblem, starts: list[Attempt]) -> Plan | None:
-    """Of known motions, the cheapest that does the task within all limits, between knots too; None where none does."""
+    """Of all motions met, the cheapest that does the task within all limits, between knots too; None where none does."""
     found = []
-    for start in starts:
+    for start in (*starts, *(planner.met or ())):
+        if start.whirls or abs(start.motion.duration - problem.duration) > SAME * problem.duration:
+            continue
         own = replace(start.problem, robot=problem.robot, supply=problem.supply, tighter={}, level={})
-        plan = Attempt(own, start.result, start.motion, partial(planner.value, problem, start.motion), LITTLE_HEAT)
-        if start.ok and abs(start.motion.duration - problem.duration) < SAME * problem.duration and plan.runs:
-            found.append(plan)
-    best = min(found, key=lambda plan: plan.value, default=None)
-    return None if best is None else (best, [LITTLE_HEAT])
+        found.append(Attempt(own, start.result, start.motion, partial(planner.value, problem, start.motion)))
+    found = sorted((plan for plan in found if np.isfinite(plan.value)), key=lambda plan: plan.value)
+    best = next((plan for plan in found if plan.runs), None)
+    if best is None:
+        return None
+    return replace(best, result=replace(best.result, status=Status.ACCEPTABLE), note=NOT_LEAST), [NOT_LEAST]
 
 
 def refusal(watch: Watch, best: Attempt, cool: Attempt | None) -> Diagnosis | None:

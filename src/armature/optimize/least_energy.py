@@ -13,6 +13,7 @@ from armature.optimize.carry import Known
 from armature.optimize.conclude import Watch, concluded
 from armature.optimize.driven import Weights
 from armature.optimize.dry import advice, narrow_corners
+from armature.optimize.effort import spent
 from armature.optimize.follow_path import FollowPath
 from armature.optimize.forbidden import forbidden
 from armature.optimize.interior import Options
@@ -27,6 +28,7 @@ from armature.optimize.solution import Solution
 from armature.optimize.task import Move
 from armature.robot.model import Robot
 
+LONGEST = 6.0  # seconds of computing, about, after which the cheapest motion met that keeps all limits is the plan
 FLAT, SWINGING = 1e-3, 1e-4  # parts of the energy left to gain at which a plan is good enough, where it only flows out, and to and fro
 
 
@@ -63,7 +65,8 @@ def minimize_energy(
     watch = Watch(problem, callback)
     ends = None if deadline is None else begin + deadline
     search_on = thorough if thorough is not None or guess is None else False
-    planner = Planner(Weights(energy=1.0), options or near_enough(problem), watch, ends, thorough=search_on)
+    budget = None if thorough else spent() + LONGEST
+    planner = Planner(Weights(energy=1.0), options or near_enough(problem), watch, ends, budget, search_on, met=[])
     known = Known(guess.result, guess.trajectory) if isinstance(guess, Solution) else guess
     search = lambda: plan_passing(planner, problem) if known is None else planner.plan(problem, known)
     best, notes, diagnosis = concluded(planner, watch, search)

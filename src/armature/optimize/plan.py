@@ -45,6 +45,7 @@ EXACT = Options(tolerance=1e-6, iterations=200)  # of a plan; at 1e-5 cheap moti
 NEAR = 1e-6  # barrier to start with from a neighbour's multipliers
 MENDED = 1e-4  # the same where limits are drawn in or there are more knots, which changes what is active
 PATIENCE = 40  # iterations from a neighbour's multipliers, before the search begins anew
+DEARER = 1e-3  # of the cost: what a motion may cost more that keeps its limits between knots, where its search has not ended
 IDLE = 1e-3  # of a limit of a mean: drawing it in that changes less than this is given up
 LITTLE = 0.9  # of what was exceeded: a cure that leaves more has done little
 VAIN = 4  # cures after each other that do little, after which there are no more
@@ -118,9 +119,11 @@ class Attempt:
     def runs(self) -> bool:
         """Whether the motion does the task and keeps all limits, however the search ended."""
         task, motion = self.problem, self.motion
-        if not np.all(np.isfinite(motion.q)) or any(v.name.startswith("the dynamics") for v in self.result.violations):
+        torn = task.robot.loops and any(v.name.startswith("the dynamics") for v in self.result.violations)
+        if not np.all(np.isfinite(motion.q)) or torn:
             return False
         off = [motion.q[[0, *task.knots]] - task.points, motion.v[[0, -1]] - [task.ends.v0, task.ends.v1]]
+        off += [] if task.robot.loops else defects(motion)
         return max(np.abs(x).max() for x in off) < ARRIVED and (self.worst is None or self.worst.fraction >= -ENOUGH)
 
     @property
@@ -147,7 +150,8 @@ class Planner:
     """What all solves of one plan share. weights: the cost.  deadline: of the clock `time.perf_counter`, s.
 
     budget: of what searches count (`effort.spent`), s, looked at between solves.
-    thorough: whether narrow corners of dry friction are tried too (dry.py); None: where that may save much."""
+    thorough: whether narrow corners of dry friction are tried too (dry.py); None: where that may save much.
+    met: where to keep all motions of the duration asked for, however their searches ended; None: nowhere."""
 
     weights: Weights
     options: Options | None = None
@@ -155,6 +159,7 @@ class Planner:
     deadline: float | None = None
     budget: float | None = None
     thorough: bool | None = False
+    met: list[Attempt] | None = None
 
     def left(self) -> float | None:
         """Seconds left, None without a deadline."""
@@ -183,6 +188,8 @@ class Planner:
         result = solve(problem.problem(weights or self.weights), start, options or self.options, watch, self.left())
         motion = settled(problem.trajectory(result)) if problem.driven.dry and not problem.robot.loops else problem.trajectory(result)
         found = Attempt(problem, result, motion, lambda: self.value(problem, motion))
+        if self.met is not None and not problem.free:
+            self.met.append(found)
         # what gains by ever faster turns is no optimum, even where a search ends there
         return replace(found, result=replace(result, status=Status.STALLED)) if found.ok and found.blurred else found
 
@@ -229,7 +236,7 @@ class Planner:
         """The first cure that leads to a motion, from the multipliers; where none does, limits inside the steps too, if `inside` says that
         this is to be tried, or that with the most knots, from the motion alone."""
         for finer, note in cures:
-            better = self.again(finer, best)
+            better = self.on_and_on(finer, best)
             if not better.ok and finer.outset != best.problem.outset and not self.late:
                 better = self.best(finer, best.motion, False)
             if better.ok or self.late:
@@ -244,6 +251,15 @@ class Planner:
             if better.ok or self.late:
                 return better, note
         return best, ""
+
+    def on_and_on(self, problem: MoveProblem, best: Attempt) -> Attempt:
+        """The same; a search that has not ended goes on once where its motion can be run, which is enough where that costs no more."""
+        better = self.again(problem, best)
+        if better.ok or self.late or not better.runs:
+            return better
+        further = self.again(problem, better)
+        better = further if further.ok or (further.runs and further.value < better.value) else better
+        return better.anyhow() if better.value <= best.value + DEARER * abs(best.value) else better
 
     def again(self, problem: MoveProblem, best: Attempt) -> Attempt:
         """The same motion with more knots or tighter limits, from its multipliers."""
@@ -347,6 +363,12 @@ def only_copper(problem: MoveProblem) -> bool:
     drags = any(part.viscous for part in (*frictions, *(drive.motor for drive in train.drives)))
     returns = isinstance(supply, Regenerative) and supply.efficiency == 1.0
     return returns and default_smooth(problem.robot) == Smooth() and not drags and all(train.driven)
+
+
+def defects(motion: Trajectory) -> list[np.ndarray]:
+    """(N, n) each: by what places and speeds at knots differ from those that straight accelerations lead to, rad or m, rad/s or m/s."""
+    h, (a0, a1), (v0, v1) = np.diff(motion.t)[:, None], (motion.a[:-1], motion.a[1:]), (motion.v[:-1], motion.v[1:])
+    return [np.diff(motion.q, axis=0) - h * (v0 + h * (2 * a0 + a1) / 6), v1 - v0 - h * (a0 + a1) / 2]
 
 
 def settled(motion: Trajectory) -> Trajectory:

@@ -37,6 +37,7 @@ WARM = Options(tolerance=1e-3, iterations=40, warm_barrier=1e-4)
 DOWN = 0.95  # first step down from a possible duration; the next ones are twice as long each, until one is impossible
 NEAR = 0.995  # of a possible duration: an impossible one so near ends the search between them
 UPWARDS = 1.15, 1.5, 2.3, 3.5, 5.0, 8.0  # times the duration asked for
+CUBIC = 0.3, 1.0, 1.5  # times the one at which the joint cubic keeps its limits: the least that is tried then, and others that are
 
 
 def shortest(problem: MoveProblem, seconds: float, callback: Callable | None = None, enough: float = 0.0, slower: bool = True) -> Attempt:
@@ -71,10 +72,13 @@ def from_slower(planner: Planner, problem: MoveProblem, asked: float) -> Attempt
     round, then slower ones; None where no duration tried will do."""
     search = replace(planner, weights=Weights(heat=1.0), budget=spent() + MORE[0])
     coarse = replace(problem, N=min(problem.N, COARSE), move=replace(problem.move, duration=asked))
-    tried = (within(search, coarse, asked, motion) for motion in (None, *other_ways(coarse)) if not search.late)
+    least, *others = (factor * problem.duration for factor in CUBIC)
+    first = (None, *other_ways(coarse)) if asked > least else ()
+    tried = (within(search, coarse, asked, motion) for motion in first if not search.late)
     slow = next((found for found in tried if found is not None), None)
     search = replace(search, budget=spent() + MORE[1])
-    tried = (within(search, coarse, factor * asked, None) for factor in UPWARDS if not search.late)
+    longer = sorted(T for T in (*(factor * asked for factor in UPWARDS), *others) if max(asked, least) < T)
+    tried = (within(search, coarse, T, None) for T in longer if not search.late)
     slow = slow or next((found for found in tried if found is not None), None)
     return None if slow is None else descended(search, coarse, slow)
 
