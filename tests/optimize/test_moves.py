@@ -158,20 +158,29 @@ def test_tasks_that_make_no_sense_are_refused_with_words():
 @pytest.mark.parametrize(
     ("ask", "words"),
     [
-        (lambda: Move(START, GOAL, "soon"), "duration = soon s must be a positive number"),
+        (lambda: Move(START, GOAL, "soon"), "duration = 'soon' must be a positive number, s"),
         (lambda: Move(START, GOAL, np.ones(2)), "must be a positive number"),
-        (lambda: Via(MIDDLE, at="late"), "passing time = late s"),
+        (lambda: Via(MIDDLE, at="late"), "passing time = 'late' must be"),
         (lambda: Move(START, GOAL, 1.0, via=MIDDLE), "must be a list of configurations"),
         (lambda: Move(START, GOAL, 1.0, via=[Via(MIDDLE), Via(MIDDLE)]).vectors(ARM), "via points 1 and 2 are the same place"),
         (lambda: Move(START, GOAL, 1.0, start_velocity={"elbo": 1.0}).vectors(ARM), "unknown joints"),
         (lambda: minimize_energy("scara", Move(START, GOAL, 1.0)), "must be an arm.Robot"),
         (lambda: minimize_energy(ARM, Move(START, GOAL, 1.0), guess=np.zeros((5, 3))), "no motion"),
+        (lambda: minimize_time(ARM, Move(START, GOAL), starts="all"), "starts = 'all' must be a whole number"),
+        (lambda: ways_round(ARM, Move(START, GOAL, 1.0), most=0), "most = 0 must be a whole number, 1 or more"),
         (lambda: minimize_energy(ARM, Move(START, GOAL, 1.0), guess=joint_cubic([0.0], [1.0], 1.0)), "has 1 joints"),
     ],
 )
 def test_what_a_move_cannot_be_made_of_is_refused_with_words(ask, words):
     with pytest.raises(ArgumentError, match=words):
         ask()
+
+
+def test_every_leg_has_two_steps_however_few_knots_are_asked_for():
+    places = [START + k / 8 * (GOAL - START) for k in range(1, 8)]
+    plan = minimize_energy(ARM, Move(START, GOAL, 1.5, via=[Via(q, at=1.5 * k / 8) for k, q in enumerate(places, start=1)]), knots=4)
+    assert plan.ok and len(plan.trajectory) - 1 >= 16
+    np.testing.assert_allclose(plan.trajectory(1.5 * np.arange(1, 8) / 8).q, places, atol=1e-8)
 
 
 def test_one_via_point_may_stand_alone_and_velocities_may_be_named():

@@ -18,7 +18,7 @@ from armature.drive import as_supply
 from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
 from armature.optimize.anew import alike, other_ways, shortest_way
-from armature.optimize.answer import check_search, check_task, solution
+from armature.optimize.answer import check_count, check_search, check_task, solution
 from armature.optimize.by_durations import Found, by_durations, by_plans
 from armature.optimize.certify import margins
 from armature.optimize.contest import contested
@@ -76,6 +76,7 @@ def minimize_time(
     callback: called with every iteration; a true answer stops. Limits are checked between knots, and the plan refined where they break.
     """
     check_search(deadline, callback, options)
+    check_count(starts, "starts")
     if isinstance(task, FollowPath):
         return least_time_along(robot, task, supply, knots=knots, deadline=deadline, callback=callback, options=options)
     check_task(robot, task, timed=False)

@@ -26,6 +26,7 @@ from armature.optimize.task import Ends, Move, configuration, velocity
 from armature.robot.model import Robot
 
 FEWEST = 4  # steps in time
+EACH_LEG = 2  # steps from one via point to the next, at least
 AT_KNOTS, INSIDE = (0.0, 1.0), (0.0, 0.5, 1.0)  # parts of a step at which limits hold, and where they are exceeded between knots
 STANDS = 5e-4  # rad/s or m/s: where its direction is kept a joint moves at least as fast, so that rounding does not decide it
 
@@ -56,7 +57,7 @@ def default_smooth(robot: Robot) -> Smooth:
 
 @dataclass(frozen=True, eq=False)
 class MoveProblem:
-    """A move of one robot in N steps.
+    """A move of one robot in N steps, at least two between one via point and the next.
 
     free: the duration is free (for least time); else it is the move's.
     Where a via point has a free passing time, every leg has a duration of its own; those between given times are held.
@@ -90,6 +91,7 @@ class MoveProblem:
             raise ArgumentError(f"knots = {self.N!r} must be a whole number; give other things by name, e.g. supply=…")
         if self.N < FEWEST:
             raise ArgumentError(f"knots = {self.N}: a motion needs at least {FEWEST} steps in time; 100 is usual")
+        object.__setattr__(self, "N", max(self.N, EACH_LEG * (len(self.move.via) + 1)))
 
     @cached_property
     def ends(self) -> Ends:

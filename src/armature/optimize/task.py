@@ -80,7 +80,7 @@ def _seconds(value: Any, what: str, otherwise: str) -> float | None:
     except (TypeError, ValueError):
         number = np.nan
     if number is not None and not (np.isfinite(number) and number > 0):
-        raise ArgumentError(f"{what} = {value} s must be a positive number; {otherwise}")
+        raise ArgumentError(f"{what} = {value!r} must be a positive number, s; {otherwise}")
     return number
 
 

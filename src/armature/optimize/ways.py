@@ -18,8 +18,8 @@ from armature.dynamics.compiled import pose
 from armature.dynamics.inverse_kinematics import inverse_kinematics
 from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
-from armature.optimize.answer import check_search, check_task, solution
-from armature.optimize.conclude import Watch
+from armature.optimize.answer import check_count, check_search, check_task, solution
+from armature.optimize.conclude import CLEARLY, OTHERWISE, Watch
 from armature.optimize.detours import detours
 from armature.optimize.driven import Weights
 from armature.optimize.forbidden import forbidden
@@ -69,16 +69,18 @@ def ways_round(
     refuse_loops(robot, "ways_round")
     check_task(robot, task)
     check_search(deadline, callback)
+    check_count(most, "most")
     begin = time.perf_counter()
     planner = Planner(Weights(energy=1.0), Options(iterations=100), callback, None if deadline is None else begin + deadline)
     found: list[tuple[Attempt, str]] = []
     watches: dict[MoveProblem, Watch] = {}
     for problem, words, guess in every_start(robot, task, supply, min(knots, COARSE), link):
         watch = watches.setdefault(problem, Watch(problem, callback))
-        if watch.short:  # no detour is quicker than the shortest motion
+        least = watch.fastest.motion.duration if watch.fastest is not None and watch.fastest.ok else 0.0
+        if problem.duration < CLEARLY * least:  # no detour is quicker than the shortest motion
             continue
         if watch.looked:
-            watch.grant(watch.patience())
+            watch.grant(OTHERWISE)
         attempt = replace(planner, callback=watch).best(problem, guess)
         if attempt.ok:
             found = with_way(found, attempt, words)
