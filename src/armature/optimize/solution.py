@@ -155,7 +155,7 @@ class Solution:
 
     def __str__(self) -> str:
         count = len(self.iterations)
-        size = f"{self.duration:.4g} s, {len(self.trajectory) - 1} knots, {count} iteration{'' if count == 1 else 's'}"
+        size = f"{self.duration:.4g} s, {len(self.trajectory) - 1} knots, {count} iteration{'' if count == 1 else 's'} in the last search"
         unsearched = not self.ok and not self.iterations
         lines = [f"{self.robot.name}: {size}. {'No motion was searched for.' if unsearched else self.status.value}"]
         if self.diagnosis is not None:

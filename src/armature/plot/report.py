@@ -74,7 +74,7 @@ def _tiles(plan: Any) -> str:
     tiles = [
         ("energy drawn", f"{plan.energy:.4g} J", other("energy")),
         ("heat", f"{plan.losses:.4g} J", other("losses")),
-        ("duration", f"{plan.duration:.4g} s", f"{len(plan.trajectory) - 1} knots, {len(plan.iterations)} iterations"),
+        ("duration", f"{plan.duration:.4g} s", f"{len(plan.trajectory) - 1} knots, {len(plan.iterations)} iterations in the last search"),
         ("certificate", "passed" if plan.ok and proof.ok else "not passed", follows if plan.ok else "the task is not met"),
     ]
     if plan.ok and plan.saving is not None and not words.hurried(plan):
