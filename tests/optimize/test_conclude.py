@@ -7,10 +7,11 @@ import pytest
 
 from armature.optimize import lighter
 from armature.optimize.certify import margins
-from armature.optimize.conclude import CUBIC, Watch, calmer, hurried, keeps, known, no_worse
+from armature.optimize.conclude import CALMING, CUBIC, KEPT, PURSE, Watch, calmer, hurried, keeps, known, no_worse
 from armature.optimize.driven import Weights
 from armature.optimize.earlier import nearest_passing, warped
 from armature.optimize.effort import spent
+from armature.optimize.firm import firm
 from armature.optimize.forbidden import forbidden, lifts, weighed
 from armature.optimize.guess import joint_cubic
 from armature.optimize.holding import carrier, reloaded
@@ -19,6 +20,7 @@ from armature.optimize.lighter import carried_by, greatest_payload
 from armature.optimize.move import MoveProblem
 from armature.optimize.plan import Planner
 from armature.optimize.quick_time import shortest
+from armature.optimize.result import Status
 from armature.optimize.slower import OFTEN, Allowed, run_slower
 from armature.optimize.surest import run_in, short_one
 from armature.optimize.task import Move, Via
@@ -65,7 +67,8 @@ def test_a_search_that_gets_stuck_lasts_only_as_long_as_may_help(early):
         begin = spent()
         watch.look()
         assert watch.until < spent() + 0.5 and watch.until > begin
-    assert not short.fits and late.fits and late.untimely and late.hopeless and not short.hopeless
+        assert not watch.possible and watch.sure is None and not watch.promising
+    assert not short.fits and late.fits and 0.0 < late.passed.part < 1.0
 
 
 def test_what_the_joint_cubic_does_is_not_hurried():
@@ -186,3 +189,33 @@ def test_a_plan_costs_no_more_than_the_joint_cubic_where_that_keeps_all_limits()
     assert best.ok and keeps(best) and best.value < poor.value and notes == [CUBIC]
     assert np.allclose(best.motion(t).q, problem.cubic(t)[0], atol=1e-9)
     assert no_worse(planner, problem, good := planner.best(problem), []) == (good, [])
+
+
+def test_a_rough_motion_becomes_one_that_keeps_all_limits_between_knots_whatever_its_supply():
+    """From a lighter payload's motion with few knots, and from a free duration."""
+    fastest = shortest(MoveProblem(ARM, Move(START, GOAL), None, 30), 0.5)
+    T = 1.04 * fastest.motion.duration
+    problem = MoveProblem(ARM, Move(START, GOAL, T), "non-regenerative")
+    lighter = MoveProblem(library("burgevin"), problem.move, "regenerative", 12)
+    rough = Planner(Weights(heat=1.0)).attempt(lighter, lighter.guess())
+    assert rough.ok and min(m.fraction for row in margins(ARM, rough.motion).values() for m in row.values()) < -0.05
+    for start in (rough, fastest):
+        found = firm(problem, start, 1.0)
+        assert found is not None and found.ok and found.runs and found.motion.duration == pytest.approx(T)
+        assert found.value == pytest.approx(Planner(Weights(energy=1.0)).value(problem, found.motion))
+    # none where the task is impossible, or the start is none
+    assert firm(replace(problem, move=Move(START, GOAL, 0.8 * T)), rough, 1.0) is None
+    assert firm(problem, replace(rough, result=replace(rough.result, status=Status.STALLED)), 1.0) is None
+
+
+@pytest.mark.parametrize("case", ["short", "early", "heavy"])
+def test_without_a_motion_that_does_the_task_the_work_of_a_refusal_is_bounded(early, case):
+    """The purse, one search that is under way when it is empty, and a motion that is told."""
+    robot, move = {
+        "short": (ARM, Move(START, GOAL, 0.2)),
+        "early": (ARM, early[0].move),
+        "heavy": (library("planar2").with_payload(4.0), Move([-2.2, -0.6], [1.1, 0.4], 5.0, via=[Via([0.0, 0.0], velocity=0.0)])),
+    }[case]
+    begin = spent()
+    plan = minimize_energy(robot, move, "non-regenerative")
+    assert not plan.ok and plan.diagnosis.known and spent() - begin < PURSE + KEPT + CALMING, str(plan.diagnosis)

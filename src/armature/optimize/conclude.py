@@ -17,56 +17,57 @@ import numpy as np
 from armature.motion.trajectory import Trajectory
 from armature.optimize.certify import ALLOWED, MEANS, Margin, margins
 from armature.optimize.diagnose import FAR, between_knots, coolest, diagnose, hottest, least_hot, whirling
-from armature.optimize.driven import Weights
 from armature.optimize.earlier import Passed, nearest_passing, timed
 from armature.optimize.effort import spent
+from armature.optimize.firm import firm
 from armature.optimize.forbidden import Weighed, lifts, weighed
 from armature.optimize.guess import stretched
 from armature.optimize.move import MoveProblem
 from armature.optimize.plan import IDLE, Attempt, Planner
-from armature.optimize.quick_time import PATIENT, shortest
+from armature.optimize.quick_time import shortest
 from armature.optimize.refine import ENOUGH, drawn_in_there, finer_problem
 from armature.optimize.result import Iteration, Status
-from armature.optimize.slower import OFTEN, RATES, Allowed
+from armature.optimize.slower import OFTEN, RATES, Allowed, run_slower
 from armature.optimize.solution import Diagnosis
 from armature.optimize.surest import run_in, short_one
 
-AFTER_ALL = 0.3  # seconds of computing that are spent on what will not succeed, to have something to look at
-DOUBTFUL = 0.4  # the same where the duration asked for is a little below the shortest motion's
-OTHERWISE = 0.4  # the same where a better start is known
-DISTANT = 0.25  # of the way to the shortest motion's passing times: possible ones beyond it are far from those asked for
-HOPELESS = 0.1  # the same where it is known that the search does not lead on
+PURSE = 1.4  # seconds of computing for all searches until a motion is known that does the task: without one, this is when it is refused
+KEPT = 0.4  # of them, for a motion to fall back on
+OTHERWISE = 0.4  # the same for a search that got stuck
 LONG = 0.5  # seconds of computing after which it is asked what is in the way, if the joint cubic breaks limits
 GLANCE = 0.5  # seconds of computing, about, to find a short motion where it may be
-UNKNOWN = 1.0  # the same where nothing is known
-CALMING = 0.3  # the same for a shortest motion that keeps limits between knots
-SLOWER = 1.005, 1.02, 1.05, 1.1, 1.2  # times the duration of one that does not
+CALMING = 0.4  # the same for a shortest motion that keeps limits between knots
+EASIER = 1.004  # times the duration of a shortest motion that keeps its limits: what is told
+SLOWER = 1.005, 1.1, 1.5  # times the duration of one that does not; the first where it exceeds them by little
 QUICK = 0.98  # of the duration asked for: a motion that is quicker is quick enough
 SAME = 1e-6  # of the duration
 CHEAPER = 2e-3  # of the energy: by which the joint cubic must cost less than a plan to be taken instead
-CUBIC = "no search found anything cheaper than the joint cubic"
 NOT_LEAST = "no search for least energy ended within all limits: this is the cheapest motion met that keeps them"
+CUBIC = "no search found anything cheaper than the joint cubic"
 LOOK = 0.8  # seconds of computing, about, to find the shortest motion
 PASSING = 0.4  # the same for passing times that can be met
 USED_UP = 0.05  # what is left of the limit of a mean that is in the way
 NEARLY = 0.02  # violation, as a fraction of the limit, of a motion that is worth a search
 DRAWS = 8  # times that a limit is drawn in at most
 ASTRAY = 5.0  # times what was exceeded before
-NEAR = Allowed(2e-3, 2e-3, 0.2, 4)  # what a motion may exceed that is said to do the task
 CLEARLY = 0.98  # of the shortest motion found: below this the search is given up
+NEAR = Allowed(2e-3, 2e-3, 0.2, 4)  # what a motion may exceed that is said to do the task
 
 
 class Watch:
     """Follows a search: when its rows begin to stretch, it looks into what may be in the way, and lets it last no longer than may help.
 
-    fastest: the shortest motion.  passed: passing times that can be met.  weight: of a payload that the joint cubic cannot move."""
+    fastest: the shortest motion.  passed: passing times that can be met.  weight: of a payload that the joint cubic cannot move.
+    possible: whether a motion is known that does the task, or nothing speaks against it.  sure: one to fall back on, where it was needed.
+    purse: of what searches count (`effort.spent`), s, until a motion is known that does the task."""
 
     def __init__(self, problem: MoveProblem, callback: Callable | None) -> None:
-        self.problem, self.callback, self.stopped, self.cut = problem, callback, False, False
-        self.looked, self.begun, self.until = False, spent(), math.inf
+        self.problem, self.callback, self.stopped = problem, callback, False
+        self.looked, self.begun, self.until, self.purse = False, spent(), math.inf, spent() + PURSE
         self.fastest: Attempt | None = None
         self.passed: Passed | None = None
         self.weight: Weighed | None = None
+        self.possible, self.sure = True, None
 
     def look(self) -> None:
         """Find out what is in the way, once, and how long the search may last."""
@@ -75,18 +76,32 @@ class Watch:
         self.looked = True
         few, enough = replace(self.problem, N=min(self.problem.N, 50)), QUICK * self.problem.duration
         steep = lifts(self.problem)
-        self.fastest = shortest(few, GLANCE if steep else LOOK, self.callback, enough, not steep)
+        self.fastest = shortest(few, min(GLANCE if steep else LOOK, self.left), self.callback, enough, not steep)
         near = self.fastest.ok and self.fastest.motion.duration < FAR * self.problem.duration
-        self.weight = weighed(self.problem) if steep and not near else None
+        self.weight = weighed(self.problem, self.left - KEPT) if steep and not near else None
         if steep and not self.fastest.ok and self.weight is None:
-            self.fastest = shortest(few, LOOK, self.callback, enough)
+            self.fastest = shortest(few, min(LOOK, self.left), self.callback, enough)
         if self.fits and timed(self.problem):
-            self.passed = nearest_passing(self.problem, self.fastest, PASSING)
-        self.grant(self.patience())
+            self.passed = nearest_passing(self.problem, self.fastest, min(PASSING, self.left))
+        starts = self.starts(None)
+        self.possible = any(self.does(start.motion) for start in starts) or self.secured(starts)
+        self.grant(OTHERWISE if self.possible else min(OTHERWISE, self.left))
+
+    def secured(self, starts: list[Attempt]) -> bool:
+        """Whether a motion to fall back on is found from one of these, with what is left of the purse or a little more."""
+        for k, start in enumerate(starts):
+            if self.sure is None and (k == 0 or self.left > 0.0):
+                self.sure = firm(self.problem, start, max(KEPT, self.left), self.callback)
+        return self.sure is not None
 
     def grant(self, seconds: float) -> None:
         """Let the search go on for so many seconds of computing."""
         self.until = spent() + seconds
+
+    @property
+    def left(self) -> float:
+        """Seconds of computing that are left of the purse."""
+        return max(0.0, self.purse - spent())
 
     @property
     def fits(self) -> bool:
@@ -94,38 +109,15 @@ class Watch:
         return self.fastest is not None and self.fastest.ok and self.fastest.motion.duration <= self.problem.duration
 
     @property
-    def short(self) -> bool:
-        """Whether the duration asked for is clearly less than the shortest motion's."""
-        return self.fastest is not None and self.fastest.ok and self.problem.duration < CLEARLY * self.fastest.motion.duration
-
-    @property
-    def doubtful(self) -> bool:
-        """Whether a search is given up though its rows do not stretch: what is known speaks against it."""
-        return self.short or self.hopeless or (self.weight is not None and not self.fits)
-
-    @property
-    def hopeless(self) -> bool:
-        """Whether the payload or passing times are out of reach, whatever the search finds."""
-        return self.untimely or (self.weight is not None and self.weight.certain)
-
-    @property
-    def untimely(self) -> bool:
-        """Whether passing times that are asked for are clearly out of reach."""
-        return self.passed is not None and self.passed.part > DISTANT
-
-    def patience(self) -> float:
-        """Seconds for the search that got stuck, by what is known of the shortest motion."""
-        if self.weight is not None:
-            return DOUBTFUL
-        if self.fastest is None or not self.fastest.ok:
-            return UNKNOWN
-        if not self.fits:
-            return AFTER_ALL if self.short else DOUBTFUL
-        return HOPELESS if self.untimely else OTHERWISE
+    def promising(self) -> bool:
+        """Whether a search that does not get stuck may go on: a motion is known that does the task, or the shortest is hardly longer."""
+        least = self.fastest.motion.duration if self.fastest is not None and self.fastest.ok else math.inf
+        return self.possible or CLEARLY * least < self.problem.duration < least
 
     def starts(self, cool: Attempt | None) -> list[Attempt]:
         """Motions of about the task's duration to search from, the best known first. cool: the coolest one."""
-        found = [self.weight and self.weight.found, self.passed.found if self.passed is not None and self.passed.part == 0.0 else None]
+        found = [self.weight.found if self.weight is not None and not self.weight.certain else None]
+        found.append(self.passed.found if self.passed is not None and self.passed.part == 0.0 else None)
         found.append(cool if cool is not None and cool.ok and keeps_limits(cool) else None)
         found.append(self.fastest if self.fits and not timed(self.problem) else None)
         return [attempt for attempt in found if attempt is not None]
@@ -148,10 +140,8 @@ class Watch:
             self.begun = math.inf
             if hurried(self.problem):
                 self.look()
-        # where the duration may be long enough, a search whose rows do not stretch is not stuck
-        over = spent() > self.until and (line.elastic or self.doubtful)
-        self.cut = self.cut or over
-        return self.stopped or over
+        # where the task may be possible, a search whose rows do not stretch is not stuck
+        return self.stopped or (spent() > self.until and (line.elastic or not self.promising))
 
 
 Plan = tuple[Attempt, list[str]]
@@ -172,49 +162,42 @@ def concluded(planner: Planner, watch: Watch, search: Callable[[], Plan]) -> tup
                     return best, notes, told
         elif hurried(problem):
             watch.look()
-        watch.grant(DOUBTFUL if watch.short or (cool is not None and not watch.does(cool.motion)) else math.inf)
-    if best.ok and not watch.hopeless:
+        watch.grant(math.inf if watch.promising else watch.left)
         best, notes = repaired(planner, best, notes)
     if keeps(best) or ended():
         best, notes = no_worse(planner, problem, best, notes) if best.ok else (best, notes)
         return best, notes, between_knots(best, cool) if best.ok else None
     watch.look()
-    if cool is None and not watch.hopeless and heated(problem, watch.fastest):
+    if cool is None and heated(problem, watch.fastest):
         cool = coolest(problem, watch.fastest.motion if watch.fastest is not None and watch.fastest.ok else None)
-    other = from_others(planner, watch, cool, search) or from_short(planner, watch)
+    other = from_others(planner, watch, cool) or from_short(planner, watch)
     if other is not None:
         return other[0], [*other[1], *filter(None, [str(whirling(best) or "")])], None
     return best, notes, refusal(watch, best, cool)
 
 
-def from_others(planner: Planner, watch: Watch, cool: Attempt | None, search: Callable[[], Plan]) -> Plan | None:
-    """A plan from what else is known; where none is found, a motion that is known to do the task; at last the first search without an
-    end, if it was cut short; None where all fails."""
-    cut, starts = watch.cut, watch.starts(cool)
-    trials = [(lambda motion=start.motion: planner.plan(watch.problem, motion)) for start in starts]
-    seconds = [math.inf if watch.does(start.motion) else UNKNOWN for start in starts]
-    trials, seconds = [*trials, lambda: known(planner, watch.problem, starts)], [*seconds, math.inf]
-    if cut and watch.fits and not watch.hopeless:
-        trials, seconds = [*trials, search], [*seconds, math.inf]
-    for k, (trial, most) in enumerate(zip(trials, seconds)):
-        if watch.stopped or planner.left() == 0.0:
+def from_others(planner: Planner, watch: Watch, cool: Attempt | None) -> Plan | None:
+    """A plan from what else is known, where that leads to a motion that does the task; where no search from it ends, the cheapest motion
+    met that does. None where there is none.
+
+    The search from such a motion takes as long as it needs; without one, what is left of the purse."""
+    watch.grant(math.inf)
+    starts = watch.starts(cool)
+    watch.possible |= watch.secured(starts if watch.possible else [start for start in starts if start is cool])
+    for motion in [watch.sure.motion] if watch.sure is not None else [start.motion for start in starts]:
+        if planner.late or watch.stopped:
             break
-        if planner.late and k != len(starts):  # what is known costs nothing
-            continue
-        watch.grant(most)
-        found, notes = trial() or (None, [])
-        if found is not None and not found.ok:  # a motion that can be run is better than none
-            found = found.anyhow()
-            notes = [*notes, *filter(None, [found.note])]
-        found, notes = repaired(planner, found, notes) if found is not None and found.ok else (found, notes)
-        if found is not None and keeps(found):
-            return found, notes
-    return None
+        watch.grant(math.inf if watch.possible else watch.left)
+        found, notes = planner.plan(watch.problem, motion)
+        found, notes = repaired(planner, found, notes) if found.ok else (found.anyhow(), notes)
+        if keeps(found):
+            return found, [*notes, *filter(None, [found.note])]
+    return known(planner, watch.problem, [*filter(None, [watch.sure]), *starts])
 
 
 def from_short(planner: Planner, watch: Watch) -> Plan | None:
     """The shortest motion within all limits, run in the time asked for; where it is longer, that is told instead, and None returned."""
-    if watch.stopped or watch.hopeless or watch.short or planner.left() == 0.0:
+    if watch.stopped or not (watch.possible or watch.fits) or planner.left() == 0.0:
         return None
     watch.grant(math.inf)
     short = short_one(planner, watch.problem)
@@ -254,20 +237,26 @@ def refusal(watch: Watch, best: Attempt, cool: Attempt | None) -> Diagnosis | No
     """Why there is no plan, by all that is known."""
     if watch.weight is not None:
         return watch.weight.told
-    if best.ok and (watch.fits or watch.fastest is None or not watch.fastest.ok):
+    least = watch.fastest if watch.fastest is not None and watch.fastest.ok else None
+    fastest = calmer(least) if least is not None else None
+    if best.ok and (fastest is None or fastest.motion.duration <= watch.problem.duration):
         return between_knots(best, cool)
-    return diagnose(best, calmer(watch.fastest) if watch.fastest is not None else None, cool, watch.passed)
+    return diagnose(best, fastest, least.motion.duration if least is not None else math.inf, cool, watch.passed)
 
 
-def calmer(fastest: Attempt) -> Attempt:
-    """The shortest motion; between ends that move, where another duration is another motion, a little slower one that keeps its limits."""
-    ends, T = fastest.problem.ends, fastest.motion.duration
-    if not fastest.ok or not np.any([ends.v0, ends.v1]):
-        return fastest
-    planner = Planner(Weights(heat=1.0), PATIENT, budget=spent() + CALMING)
-    tasks = (replace(fastest.problem, free=False, move=replace(fastest.problem.move, duration=factor * T)) for factor in SLOWER)
-    tried = (planner.attempt(task, task.guess(fastest.motion), rigid=True) for task in tasks if not planner.late)
-    return next((found for found in tried if found.ok and OFTEN.by(found.margins)), fastest)
+def calmer(fastest: Attempt) -> Attempt | None:
+    """The shortest motion a little slower, so that it keeps all limits between its knots too, with something to spare for the search; None
+    where none is found.
+
+    Where running it slower is no help, or its ends move, so that another duration is another motion, calm ones are tried."""
+    problem, T = fastest.problem, fastest.motion.duration
+    if not np.any([problem.ends.v0, problem.ends.v1]) and (known := run_slower(problem, fastest.motion, OFTEN)) is not None:
+        return replace(fastest, motion=stretched(known, EASIER * known.duration))
+    budget = spent() + CALMING
+    factors = SLOWER if keeps_limits(fastest) else SLOWER[1:]
+    tasks = (replace(problem, free=False, move=replace(problem.move, duration=factor * T)) for factor in factors)
+    tried = (firm(task, fastest, CALMING) for task in tasks if spent() < budget)
+    return next((found for found in tried if found is not None), fastest if keeps_limits(fastest) else None)
 
 
 def keeps(best: Attempt) -> bool:

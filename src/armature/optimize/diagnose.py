@@ -15,11 +15,12 @@ from armature.optimize.earlier import Passed
 from armature.optimize.effort import spent
 from armature.optimize.forbidden import heavy
 from armature.optimize.guess import stretched
-from armature.optimize.holding import at_rest, carrier, too_heavy
+from armature.optimize.holding import at_rest, carrier, reloaded, too_heavy
 from armature.optimize.interior import Options
+from armature.optimize.lighter import carried_by
 from armature.optimize.move import MoveProblem
 from armature.optimize.plan import Attempt, Planner, greatest_power
-from armature.optimize.slower import OFTEN, Allowed, run_slower
+from armature.optimize.slower import Allowed, run_slower
 from armature.optimize.solution import Diagnosis
 from armature.optimize.time_scaling import time_scaling
 from armature.robot.model import Robot
@@ -29,19 +30,21 @@ BETWEEN = 0.05  # of a limit: what the few knots of the coolest motion may excee
 ANY = "regenerative"  # the supply does not matter for the heat: the simplest one is solved with
 SHARPENING = 0.15  # seconds of computing for the corners of gears and friction in the coolest motion
 SLOWER = 1.0, 1.5, 2.5, 5.0  # times the duration asked for, in which a lighter payload may be moved
-BORDER = 0.98  # of the shortest motion's duration: less is called too short
-EASIER = 1.004  # times the shortest motion's duration: what is told
+BORDER = 0.98  # of the shortest duration: less is called too short
 INWARDS = 0.1  # of the way to the shortest motion's passing times: from the nearest ones found to those told
 LOOSE = 1e6  # factor on limits that are left out
 COOLER = 0.98  # of the limit of a mean: up to which a pause or a payload that is told uses it, so that plans are found
 
 
-def diagnose(best: Attempt, fastest: Attempt | None, cool: Attempt | None = None, passed: Passed | None = None) -> Diagnosis:
+def diagnose(
+    best: Attempt, fastest: Attempt | None, least: float = np.inf, cool: Attempt | None = None, passed: Passed | None = None
+) -> Diagnosis:
     """Which limit stands in the way of a search that failed, by how much, and what would help.
 
-    fastest: the shortest motion known.  cool: the motion of least heat without the limits of means, where there are such limits.
+    fastest: the shortest motion known that keeps its limits.  least: s, its duration before it kept them between knots too.
+    cool: the motion of least heat without the limits of means, where there are such limits.
     passed: the passing times of via points nearest to those asked for."""
-    problem, known = best.problem, kept_slower(fastest) if fastest is not None and fastest.ok else None
+    problem, known = best.problem, fastest.motion if fastest is not None and fastest.ok else None
     passing = passing_times(problem, fastest, known) if fastest is not None and known is not None else ()
     if cool is not None and (hot := too_hot(cool, known, passing)) is not None:
         return hot
@@ -49,16 +52,8 @@ def diagnose(best: Attempt, fastest: Attempt | None, cool: Attempt | None = None
     if far and (unheld := unheld_on_the_way(best)) is not None:
         return unheld
     if known is not None and not problem.free and known.duration > problem.duration:
-        return too_short(problem.robot, problem.duration, known, passing)
+        return too_short(problem.robot, problem.duration, known, min(least, known.duration), passing)
     return (untimely(problem, passed) if passed is not None and passed.part > 0.0 else None) or whirling(best) or relaxed(best, known)
-
-
-def kept_slower(fastest: Attempt) -> Trajectory:
-    """The shortest motion a little slower, so that it keeps all limits between its knots too, with something to spare for the search.
-
-    Between ends that move it stays as it is: another duration is another motion there."""
-    known = run_slower(fastest.problem, fastest.motion, OFTEN) or fastest.motion
-    return known if np.any([fastest.problem.ends.v0, fastest.problem.ends.v1]) else stretched(known, EASIER * known.duration)
 
 
 def passing_times(problem: MoveProblem, fastest: Attempt, motion: Trajectory) -> tuple[float, ...]:
@@ -99,7 +94,7 @@ def between_knots(best: Attempt, cool: Attempt | None = None) -> Diagnosis | Non
         return None
     if worst.limit in MEANS and (hot := least_hot((best, cool or coolest(best.problem)))) is not None:
         return hot
-    sentence = f"A limit is exceeded between the knots, and neither drawing it in nor more knots did help: {needed(worst)}"
+    sentence = f"No motion was found: between knots a limit is exceeded, and neither drawing it in nor more knots help: {needed(worst)}"
     remedy = f"Raise this limit by {-100 * worst.fraction:.2g} %, or begin with another motion (guess=…)."
     slower = run_slower(best.problem, best.motion, Allowed(ALLOWED / 2, ALLOWED / 2, ALLOWED / 2, 4))
     over = worst.value - worst.bound
@@ -110,10 +105,12 @@ def between_knots(best: Attempt, cool: Attempt | None = None) -> Diagnosis | Non
     return Diagnosis(f"{sentence}; {helps}.", worst.limit, worst.joint, worst.time, over, remedy, longer, passing=passing)
 
 
-def too_short(robot: Robot, duration: float, fastest: Trajectory, passing: tuple[float, ...] = ()) -> Diagnosis:
-    """The shortest motion known run in the duration asked for: what it would ask of the limits. passing: of via points, s."""
+def too_short(robot: Robot, duration: float, fastest: Trajectory, least: float, passing: tuple[float, ...] = ()) -> Diagnosis:
+    """The shortest motion known run in the duration asked for: what it would ask of the limits. passing: of via points, s.
+
+    least: s; what is clearly less is called too short."""
     T = fastest.duration
-    what = f"{duration:.4g} s is too short" if duration < BORDER * T else f"No motion was found in {duration:.4g} s"
+    what = f"{duration:.4g} s is too short" if duration < BORDER * least else f"No motion was found in {duration:.4g} s"
     sentence = f"{what}: the shortest motion found takes {T:.4g} s{by_way(passing)}."
     remedy = f"Allow at least {T:.4g} s."
     worst = worst_excess(robot, stretched(fastest, duration))
@@ -236,7 +233,13 @@ def unheld_on_the_way(best: Attempt) -> Diagnosis | None:
         return None
     worst, k = max(found, key=lambda pair: pair[0].ratio)
     what = f"No motion was found, and on the joint cubic the arm cannot be held at t = {t[k]:.3g} s"
-    return heavy(problem.robot, what, worst, q, float(t[k]))
+    told, load, carries = heavy(problem.robot, what, worst, q, float(t[k])), carrier(problem.robot), None
+    if load is not None and told.greatest_payload and not problem.robot.loops:
+        carries = carried_by(reloaded(problem.robot, load, told.greatest_payload), problem.straight)
+    if not carries or load is None:
+        return told
+    sentence = f"{told.sentence[:-1]}; it can be run in {problem.duration:.4g} s with {carries:.4g} kg."
+    return replace(told, sentence=sentence, greatest_payload=carries, excess_payload=load.mass - carries)
 
 
 def whirling(best: Attempt) -> Diagnosis | None:

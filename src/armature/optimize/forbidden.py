@@ -139,12 +139,13 @@ def lifts(problem: MoveProblem) -> bool:
     return load is not None and load.mass > 0.0 and not problem.robot.loops and creeping_excess(problem) is not None
 
 
-def weighed(problem: MoveProblem) -> Weighed | None:
-    """Whether the payload is too heavy to be moved in the duration; None where it is not in the way, or nothing was found that helps."""
+def weighed(problem: MoveProblem, seconds: float = SECONDS) -> Weighed | None:
+    """Whether the payload is too heavy to be moved in the duration; None where it is not in the way, or nothing was found that helps in so
+    many seconds of computing."""
     load, worst = carrier(problem.robot), creeping_excess(problem)
     if load is None or worst is None:
         return None
-    moved = greatest_payload(problem, BEYOND * load.mass, SECONDS)
+    moved = greatest_payload(problem, BEYOND * load.mass, seconds)
     if moved is None or moved.mass <= 0.0:
         return None
     needs = f"{worst.limit} of {worst.joint} would be {worst.value:.4g} {worst.unit} at t = {worst.time:.3g} s"

@@ -95,8 +95,8 @@ def other_ways(planner: Planner, task: MoveProblem, sharp: MoveProblem, load: Ca
 
 
 def climbed(planner: Planner, task: MoveProblem, sharp: MoveProblem, load: Carrier, best: Moved, most: float) -> Moved:
-    """From a payload that can be moved to heavier ones of at most so many kg, each from the last motion."""
-    step = (most - best.rough) / 2
+    """From a payload that can be moved to heavier ones, each from the last motion: the most, kg, first, and nearer ones if that fails."""
+    step = most - best.rough
     while step > 0.5 * NEAR * most and not planner.late:
         found = moved(planner, task, sharp, load, best.rough + step, best.found)
         if found is not None and found.mass > best.mass:

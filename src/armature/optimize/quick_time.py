@@ -31,7 +31,7 @@ PRICES = 0.3, 0.02  # of jerk, first and last
 CHALLENGES = 3  # times that something shorter is looked for
 HALF = 0.5  # of the time for a look: what is spent until a branch is found
 DOUBT = 0.4  # of the time for a look: what is spent on clearly shorter motions
-MORE = 0.4, 0.5  # seconds for other ways in the duration asked for, and for slower motions, where the joint cubic led to nothing
+MORE = 0.5, 0.6  # of the time for a look: for other ways in the duration asked for, and slower ones, where the joint cubic led to nothing
 PATIENT = Options(tolerance=1e-3, iterations=80)
 WARM = Options(tolerance=1e-3, iterations=40, warm_barrier=1e-4)
 DOWN = 0.95  # first step down from a possible duration; the next ones are twice as long each, until one is impossible
@@ -52,7 +52,7 @@ def shortest(problem: MoveProblem, seconds: float, callback: Callable | None = N
         return best
     low = sharpened(planner, problem, best, *PRICES) if best.ok else None
     if low is None:  # no branch, or one whose end is not reached
-        slow = from_slower(planner, problem, asked) if slower else None
+        slow = from_slower(planner, problem, asked, seconds) if slower else None
         return slow if slow is not None and not (best.ok and best.motion.duration < slow.motion.duration) else best
     best = low
     if best.motion.duration <= enough:
@@ -67,16 +67,16 @@ def shortest(problem: MoveProblem, seconds: float, callback: Callable | None = N
     return best
 
 
-def from_slower(planner: Planner, problem: MoveProblem, asked: float) -> Attempt | None:
+def from_slower(planner: Planner, problem: MoveProblem, asked: float, seconds: float) -> Attempt | None:
     """The shortest motion by way of given durations, which are found more easily: the one asked for, from the joint cubic and other ways
     round, then slower ones; None where no duration tried will do."""
-    search = replace(planner, weights=Weights(heat=1.0), budget=spent() + MORE[0])
+    search = replace(planner, weights=Weights(heat=1.0), budget=spent() + MORE[0] * seconds)
     coarse = replace(problem, N=min(problem.N, COARSE), move=replace(problem.move, duration=asked))
     least, *others = (factor * problem.duration for factor in CUBIC)
     first = (None, *other_ways(coarse)) if asked > least else ()
     tried = (within(search, coarse, asked, motion) for motion in first if not search.late)
     slow = next((found for found in tried if found is not None), None)
-    search = replace(search, budget=spent() + MORE[1])
+    search = replace(search, budget=spent() + MORE[1] * seconds)
     longer = sorted(T for T in (*(factor * asked for factor in UPWARDS), *others) if max(asked, least) < T)
     tried = (within(search, coarse, T, None) for T in longer if not search.late)
     slow = slow or next((found for found in tried if found is not None), None)
