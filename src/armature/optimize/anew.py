@@ -45,14 +45,14 @@ def shortest_way(planner: Planner, few: MoveProblem, problem: MoveProblem, best:
     """Of several ways down from a branch, the one that leads to the shortest motion at a low price; None where none does.
 
     few: the problem with few knots, in which the branch was found."""
-    found = sorted(different(lows(planner, few, best)), key=lambda low: low.motion.duration)
+    found = sorted(different(lows(planner, few, best)), key=merit)
     while found and not planner.late:
         low = faster(planner, replace(few, N=max(FEWEST, few.N // 2)), found[0])
         rungs = ladder(planner, few, low, 1.0, FEW) if low is not None else []
         if not rungs or rungs[-1].motion.duration > (1.0 - SAME) * found[0].motion.duration:
             break
         found.insert(0, rungs[-1])
-    near = [low for low in found if low.motion.duration < NEAR * found[0].motion.duration][:CANDIDATES]
+    near = [low for low in found if merit(low) < NEAR * merit(found[0])][:CANDIDATES]
     ways = [ladder(planner, problem.timed_as(low.motion), low, low.price, ALL) for low in near if not planner.late]
     return min((rungs[-1] for rungs in ways if rungs), key=merit, default=None)
 

@@ -35,6 +35,8 @@ MUCH = 2e-3  # of the duration: prices are lowered beyond the last one, and knot
 HEAT = 5e-4  # price of heat, as a part of duration/heat
 MODEST = 100  # knots up to which what fails is tried again
 MANY = 3.0  # times the last price: a first price above this is that of a motion which has not been sharpened
+FINER = 0.1, 0.01  # of the tolerance, where a lower price does not move what is known
+MOVED = 2  # iterations recorded of a search that ends where it began, or a step from there
 NARROWEST = 0.3, 0.1  # of the first widths of gears' corners and of dry friction's beside them
 
 
@@ -97,11 +99,26 @@ def rung(planner: Planner, problem: MoveProblem, start: Guess | Result, price: f
     if problem.driven.dry and not problem.robot.loops:
         known: Any = start  # a guess or a result: both have states and durations
         tasks.insert(0, wandering(problem, problem.trajectory(known), price))
-    warm = isinstance(start, Result) and len(tasks) > 1  # what is known leads straight to the next one, or not at all
-    attempt = planner.attempt(tasks[0], start, weights=weights(price), rigid=warm)
-    if not attempt.ok and len(tasks) > 1 and not planner.late:
-        attempt = planner.attempt(tasks[1], start, weights=weights(price), rigid=warm)
+    if isinstance(start, Result):  # what is known leads straight to the next one; from a higher barrier where that fails
+        attempt, left = next_to(planner, tasks[0], start, weights(price)), tasks
+    else:
+        attempt, left = planner.attempt(tasks[0], start, weights=weights(price)), tasks[1:]
+    rigid = isinstance(start, Result) and len(tasks) > 1
+    for task in left:
+        if not (attempt.ok or planner.late):
+            attempt = planner.attempt(task, start, weights=weights(price), rigid=rigid)
     return Rung(*(getattr(attempt, f.name) for f in fields(Attempt)), price=price)
+
+
+def next_to(planner: Planner, problem: MoveProblem, known: Result, weights: Weights) -> Attempt:
+    """The optimum next to a known one, sought at the barrier at which that was found: from a higher one, joints that have time to spare
+    first run to the middle of all that is possible, and back. What is optimal enough already is sought to a finer tolerance."""
+    options = replace(planner.precise, warm_barrier=known.iterations[-1].barrier)
+    found = planner.attempt(problem, known, options, weights, rigid=True)
+    for part in FINER:
+        if found.ok and len(found.result.iterations) <= MOVED and not planner.late:
+            found = planner.attempt(problem, known, replace(options, tolerance=part * options.tolerance), weights, rigid=True)
+    return found
 
 
 def wandering(problem: MoveProblem, motion: Trajectory, price: float, part: float = 1 / 12) -> MoveProblem:
@@ -142,7 +159,7 @@ def sharpened(planner: Planner, problem: MoveProblem, best: Attempt, price: floa
         return found[-1] if found else None
     low = found[-1]
     weights = prices(problem, low.motion.duration, copper(problem, low.motion))
-    solve = lambda task, start: planner.attempt(task, start.result, weights=weights(low.price), rigid=True)
+    solve = lambda task, start: next_to(planner, task, start.result, weights(low.price))
     if low.problem.directions is not None and price >= MANY * LAST:  # turns may have been held back
         other = solve(cornered(problem, low.price), low)
         other = solve(wandering(problem, other.motion, low.price), other) if other.ok else other
