@@ -172,7 +172,8 @@ def concluded(planner: Planner, watch: Watch, search: Callable[[], Plan]) -> tup
         cool = coolest(problem, watch.fastest.motion if watch.fastest is not None and watch.fastest.ok else None)
     other = from_others(planner, watch, cool) or from_short(planner, watch)
     if other is not None:
-        return other[0], [*other[1], *filter(None, [str(whirling(best) or "")])], None
+        plan, told = no_worse(planner, problem, *other)
+        return plan, [*told, *filter(None, [str(whirling(best) or "")])], None
     return best, notes, refusal(watch, best, cool)
 
 
