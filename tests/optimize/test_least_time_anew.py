@@ -10,6 +10,7 @@ from armature.optimize.anew import KNOWN, NEAR, ROOM, different, faster, inside,
 from armature.optimize.certify import worst_margin
 from armature.optimize.driven import Weights
 from armature.optimize.interior import Options
+from armature.optimize.ladder import MOVED, copper, ladder, next_to, prices
 from armature.optimize.loop_move import move_problem
 from armature.optimize.min_time import branches, free_problem
 from armature.optimize.move import MoveProblem
@@ -51,3 +52,25 @@ def test_from_inside_its_limits_a_search_finds_the_branch_again_and_from_outside
     low = shortest_way(PLANNER, task, replace(task, N=100), top)
     assert low is not None and low.problem.N == 100
     assert low.motion.duration < 0.95 * again.motion.duration < again.motion.duration / NEAR
+
+
+def test_a_lower_price_is_sought_at_the_barrier_at_which_the_last_one_ended():
+    task = problem()
+    top = branches(PLANNER, task, None, 1)
+    rungs = ladder(PLANNER, task, top, 1.0)
+    assert len(rungs) > 3
+    for last, rung in zip([top, *rungs], rungs):
+        assert rung.result.iterations[0].barrier <= last.result.multipliers.barrier
+        assert rung.motion.duration < last.motion.duration
+
+
+def test_what_is_optimal_already_to_the_tolerance_is_moved_by_a_finer_one():
+    task = problem()
+    top = branches(PLANNER, task, None, 1)
+    weights = prices(task, top.motion.duration, copper(task, top.motion))
+    known = PLANNER.attempt(task, top.result, weights=weights(1.0))
+    loose = replace(PLANNER, options=Options(tolerance=0.03, warm_barrier=known.result.multipliers.barrier))
+    still = loose.attempt(task, known.result, weights=weights(0.3))
+    moved = next_to(loose, task, known.result, weights(0.3))
+    assert still.ok and len(still.result.iterations) <= MOVED
+    assert moved.ok and moved.motion.duration < still.motion.duration

@@ -113,7 +113,7 @@ def rung(planner: Planner, problem: MoveProblem, start: Guess | Result, price: f
 def next_to(planner: Planner, problem: MoveProblem, known: Result, weights: Weights) -> Attempt:
     """The optimum next to a known one, sought at the barrier at which that was found: from a higher one, joints that have time to spare
     first run to the middle of all that is possible, and back. What is optimal enough already is sought to a finer tolerance."""
-    options = replace(planner.precise, warm_barrier=known.iterations[-1].barrier)
+    options = replace(planner.precise, warm_barrier=known.multipliers.barrier)
     found = planner.attempt(problem, known, options, weights, rigid=True)
     for part in FINER:
         if found.ok and len(found.result.iterations) <= MOVED and not planner.late:
