@@ -56,6 +56,17 @@ def test_few_rough_solves_lead_as_far_as_many_exact_ones(planner: Planner, first
     assert len(list(gears.narrower(planner, first))) <= 8
 
 
+def test_wide_corners_passed_with_few_knots_lead_as_far_as_with_all(planner: Planner, first: Attempt, monkeypatch: pytest.MonkeyPatch):
+    """The witness: all knots from the beginning."""
+    assert first.problem.smooth is not None
+    knots: list[int] = []
+    monkeypatch.setattr(Planner, "attempt", lambda *a, of=Planner.attempt, **k: knots.append(a[1].N) or of(*a, **k))
+    best = min(gears.narrowed_outline(planner, first.problem, None), key=lambda attempt: attempt.value)
+    assert min(knots) == 20 and max(knots) == best.problem.N == 60
+    assert best.value == pytest.approx(min(a.value for a in gears.narrowed(planner, first)), rel=2e-3)
+    assert not gears.narrowed_outline(planner, replace(first.problem, N=30), None)  # few anyway
+
+
 def test_a_motion_that_keeps_the_task_and_all_limits_runs_however_its_search_ended(planner: Planner, first: Attempt):
     unended = replace(first, result=replace(first.result, status=Status.ITERATIONS))
     assert not unended.ok and unended.runs

@@ -16,8 +16,11 @@ import numpy as np
 from armature.drive import Smooth
 from armature.dynamics.compiled import inverse_dynamics
 from armature.motion.trajectory import Trajectory
+from armature.optimize.carry import carried
 from armature.optimize.dry import KEPT, kept_directions, next_to_rest
+from armature.optimize.interior import Options
 from armature.optimize.move import MoveProblem
+from armature.optimize.outline import fewer
 from armature.optimize.result import Status
 
 if TYPE_CHECKING:
@@ -28,6 +31,7 @@ RATIO = 0.3  # from one width to the next
 FAILURES = 2  # after which narrowing ends
 ROUGH = 1e-3  # tolerance of a solve on the way
 ON_THE_WAY = 80  # iterations of it
+OUTLINED = 0.03  # width down to which few knots will do
 WARM = 1e-4  # barrier to start with in a narrower corner
 WORSE = 1e-3  # of the energy: what a narrower corner may cost more by the exact law
 LAST = 60  # iterations of a solve to the last digit
@@ -42,33 +46,58 @@ def narrow(widest: Smooth, power: float, f: float) -> Smooth:
     return replace(widest, power=power * f, velocity=widest.velocity * max(f, 0.05))
 
 
-def narrowed(planner: Planner, first: Attempt) -> list[Attempt]:
-    """The same in narrow corners, from a motion in wide ones."""
-    rough = [(1.0, first), *narrower(planner, first)]
+def narrowed(planner: Planner, first: Attempt, f: float = 1.0) -> list[Attempt]:
+    """The same in narrow corners, from a motion in wide ones. f: by which these have been narrowed already."""
+    widest = widest_of(first, f)
+    rough = [(f, first), *narrower(planner, first, f)]
     f, narrowest = min(rough, key=lambda pair: pair[1].value)  # by the exact law: the narrowest may have lost its way
     found: list[Attempt] = []
-    if narrowest is not first and not planner.late:
+    if f < 1.0 and not planner.late:
         last = planner.attempt(narrowest.problem, narrowest.result, replace(planner.precise, iterations=LAST))
         better = last.ok and last.value <= narrowest.value + WORSE * abs(narrowest.value)
         found.append(last if better else replace(narrowest, result=replace(narrowest.result, status=Status.ACCEPTABLE)))
     keeps = first.problem.driven.smooth.velocity and not first.problem.still
     if f > WIDE and keeps and not planner.late:
-        widest = first.problem.smooth or Smooth()
         found.append(with_directions(planner, narrowest, min(f, CORNER) * widest.power, f).anyhow())
     return [a for a in found if a.ok]
 
 
-def narrower(planner: Planner, start: Attempt) -> Iterator[tuple[float, Attempt]]:
-    """The factor f, falling from 1, and the rough motion in such corners, each from the last; smaller steps after a failure.
+def widest_of(attempt: Attempt, f: float) -> Smooth:
+    """The corners with which a search began. f: by which those of the attempt have been narrowed."""
+    driven = attempt.problem.driven.smooth
+    return replace(driven, power=(attempt.problem.smooth or driven).power / f)
 
-    Where smaller steps fail too, the best of the searches that have not ended goes on in narrower corners: its motion is better as it is.
+
+def narrowed_outline(planner: Planner, problem: MoveProblem, guess: Trajectory | None) -> list[Attempt]:
+    """Motions in narrow corners, of which the wider ones are passed with few knots; none where that fails. problem: in the widest ones."""
+    few = fewer(problem)
+    first = planner.attempt(few, few.guess(guess), on_the_way(planner)) if few else None
+    if first is None or not first.ok:
+        return []
+    f, found = [(1.0, first), *narrower(planner, first, least=OUTLINED)][-1]
+    task = replace(problem, smooth=found.problem.smooth)
+    start = carried(found.result, found.motion, task)
+    known = next_to_rest(task, task.trajectory(start)) if task.outset else None
+    whole = planner.attempt(replace(task, directions=known), start, on_the_way(planner))
+    return narrowed(planner, whole, f) if whole.ok else []
+
+
+def on_the_way(planner: Planner) -> Options:
+    """Of solves that only have to find the start of the next one."""
+    return replace(planner.precise, tolerance=ROUGH, iterations=ON_THE_WAY, warm_barrier=WARM)
+
+
+def narrower(planner: Planner, start: Attempt, good: float = 1.0, least: float = NARROWEST) -> Iterator[tuple[float, Attempt]]:
+    """The factor f, falling to the least, and the rough motion in such corners, each from the last; smaller steps after a failure.
+
+    good: the factor of the start.  Where smaller steps fail too, the best of the searches that have not ended goes on in narrower corners:
+    its motion is better as it is.
     """
-    widest, task = start.problem.smooth or Smooth(), start.problem
-    options = replace(planner.precise, tolerance=ROUGH, iterations=ON_THE_WAY, warm_barrier=WARM)
-    good, ratio, failures = 1.0, RATIO, 0
+    widest, task, options = widest_of(start, good), start.problem, on_the_way(planner)
+    ratio, failures = RATIO, 0
     unfinished: list[tuple[float, Attempt]] = []
-    while good > NARROWEST and not planner.late:
-        f = max(good * ratio, NARROWEST)
+    while good > least and not planner.late:
+        f = max(good * ratio, least)
         known = next_to_rest(task, start.motion) if task.outset else None
         trial = planner.attempt(replace(task, smooth=narrow(widest, widest.power, f), directions=known), start.result, options)
         if trial.ok and trial.value <= start.value + WORSE * abs(start.value):

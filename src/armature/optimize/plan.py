@@ -25,9 +25,10 @@ from armature.optimize.certify import MEANS, Margin, margins
 from armature.optimize.driven import Supply, Weights
 from armature.optimize.dry import KEPT, NARROW, directed, directions, exact_friction, keeps_directions, kept_directions, next_to_rest
 from armature.optimize.effort import solve, spent
-from armature.optimize.gears import NARROWEST, narrow, narrowed, standing
+from armature.optimize.gears import NARROWEST, narrow, narrowed, narrowed_outline, standing
 from armature.optimize.interior import Options
 from armature.optimize.move import MoveProblem, default_smooth
+from armature.optimize.outline import outlined
 from armature.optimize.problem import Guess
 from armature.optimize.refine import ENOUGH, FINEST, cures_of, turns_at
 from armature.optimize.rests import rested
@@ -38,9 +39,6 @@ from armature.simulate.ledger import motion_steps
 
 RESTING = 1e-7  # rad or m over the whole motion, which is rounding
 ROUGH = 2e-2  # tolerance of a solve that only has to find the directions
-MANY, OUTLINE = 60, 3  # knots from which a search begins with a third of them
-OUTLINED = 3e-3  # barrier to start with from there
-EACH_WAY = 10  # knots that are enough for a joint's way from one turn to the next
 EXACT = Options(tolerance=1e-6, iterations=200)  # of a plan; at 1e-5 cheap motions of small arms cost up to some per cent more
 NEAR = 1e-6  # barrier to start with from a neighbour's multipliers
 MENDED = 1e-4  # the same where limits are drawn in or there are more knots, which changes what is active
@@ -299,9 +297,11 @@ class Planner:
         rounded = replace(problem, smooth=replace(smooth, power=0.5 * power), directions=None)
         # where directions are kept afterwards, the rounded problem need not be solved to the last digit
         rough = replace(self.precise, tolerance=ROUGH) if smooth.velocity and not smooth.power else None
-        outline = self.outlined(rounded, guess, rough) if rough else None
+        outline = outlined(self, rounded, guess, rough) if rough else None
         if outline is not None and (exact := exact_friction(self, outline, self.thorough if narrow else False)):
             return choose(exact)
+        if smooth.power and not self.weights.time and (sharp := narrowed_outline(self, rounded, guess)):
+            return choose([*sharp, *standing(self, problem, guess, 0.5 * power)])
         first = self.attempt(rounded, problem.guess(guess), rough)
         if not first.ok and not self.late and self.weights == Weights(energy=1.0) and only_copper(problem):
             first = self.attempt(rounded, problem.guess(guess), weights=Weights(heat=1.0))
@@ -317,32 +317,14 @@ class Planner:
                 found = exact_friction(self, first, self.thorough if narrow else False) or [self.attempt(rounded, first.result)]
         return choose(found)
 
-    def outlined(self, problem: MoveProblem, guess: Trajectory | None, options: Options) -> Attempt | None:
-        """A rough motion found with few knots, brought to all of them; where it swings or is not quite an optimum, solved with these. None
-        where that fails, or there are few anyway."""
-        if problem.N < MANY or problem.move.via:
-            return None
-        few = replace(problem, N=problem.N // OUTLINE)
-        found = self.attempt(few, few.guess(guess), options)
-        if not found.ok:
-            return None
-        start = carried(found.result, found.motion, problem)
-        if (1 + turns(found.motion)) * EACH_WAY > few.N or found.result.status is not Status.CONVERGED:
-            whole = self.attempt(problem, start, replace(options, warm_barrier=OUTLINED))
-            return whole if whole.ok else None
-        motion = problem.trajectory(start)
-        return Attempt(problem, start, motion, lambda: self.value(problem, motion))
+    def as_it_is(self, problem: MoveProblem, result: Result) -> Attempt:
+        """A result that was not searched for."""
+        motion = problem.trajectory(result)
+        return Attempt(problem, result, motion, lambda: self.value(problem, motion))
 
     def directed(self, attempt: Attempt, weights: Weights | None = None) -> Attempt:
         """The same with the directions of motion kept: dry friction has no corner then, but for joints that creep, which it may hold."""
         return directed(self, attempt, *KEPT, weights)
-
-
-def turns(motion: Trajectory) -> int:
-    """How often the joint that turns most often does so, slow creeping left out."""
-    fast = np.abs(motion.v) > 0.05 * np.abs(motion.v).max(0)
-    signs = (np.sign(column[moving]) for column, moving in zip(motion.v.T, fast.T))
-    return max(int(np.sum(np.diff(sign) != 0)) for sign in signs)
 
 
 def net_energy(robot: Robot, motion: Trajectory, supply: Supply, points: int = 1200) -> float:
