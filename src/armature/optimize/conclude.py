@@ -38,7 +38,7 @@ LONG = 0.5  # seconds of computing after which it is asked what is in the way, i
 GLANCE = 0.5  # seconds of computing, about, to find a short motion where it may be
 CALMING = 0.4  # the same for a shortest motion that keeps limits between knots
 EASIER = 1.004  # times the duration of a shortest motion that keeps its limits: what is told
-SLOWER = 1.005, 1.1, 1.5  # times the duration of one that does not; the first where it exceeds them by little
+SLOWER = 1.005, 1.03, 1.1, 1.5  # times the duration of one that does not; the first where it exceeds them by little
 QUICK = 0.98  # of the duration asked for: a motion that is quicker is quick enough
 SAME = 1e-6  # of the duration
 CHEAPER = 2e-3  # of the energy: by which the joint cubic must cost less than a plan to be taken instead
@@ -249,15 +249,18 @@ def calmer(fastest: Attempt) -> Attempt | None:
     """The shortest motion a little slower, so that it keeps all limits between its knots too, with something to spare for the search; None
     where none is found.
 
-    Where running it slower is no help, or its ends move, so that another duration is another motion, calm ones are tried."""
-    problem, T = fastest.problem, fastest.motion.duration
-    if not np.any([problem.ends.v0, problem.ends.v1]) and (known := run_slower(problem, fastest.motion, OFTEN)) is not None:
-        return replace(fastest, motion=stretched(known, EASIER * known.duration))
-    budget = spent() + CALMING
-    factors = SLOWER if keeps_limits(fastest) else SLOWER[1:]
-    tasks = (replace(problem, free=False, move=replace(problem.move, duration=factor * T)) for factor in factors)
-    tried = (firm(task, fastest, CALMING) for task in tasks if spent() < budget)
-    return next((found for found in tried if found is not None), fastest if keeps_limits(fastest) else None)
+    Where it must be run much slower, or its ends move, so that another duration is another motion, calm ones are tried."""
+    problem, T, budget = fastest.problem, fastest.motion.duration, spent() + CALMING
+    moving = np.any([problem.ends.v0, problem.ends.v1])
+    slower = None if moving else run_slower(problem, fastest.motion, OFTEN)
+    known = None if slower is None else replace(fastest, motion=stretched(slower, EASIER * slower.duration))
+    most = T * SLOWER[-1] if known is None else known.motion.duration / SLOWER[1]
+    for factor in SLOWER if keeps_limits(fastest) else SLOWER[1:]:
+        task = replace(problem, free=False, move=replace(problem.move, duration=factor * T))
+        found = firm(task, fastest, CALMING) if factor * T <= most and spent() < budget else None
+        if found is not None:
+            return found
+    return known or (fastest if keeps_limits(fastest) else None)
 
 
 def keeps(best: Attempt) -> bool:

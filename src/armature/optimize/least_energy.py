@@ -72,7 +72,7 @@ def minimize_energy(
     best, notes, diagnosis = concluded(planner, watch, search)
     notes = [*notes, *filter(None, [advice(best, search_on)])] if best.ok else notes
     found = solution(best, diagnosis, notes, time.perf_counter() - begin)
-    refused = not found.ok and not watch.promising
+    refused = not found.ok and not watch.possible
     if refused or search_on is False or not narrow_corners(best) or planner.late or (found.ok and found.certificate.ok):
         return found
     # joints that hardly move in narrow corners may not be followed exactly: by more knots they are, or the quick motion is taken
