@@ -18,7 +18,7 @@ from armature.optimize.carry import carried
 from armature.optimize.driven import Weights
 from armature.optimize.effort import solve, spent
 from armature.optimize.interior import Options
-from armature.optimize.ladder import sharpened
+from armature.optimize.ladder import exceeded, sharpened
 from armature.optimize.min_time import COUNTED_LATER, branches, free_problem
 from armature.optimize.move import MoveProblem
 from armature.optimize.plan import Attempt, Planner
@@ -53,7 +53,7 @@ def shortest(problem: MoveProblem, seconds: float, callback: Callable | None = N
     low = sharpened(planner, problem, best, *PRICES) if best.ok else None
     if low is None:  # no branch, or one whose end is not reached
         slow = from_slower(planner, problem, asked, seconds) if slower else None
-        return slow if slow is not None and not (best.ok and best.motion.duration < slow.motion.duration) else best
+        return slow if slow is not None and not (best.ok and slowed(best) < slowed(slow)) else best
     best = low
     if best.motion.duration <= enough:
         return best
@@ -65,6 +65,11 @@ def shortest(problem: MoveProblem, seconds: float, callback: Callable | None = N
             break
         best = better
     return best
+
+
+def slowed(found: Attempt) -> float:
+    """About the duration in which a motion keeps all limits between knots too, s: what few knots exceed counts in full."""
+    return found.motion.duration * (1.0 + max(0.0, exceeded(found)))
 
 
 def from_slower(planner: Planner, problem: MoveProblem, asked: float, seconds: float) -> Attempt | None:
