@@ -105,7 +105,7 @@ def descended(planner: Planner, problem: MoveProblem, best: Attempt) -> Attempt:
         high = best.motion.duration
         T, step = ((low * high) ** 0.5, step) if low else (step * high, max(step**2, 0.7))
         found = within(planner, problem, T, best)
-        low, best = (low, found) if found is not None else (T, best)
+        low, best = (low, found) if found is not None and slowed(found) < slowed(best) else (T, best)
     return best
 
 
