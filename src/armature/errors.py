@@ -3,6 +3,8 @@
 Every error that Armature raises on purpose is an `ArmatureError`; anything else that reaches a user is a bug.
 """
 
+from numbers import Integral
+
 
 class ArmatureError(Exception):
     """The base of all errors that Armature raises on purpose."""
@@ -38,3 +40,9 @@ class MissingExtraError(ArmatureError, ImportError):
 
 class ArmatureWarning(UserWarning):
     """Something was repaired or ignored; the message says where and how."""
+
+
+def check_count(value: object, what: str) -> None:
+    """Refuse what is no whole number from 1 on, with words; None is left to the default."""
+    if value is not None and (isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 1):
+        raise ArgumentError(f"{what} = {value!r} must be a whole number, 1 or more")

@@ -235,3 +235,9 @@ def test_bad_links_and_seeds_are_refused():
         inverse_kinematics(robot, np.zeros(3), robot.base)
     with pytest.raises(ArgumentError, match="seed"):
         inverse_kinematics(robot, np.zeros(3), "tool", seed=[1.0])
+
+
+@pytest.mark.parametrize("counts", [{"most": 0}, {"most": 2.5}, {"starts": -1}, {"starts": True}])
+def test_counts_that_are_none_are_refused(counts):
+    with pytest.raises(ArgumentError, match="must be a whole number, 1 or more"):
+        inverse_kinematics(library("planar2"), [0.3, 0.0, 0.2], "forearm", **counts)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from armature.dynamics.reach import Reach, reach
-from armature.errors import ArgumentError
+from armature.errors import ArgumentError, check_count
 from armature.motion.goal import Goal, as_goal
 from armature.robot.model import Robot
 
@@ -89,9 +89,11 @@ def inverse_kinematics(
     most: at most so many solutions; an arm with more axes than the pose needs gives that many different ones of its infinity.
     starts: so many at once. The answer is the same every time.
     """
+    check_count(most, "most")
+    check_count(starts, "starts")
     goal = as_goal(pose)
     r = reach(robot, link, goal.R is None)
-    search = _Search(r, goal, _rest(robot, seed), seed is not None, max(1, int(starts)))
+    search = _Search(r, goal, _rest(robot, seed), seed is not None, int(starts))
     found = search.continuum(most) if r.redundant else search.branches()
     inside = search.within_ranges(found, turns)
     if len(inside):

@@ -67,9 +67,3 @@ def check_search(deadline: Any = None, callback: Any = None, options: Any = None
         raise ArgumentError(f"callback = {callback!r} cannot be called; give a function of an iteration, a true answer stops the search")
     if options is not None and not isinstance(options, Options):
         raise ArgumentError(f"options = {options!r} are none; give an Options of armature.optimize.interior")
-
-
-def check_count(value: Any, what: str) -> None:
-    """Refuse what is no whole number from 1 on, with words; None is left to the default."""
-    if value is not None and (not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1):
-        raise ArgumentError(f"{what} = {value!r} must be a whole number, 1 or more")

@@ -32,6 +32,7 @@ FAILURES = 2  # after which narrowing ends
 ROUGH = 1e-3  # tolerance of a solve on the way
 ON_THE_WAY = 80  # iterations of it
 OUTLINED = 0.03  # width down to which few knots will do
+EASY = 40  # iterations in the widest corners: few knots that need more are too few
 WARM = 1e-4  # barrier to start with in a narrower corner
 WORSE = 1e-3  # of the energy: what a narrower corner may cost more by the exact law
 LAST = 60  # iterations of a solve to the last digit
@@ -71,7 +72,7 @@ def widest_of(attempt: Attempt, f: float) -> Smooth:
 def narrowed_outline(planner: Planner, problem: MoveProblem, guess: Trajectory | None) -> list[Attempt]:
     """Motions in narrow corners, of which the wider ones are passed with few knots; none where that fails. problem: in the widest ones."""
     few = fewer(problem)
-    first = planner.attempt(few, few.guess(guess), on_the_way(planner)) if few else None
+    first = planner.attempt(few, few.guess(guess), replace(on_the_way(planner), iterations=EASY)) if few else None
     if first is None or not first.ok:
         return []
     f, found = [(1.0, first), *narrower(planner, first, least=OUTLINED)][-1]

@@ -28,7 +28,7 @@ from armature.optimize.solution import Solution
 from armature.optimize.task import Move
 from armature.robot.model import Robot
 
-LONGEST = 6.0  # seconds of computing, about, after which the cheapest motion met that keeps all limits is the plan
+LONGEST = 15.0  # seconds of computing, about, after which the cheapest motion met that keeps all limits is the plan
 FLAT, SWINGING = 1e-3, 1e-4  # parts of the energy left to gain at which a plan is good enough, where it only flows out, and to and fro
 
 

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from armature.drive import as_supply
-from armature.errors import ArgumentError
+from armature.errors import ArgumentError, check_count
 from armature.motion.trajectory import Trajectory
 from armature.optimize.anew import alike, other_ways, shortest_way
-from armature.optimize.answer import check_count, check_search, check_task, solution
+from armature.optimize.answer import check_search, check_task, solution
 from armature.optimize.by_durations import Found, by_durations, by_plans
 from armature.optimize.certify import margins
 from armature.optimize.contest import contested

@@ -16,9 +16,9 @@ import numpy as np
 
 from armature.dynamics.compiled import pose
 from armature.dynamics.inverse_kinematics import inverse_kinematics
-from armature.errors import ArgumentError
+from armature.errors import ArgumentError, check_count
 from armature.motion.trajectory import Trajectory
-from armature.optimize.answer import check_count, check_search, check_task, solution
+from armature.optimize.answer import check_search, check_task, solution
 from armature.optimize.conclude import CLEARLY, OTHERWISE, Watch
 from armature.optimize.detours import detours
 from armature.optimize.driven import Weights
