@@ -71,6 +71,7 @@ def test_all_sections_hold_their_content(page, pages):
     page.goto(pages["good"])
     assert "% less energy drawn than the joint" in page.locator("h1").inner_text()
     assert page.locator(".tiles dd").count() == 6 and "passed" in page.locator(".tiles").inner_text()
+    page.wait_for_function("document.querySelectorAll('#iterations path.line').length > 0")  # charts are drawn once they have a width
     assert page.locator("#joints figure").count() == 3 * 4 and page.locator("#joints path.line.plan").count() == 12
     assert page.locator("#joints line.limit").count() > 0
     assert page.locator("#graf path.region").count() == 3 and page.locator("#power figure").count() == 2
