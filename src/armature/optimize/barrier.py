@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from armature.optimize import rows
+from armature.optimize import newton
 
 if TYPE_CHECKING:
     from armature.optimize.interior import Interior
@@ -36,7 +36,7 @@ def next_lower(mu: float) -> float:
 
 def error(search: Interior) -> float:
     """The worst error of the problem with the current barrier."""
-    complementarity = rows.complementarity(search.limits, search.point.rows, search.mu, search.rho, search.elastic)[0]
+    complementarity = newton.complementarity(search.direction.held, search.point.held, search.mu, search.rho, search.elastic)
     return max(search.stationarity, search.violation, complementarity / search.scale_bounds)
 
 
@@ -78,9 +78,7 @@ def promises_little_lower(search: Interior) -> bool:
 
 def again(search: Interior) -> None:
     """The direction for other aims, with the factors at hand."""
-    d, point = search.direction, search.point
-    rows.residuals(point.v, search.limits, point.rows, search.elastic, d.residual)
-    d.correct(point, point.gap, d.residual, *search.parameters)
+    search.direction.solve_again(search.point, *search.parameters)
 
 
 def corrected(search: Interior, primal: float, dual: float) -> tuple[float, float] | None:
@@ -89,7 +87,7 @@ def corrected(search: Interior, primal: float, dual: float) -> tuple[float, floa
         return None
     d = search.direction
     search.kept.copy_step(d, search.elastic)
-    rows.centre(search.limits, search.point.rows, d.step, min(1.0, primal + AHEAD), min(1.0, dual + AHEAD), d.aim(search.mu))
+    newton.centre(d.held, search.point.held, min(1.0, primal + AHEAD), min(1.0, dual + AHEAD), search.mu)
     again(search)
     longer = search.to_boundary()
     if longer[0] >= primal + LONGER and longer[1] >= KEPT * dual:

@@ -6,6 +6,7 @@ import numpy as np
 
 from armature.optimize import border, local, newton, riccati, rows, system
 from armature.optimize.evaluate import Evaluator, Point
+from armature.optimize.loops import hold
 
 SHIFT_FIRST, SHIFT_LEAST, SHIFT_MOST = 1e-4, 1e-10, 1e20
 FLOOR_FIRST, LEAST_METRIC = 1e-7, 1e-2
@@ -32,6 +33,7 @@ class Direction:
         self.dz, self.dlam, self.beta, self.dy = self.work.dz, self.work.dlam, self.work.beta, self.work.dy
         self.added = np.zeros((2, n.R))
         self.step = rows.empty_rows(n.R)
+        self.held = hold(newton.Table(self.matrix, self.work, self.step, evaluator.limits, self.added, n.np))
         self.metric = np.ones(nk)
         self.clear()
 
@@ -49,13 +51,11 @@ class Direction:
 
     def assemble(self, point: Point, mu: float, rho: float, elastic: bool, delta: float) -> None:
         """The matrix of (N1) at the current point."""
-        self.added[:] = 0.0
-        terms = self.aim(mu), rho, elastic, delta
-        newton.assemble(self.matrix, self.work, point.v, point.rows, self.evaluator.limits, *terms, self.n.np)
+        newton.assemble(self.held, point.held, mu, rho, elastic, delta)
 
     def fill(self) -> None:
         """The matrix of (N1) with the rows' weights and the derivatives at hand."""
-        newton.fill(self.matrix, self.weight, self.n.np, 0.0)
+        newton.fill_again(self.held)
 
     def factor(self) -> bool:
         """Factor with the smallest shift tried, from `floor` on, that makes the matrix convex where it must be (Ipopt's rule).
@@ -115,34 +115,32 @@ class Direction:
 
     def try_shift(self, shift: float) -> bool:
         """Factor the knots, then the border."""
-        return newton.factor(self.matrix, self.metric, shift, self.n.np)
+        return newton.factor(self.held, self.metric, shift)
 
     # the solution ---------------------------------------------------------------------------------------------------------
 
-    def aim(self, mu: float) -> rows.Aim:
-        """What the products of slacks and multipliers shall be."""
-        return rows.Aim(mu, self.added[0], self.added[1])
+    def solve(self, point: Point, mu: float, rho: float, elastic: bool) -> bool:
+        """The direction, with the factors and the rows' weights at hand; whether it is finite. Late ones are refined once."""
+        return newton.direct(self.held, point.held, mu, rho, elastic, self.shift, elastic or mu < FINE)
+
+    def solve_again(self, point: Point, mu: float, rho: float, elastic: bool, delta: float) -> bool:
+        """The direction for other aims, with the factors at hand."""
+        return newton.redirect(self.held, point.held, mu, rho, elastic, delta, self.shift, elastic or mu < FINE)
 
     def correct(self, point: Point, gap: np.ndarray, residual: np.ndarray, mu: float, rho: float, elastic: bool, delta: float) -> bool:
         """The direction for other residuals of dynamics and rows, with the factors at hand: a second-order correction."""
-        rows.eliminate(self.evaluator.limits, point.rows, residual, self.aim(mu), rho, elastic, delta, self.weight, self.rhat)
-        return self.solve(point, gap, mu, rho, elastic)
-
-    def solve(self, point: Point, gap: np.ndarray, mu: float, rho: float, elastic: bool) -> bool:
-        """The direction, with the factors and the rows' weights at hand; whether it is finite. Late ones are refined once."""
-        terms = self.evaluator.limits, self.aim(mu), rho, elastic, self.n.np, self.shift, elastic or mu < FINE
-        return newton.direct(self.matrix, self.work, point.lam, point.rows, gap, *terms, self.step)
+        return newton.correct(self.held, point.held, gap, residual, mu, rho, elastic, delta, self.shift, elastic or mu < FINE)
 
     def least_squares(self, point: Point) -> None:
         """dlam, dy = the multipliers that leave the least gradient of the Lagrangian: (N1) with a unit Hessian, from zero multipliers."""
-        n, kind, matrix, work = self.n, self.evaluator.limits.kind, self.matrix, self.work
+        n, kind = self.n, self.evaluator.limits.kind
         for block in self.evaluator.blocks:
             np.copyto(block.d.H, 0.0)
         self.weight[:] = np.array([0.0, 1e4, 1e4, 1.0])[kind]
         self.rhat[:] = np.where(kind == rows.BOUNDED, point.rows.b - point.rows.a, 0.0)
         self.weight[n.R - n.nt :] = 0.0
         self.border.used[n.np :] = 0.0
-        newton.least_squares(matrix, work, point.lam, n.np)
+        newton.least_squares(self.held, point.held)
 
     def copy_step(self, other: Direction, elastic: bool) -> None:
         """Take over another direction's steps. elastic: whether those of the elastics count."""

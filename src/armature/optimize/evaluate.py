@@ -11,8 +11,9 @@ import numpy as np
 
 from armature.errors import ArgumentError
 from armature.kernel import Kernel
+from armature.optimize import newton
 from armature.optimize.local import places, row_entries
-from armature.optimize.newton import complete
+from armature.optimize.loops import Held, hold
 from armature.optimize.problem import Problem, filled, interval
 from armature.optimize.rows import EQUATION, RIGID, Limits, Rows, limits_of
 from armature.optimize.stage import Stage
@@ -62,6 +63,7 @@ class Point:
     xi: np.ndarray
     omega: np.ndarray
     rows: Rows
+    held: Held
 
     def copy_from(self, other: Point) -> None:
         """Take over another point's numbers."""
@@ -73,7 +75,9 @@ def empty_point(n: Sizes) -> Point:
     N, knots = n.N, n.N + 1
     shapes = [(knots, n.nz), (n.np,), (knots, n.nx), (N, n.nx), (n.R,), (knots, n.nt), (knots, 1), (N, n.nx), (N, n.nxi), (N, n.nw)]
     memory, views = views_of_one([*shapes, *[(n.R,)] * len(Rows._fields)])
-    return Point(memory, *views[: len(shapes)], rows=Rows(*views[len(shapes) :]))
+    own, rows = views[: len(shapes)], Rows(*views[len(shapes) :])
+    z, p, lam, _, v, _, _, gap, *_ = own
+    return Point(memory, *own, rows=rows, held=hold(newton.Point(z, p, lam, v, gap, rows)))
 
 
 def views_of_one(shapes: Sequence[tuple[int, ...]]) -> tuple[np.ndarray, list[np.ndarray]]:
@@ -159,6 +163,7 @@ class Evaluator:
         self.data = np.zeros((N + 1, m.nd))
         self.place = places(running.layout, n.nx, n.nz)
         self.blocks = (Block(running, 0, N, n, self.data, self.place), Block(end, N, 1, n, self.data, self.place))
+        self.limits = Limits(np.zeros(n.R), np.zeros(n.R), np.zeros(n.R, dtype=np.int64))
         self.ask(problem)
         self.point, self.trial = empty_point(n), empty_point(n)
         self._values = {id(point): [block.values_call(point) for block in self.blocks] for point in (self.point, self.trial)}
@@ -170,7 +175,8 @@ class Evaluator:
         """Take over the numbers of another question to the same model with as many steps."""
         self.problem = problem
         self.data[:] = filled(problem.data, self.data.shape, "data")
-        self.limits = self.all_limits(*(block.stage.nc for block in self.blocks))
+        for mine, asked in zip(self.limits, self.all_limits(*(block.stage.nc for block in self.blocks))):
+            np.copyto(mine, asked)
         for block in self.blocks:
             block.w[:] = 1.0
 
@@ -197,7 +203,7 @@ class Evaluator:
         """Fill f, v, t, l and gap of the current or the trial point; (scaled cost, Σ|gap|)."""
         for call in self._values[id(point)]:
             call()
-        return float(point.l.sum()), complete(point.z, point.p, point.t, point.f, self.n.nr, point.v, point.gap)
+        return float(point.l.sum()), newton.complete(point.held, point.t, point.f, self.n.nr)
 
     def derivatives(self) -> None:
         """Fill the derivatives of all blocks at the current point."""

@@ -243,7 +243,7 @@ class Interior:
     def assess(self, point) -> tuple[float, float, float]:
         """(cost, violation θ, barrier cost φ) of the current or the trial point."""
         cost, gap = self.evaluator.values(point)
-        left, *self.trial_bounds = newton.appraise(point.v, point.rows, self.limits, self.elastic, self.direction.residual)
+        left, *self.trial_bounds = newton.appraise(self.direction.held, point.held, self.elastic)
         return cost, gap + left, self.barrier_cost(cost, self.trial_bounds)
 
     def barrier_cost(self, cost: float, bounds: Sequence[float]) -> float:
@@ -253,8 +253,8 @@ class Interior:
     def errors(self) -> tuple[float, float, float]:
         """(stationarity, violation, complementarity) with the multipliers' size taken out, as in Ipopt."""
         d, n, point = self.direction, self.evaluator.n, self.point
-        terms = point.v, point.lam, point.rows, point.gap, self.limits, self.rho, self.elastic, n.np
-        gradient, self.violation, compl, slope, size, total, count = newton.optimality(d.matrix, d.work, *terms)
+        terms = newton.optimality(d.held, point.held, self.rho, self.elastic)
+        gradient, self.violation, compl, slope, size, total, count = terms
         self.scale_bounds = max(100.0, total / max(1, count)) / 100.0
         self.stationarity = max(gradient, slope) / (max(100.0, (size + total) / max(1, count + point.lam.size + n.R)) / 100.0)
         return self.stationarity, self.violation, compl / self.scale_bounds
@@ -268,7 +268,7 @@ class Interior:
         if not d.factor():
             return False
         self.convex = d.shift == 0.0 and not d.straight
-        return d.solve(self.point, self.point.gap, self.mu, self.rho, self.elastic)
+        return d.solve(self.point, self.mu, self.rho, self.elastic)
 
     @property
     def parameters(self) -> tuple[float, float, bool, float]:
@@ -317,18 +317,16 @@ class Interior:
     def to_boundary(self) -> tuple[float, float]:
         """The longest steps of variables and of multipliers along the direction, nearly up to the bounds."""
         keep = max(0.99, 1.0 - self.mu)
-        return rows.step_to_boundary(self.limits, self.point.rows, self.direction.step, self.elastic, keep)
+        return newton.to_boundary(self.direction.held, self.point.held, self.elastic, keep)
 
     def slopes(self) -> tuple[float, float]:
         """Derivatives of the cost, and of what the rows add to it, along the direction."""
-        d, terms = self.direction, (self.limits, self.mu, self.rho, self.elastic, self.evaluator.n.np)
-        return newton.slopes(d.matrix.blocks, d.work, self.point.rows, d.step, *terms)
+        return newton.slopes(self.direction.held, self.point.held, self.mu, self.rho, self.elastic)
 
     def attempt(self, alpha: float, dual: float, slope: float) -> str | None:
         """Try a step length: what the filter says to it."""
-        d, point, trial = self.direction, self.point, self.trial
-        terms = self.limits, alpha, dual, self.elastic, self.mu, trial.z, trial.p, trial.lam, trial.rows
-        newton.advance(point.z, point.p, point.lam, point.rows, d.work, d.step, *terms)
+        trial = self.trial
+        newton.advance(self.direction.held, self.point.held, alpha, dual, self.elastic, self.mu, trial.held)
         self.trial_cost, self.trial_theta, self.trial_phi = self.assess(trial)
         if not math.isfinite(self.trial_theta + self.trial_phi):
             self.trial_theta = math.inf

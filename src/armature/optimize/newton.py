@@ -1,6 +1,7 @@
-"""One Newton direction in few compiled calls: to look at the arguments of a call costs as much as the work on some knots.
+"""One Newton direction in few compiled calls.
 
 `assemble` eliminates the rows and fills the matrix of (N1), `factor` factors it, `direct` solves it and recovers the steps of all rows.
+What is called from outside takes a `Table` and a `Point`, held (loops.py).
 """
 
 from typing import NamedTuple
@@ -8,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from armature.optimize import border, local, riccati, rows, system
-from armature.optimize.loops import loop
+from armature.optimize.loops import loop, part
 
 NEGLIGIBLE = 1e-3  # part of a step that a total far from its bound may change
 
@@ -53,6 +54,31 @@ class Work(NamedTuple):
     more_lam: np.ndarray
 
 
+class Table(NamedTuple):
+    """All arrays of a search but those of its points. step: of the rows.  parameters: how many of the border's columns they have.
+
+    added: (2, R) to the aim of lower and upper bounds, see `rows.Aim`.
+    """
+
+    matrix: Matrix
+    work: Work
+    step: rows.Rows
+    limits: rows.Limits
+    added: np.ndarray
+    parameters: int
+
+
+class Point(NamedTuple):
+    """The part of a point that loops need: see `evaluate.Point`."""
+
+    z: np.ndarray
+    p: np.ndarray
+    lam: np.ndarray
+    v: np.ndarray
+    gap: np.ndarray
+    rows: rows.Rows
+
+
 def workspace(R: int, N: int, nz: int, nx: int, nk: int, nb: int) -> Work:
     """Arrays of zeros. R rows, N steps; nk of a knot's nz variables are not local; nb columns of the border."""
     knots = N + 1
@@ -64,12 +90,28 @@ def workspace(R: int, N: int, nz: int, nx: int, nk: int, nb: int) -> Work:
 
 
 @loop
-def assemble(matrix, work, v, now, limits, aim, rho, elastic, delta, np_):
-    """(I4) of all rows, and the matrix of (N1) at the current point: v its rows' values, now its rows."""
-    rows.residuals(v, limits, now, elastic, work.residual)
-    rows.eliminate(limits, now, work.residual, aim, rho, elastic, delta, work.weight, work.rhat)
-    choose_totals(work.weight, limits, matrix.border, np_)
-    fill(matrix, work.weight, np_, 0.0)
+def assemble(held, at, mu, rho, elastic, delta):
+    """(I4) of all rows, and the matrix of (N1) at a point."""
+    table, point = held.value, at.value
+    work, limits = table.work, table.limits
+    table.added[:] = 0.0
+    rows.residuals(point.v, limits, point.rows, elastic, work.residual)
+    rows.eliminate(limits, point.rows, work.residual, aim_of(table, mu), rho, elastic, delta, work.weight, work.rhat)
+    choose_totals(work.weight, limits, table.matrix.border, table.parameters)
+    fill(table.matrix, work.weight, table.parameters, 0.0)
+
+
+@part
+def aim_of(table, mu):
+    """What the products of slacks and multipliers shall be."""
+    return rows.Aim(mu, table.added[0], table.added[1])
+
+
+@loop
+def fill_again(held):
+    """The matrix of (N1) once more, with other derivatives."""
+    table = held.value
+    fill(table.matrix, table.work.weight, table.parameters, 0.0)
 
 
 @loop
@@ -102,15 +144,17 @@ def fill(matrix, weight, np_, base):
 
 
 @loop
-def factor(matrix, metric, shift, np_):
+def factor(held, metric, shift):
     """Factor the knots, then the border, with the shift shared out by the metric; False when it is not convex where it must be."""
+    table = held.value
+    matrix = table.matrix
     for i in range(metric.size):
         matrix.shifts[i] = shift * metric[i]
     if not riccati.factor(matrix.system.W, matrix.F, matrix.rows, matrix.cols, matrix.shifts, matrix.factors):
         return False
     if matrix.border.beta.size == 0:
         return True
-    return border.factor(matrix.F, matrix.rows, matrix.cols, matrix.factors, matrix.system, matrix.border, np_, shift)
+    return border.factor(matrix.F, matrix.rows, matrix.cols, matrix.factors, matrix.system, matrix.border, table.parameters, shift)
 
 
 # the solution ---------------------------------------------------------------------------------------------------------------------
@@ -127,8 +171,35 @@ def gradient(blocks, lam, y, np_, r, rb):
 
 
 @loop
-def direct(matrix, work, lam, now, gap, limits, aim, rho, elastic, np_, shift, refine, step):
-    """The direction, with the factors and the rows' weights at hand; whether it is finite. step: of the rows."""
+def direct(held, at, mu, rho, elastic, shift, refine):
+    """The direction, with the factors and the rows' weights at hand; whether it is finite."""
+    table, point = held.value, at.value
+    return direction(table, point.lam, point.rows, point.gap, aim_of(table, mu), rho, elastic, shift, refine)
+
+
+@loop
+def redirect(held, at, mu, rho, elastic, delta, shift, refine):
+    """The direction for other aims, with the factors at hand."""
+    table, point = held.value, at.value
+    work, aim = table.work, aim_of(table, mu)
+    rows.residuals(point.v, table.limits, point.rows, elastic, work.residual)
+    rows.eliminate(table.limits, point.rows, work.residual, aim, rho, elastic, delta, work.weight, work.rhat)
+    return direction(table, point.lam, point.rows, point.gap, aim, rho, elastic, shift, refine)
+
+
+@loop
+def correct(held, at, gap, residual, mu, rho, elastic, delta, shift, refine):
+    """The direction for other residuals of dynamics and rows, with the factors at hand: a second-order correction."""
+    table, point = held.value, at.value
+    aim = aim_of(table, mu)
+    rows.eliminate(table.limits, point.rows, residual, aim, rho, elastic, delta, table.work.weight, table.work.rhat)
+    return direction(table, point.lam, point.rows, gap, aim, rho, elastic, shift, refine)
+
+
+@loop
+def direction(table, lam, now, gap, aim, rho, elastic, shift, refine):
+    """See `direct`. now: the point's rows."""
+    matrix, work, np_ = table.matrix, table.work, table.parameters
     used = matrix.border.used
     first = work.y.size - used.size
     for i in range(work.y.size):
@@ -146,7 +217,7 @@ def direct(matrix, work, lam, now, gap, limits, aim, rho, elastic, np_, shift, r
         mend(matrix, work, gap, np_, shift)
     local.unfold(matrix.local, work.r, work.dk, work.beta, work.dz)
     row_steps(matrix.blocks, work, used, np_)
-    rows.recover(limits, now, aim, rho, elastic, work.dy, step)
+    rows.recover(table.limits, now, aim, rho, elastic, work.dy, table.step)
     total = 0.0
     for value in work.dy:
         total += value
@@ -199,8 +270,10 @@ def row_steps(blocks, work, used, np_):
 
 
 @loop
-def least_squares(matrix, work, lam, np_):
+def least_squares(held, at):
     """dλ, dy: the multipliers that leave the least gradient, by a unit Hessian; weights, r̂ and a Hessian of zeros at hand."""
+    table, lam = held.value, at.value.lam
+    matrix, work, np_ = table.matrix, table.work, table.parameters
     fill(matrix, work.weight, np_, 1.0)
     matrix.shifts[:] = 1.0
     riccati.factor(matrix.system.W, matrix.F, matrix.rows, matrix.cols, matrix.shifts, matrix.factors)
@@ -222,42 +295,70 @@ def least_squares(matrix, work, lam, np_):
 
 
 @loop
-def optimality(matrix, work, v, lam, now, gap, limits, rho, elastic, np_):
+def optimality(held, at, rho, elastic):
     """(largest gradient, largest residual, largest complementarity, worst slope of (I2), (I3), Σ|multipliers|, of bounds, their number)."""
-    gradient(matrix.blocks, lam, now.y, np_, work.r, work.rb)
-    rows.residuals(v, limits, now, elastic, work.residual)
-    steepest, violation, size = border.sizes(work.r, work.rb[:np_], work.residual, gap, lam, now.y)
-    error, slope, total, count = rows.complementarity(limits, now, 0.0, rho, elastic)
+    table, point = held.value, at.value
+    work, now = table.work, point.rows
+    gradient(table.matrix.blocks, point.lam, now.y, table.parameters, work.r, work.rb)
+    rows.residuals(point.v, table.limits, now, elastic, work.residual)
+    steepest, violation, size = border.sizes(work.r, work.rb[: table.parameters], work.residual, point.gap, point.lam, now.y)
+    error, slope, total, count = rows.complementarity(table.limits, now, 0.0, rho, elastic)
     return steepest, violation, error, slope, size, total, count
+
+
+@loop
+def complementarity(held, at, mu, rho, elastic):
+    """The worst error of the complementarity in (I2), (I3)."""
+    return rows.complementarity(held.value.limits, at.value.rows, mu, rho, elastic)[0]
 
 
 # steps ----------------------------------------------------------------------------------------------------------------------------
 
 
 @loop
-def slopes(blocks, work, now, step, limits, mu, rho, elastic, np_):
+def slopes(held, at, mu, rho, elastic):
     """Derivatives along the direction of the cost, and of what the rows add to it."""
-    return system.cost_slope(blocks, work.dz, work.beta[:np_]), rows.barrier_slope(limits, now, step, mu, rho, elastic)
+    table = held.value
+    cost = system.cost_slope(table.matrix.blocks, table.work.dz, table.work.beta[: table.parameters])
+    return cost, rows.barrier_slope(table.limits, at.value.rows, table.step, mu, rho, elastic)
 
 
 @loop
-def advance(z, p, lam, now, work, step, limits, primal, dual, elastic, mu, new_z, new_p, new_lam, new):
-    """The point at the end of a step. primal, dual: step lengths of variables and of bounds' multipliers.  new: its rows."""
-    for k in range(z.shape[0]):
-        for a in range(z.shape[1]):
-            new_z[k, a] = z[k, a] + primal * work.dz[k, a]
-        for s in range(lam.shape[1]):
-            new_lam[k, s] = lam[k, s] + primal * work.dlam[k, s]
-    for j in range(p.size):
-        new_p[j] = p[j] + primal * work.beta[j]
-    rows.advance(limits, now, step, primal, dual, elastic, mu, new)
+def to_boundary(held, at, elastic, keep):
+    """The longest primal and dual steps along the direction: see `rows.step_to_boundary`."""
+    table = held.value
+    return rows.step_to_boundary(table.limits, at.value.rows, table.step, elastic, keep)
 
 
 @loop
-def appraise(v, now, limits, elastic, residual):
+def centre(held, at, primal, dual, mu):
+    """(I5) for a step of these lengths."""
+    table = held.value
+    rows.centre(table.limits, at.value.rows, table.step, primal, dual, aim_of(table, mu))
+
+
+@loop
+def advance(held, at, primal, dual, elastic, mu, trial):
+    """trial = the point at the end of a step. primal, dual: step lengths of variables and of bounds' multipliers."""
+    table, old, new = held.value, at.value, trial.value
+    work = table.work
+    for k in range(old.z.shape[0]):
+        for a in range(old.z.shape[1]):
+            new.z[k, a] = old.z[k, a] + primal * work.dz[k, a]
+        for s in range(old.lam.shape[1]):
+            new.lam[k, s] = old.lam[k, s] + primal * work.dlam[k, s]
+    for j in range(old.p.size):
+        new.p[j] = old.p[j] + primal * work.beta[j]
+    rows.advance(table.limits, old.rows, table.step, primal, dual, elastic, mu, new.rows)
+
+
+@loop
+def appraise(held, at, elastic):
     """(Σ|residual|, Σ log, Σ elastics) of a point's rows: see `rows.residuals`, `rows.barrier`."""
-    rows.residuals(v, limits, now, elastic, residual)
-    logs, stretch = rows.barrier(limits, now, elastic)
+    table, point = held.value, at.value
+    residual = table.work.residual
+    rows.residuals(point.v, table.limits, point.rows, elastic, residual)
+    logs, stretch = rows.barrier(table.limits, point.rows, elastic)
     total = 0.0
     for value in residual:
         total += abs(value)
@@ -265,8 +366,10 @@ def appraise(v, now, limits, elastic, residual):
 
 
 @loop
-def complete(z, p, t, f, nr, v, gap):
+def complete(at, t, f, nr):
     """v[k, :nz] = z, then p and Σt at the end: rows that are variables, and totals. gap_k = f_k − x_{k+1}; Σ|gap| is returned."""
+    point = at.value
+    z, p, v, gap = point.z, point.p, point.v, point.gap
     knots, nz = z.shape
     first, total = knots * nr, 0.0
     for k in range(knots):

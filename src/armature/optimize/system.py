@@ -16,7 +16,8 @@ import numpy as np
 from armature.optimize.local import add_row, couple
 from armature.optimize.loops import loop, part
 
-FEW = 4  # constraints whose outer products are added in one go
+BLOCK = 3  # rows and columns of W that are made in one go
+LANES = 16  # sums over constraints are as long as a multiple of this
 
 
 class Derivatives(NamedTuple):
@@ -67,42 +68,42 @@ def assemble(d, at, weight, used, base, local, system):
     used: (nb,) 0 for totals that stay out.  base: curvature in the local variables to begin with.
     """
     W, V, Vf, B = system
-    np_ = d.g.shape[1] - local.place.size
-    few, shares, dp = np.zeros((FEW, W.shape[1])), np.zeros(FEW), np.zeros(np_)
+    np_, constraints = d.g.shape[1] - local.place.size, at.J_first.size - 1
+    root, row, dp = np.zeros((padded(W.shape[1], BLOCK), padded(constraints, LANES))), np.zeros(W.shape[1]), np.zeros(np_)
     for i in range(d.H.shape[0]):
         k = at.first + i
         begin_knot(d.H[i], at, weight[k * at.nr :], base, np_, local, k, W[k], V[:, k], B)
         J, kept = d.J[i], 0
-        for c in range(at.J_first.size - 1):
+        for c in range(constraints):
             w = weight[k * at.nr + local.place.size + c]
             if w > 0.0:
                 start, stop = at.J_first[c], at.J_first[c + 1]
                 for j in range(np_):
                     dp[j] = d.Jp[i, c * np_ + j]
                 if at.J_local[c] >= 0:
-                    w = add_row(w, J, at.J_local[c], at.J_place, start, stop, local, k, few[kept], dp)
+                    w = add_row(w, J, at.J_local[c], at.J_place, start, stop, local, k, row, dp)
                 elif stop - start == 1 and np_ == 0:
                     W[k, at.J_place[start], at.J_place[start]] += w * J[start] ** 2
                     continue
                 else:
-                    few[kept] = 0.0
+                    row[:] = 0.0
                     for e in range(start, stop):
-                        few[kept, at.J_place[e]] = J[e]
+                        row[at.J_place[e]] = J[e]
                 if np_ > 0:
-                    add_border(w, few[kept], dp, V[:, k], B)
-                shares[kept] = w
+                    add_border(w, row, dp, V[:, k], B)
+                share = np.sqrt(w)
+                for j in range(row.size):
+                    root[j, kept] = share * row[j]
                 kept += w > 0.0
-                if kept == FEW:
-                    add_outer(few, shares, W[k])
-                    kept = 0
-        if kept > 0:
-            shares[kept:] = 0.0
-            add_outer(few, shares, W[k])
-        for a in range(W.shape[1]):
-            for b in range(a):
-                W[k, b, a] = W[k, a, b]
+        add_square(root, kept, W[k])
         border_columns(d.Fp[i], d.T[i], used, np_, local, k, V, Vf, B)
         couple(local, k, V[:, k], B)
+
+
+@part
+def padded(size, step):
+    """The next multiple of a step."""
+    return -(-size // step) * step
 
 
 @part
@@ -157,22 +158,34 @@ def border_columns(Fp, T, used, np_, local, k, V, Vf, B):
 
 
 @loop
-def add_outer(few, shares, W):
-    """Add the outer products of four rows, times their shares, to the lower triangle of W, two of its rows at a time."""
-    r0, r1, r2, r3 = few[0], few[1], few[2], few[3]
+def add_square(root, kept, W):
+    """W += RRᵀ for the first columns of `root`, as many as kept; of W the lower triangle is read. Sums over constraints, nine at a time."""
+    n, length = W.shape[0], padded(kept, LANES)
+    root[:, kept:length] = 0.0
+    for a in range(0, n, BLOCK):
+        a0, a1, a2 = root[a, :length], root[a + 1, :length], root[a + 2, :length]
+        for b in range(0, a + BLOCK, BLOCK):
+            b0, b1, b2 = root[b, :length], root[b + 1, :length], root[b + 2, :length]
+            s00 = s01 = s02 = s10 = s11 = s12 = s20 = s21 = s22 = 0.0
+            for c in range(length):
+                x, y, z = b0[c], b1[c], b2[c]
+                s00, s01, s02 = s00 + a0[c] * x, s01 + a0[c] * y, s02 + a0[c] * z
+                s10, s11, s12 = s10 + a1[c] * x, s11 + a1[c] * y, s12 + a1[c] * z
+                s20, s21, s22 = s20 + a2[c] * x, s21 + a2[c] * y, s22 + a2[c] * z
+            add_block(W, a, b, s00, s01, s02)
+            add_block(W, a + 1, b, s10, s11, s12)
+            add_block(W, a + 2, b, s20, s21, s22)
+
+
+@part
+def add_block(W, a, b, x, y, z):
+    """Add three neighbours in a row to W and, mirrored, above its diagonal."""
     n = W.shape[0]
-    for a in range(0, n - 1, 2):
-        x0, x1, x2, x3 = shares[0] * r0[a], shares[1] * r1[a], shares[2] * r2[a], shares[3] * r3[a]
-        y0, y1, y2, y3 = shares[0] * r0[a + 1], shares[1] * r1[a + 1], shares[2] * r2[a + 1], shares[3] * r3[a + 1]
-        upper, lower = W[a], W[a + 1]
-        for b in range(a + 2):
-            upper[b] += x0 * r0[b] + x1 * r1[b] + x2 * r2[b] + x3 * r3[b]
-            lower[b] += y0 * r0[b] + y1 * r1[b] + y2 * r2[b] + y3 * r3[b]
-    if n % 2 == 1:
-        x0, x1, x2, x3 = shares[0] * r0[n - 1], shares[1] * r1[n - 1], shares[2] * r2[n - 1], shares[3] * r3[n - 1]
-        last = W[n - 1]
-        for b in range(n):
-            last[b] += x0 * r0[b] + x1 * r1[b] + x2 * r2[b] + x3 * r3[b]
+    if a < n:
+        for j, value in enumerate((x, y, z)):
+            if b + j <= a:
+                W[a, b + j] += value
+                W[b + j, a] = W[a, b + j]
 
 
 @part
