@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from armature import library
-from armature.optimize import barrier, rows
+from armature.optimize import barrier, newton, rows
 from armature.optimize.driven import Weights
 from armature.optimize.interior import Interior, Options, solve
 from armature.optimize.least_energy import minimize_energy
@@ -62,7 +62,7 @@ def test_a_corrected_direction_aims_at_what_products_of_a_longer_step_lack():
     before = products(search, *ahead)
     mu = search.mu
     expected = mu + np.maximum(np.clip(before, 0.1 * mu, 10 * mu) - before, -10 * mu)
-    rows.centre(search.limits, search.point.rows, search.direction.step, *ahead, search.direction.aim(mu))
+    newton.centre(search.direction.held, search.point.held, *ahead, mu)
     barrier.again(search)
     assert np.abs(expected - mu).max() > 0.1 * mu
     np.testing.assert_allclose(linear(search), expected, rtol=1e-5, atol=1e-6 * mu)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from armature.optimize import newton
+from armature.optimize import newton, rows
 
 if TYPE_CHECKING:
     from armature.optimize.interior import Interior
@@ -78,7 +78,9 @@ def promises_little_lower(search: Interior) -> bool:
 
 def again(search: Interior) -> None:
     """The direction for other aims, with the factors at hand."""
-    search.direction.solve_again(search.point, *search.parameters)
+    d, point = search.direction, search.point
+    rows.residuals(point.v, search.limits, point.rows, search.elastic, d.residual)
+    d.correct(point, point.gap, d.residual, *search.parameters)
 
 
 def corrected(search: Interior, primal: float, dual: float) -> tuple[float, float] | None:

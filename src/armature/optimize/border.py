@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from armature.optimize import riccati
-from armature.optimize.loops import loop
+from armature.optimize.loops import inner
 from armature.optimize.system import border_product
 
 
@@ -33,13 +33,14 @@ def workspace(nb: int, knots: int, nz: int, nx: int) -> Border:
     return Border(*(np.zeros(shape) for shape in shapes), influence=np.full(nb, np.inf), used=np.ones(nb), own=np.zeros(nb))
 
 
-@loop
+@inner
 def factor(F, rows, cols, factors, system, border, np_, shift):
     """S and its inverse; False when its block of totals is not negative definite or, those eliminated, that of parameters not positive."""
     nb = border.beta.size
     for j in range(nb):
         if border.used[j] == 0.0:
-            border.schur[:, j] = system.B[:, j]
+            for i in range(nb):
+                border.schur[i, j] = system.B[i, j]
             continue
         riccati.solve(F, rows, cols, system.V[j], system.Vf[j], factors, border.z[j], border.lam[j])
         border_product(system, border.used, border.z[j], border.lam[j], border.product)
@@ -55,13 +56,14 @@ def factor(F, rows, cols, factors, system, border, np_, shift):
     return True
 
 
-@loop
+@inner
 def invert(S, inverse, np_):
     """Gauss–Jordan from the last row to the first; the pivots' signs are the inertia: totals (last) negative, parameters positive."""
     nb = S.shape[0]
-    A = S.copy()
-    inverse[:] = 0.0
+    A = np.empty((nb, nb))
     for i in range(nb):
+        for j in range(nb):
+            A[i, j], inverse[i, j] = S[i, j], 0.0
         inverse[i, i] = 1.0
     for c in range(nb - 1, -1, -1):
         pivot = A[c, c]
@@ -80,7 +82,7 @@ def invert(S, inverse, np_):
     return True
 
 
-@loop
+@inner
 def solve(F, rows, cols, factors, system, border, r, gap, rb, dz, dlam):
     """(N1) for one right-hand side: border.beta, dz, dlam."""
     riccati.solve(F, rows, cols, r, gap, factors, dz, dlam)
@@ -102,7 +104,7 @@ def solve(F, rows, cols, factors, system, border, r, gap, rb, dz, dlam):
                 dlam[k, s] += value * border.lam[j, k, s]
 
 
-@loop
+@inner
 def sizes(r, rp, residual, gap, lam, y):
     """(largest of the gradient, largest residual of rows and dynamics, sum of |multipliers|)."""
     gradient = violation = total = 0.0

@@ -22,18 +22,20 @@ class Direction:
         self.evaluator, self.n = evaluator, n
         nb, place, first = n.np + n.nt, evaluator.place, evaluator.blocks[0]
         nk = int(np.sum(place >= 0))
-        self.local = local.workspace(place, n.N + 1, nb)
-        self.system = system.System(np.zeros((n.N + 1, nk, nk)), np.zeros((nb, n.N + 1, nk)), np.zeros((nb, n.N, n.nx)), np.zeros((nb, nb)))
         self.border = border.workspace(nb, n.N + 1, nk, n.nx)
-        blocks = tuple((block.d, block.at) for block in evaluator.blocks)
-        parts = self.local, self.system, riccati.workspace(n.N, n.nx, nk - n.nx), self.border
-        self.matrix = newton.Matrix(blocks, *parts, first.d.F, first.at.F_rows, place[first.at.F_cols], np.zeros(nk))
-        self.work = newton.workspace(n.R, n.N, n.nz, n.nx, nk, nb)
-        self.residual, self.weight, self.rhat = self.work.residual, self.work.weight, self.work.rhat
-        self.dz, self.dlam, self.beta, self.dy = self.work.dz, self.work.dlam, self.work.beta, self.work.dy
-        self.added = np.zeros((2, n.R))
         self.step = rows.empty_rows(n.R)
-        self.held = hold(newton.Table(self.matrix, self.work, self.step, evaluator.limits, self.added, n.np))
+        matrix = (
+            tuple((block.d, block.at) for block in evaluator.blocks),
+            local.workspace(place, n.N + 1, nb),
+            system.System(np.zeros((n.N + 1, nk, nk)), np.zeros((nb, n.N + 1, nk)), np.zeros((nb, n.N, n.nx)), np.zeros((nb, nb))),
+            riccati.workspace(n.N, n.nx, nk - n.nx),
+            self.border,
+        )
+        places = first.d.F, first.at.F_rows, place[first.at.F_cols], n.np
+        table = newton.Table(*matrix, *places, evaluator.limits, self.step, *newton.arrays(n.R, n.N, n.nz, n.nx, nk, nb))
+        self.added, self.residual, self.weight, self.rhat = table.added, table.residual, table.weight, table.rhat
+        self.dz, self.dlam, self.beta, self.dy = table.dz, table.dlam, table.beta, table.dy
+        self.held = hold(table)
         self.metric = np.ones(nk)
         self.clear()
 
@@ -55,7 +57,7 @@ class Direction:
 
     def fill(self) -> None:
         """The matrix of (N1) with the rows' weights and the derivatives at hand."""
-        newton.fill_again(self.held)
+        newton.fill(self.held, 0.0)
 
     def factor(self) -> bool:
         """Factor with the smallest shift tried, from `floor` on, that makes the matrix convex where it must be (Ipopt's rule).
@@ -119,17 +121,14 @@ class Direction:
 
     # the solution ---------------------------------------------------------------------------------------------------------
 
-    def solve(self, point: Point, mu: float, rho: float, elastic: bool) -> bool:
+    def solve(self, point: Point, gap: np.ndarray, mu: float, rho: float, elastic: bool) -> bool:
         """The direction, with the factors and the rows' weights at hand; whether it is finite. Late ones are refined once."""
-        return newton.direct(self.held, point.held, mu, rho, elastic, self.shift, elastic or mu < FINE)
-
-    def solve_again(self, point: Point, mu: float, rho: float, elastic: bool, delta: float) -> bool:
-        """The direction for other aims, with the factors at hand."""
-        return newton.redirect(self.held, point.held, mu, rho, elastic, delta, self.shift, elastic or mu < FINE)
+        return newton.direct(self.held, point.held, gap, mu, rho, elastic, self.shift, elastic or mu < FINE)
 
     def correct(self, point: Point, gap: np.ndarray, residual: np.ndarray, mu: float, rho: float, elastic: bool, delta: float) -> bool:
-        """The direction for other residuals of dynamics and rows, with the factors at hand: a second-order correction."""
-        return newton.correct(self.held, point.held, gap, residual, mu, rho, elastic, delta, self.shift, elastic or mu < FINE)
+        """The direction for other aims or residuals of dynamics and rows, with the factors at hand: a second-order correction."""
+        newton.eliminate(self.held, point.held, residual, mu, rho, elastic, delta)
+        return self.solve(point, gap, mu, rho, elastic)
 
     def least_squares(self, point: Point) -> None:
         """dlam, dy = the multipliers that leave the least gradient of the Lagrangian: (N1) with a unit Hessian, from zero multipliers."""
@@ -140,7 +139,8 @@ class Direction:
         self.rhat[:] = np.where(kind == rows.BOUNDED, point.rows.b - point.rows.a, 0.0)
         self.weight[n.R - n.nt :] = 0.0
         self.border.used[n.np :] = 0.0
-        newton.least_squares(self.held, point.held)
+        newton.fill(self.held, 1.0)
+        newton.least_squares(self.held, point.lam)
 
     def copy_step(self, other: Direction, elastic: bool) -> None:
         """Take over another direction's steps. elastic: whether those of the elastics count."""

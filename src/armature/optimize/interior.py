@@ -268,7 +268,7 @@ class Interior:
         if not d.factor():
             return False
         self.convex = d.shift == 0.0 and not d.straight
-        return d.solve(self.point, self.mu, self.rho, self.elastic)
+        return d.solve(self.point, self.point.gap, self.mu, self.rho, self.elastic)
 
     @property
     def parameters(self) -> tuple[float, float, bool, float]:

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from armature.optimize.loops import loop, part
+from armature.optimize.loops import copy, inner, part
 
 
 class Local(NamedTuple):
@@ -105,10 +105,10 @@ def couple(local, k, V, B):
                 mb[j] += value / a
 
 
-@loop
+@inner
 def fold(local, r, rb, out, out_b):
     """(L3), right-hand side: r (knots, nz), rb (nb,) in; out (knots, nk), out_b (nb,)."""
-    out_b[:] = rb
+    copy(rb, out_b)
     for k in range(r.shape[0]):
         for i in range(local.place.size):
             if local.place[i] >= 0:
@@ -122,7 +122,7 @@ def fold(local, r, rb, out, out_b):
                     out_b[j] -= local.mb[k, e, j] * r[k, i]
 
 
-@loop
+@inner
 def unfold(local, r, step, beta, dz):
     """(L3), solution: r (knots, nz), step (knots, nk) of the other variables, beta (nb,) in; dz (knots, nz) out."""
     for k in range(r.shape[0]):

@@ -1,7 +1,7 @@
 """How the loops over knots are compiled: once, kept on disk, fused and vectorised; NaN and infinity keep their meaning.
 
-Numba looks at every array of a call, which costs as much as the work on some knots. So arrays that belong together are looked at once
-and held; a loop takes them from `held.value`.
+Numba looks at every array of a call, which costs as much as the work on some knots, and a function with many takes long to compile.
+So what belongs together is handed over once (`hold`) and is one address from then on.
 """
 
 import hashlib
@@ -11,15 +11,26 @@ from typing import Any
 
 from numba import njit, types
 from numba.experimental import structref
+from numba.extending import overload
 
-how = {"cache": True, "fastmath": {"contract", "reassoc", "nsz", "arcp"}, "error_model": "numpy"}
+how: dict[str, Any] = {"cache": True, "fastmath": {"contract", "reassoc", "nsz", "arcp"}, "error_model": "numpy"}
+unseen: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # by Python
 files = ("loops", "rows", "riccati", "border", "local", "system", "newton")
 written = hashlib.sha256(b"".join(Path(__file__).with_name(f"{name}.py").read_bytes() for name in files)).hexdigest()
 
 
 def loop(function: Callable) -> Any:
-    """A compiled loop. What is kept of it on disk is good as long as no file of loops has changed: numba looks at its own file alone."""
-    made: Any = njit(**how)(function)
+    """A compiled loop."""
+    return stamped(njit(**how)(function))
+
+
+def inner(function: Callable) -> Any:
+    """A compiled loop that other loops call: to call it from Python as well would take twice as long to compile."""
+    return stamped(njit(**how, **unseen)(function))
+
+
+def stamped(made: Any) -> Any:
+    """What is kept of a loop on disk is good as long as no file of loops has changed: numba looks at its own file alone."""
     kept = getattr(getattr(made, "_cache", None), "_cache_file", None)
     if kept is not None:
         kept._source_stamp = kept._source_stamp, written
@@ -29,21 +40,41 @@ def loop(function: Callable) -> Any:
 part = njit(**how, inline="always")  # a part of a loop that is written into it: a call would count the references to every array
 
 
+@inner
+def copy(x, to):
+    """Copy a vector. Written as a loop: numba takes seconds to compile an assignment of arrays, for the words of its errors."""
+    for i in range(to.size):
+        to[i] = x[i]
+
+
 @structref.register
 class HeldType(types.StructRef):
-    """Numba's type of `Held`."""
+    """Numba's type of `Held`: it knows the fields' types."""
 
 
 class Held(structref.StructRefProxy):
-    """Arrays on the side of the compiled loops, in tuples: its only field is `value`."""
+    """A tuple with names on the side of the compiled loops: one address there, whatever is in it."""
 
 
-structref.define_attributes(HeldType)
-structref.define_constructor(Held, HeldType, ["value"])
 structref.define_boxing(HeldType, Held)
+
+
+def as_held(value):
+    """A `Held` with the fields of a tuple with names: what `build` is below, and in compiled loops only."""
+    raise NotImplementedError
+
+
+@overload(as_held)
+def build_held(value):
+    """The source of `as_held` for a type of tuple: numba cannot go through its fields."""
+    held = HeldType([*zip(value.fields, value.types)])
+    lines = ["def build(value):", "    made = new(held)", *(f"    made.{name} = value.{name}" for name in value.fields), "    return made"]
+    scope = {"new": structref.new, "held": held}
+    exec("\n".join(lines), scope)
+    return scope["build"]
 
 
 @loop
 def hold(value):
-    """Hand over arrays, in tuples, once for many calls. They are not copied."""
-    return Held(value)
+    """Hand over a tuple with names once for many calls; loops find its fields in what they are given. Arrays are not copied."""
+    return as_held(value)

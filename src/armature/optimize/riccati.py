@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from armature.optimize.loops import loop
+from armature.optimize.loops import copy, inner, loop
 
 
 class Factors(NamedTuple):
@@ -44,7 +44,7 @@ def workspace(N: int, nx: int, nu: int) -> Factors:
     return Factors(*(np.zeros(shape) for shape in shapes))
 
 
-@loop
+@inner
 def cholesky(A, L, offset, n):
     """L Lᵀ = the n × n block of A that starts at (offset, offset), lower triangle read; False when it is not positive definite."""
     for j in range(n):
@@ -65,7 +65,7 @@ def cholesky(A, L, offset, n):
     return True
 
 
-@loop
+@inner
 def sandwich(W, F, rows, cols, P, shift, M, G, T):
     """M = W + diag(shift) + FᵀP F, (R3), by the nonzeros of F; rows of contiguous memory throughout."""
     nz, nx = M.shape[0], P.shape[0]
@@ -77,8 +77,9 @@ def sandwich(W, F, rows, cols, P, shift, M, G, T):
     for a in range(nz):
         for i in range(nx):
             T[i, a] = G[a, i]
-    M[:] = W
     for a in range(nz):
+        for b in range(nz):
+            M[a, b] = W[a, b]
         M[a, a] += shift[a]
     for e in range(F.size):
         i, a, value = rows[e], cols[e], F[e]
@@ -94,8 +95,9 @@ def factor(W, F, rows, cols, shift, factors):
     """
     P, L, Y, L0, M = factors.P, factors.L, factors.Y, factors.L0, factors.M
     N, nu, nx = Y.shape
-    P[N] = W[N, :nx, :nx]
     for i in range(nx):
+        for j in range(nx):
+            P[N, i, j] = W[N, i, j]
         P[N, i, i] += shift[i]
     for k in range(N - 1, -1, -1):
         sandwich(W[k], F[k], rows, cols, P[k + 1], shift, M, factors.G, factors.T)
@@ -124,7 +126,7 @@ def factor(W, F, rows, cols, shift, factors):
     return cholesky(P[0], L0, 0, nx)
 
 
-@loop
+@inner
 def forward_solve(L, v):
     """v ← L⁻¹v."""
     for i in range(v.size):
@@ -133,7 +135,7 @@ def forward_solve(L, v):
         v[i] /= L[i, i]
 
 
-@loop
+@inner
 def backward_solve(L, v):
     """v ← L⁻ᵀv."""
     for i in range(v.size - 1, -1, -1):
@@ -147,10 +149,10 @@ def solve(F, rows, cols, r, b, factors, dz, dlam):
     """Solve (R1), (R2) for one right-hand side. r: (N+1, nz), b: (N, nx) in; dz: (N+1, nz), dlam: (N+1, nx) out, dlam[0] = 0."""
     P, L, Y, p, y, t = factors.P, factors.L, factors.Y, factors.p, factors.y, factors.t
     N, nu, nx = Y.shape
-    p[N] = r[N, :nx]
+    copy(r[N, :nx], p[N])
     # (R4), from the last knot to the first
     for k in range(N - 1, -1, -1):
-        t[:] = r[k]
+        copy(r[k], t)
         for i in range(nx):
             value = p[k + 1, i]
             for j in range(nx):
@@ -158,7 +160,7 @@ def solve(F, rows, cols, r, b, factors, dz, dlam):
             p[k, i] = value  # p₊ + P₊b, for the moment
         for e in range(rows.size):
             t[cols[e]] += F[k, e] * p[k, rows[e]]
-        y[k] = t[nx:]
+        copy(t[nx:], y[k])
         forward_solve(L[k], y[k])
         for i in range(nx):
             p[k, i] = t[i]

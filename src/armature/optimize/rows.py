@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from armature.optimize.loops import loop, part
+from armature.optimize.loops import inner, loop, part
 
 BETA = 0.1  # of (I5)
 ABSENT, RIGID, EQUATION, BOUNDED = 0, 1, 2, 3  # rigid: an equation that is never elastic, such as the initial state
@@ -128,7 +128,7 @@ def residuals(v, limits, rows, elastic, r):
                 r[i] += rows.em[i] - rows.ep[i]
 
 
-@loop
+@inner
 def slack_terms(s, y, a, b, lower, upper, mu_a, mu_b):
     """(Σ_s, gradient of the barrier Lagrangian in s) of a bounded row. mu_a, mu_b: what its two products shall be."""
     sigma, gradient = 0.0, -y
@@ -143,7 +143,7 @@ def slack_terms(s, y, a, b, lower, upper, mu_a, mu_b):
     return sigma, gradient
 
 
-@loop
+@inner
 def eliminate(limits, rows, r, aim, rho, elastic, delta, weight, rhat):
     """(I4): weight = 1/D and r̂ of every row."""
     mu = aim.mu
@@ -164,7 +164,7 @@ def eliminate(limits, rows, r, aim, rho, elastic, delta, weight, rhat):
         weight[i], rhat[i] = 1.0 / D, value
 
 
-@loop
+@inner
 def recover(limits, rows, aim, rho, elastic, dy, step):
     """Steps of slacks, bound multipliers and elastics that belong to dy."""
     for i in range(dy.size):
@@ -184,7 +184,7 @@ def recover(limits, rows, aim, rho, elastic, dy, step):
         recover_elastics(limits, rows, aim.mu, rho, dy, step)
 
 
-@loop
+@inner
 def recover_elastics(limits, rows, mu, rho, dy, step):
     """Steps of the elastics. A loop of its own: stores that are only masked out to memory never touched are very slow."""
     for i in range(dy.size):
@@ -195,13 +195,13 @@ def recover_elastics(limits, rows, mu, rho, dy, step):
             step.am[i] = (mu - rows.am[i] * step.em[i]) / rows.em[i] - rows.am[i]
 
 
-@loop
+@inner
 def longest(value, step, keep, alpha):
     """The part of alpha after which value + alpha·step still has (1 − keep)·value."""
     return -keep * value / step if step * alpha < -keep * value else alpha
 
 
-@loop
+@inner
 def step_to_boundary(limits, rows, step, elastic, keep):
     """Longest primal and dual steps that stay inside all bounds by the fraction 1 − keep."""
     primal = dual = 1.0
@@ -227,7 +227,7 @@ def lacking(product, mu):
     return max(min(max(product, BETA * mu), mu / BETA) - product, -mu / BETA)
 
 
-@loop
+@inner
 def centre(limits, rows, step, primal, dual, aim):
     """(I5) for a step of these lengths: what its products lack is added to the aim."""
     for i in range(limits.kind.size):
@@ -239,7 +239,7 @@ def centre(limits, rows, step, primal, dual, aim):
                 aim.upper[i] += lacking((limits.upper[i] - s) * (rows.b[i] + dual * step.b[i]), aim.mu)
 
 
-@loop
+@inner
 def barrier(limits, rows, elastic):
     """(Σ log of all distances to bounds, Σ elastics): what rows add to the cost is −μ times the first and ρ times the second."""
     logs = stretch = 0.0
@@ -259,7 +259,7 @@ def barrier(limits, rows, elastic):
     return logs + np.log(product), stretch
 
 
-@loop
+@inner
 def barrier_slope(limits, rows, step, mu, rho, elastic):
     """Derivative of `barrier` along a step."""
     total = 0.0
@@ -274,7 +274,7 @@ def barrier_slope(limits, rows, step, mu, rho, elastic):
     return total
 
 
-@loop
+@inner
 def advance(limits, rows, step, primal, dual, elastic, mu, result):
     """result = rows + step; primal, dual: step lengths. Bound multipliers are kept within a factor 1e10 of μ / distance."""
     for i in range(limits.kind.size):
@@ -294,7 +294,7 @@ def advance(limits, rows, step, primal, dual, elastic, mu, result):
             result.am[i] = rows.am[i] + dual * step.am[i]
 
 
-@loop
+@inner
 def complementarity(limits, rows, mu, rho, elastic):
     """(worst error of the complementarity in (I2), (I3), worst of their gradients, sum of |multipliers| of bounds, their number)."""
     error = slope = total = 0.0

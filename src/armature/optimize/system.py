@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from armature.optimize.local import add_row, couple
-from armature.optimize.loops import loop, part
+from armature.optimize.loops import inner, part
 
 BLOCK = 3  # rows and columns of W that are made in one go
 LANES = 16  # sums over constraints are as long as a multiple of this
@@ -61,7 +61,7 @@ class System(NamedTuple):
     B: np.ndarray
 
 
-@loop
+@inner
 def assemble(d, at, weight, used, base, local, system):
     """Write the Hessian, Jacobians and weights of a block of knots into W, V; add them to B.
 
@@ -157,7 +157,7 @@ def border_columns(Fp, T, used, np_, local, k, V, Vf, B):
             B[j, np_ + t] += row[local.place.size + j]
 
 
-@loop
+@inner
 def add_square(root, kept, W):
     """W += RRᵀ for the first columns of `root`, as many as kept; of W the lower triangle is read. Sums over constraints, nine at a time."""
     n, length = W.shape[0], padded(kept, LANES)
@@ -198,7 +198,7 @@ def add_border(w, row, Jp, V, B):
             B[j, l] += w * Jp[j] * Jp[l]
 
 
-@loop
+@inner
 def gradient(d, at, lam, y, r, rp):
     """r_k = ∇_z ℒ at a block of knots for row multipliers y; adds ∇_p ℒ to rp. y: (R,), the totals' last."""
     nz = r.shape[1]
@@ -235,7 +235,7 @@ def gradient(d, at, lam, y, r, rp):
                 rp[j] += row[nz + j] * value
 
 
-@loop
+@inner
 def row_steps(d, at, weight, rhat, dz, dp, dy):
     """dy = D⁻¹(J dz + J_p dp + r̂), (I4), of the rows at a block of knots."""
     nz, np_ = dz.shape[1], dp.size
@@ -256,7 +256,7 @@ def row_steps(d, at, weight, rhat, dz, dp, dy):
                 dy[m] = weight[m] * value
 
 
-@loop
+@inner
 def border_product(system, used, dz, dlam, out):
     """out = Vᵀ(dz, dλ); zero for columns that are not used."""
     for j in range(out.size):
@@ -273,7 +273,7 @@ def border_product(system, used, dz, dlam, out):
         out[j] = total
 
 
-@loop
+@inner
 def remainder(system, used, F, rows, cols, shift, r, gap, rb, dz, dlam, beta, out_r, out_gap, out_b):
     """What (N1) leaves after the step (dz, dλ, β): the right-hand sides for a refinement."""
     W, V, Vf, B = system
@@ -307,7 +307,7 @@ def remainder(system, used, F, rows, cols, shift, r, gap, rb, dz, dlam, beta, ou
             out_b[j] += B[j, l] * beta[l]
 
 
-@loop
+@inner
 def add_totals(T, first, used, dz, dp, out):
     """Add to out, (np + nt,), what totals outside the matrix change along (dz, dp) at a block of knots, to first order."""
     nz, np_ = dz.shape[1], dp.size
@@ -324,7 +324,7 @@ def add_totals(T, first, used, dz, dp, out):
         out[np_ + t] += total
 
 
-@loop
+@inner
 def cost_slope(blocks, dz, dp):
     """Derivative of the cost along (dz, dp)."""
     nz, slope = dz.shape[1], 0.0
