@@ -49,9 +49,9 @@ class Curve:
 
     @property
     def best(self) -> tuple[float, float]:
-        """(T, E) of the cheapest plan on the curve."""
-        k = int(np.nanargmin(self.energies))
-        return float(self.durations[k]), float(self.energies[k])
+        """(T, E) of the cheapest plan on the curve, s and J; NaN where it has none."""
+        return min(((float(T), float(E)) for T, E in zip(self.durations, self.energies) if np.isfinite(E)),
+                   key=lambda point: point[1], default=(np.nan, np.nan))  # fmt: skip
 
     def wait(self, duration: float) -> tuple[float, float]:
         """(T₁, energy saved): move in T₁ ≤ duration and wait on the brake for the rest, against moving for the whole duration."""

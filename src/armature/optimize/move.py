@@ -28,6 +28,7 @@ from armature.robot.model import Robot
 FEWEST = 4  # steps in time
 EACH_LEG = 2  # steps from one via point to the next, at least
 AT_KNOTS, INSIDE = (0.0, 1.0), (0.0, 0.5, 1.0)  # parts of a step at which limits hold, and where they are exceeded between knots
+FAR, NEAREST = 0.1, 1e-6  # rad or m: moves that go less far are solved more exactly, in proportion; at most by this factor
 STANDS = 5e-4  # rad/s or m/s: where its direction is kept a joint moves at least as fast, so that rounding does not decide it
 
 
@@ -135,8 +136,16 @@ class MoveProblem:
     @cached_property
     def knots(self) -> list[int]:
         """The knot at which each leg ends: passing times rounded to a knot."""
-        inner = self.passing[1:-1]
-        return [*(min(max(round(f * self.N), k + 1), self.N - (len(inner) - k)) for k, f in enumerate(inner)), self.N]
+        found, inner = [0], self.passing[1:-1]
+        for left, f in zip(range(len(inner), 0, -1), inner):  # every leg has its steps, however close two points are in time
+            found.append(min(max(round(f * self.N), found[-1] + EACH_LEG), self.N - EACH_LEG * left))
+        return [*found[1:], self.N]
+
+    @property
+    def way(self) -> float:
+        """How far a joint has to go from one point to the next, or goes at the speed of an end, at most, rad or m."""
+        fast = self.duration * np.abs([self.ends.v0, self.ends.v1]).max()
+        return max(float(np.abs(np.diff(self.points, axis=0)).max()), float(fast))
 
     @property
     def busy(self) -> float:
@@ -199,7 +208,8 @@ class MoveProblem:
         u = self._keep_still(low, high, base.u)
         totals = model.total_bounds(None if self.free else self.duration)
         limits = self._limits_once(base.constraints)
-        return tightened(replace(base, x=(low, high), u=u, constraints=limits, data=data, totals=totals), self.tighter)
+        size = min(1.0, max(self.way / FAR, NEAREST)) if self.way else 1.0
+        return tightened(replace(base, x=(low, high), u=u, constraints=limits, data=data, totals=totals, size=size), self.tighter)
 
     def _draw_means_in(self, data: np.ndarray) -> None:
         """Limits of means, drawn in: their bounds are data of the plan."""
