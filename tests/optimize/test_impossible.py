@@ -261,3 +261,12 @@ def test_what_is_said_of_an_impossible_task_says_nothing_of_energy():
     short, away = (minimize_energy(library("planar2"), Move([0.0, 0.0], goal, T)) for goal, T in (([1.0, 1.0], 0.05), ([1.0, 99.0], 1.0)))
     assert not short.ok and "too short" in str(short) and "energy drawn" not in str(short)
     assert not away.ok and "No motion was searched for" in str(away) and "out of range" in str(away) and "energy drawn" not in str(away)
+
+
+@pytest.mark.parametrize("quantity", ["velocity", "acceleration", "torque"])
+def test_a_limit_of_zero_on_a_joint_that_must_move_is_told_at_once(quantity):
+    robot = ARM.with_limits({"theta": {quantity: 0.0}})
+    found = forbidden(robot, Move(START, GOAL, 2.0))
+    assert found is not None and found.joint == "theta" and f"limit of {quantity} is 0" in found.sentence
+    stays = forbidden(robot, Move(START, [GOAL[0], START[1], GOAL[2]], 2.0), search=False)
+    assert stays is None or "cannot move" not in stays.sentence
