@@ -121,6 +121,12 @@ class MoveProblem:
         inner = [configuration(self.robot, via.configuration, "via configuration") for via in self.move.via]
         return np.array([self.ends.q0, *inner, self.ends.q1])
 
+    @property
+    def speeds(self) -> dict[int, np.ndarray]:
+        """Velocities (n,) that the task gives, by their points: at start and goal, and at via points that have one."""
+        given = {k: velocity(self.robot, v.velocity, "via velocity") for k, v in enumerate(self.move.via, 1) if v.velocity is not None}
+        return {0: self.ends.v0, **given, len(self.move.via) + 1: self.ends.v1}
+
     @cached_property
     def passing(self) -> np.ndarray:
         """(vias + 2,) parts of the duration at which start, via points and goal are passed: given ones, and a guess where they are free,
@@ -195,10 +201,10 @@ class MoveProblem:
             if not jerky:
                 # nothing holds the acceleration at the ends but its own limits
                 low[knot, 2 * n : 3 * n], high[knot, 2 * n : 3 * n] = low[min(1, N - 1), 2 * n : 3 * n], high[min(1, N - 1), 2 * n : 3 * n]
-        for knot, via, q in zip(self.knots, self.move.via, self.points[1:]):
-            low[knot, :n] = high[knot, :n] = q
-            if via.velocity is not None:
-                low[knot, n : 2 * n] = high[knot, n : 2 * n] = velocity(self.robot, via.velocity, "via velocity")
+        for k, knot in enumerate(self.knots[:-1], start=1):
+            low[knot, :n] = high[knot, :n] = self.points[k]
+            if k in self.speeds:
+                low[knot, n : 2 * n] = high[knot, n : 2 * n] = self.speeds[k]
         data = np.array(base.data)
         if not self.legs:
             data[:N, 0] = self.steps(self.duration)
@@ -332,9 +338,7 @@ class MoveProblem:
         e, T = self.ends, self.duration
         if not self.move.via:
             return hermite(t, T, e.q0, e.q1, e.v0, e.v1)
-        times = np.concatenate([[0.0], np.cumsum(self.steps(T))])[[0, *self.knots]]
-        speeds = {k: velocity(self.robot, v.velocity, "via velocity") for k, v in enumerate(self.move.via, 1) if v.velocity is not None}
-        speeds = {0: e.v0, **speeds, len(times) - 1: e.v1}
+        times, speeds = self.times[[0, *self.knots]], self.speeds
         parts = [(slice(i, j + 1), ((1, speeds[i]), (1, speeds[j]))) for i, j in itertools.pairwise(speeds)]
         pieces = [CubicSpline(times[part], self.points[part], bc_type=ends).c for part, ends in parts]  # pyright: ignore[reportArgumentType]
         curve = PPoly(np.concatenate(pieces, axis=1), times)
