@@ -25,7 +25,7 @@ SAME = 0.99  # of a payload that can be held: one so near that can be moved is n
 SPARE = 0.975  # of the payload that a motion with few knots moves: what is told, so that plans with all knots do too
 BEYOND = 1.025  # times the payload, that is tried first: a motion that moves more moves this one with something to spare
 SURE = 0.95  # of the payload: where nearly all can be moved the search for a plan decides
-HOT = 2.0  # of the limit of a mean: what the joint cubic exceeds by less, other motions may not
+HOT = 5.0  # times the limit of a mean: what the joint cubic exceeds by less, quick motions may not
 CREEPING = 1e-3  # of the joint cubic's speed: dry friction knows its direction, and nothing else matters
 
 
@@ -107,17 +107,20 @@ def fastest(robot: Robot, j: int) -> tuple[float, str]:
 
 
 def running_out(robot: Robot, what: str, q: np.ndarray, v: np.ndarray) -> Diagnosis | None:
-    """An end whose velocity leads out of the range, or comes from outside, faster than the acceleration limit can stop."""
+    """A place whose velocity leads out of the range, or comes from outside, faster than the acceleration limit can stop."""
+    leads, comes = ("leads", "stop", 1.0), ("comes from", "have set out", -1.0)
     for j, name in enumerate(robot.joint_names):
         limits = joint_limits(robot, name)
-        ahead = v[j] if what == "start" else -v[j]
-        edge = limits.upper if ahead > 0 else limits.lower
-        room = max(0.0, edge - q[j] if ahead > 0 else q[j] - edge)
-        most = math.sqrt(2 * limits.acceleration * room) if room and limits.acceleration else 0.0 if not room else math.inf
-        if abs(ahead) > most * (1 + 1e-6):
-            fast = f"joint {name!r} at {q[j]:.6g} with {v[j]:.6g} {unit_of(robot, name, 'rad/s or m/s')}"
-            sentence = f"The {what} leads out of range: {fast} cannot stop within {room:.4g} of {edge:.6g}; {most:.4g} could."
-            return Diagnosis(sentence, f"range of {name}", name, amount=float(abs(ahead) - most), remedy=f"Take at most {most:.4g} there.")
+        for way, does, sign in {"start": (leads,), "goal": (comes,)}.get(what, (leads, comes)):
+            ahead = sign * v[j]
+            edge = limits.upper if ahead > 0 else limits.lower
+            room = max(0.0, edge - q[j] if ahead > 0 else q[j] - edge)
+            most = math.sqrt(2 * limits.acceleration * room) if room and limits.acceleration else 0.0 if not room else math.inf
+            if abs(ahead) > most * (1 + 1e-6):
+                fast = f"joint {name!r} at {q[j]:.6g} with {v[j]:.6g} {unit_of(robot, name, 'rad/s or m/s')}"
+                sentence = f"The {what} {way} out of range: {fast} cannot {does} within {room:.4g} of {edge:.6g}; {most:.4g} could."
+                remedy = f"Take at most {most:.4g} there."
+                return Diagnosis(sentence, f"range of {name}", name, amount=float(abs(ahead) - most), remedy=remedy)
     return None
 
 
@@ -179,8 +182,8 @@ def weighed(problem: MoveProblem, seconds: float = SECONDS) -> Weighed | None:
 
 
 def creeping_excess(problem: MoveProblem) -> Margin | None:
-    """The limit that the joint cubic exceeds most however slowly it is run, by gravity and dry friction, at some time or by far in the mean;
-    None where there is none."""
+    """The limit that the joint cubic exceeds most however slowly it is run, by gravity and dry friction, at some time, or by far in the
+    mean; None where there is none."""
     t = np.linspace(0.0, problem.duration, 41)
     q, v, _ = problem.cubic(t)
     margins = torque_margins(problem.robot, t, at_rest(problem.robot, q), CREEPING * v, np.zeros_like(v))
