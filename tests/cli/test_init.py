@@ -108,3 +108,13 @@ def test_init_leaves_fingers_still_and_finds_one_arm_of_many(tmp_path):
     job = load_job(tmp_path / "new" / "task.yaml")
     assert list(job.robot.joint_names) == movable(robot) and len(job.robot.drives) == 6
     assert job.robot.joint("left_0").limits.acceleration == 10.0
+
+
+def test_init_writes_limits_where_the_robot_s_file_has_zeros(tmp_path, capsys):
+    text = "links:\n  - {joint: a, kind: revolute, axis: y, mass: 1, limits: {lower: -2, upper: 2, velocity: 2, torque: 0}}\n"
+    text += "  - {joint: b, kind: prismatic, mass: 1, limits: {lower: -1, upper: 1, velocity: 0, acceleration: 5}}\n"
+    (tmp_path / "zeros.yaml").write_text(text)
+    assert run(["init", str(tmp_path / "new"), "--robot", str(tmp_path / "zeros.yaml")]) == 0
+    limits = [load_job(tmp_path / "new" / "task.yaml").robot.joint(name).limits for name in ("a", "b")]
+    assert limits[0].torque == float("inf") and limits[0].velocity == 2.0 and limits[0].acceleration == 10.0
+    assert limits[1].velocity == 1.0 and limits[1].acceleration == 5.0

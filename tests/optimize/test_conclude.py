@@ -170,11 +170,11 @@ def test_that_searches_from_the_joint_cubic_fail_is_no_bound_of_the_payload(monk
     """Here they succeed up to 3 kg, and those from a lighter payload's motion up to 8.3 kg, which is what is found."""
     limits = {"cubic": 3.0, "neighbour": 8.3}
 
-    def moved(planner, task, sharp, load, mass, near):
+    def moved(planner, task, sharp, load, mass, near, rigid=True):
         return lighter.Moved(mass, "neighbour", mass) if mass <= limits.get(near or "cubic", 0.0) else None
 
     monkeypatch.setattr(lighter, "moved", moved)
-    monkeypatch.setattr(lighter, "detours", lambda task: ["detour"])
+    monkeypatch.setattr(lighter, "other_ways", lambda task: ["detour"])
     found = greatest_payload(MoveProblem(ARM, Move(START, GOAL, 1.5)), 10.0, 1.0)
     assert 8.2 < found.mass <= 8.3
 

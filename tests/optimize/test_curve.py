@@ -111,3 +111,8 @@ def test_no_point_costs_clearly_more_than_a_neighbours_motion_run_at_its_duratio
             compared += room(other) > 0
             assert room(other) < 0 or energy < net_energy(robot, other, supply) + 7e-3 * energy
     assert compared > 20
+
+
+def test_a_curve_without_a_plan_has_no_best_point():
+    curve = energy_time_curve(library("planar2"), Move([0.2, 0.3], [1.0, -0.5]), [1e-3, 2e-3])
+    assert np.isnan(curve.energies).all() and np.isnan(curve.best).all()

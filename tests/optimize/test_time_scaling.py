@@ -190,6 +190,18 @@ def test_a_joint_path_is_run_evenly():
     assert time_scaling(robot, joint_path([[0.0], [3.0]])).shortest == pytest.approx(1.5, rel=1e-9)
 
 
+def test_durations_of_links_without_mass_are_bounded_by_their_rotors():
+    # nothing but rounding passes the gear: its torque has double zeros everywhere, which are no corners of the law
+    links, limits = tuple(Link(f"l{k}") for k in range(5)), Limits(torque=1e-3)
+    joints = tuple(Joint(f"j{k}", "revolute", f"l{k}", f"l{k + 1}", (0, 0, 0.3), axis=(0, 1, 0), limits=limits) for k in range(4))
+    motor = Motor(resistance=0.25, torque_constant=0.12, inertia=8e-5, continuous_current=8.0)
+    drive = Drive(motor, Gear(100.0, 0.8), Amplifier(48.0))
+    robot = Robot("weightless", links, joints, "l0", (0, 0, -9.81)).with_drives({j.name: drive for j in joints})
+    found = time_scaling(robot, joint_quintic([-0.4] * 4, [0.4] * 4, 2.0))
+    # |q̈| ≤ (10/√3) Δq/T² on a quintic, and the rotor weighs 0.8 kg·m² at the joint
+    assert found.intervals[0][0] == pytest.approx(np.sqrt(10 / np.sqrt(3) * 0.8 * 0.8 / 1e-3), rel=1e-3)
+
+
 def test_bad_arguments_are_refused():
     with pytest.raises(ArgumentError, match="does not fit"):
         time_scaling(library("burgevin"), joint_cubic([0.0], [1.0], 1.0))

@@ -35,6 +35,12 @@ def test_a_few_numbers_per_link_make_a_robot():
     assert robot == Robot("robot", links, joints, "base")
 
 
+def test_a_link_may_be_called_base():
+    robot = robot_from_yaml("links: [{name: base, kind: revolute, mass: 1}, {name: arm, kind: revolute, mass: 1}]", "x")
+    assert robot.link_names == ("ground", "base", "arm") and robot.base == "ground"
+    assert robot_from_yaml(robot.to_yaml(), "y") == robot
+
+
 def test_units_may_be_written_out():
     robot = read("""
 links:

@@ -83,17 +83,18 @@ def task_text(robot: Robot, file: str) -> str:
 
 
 def _limits(robot: Robot, names: list[str]) -> str:
-    """Limits of acceleration and jerk where the robot's file has none: URDF cannot say them."""
-    bare = [name for name in names if not isfinite(robot.joint(name).limits.acceleration)]
-    rows = []
-    for name in bare:
-        unit = "m" if robot.joint(name).kind == "prismatic" else "rad"
-        rows.append(f"  {_word(name)}: {{acceleration: 10 {unit}/s^2, jerk: 150 {unit}/s^3}}\n")
-    return (
-        "limits:                      # the robot's file has none of these; or MoveIt's: joint_limits.yaml\n" + "".join(rows)
-        if rows
-        else ""
-    )
+    """Limits of acceleration and jerk where the robot's file has none (URDF cannot say them), and others for those that are 0."""
+    rows = [f"  {_word(name)}: {{{', '.join(said)}}}\n" for name in names if (said := _missing(robot.joint(name)))]
+    head = "limits:                      # the robot's file has none of these; or MoveIt's: joint_limits.yaml\n"
+    return "".join([head, *rows]) if rows else ""
+
+
+def _missing(joint: Joint) -> list[str]:
+    """Limits that a joint lacks, as YAML. A velocity or torque of 0 means "not known" in many files; the drive limits the torque then."""
+    unit, limits = "m" if joint.kind == "prismatic" else "rad", joint.limits
+    said = [] if limits.velocity else [f"velocity: {1 if unit == 'm' else 2} {unit}/s"]
+    said += [] if isfinite(limits.acceleration) else [f"acceleration: 10 {unit}/s^2", f"jerk: 150 {unit}/s^3"]
+    return said if limits.torque else [*said, "torque: .inf"]
 
 
 def movable(robot: Robot) -> list[str]:

@@ -6,7 +6,7 @@ mass) alike; "ground" is the world, points in world axes. Plain formulas on any 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -185,6 +185,3 @@ class TorsionSpring:
             raise ArgumentError(f"a torsion spring acts on {self.joint!r}, which is no moving joint; the joints are: {names}")
         effort = self.effort(kinematics.coordinate(body, q), kinematics.rate(body, v))
         return pack([body.multiplier * effort if k == body.v else 0.0 for k in range(tree.nv)])
-
-
-Elements = Sequence[Element | TorsionSpring]

@@ -8,6 +8,7 @@ import numpy as np
 
 from armature.errors import ArgumentError
 from armature.optimize.baseline import baseline
+from armature.optimize.certify import TRACKING
 from armature.optimize.interior import Options
 from armature.optimize.loop_move import mastered
 from armature.optimize.plan import Attempt
@@ -16,6 +17,8 @@ from armature.optimize.solution import Diagnosis, Solution
 from armature.optimize.task import Move
 from armature.robot.model import Robot
 from armature.simulate.ledger import drive_signals
+
+EXACTLY = 1e-9  # rad or m
 
 
 def solution(best: Attempt, diagnosis: Diagnosis | None, notes: list[str], seconds: float) -> Solution:
@@ -29,10 +32,20 @@ def solution(best: Attempt, diagnosis: Diagnosis | None, notes: list[str], secon
 
 
 def status(best: Attempt, diagnosis: Diagnosis | None) -> Status:
-    """How the search ended; one that was given up, because it is known what would make the task possible, found no motion."""
+    """How the search ended: one that was given up, because it is known what would make the task possible, found no motion; one that ended
+    beside its goal did not end."""
     ended = best.result.status
+    if ended.ok and not arrives(best):
+        return Status.STALLED
     given_up = ended in (Status.INTERRUPTED, Status.ITERATIONS, Status.STALLED)
     return Status.INFEASIBLE if given_up and diagnosis is not None and diagnosis.known else ended
+
+
+def arrives(best: Attempt) -> bool:
+    """Whether a motion begins, passes and ends where it has to, to what a certificate allows of its way: a tolerance may be wider."""
+    problem, motion = best.problem, best.motion
+    off = np.abs(motion.q[[0, *problem.knots]] - problem.points).max()
+    return bool(off <= max(TRACKING * problem.way, EXACTLY))
 
 
 def check_task(robot: Robot, task: Move, timed: bool = True) -> None:

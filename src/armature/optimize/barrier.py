@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from armature.optimize.interior import Interior
 
 SOLVED = 10.0  # times μ: the error of a problem with this μ at which it is lowered
-HELD = 1e-3  # violation at which a search may end by what it has left to gain
+HELD = 1e-3  # violation, of the motion's size, at which a search may end by what it has left to gain
 JOINED = 1e-6  # the same of the dynamics
 SHORT = 0.7  # of a full step: below this a direction is corrected
 AHEAD = 0.3  # how much longer a step the correction is made for
@@ -47,7 +47,8 @@ def little_left(search: Interior, before: float) -> bool:
     accuracy = search.options.accuracy
     if not accuracy or search.elastic:
         return False
-    left, held = promise(search), search.violation <= HELD and float(np.abs(search.point.gap).max()) <= JOINED
+    size, gap = search.evaluator.problem.size, float(np.abs(search.point.gap).max())
+    left, held = promise(search), search.violation <= HELD * size and gap <= JOINED * size
     if search.mu == before:
         return left <= accuracy and held and search.convex and promises_little_lower(search)
     if left <= accuracy and held:

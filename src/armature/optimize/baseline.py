@@ -6,17 +6,19 @@ the comparison (it costs less than any smoother one) and the note says so; else 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from scipy.interpolate import BPoly, make_interp_spline
+from scipy.interpolate import make_interp_spline
 
 from armature.motion.trajectory import Trajectory
 from armature.optimize.certify import ALLOWED, Margin, margins
+from armature.optimize.loop_move import LoopMove
 from armature.optimize.move import MoveProblem
 from armature.optimize.solution import Baseline
-from armature.optimize.task import Move, configuration
+from armature.optimize.task import Move
 from armature.optimize.time_scaling import time_scaling
 from armature.robot.bounds import bounds
 from armature.robot.model import Robot
@@ -55,23 +57,20 @@ def _gentle(robot: Robot) -> bool:
 
 def _cubic(problem: MoveProblem, duration: float) -> Trajectory:
     scaled = replace(problem, move=stretched(problem.move, duration, problem.duration))
-    t = np.concatenate([[0.0], np.cumsum(scaled.steps(duration))])
-    return Trajectory(t, *scaled.cubic(t), problem.robot.joint_names)
+    return scaled.straight
 
 
 def _quintic(problem: MoveProblem, duration: float) -> Trajectory:
-    """The polynomial of fifth degree without acceleration at its ends; a spline of that degree through via points."""
+    """The spline of fifth degree through via points, without acceleration at its ends and where the task gives a velocity."""
     scaled = replace(problem, move=stretched(problem.move, duration, problem.duration))
-    e, t = scaled.ends, np.concatenate([[0.0], np.cumsum(scaled.steps(duration))])
-    rest = np.zeros_like(e.v0)
-    if not scaled.move.via:
-        curve = BPoly.from_derivatives([0.0, duration], [[e.q0, e.v0, rest], [e.q1, e.v1, rest]])
-    else:
-        points = [e.q0, *(configuration(problem.robot, via.configuration, "via configuration") for via in scaled.move.via), e.q1]
-        conditions = ([(1, e.v0), (2, rest)], [(1, e.v1), (2, rest)])
-        curve = make_interp_spline(t[[0, *scaled.knots]], np.array(points), k=5, bc_type=conditions)
-    q, v, a = (curve(t, k) for k in range(3))
-    return Trajectory(t, q, v, a, problem.robot.joint_names)
+    free = scaled.inside if isinstance(scaled, LoopMove) else scaled
+    t, at, speeds = free.times, [0, *free.knots], free.speeds
+    q, v, a = (np.empty((len(t), free.robot.n)) for _ in range(3))
+    for i, j in itertools.pairwise(speeds):
+        part, ends = slice(at[i], at[j] + 1), [[(1, speeds[k]), (2, 0.0 * speeds[k])] for k in (i, j)]
+        curve = make_interp_spline(t[at[i : j + 1]], free.points[i : j + 1], k=5, bc_type=ends)
+        q[part], v[part], a[part] = (curve(t[part], k) for k in range(3))
+    return Trajectory(t, *(scaled.completed(q, v, a) if isinstance(scaled, LoopMove) else (q, v, a)), problem.robot.joint_names)
 
 
 def stretched(move: Move, duration: float, old: float) -> Move:

@@ -78,7 +78,7 @@ class Watch:
         steep = lifts(self.problem)
         self.fastest = shortest(few, min(GLANCE if steep else LOOK, self.left), self.callback, enough, not steep)
         near = self.fastest.ok and self.fastest.motion.duration < FAR * self.problem.duration
-        self.weight = weighed(self.problem, self.left - KEPT) if steep and not near else None
+        self.weight = weighed(self.problem, self.left) if steep and not near else None
         if steep and not self.fastest.ok and self.weight is None:
             self.fastest = shortest(few, min(LOOK, self.left), self.callback, enough)
         if self.fits and timed(self.problem):

@@ -1,8 +1,7 @@
 """The law by which the search for a least time ends: in a little less time no motion is found from any of several starts.
 
-What is found is followed to its own end and contested in turn. Some starts ask for the coolest motion of that shorter duration, and most of
-them give up when limits begin to stretch; from others, run so slowly that they are well inside their limits, the shortest motion is sought
-again: with lossy gears and dry friction such searches end at different motions."""
+Each start asks for the coolest motion of that shorter duration, and most give up when limits begin to stretch. What is found is followed to
+its own end, by prices and by durations, and contested in turn."""
 
 from __future__ import annotations
 
@@ -70,7 +69,8 @@ def challenger(planner: Planner, problem: MoveProblem, best: Attempt) -> tuple[F
 
 
 def hits(planner: Planner, problem: MoveProblem, best: Attempt) -> Iterator[Attempt]:
-    """Searches for something shorter: for any motion in a little less time, by way of the coolest, and for the shortest one anew."""
+    """Searches for something shorter: for the coolest motion in a little less time, from that in a little more, the motion itself, the same
+    skewed, and the joint cubic."""
     T, search = best.motion.duration, replace(planner, weights=Weights(heat=1.0))
     calm, less = (replace(problem, free=False, move=replace(problem.move, duration=part * T)) for part in (CALM, LITTLE))
     near = search.attempt(calm, guess_from(best.motion, calm), QUICK)

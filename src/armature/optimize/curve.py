@@ -17,13 +17,14 @@ from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
 from armature.optimize.answer import check_search, check_task
 from armature.optimize.loop_move import move_problem
-from armature.optimize.min_time import short
+from armature.optimize.min_time import short, stays
 from armature.optimize.sweep import Sweep
 from armature.optimize.task import Move
 from armature.robot.model import Robot
 
 POINTS = 50
 FEW = 30  # knots to find the range of durations
+STAYING = 0.2  # s: stands for the least time of a move that stays where it is
 SPACING = 0.02  # relative accuracy of the spacing at which minima count as evenly spaced
 WORTH = 0.01  # part of the energy that an advice must save
 
@@ -49,9 +50,9 @@ class Curve:
 
     @property
     def best(self) -> tuple[float, float]:
-        """(T, E) of the cheapest plan on the curve."""
-        k = int(np.nanargmin(self.energies))
-        return float(self.durations[k]), float(self.energies[k])
+        """(T, E) of the cheapest plan on the curve, s and J; NaN where it has none."""
+        return min(((float(T), float(E)) for T, E in zip(self.durations, self.energies) if np.isfinite(E)),
+                   key=lambda point: point[1], default=(np.nan, np.nan))  # fmt: skip
 
     def wait(self, duration: float) -> tuple[float, float]:
         """(T₁, energy saved): move in T₁ ≤ duration and wait on the brake for the rest, against moving for the whole duration."""
@@ -110,8 +111,8 @@ def checked(durations: Any) -> np.ndarray:
 
 
 def default_durations(robot: Robot, task: Move, supply: Any) -> np.ndarray:
-    """50 durations, denser at the short end: from 1.05 to 5 times the least time (at least from 0.2 s for a move that stays)."""
-    least = max(short(move_problem(robot, task, supply, FEW)), 0.2)
+    """50 durations, denser at the short end: from 1.05 to 5 times the least time."""
+    least = STAYING if stays(robot, task) else short(move_problem(robot, task, supply, FEW))
     return np.geomspace(1.05 * least, 5.0 * least, POINTS)
 
 

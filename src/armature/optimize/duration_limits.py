@@ -129,6 +129,7 @@ class DurationLimits:
         # a corner so near to another, or so far from all sense, changes nothing but would spoil the parabolas' digits
         inside = (zero > corners[:, :-1, None] * (1 + NEAR)) & (zero < corners[:, 1:, None] * (1 - NEAR))
         inside &= (zero > NEAR * self.x) & (zero < self.x / NEAR)
+        inside[..., 1] &= ~inside[..., 0] | (np.abs(zero[..., 1] - zero[..., 0]) > NEAR * np.abs(zero[..., 0]))
         return _with(corners, np.where(inside, zero, np.inf).reshape(len(corners), -1))
 
     def nodes(self, corners: np.ndarray) -> np.ndarray:

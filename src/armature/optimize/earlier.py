@@ -69,8 +69,8 @@ def passed(planner: Planner, problem: MoveProblem, part: float, at: np.ndarray, 
     times = tuple(float(t) for t in at)
     task = replace(problem, move=replace(problem.move, via=tuple(replace(via, at=t) for via, t in zip(problem.move.via, times))))
     found = planner.attempt(task, task.guess(warped(near, times, problem.duration)), rigid=rigid)
-    found = planner.directed(found) if found.ok and task.driven.dry else found
-    return Passed(part, times, found) if found.ok else None
+    found = planner.directed(found) if found.meets and task.driven.dry else found
+    return Passed(part, times, found) if found.meets else None
 
 
 def warped(near: Run, at: tuple[float, ...], duration: float) -> Trajectory:

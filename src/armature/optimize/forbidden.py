@@ -25,6 +25,7 @@ SAME = 0.99  # of a payload that can be held: one so near that can be moved is n
 SPARE = 0.975  # of the payload that a motion with few knots moves: what is told, so that plans with all knots do too
 BEYOND = 1.025  # times the payload, that is tried first: a motion that moves more moves this one with something to spare
 SURE = 0.95  # of the payload: where nearly all can be moved the search for a plan decides
+HOT = 5.0  # times the limit of a mean: what the joint cubic exceeds by less, quick motions may not
 CREEPING = 1e-3  # of the joint cubic's speed: dry friction knows its direction, and nothing else matters
 
 
@@ -34,6 +35,9 @@ def forbidden(robot: Robot, move: Move, search: bool = True) -> Diagnosis | None
     search: whether to look, for about a second, for the greatest payload that can be moved in the duration."""
     ends = move.vectors(robot)
     places = [("start", ends.q0, ends.v0), *vias(robot, move), ("goal", ends.q1, ends.v1)]
+    stuck = immovable(robot, np.array([q for _, q, _ in places])) if not np.any(ends.v0) else None
+    if stuck is not None:
+        return stuck
     for what, q, v in places:
         found = out_of_range(robot, what, q) or too_fast(robot, what, v) or running_out(robot, what, q, v)
         if found is not None:
@@ -52,6 +56,18 @@ def vias(robot: Robot, move: Move) -> list[tuple[str, np.ndarray, np.ndarray]]:
         v = np.zeros(robot.n) if via.velocity is None else velocity(robot, via.velocity, f"velocity of via {k}")
         found.append(("via point" if len(move.via) == 1 else f"via point {k}", q, v))
     return found
+
+
+def immovable(robot: Robot, places: np.ndarray) -> Diagnosis | None:
+    """A joint at rest that must move from place to place (k, n), and has a limit of 0: in many files that means "not known"."""
+    for j in np.flatnonzero(np.ptp(places, axis=0) > ROUNDING):
+        name = robot.joint_names[j]
+        for quantity in ("velocity", "acceleration", "jerk", "torque"):
+            if getattr(joint_limits(robot, name), quantity) == 0.0:
+                sentence = f"Joint {name!r} cannot move: its limit of {quantity} is 0."
+                remedy = f"Set it among the task's limits, or by with_limits: {{{name!r}: {{{quantity!r}: …}}}}; .inf (np.inf) is none."
+                return Diagnosis(sentence, f"{quantity} of {name}", name, amount=float(np.ptp(places[:, j])), remedy=remedy)
+    return None
 
 
 def out_of_range(robot: Robot, what: str, q: np.ndarray) -> Diagnosis | None:
@@ -91,17 +107,20 @@ def fastest(robot: Robot, j: int) -> tuple[float, str]:
 
 
 def running_out(robot: Robot, what: str, q: np.ndarray, v: np.ndarray) -> Diagnosis | None:
-    """An end whose velocity leads out of the range, or comes from outside, faster than the acceleration limit can stop."""
+    """A place whose velocity leads out of the range, or comes from outside, faster than the acceleration limit can stop."""
+    leads, comes = ("leads", "stop", 1.0), ("comes from", "have set out", -1.0)
     for j, name in enumerate(robot.joint_names):
         limits = joint_limits(robot, name)
-        ahead = v[j] if what == "start" else -v[j]
-        edge = limits.upper if ahead > 0 else limits.lower
-        room = max(0.0, edge - q[j] if ahead > 0 else q[j] - edge)
-        most = math.sqrt(2 * limits.acceleration * room) if room and limits.acceleration else 0.0 if not room else math.inf
-        if abs(ahead) > most * (1 + 1e-6):
-            fast = f"joint {name!r} at {q[j]:.6g} with {v[j]:.6g} {unit_of(robot, name, 'rad/s or m/s')}"
-            sentence = f"The {what} leads out of range: {fast} cannot stop within {room:.4g} of {edge:.6g}; {most:.4g} could."
-            return Diagnosis(sentence, f"range of {name}", name, amount=float(abs(ahead) - most), remedy=f"Take at most {most:.4g} there.")
+        for way, does, sign in {"start": (leads,), "goal": (comes,)}.get(what, (leads, comes)):
+            ahead = sign * v[j]
+            edge = limits.upper if ahead > 0 else limits.lower
+            room = max(0.0, edge - q[j] if ahead > 0 else q[j] - edge)
+            most = math.sqrt(2 * limits.acceleration * room) if room and limits.acceleration else 0.0 if not room else math.inf
+            if abs(ahead) > most * (1 + 1e-6):
+                fast = f"joint {name!r} at {q[j]:.6g} with {v[j]:.6g} {unit_of(robot, name, 'rad/s or m/s')}"
+                sentence = f"The {what} {way} out of range: {fast} cannot {does} within {room:.4g} of {edge:.6g}; {most:.4g} could."
+                remedy = f"Take at most {most:.4g} there."
+                return Diagnosis(sentence, f"range of {name}", name, amount=float(abs(ahead) - most), remedy=remedy)
     return None
 
 
@@ -148,7 +167,8 @@ def weighed(problem: MoveProblem, seconds: float = SECONDS) -> Weighed | None:
     moved = greatest_payload(problem, BEYOND * load.mass, seconds)
     if moved is None or moved.mass <= 0.0:
         return None
-    needs = f"{worst.limit} of {worst.joint} would be {worst.value:.4g} {worst.unit} at t = {worst.time:.3g} s"
+    when = "over the cycle" if worst.limit in MEANS else f"at t = {worst.time:.3g} s"
+    needs = f"{worst.limit} of {worst.joint} would be {worst.value:.4g} {worst.unit} {when}"
     limit = f"the limit is {worst.bound:.4g} {worst.unit}"
     certain = moved.rough <= SURE * load.mass
     mass = (SPARE if certain else SURE) * min(moved.mass, load.mass)
@@ -162,12 +182,14 @@ def weighed(problem: MoveProblem, seconds: float = SECONDS) -> Weighed | None:
 
 
 def creeping_excess(problem: MoveProblem) -> Margin | None:
-    """The limit that the joint cubic exceeds most however slowly it is run, by gravity and dry friction; None where it keeps all."""
+    """The limit that the joint cubic exceeds most however slowly it is run, by gravity and dry friction, at some time, or by far in the
+    mean; None where there is none."""
     t = np.linspace(0.0, problem.duration, 41)
     q, v, _ = problem.cubic(t)
     margins = torque_margins(problem.robot, t, at_rest(problem.robot, q), CREEPING * v, np.zeros_like(v))
-    over = [m for m in margins if m.fraction < 0.0 and m.limit not in MEANS]
-    return min(over, key=lambda m: m.fraction, default=None)
+    hot = [m for m in margins if m.limit in MEANS and m.fraction < -HOT]
+    over = [m for m in margins if m.limit not in MEANS and m.fraction < 0.0]
+    return min(over or hot, key=lambda m: m.fraction, default=None)
 
 
 def heavy(robot: Robot, what: str, worst: Load, q: np.ndarray, time: float | None = None, where: str = "there") -> Diagnosis:

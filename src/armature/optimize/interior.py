@@ -196,8 +196,9 @@ class Interior:
 
     @property
     def tolerance(self) -> float:
-        """The tolerance asked for; looser while rows are elastic, which is never the last word on an optimum."""
-        return max(self.options.tolerance, elastic.TOLERANCE) if self.elastic else self.options.tolerance
+        """The tolerance asked for, of the motion's size; looser while rows are elastic, which is never the last word on an optimum."""
+        asked = self.options.tolerance * self.evaluator.problem.size
+        return max(asked, elastic.TOLERANCE) if self.elastic else asked
 
     def judge(self, status: Status) -> Status | None:
         """The verdict on a point that meets the optimality conditions; None to go on, from a better place."""

@@ -4,12 +4,14 @@ For one motion torques are linear in the payload, so that the greatest one which
 
 (L1)  tau(m) = tau(m₀) + (m − m₀) ∂tau/∂m.
 
-Which motion carries most is found by steps from a payload that can be moved to heavier ones, each search from the last motion; steps that
-fail are halved. That a search from the joint cubic fails tells nothing of lighter payloads, and little of this one.
+Which motion carries most is found by steps from a payload that can be moved to heavier ones, each search from the last motion, by halving
+what lies between those that can be moved and those that cannot. That a search from the joint cubic fails tells nothing of lighter
+payloads, and little of this one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -18,9 +20,9 @@ import numpy as np
 from armature.drive import Smooth
 from armature.dynamics.compiled import inverse_dynamics
 from armature.motion.trajectory import Trajectory
+from armature.optimize.anew import other_ways
 from armature.optimize.carry import carried
-from armature.optimize.certify import ALLOWED, Margin, fine_times, torque_margins
-from armature.optimize.detours import detours
+from armature.optimize.certify import ALLOWED, MEANS, Margin, fine_times, torque_margins
 from armature.optimize.driven import Weights
 from armature.optimize.effort import spent
 from armature.optimize.holding import Carrier, carrier, reloaded
@@ -39,8 +41,7 @@ PATIENT = replace(ROUGH, iterations=120)
 WARM = replace(ROUGH, warm_barrier=1e-4)
 DOWN = 0.995, 0.7, 0.5, 0.25, 0.01  # parts of the greatest payload at first, until one can be moved
 CALM = 0.1  # price of accelerations, as a part of the joint cubic's heat: motions that jump to and fro break limits between knots
-NEAR = 0.01  # of the payload: the least step to a heavier one
-ROUND = 0.35  # of the time: for detours with nearly all of the payload
+NEAR = 0.01  # of the payload that can be moved: one so near that cannot be ends the search between them
 MORE = 1.05  # times the payload that can be moved: what another way round is asked for
 LESS = 0.985  # of the payload: what is near enough to it, and the next one to try where limits are not kept between knots
 WIDE, SHARP = 0.5, 0.05  # widths of gears' corners, of the greatest power: of the search, and of the motion that is told of
@@ -69,25 +70,18 @@ def greatest_payload(problem: MoveProblem, most: float, seconds: float) -> Moved
     if load is None or load.mass <= 0.0 or most <= 0.0:
         return None
     task, sharp = (replace(rough(problem), smooth=rounded(problem, width)) for width in (WIDE, SHARP))
-    best = None
-    for part in parts(task, load, most):
-        best = None if planner.late else moved(planner, task, sharp, load, part * most, None)
-        if part == DOWN[0] and (best is None or best.mass == 0.0):
-            best = round_about(replace(planner, budget=spent() + ROUND * seconds), task, sharp, load, part * most) or best
-        if best is not None and best.mass > 0.0:
-            return other_ways(planner, task, sharp, load, climbed(planner, task, sharp, load, best, most), most)
-    return best
+    masses = first_masses(task, load, most)
+    tried = (moved(planner, task, sharp, load, mass, None) for mass in masses if not planner.late)
+    best = next((found for found in tried if found is not None and found.mass > 0.0), None)
+    if best is None:  # rows that stretch may lead round what stands in the way, and so may a detour
+        tried = (moved(planner, task, sharp, load, masses[0], start, False) for start in (None, *other_ways(task)) if not planner.late)
+        best = next((found for found in tried if found is not None and found.mass > 0.0), None)
+    return None if best is None else by_other_ways(planner, task, sharp, load, climbed(planner, task, sharp, load, best, most), most)
 
 
-def round_about(planner: Planner, task: MoveProblem, sharp: MoveProblem, load: Carrier, mass: float) -> Moved | None:
-    """A motion with this payload, kg, by a detour; None where none is found in time."""
-    tried = (moved(planner, task, sharp, load, mass, motion) for motion in detours(task) if not planner.late)
-    return next((found for found in tried if found is not None and found.mass > 0.0), None)
-
-
-def other_ways(planner: Planner, task: MoveProblem, sharp: MoveProblem, load: Carrier, best: Moved, most: float) -> Moved:
+def by_other_ways(planner: Planner, task: MoveProblem, sharp: MoveProblem, load: Carrier, best: Moved, most: float) -> Moved:
     """Other ways round, which may carry more: the elbow bent, or the load swung."""
-    for motion in detours(task):
+    for motion in other_ways(task):
         more = min(most, MORE * best.rough)
         found = None if planner.late or more < MORE**0.5 * best.rough else moved(planner, task, sharp, load, more, motion)
         best = climbed(planner, task, sharp, load, found, most) if found is not None and found.mass > best.mass else best
@@ -96,13 +90,11 @@ def other_ways(planner: Planner, task: MoveProblem, sharp: MoveProblem, load: Ca
 
 def climbed(planner: Planner, task: MoveProblem, sharp: MoveProblem, load: Carrier, best: Moved, most: float) -> Moved:
     """From a payload that can be moved to heavier ones, each from the last motion: the most, kg, first, and nearer ones if that fails."""
-    step = most - best.rough
-    while step > 0.5 * NEAR * most and not planner.late:
-        found = moved(planner, task, sharp, load, best.rough + step, best.found)
-        if found is not None and found.mass > best.mass:
-            best, step = found, min(step, most - found.rough)
-        else:
-            step /= 2
+    high, mass = most, most
+    while high - best.rough > NEAR * best.rough and not planner.late:
+        found = moved(planner, task, sharp, load, mass, best.found)
+        best, high = (found, high) if found is not None and found.mass > best.mass else (best, mass)
+        mass = (best.rough + high) / 2
     return best
 
 
@@ -117,10 +109,17 @@ def rounded(task: MoveProblem, width: float) -> Smooth:
     return replace(smooth, power=width * greatest_power(task) if smooth.power else 0.0)
 
 
-def parts(task: MoveProblem, load: Carrier, most: float) -> list[float]:
-    """Parts of the greatest payload to begin with: nearly all, what the joint cubic carries, and ever less."""
-    carries = carried_by(reloaded(task.robot, load, most), task.straight)
-    return sorted({*DOWN, 0.99 * (carries or 0.0) / most}, reverse=True)
+def first_masses(task: MoveProblem, load: Carrier, most: float) -> list[float]:
+    """Payloads to begin with, kg: nearly all, what the joint cubic carries, and others, ever less.
+
+    What stands only because friction holds it is left out: at rest, drives without friction are what motions begin and end with."""
+    robot, ends = reloaded(task.robot, load, most), task.ends
+    still = np.array([q for q, v in ((ends.q0, ends.v0), (ends.q1, ends.v1)) if not np.any(v)]).reshape(-1, robot.n)
+    zero = np.zeros_like(still)
+    stands = carried_at(robot, np.arange(float(len(still))), still, zero, zero, MEANS) if len(still) else most
+    top, carries = min(most, stands or most), carried_by(robot, task.straight) or 0.0
+    first, *rest = (part * top for part in DOWN)
+    return [first, *(0.99 * min(top, carries),) * (carries > 0.0), *rest]
 
 
 def calm(problem: MoveProblem) -> Weights:
@@ -130,22 +129,24 @@ def calm(problem: MoveProblem) -> Weights:
     return Weights(heat=1.0, acceleration=CALM * max(cubic_heat(problem), 1.0) / size if size else 0.0)
 
 
-def moved(planner: Planner, task: MoveProblem, sharp: MoveProblem, load: Carrier, mass: float, near: Near) -> Moved | None:
+def moved(
+    planner: Planner, task: MoveProblem, sharp: MoveProblem, load: Carrier, mass: float, near: Near, rigid: bool = True
+) -> Moved | None:
     """A motion with about this payload, kg, from a lighter one's or the joint cubic; None where there is none even in rounded corners.
 
-    Rows may stretch on the way: the motion of least violation leads round what the joint cubic cannot pass."""
-    found = roughly(planner, task, load, mass, near)
+    rigid: searches end when their rows begin to stretch."""
+    found = roughly(planner, task, load, mass, near, rigid)
     return None if found is None else firm(planner, sharp, load, mass, found)
 
 
-def roughly(planner: Planner, problem: MoveProblem, load: Carrier, mass: float, near: Near) -> Attempt | None:
+def roughly(planner: Planner, problem: MoveProblem, load: Carrier, mass: float, near: Near, rigid: bool = True) -> Attempt | None:
     """A motion with this payload, kg; None where none is found."""
     task = replace(problem, robot=reloaded(problem.robot, load, mass))
-    starts: list[tuple[Any, Options, bool]] = [(task.guess(near if isinstance(near, Trajectory) else None), PATIENT, near is not None)]
+    starts: list[tuple[Any, Options]] = [(task.guess(near if isinstance(near, Trajectory) else None), PATIENT)]
     if isinstance(near, Attempt):
-        starts = [(carried(near.result, near.motion, task), WARM, True), (task.guess(near.motion), ROUGH, True)]
-    tried = (planner.attempt(task, start, options, rigid=rigid) for start, options, rigid in starts)
-    return next((attempt for attempt in tried if attempt.ok), None)
+        starts = [(carried(near.result, near.motion, task), WARM), (task.guess(near.motion), ROUGH)]
+    tried = (planner.attempt(task, start, options, rigid=rigid) for start, options in starts)
+    return next((attempt for attempt in tried if attempt.meets), None)
 
 
 def firm(planner: Planner, task: MoveProblem, load: Carrier, mass: float, near: Attempt) -> Moved:
@@ -154,7 +155,7 @@ def firm(planner: Planner, task: MoveProblem, load: Carrier, mass: float, near: 
     for _ in range(ROUNDS):
         found = roughly(planner, task, load, mass, near)
         found = planner.directed(found) if found is not None and task.driven.dry else found
-        if found is None or not found.ok:
+        if found is None or not found.meets:
             mass *= LESS
             continue
         able = float(min(mass, carried_by(found.problem.robot, found.motion) or 0.0))
@@ -177,15 +178,20 @@ def tighter(task: MoveProblem, found: Attempt, over: list[Margin]) -> MoveProble
 
 def carried_by(robot: Robot, motion: Trajectory) -> float | None:
     """The greatest payload, kg, with which this motion keeps all limits that depend on it, by the exact laws; None where there is none."""
+    t = fine_times(motion, FINER)
+    return carried_at(robot, t, *motion(t))
+
+
+def carried_at(robot: Robot, t: np.ndarray, q: np.ndarray, v: np.ndarray, a: np.ndarray, but: Collection[str] = ()) -> float | None:
+    """The same of places, speeds and accelerations (K, n) at times t (K,). but: limits that are left out."""
     load = carrier(robot)
     if load is None:
         return None
-    t = fine_times(motion, FINER)
-    q, v, a = motion(t)
     tau = np.asarray(inverse_dynamics(robot, q, v, a))
     slope = np.asarray(inverse_dynamics(robot.with_payload(1.0, at=load.point, link=load.link), q, v, a)) - tau
 
     def fits(mass: float) -> bool:
-        return all(m.fraction >= -2 * ALLOWED for m in torque_margins(robot, t, tau + (mass - load.mass) * slope, v, a))
+        found = torque_margins(robot, t, tau + (mass - load.mass) * slope, v, a)
+        return all(m.fraction >= -2 * ALLOWED for m in found if m.limit not in but)
 
-    return next((load.mass * part for part in PARTS if fits(load.mass * part)), None)
+    return next((float(load.mass * part) for part in PARTS if fits(load.mass * part)), None)

@@ -59,7 +59,7 @@ def minimize_time(
     robot: Robot,
     task: Move | FollowPath,
     knots: int = 100,
-    guess: Trajectory | None = None,
+    guess: Trajectory | Solution | None = None,
     starts: int | None = None,
     deadline: float | None = None,
     callback: Callable | None = None,
@@ -69,9 +69,9 @@ def minimize_time(
     """The shortest motion of the task, within all limits of joints and drives; a duration in the task is only a first guess, and passing
     times of via points are left free.
 
-    knots: steps in time, at least.  guess: a motion to start from, besides the others.  starts: how many lead to a first
-    branch (the guess, the joint cubic, detours of every joint; by default those up to the joint cubic); 1 leaves out the search for others.
-    deadline: seconds after which the best so far is returned.
+    knots: steps in time, at least.  guess: a motion or an earlier Solution to start from, besides the others.  starts: how many lead to a
+    first branch (the guess, the joint cubic, detours of every joint; by default those up to the joint cubic); 1 leaves out the search for
+    others.  deadline: seconds after which the best so far is returned.
     supply: what energy, ledger, baseline and saving of the motion are counted with, as in `minimize_energy`.
     callback: called with every iteration; a true answer stops. Limits are checked between knots, and the plan refined where they break.
     """
@@ -91,7 +91,7 @@ def minimize_time(
     exact = options or (ROUGHLY if problem.driven.smooth.power else FINE)
     planner, *early = (Planner(Weights(time=1.0), exact, callback, deadline and begin + part * deadline) for part in (1.0, *EARLY))
     coarse = replace(problem, N=min(knots, COARSE))
-    top = branches(planner, coarse, guess, starts, early[0])
+    top = branches(planner, coarse, guess.trajectory if isinstance(guess, Solution) else guess, starts, early[0])
     low = shortest_way(replace(early[1], options=ROUGHLY), coarse, problem, top) if top.ok and starts != 1 else None
     best, notes = polished(planner, problem, low or top)
     if (rest := rested(early[1], planner, knots, low or top)) is not None and rank(rest[0]) < rank(best):

@@ -28,6 +28,7 @@ from armature.robot.model import Robot
 FEWEST = 4  # steps in time
 EACH_LEG = 2  # steps from one via point to the next, at least
 AT_KNOTS, INSIDE = (0.0, 1.0), (0.0, 0.5, 1.0)  # parts of a step at which limits hold, and where they are exceeded between knots
+FAR, NEAREST = 0.1, 1e-6  # rad or m: moves that go less far are solved more exactly, in proportion; at most by this factor
 STANDS = 5e-4  # rad/s or m/s: where its direction is kept a joint moves at least as fast, so that rounding does not decide it
 
 
@@ -120,6 +121,12 @@ class MoveProblem:
         inner = [configuration(self.robot, via.configuration, "via configuration") for via in self.move.via]
         return np.array([self.ends.q0, *inner, self.ends.q1])
 
+    @property
+    def speeds(self) -> dict[int, np.ndarray]:
+        """Velocities (n,) that the task gives, by their points: at start and goal, and at via points that have one."""
+        given = {k: velocity(self.robot, v.velocity, "via velocity") for k, v in enumerate(self.move.via, 1) if v.velocity is not None}
+        return {0: self.ends.v0, **given, len(self.move.via) + 1: self.ends.v1}
+
     @cached_property
     def passing(self) -> np.ndarray:
         """(vias + 2,) parts of the duration at which start, via points and goal are passed: given ones, and a guess where they are free,
@@ -135,8 +142,16 @@ class MoveProblem:
     @cached_property
     def knots(self) -> list[int]:
         """The knot at which each leg ends: passing times rounded to a knot."""
-        inner = self.passing[1:-1]
-        return [*(min(max(round(f * self.N), k + 1), self.N - (len(inner) - k)) for k, f in enumerate(inner)), self.N]
+        found, inner = [0], self.passing[1:-1]
+        for left, f in zip(range(len(inner), 0, -1), inner):  # every leg has its steps, however close two points are in time
+            found.append(min(max(round(f * self.N), found[-1] + EACH_LEG), self.N - EACH_LEG * left))
+        return [*found[1:], self.N]
+
+    @property
+    def way(self) -> float:
+        """How far a joint has to go from one point to the next, or goes at the speed of an end, at most, rad or m."""
+        fast = self.duration * np.abs([self.ends.v0, self.ends.v1]).max()
+        return max(float(np.abs(np.diff(self.points, axis=0)).max()), float(fast))
 
     @property
     def busy(self) -> float:
@@ -186,10 +201,10 @@ class MoveProblem:
             if not jerky:
                 # nothing holds the acceleration at the ends but its own limits
                 low[knot, 2 * n : 3 * n], high[knot, 2 * n : 3 * n] = low[min(1, N - 1), 2 * n : 3 * n], high[min(1, N - 1), 2 * n : 3 * n]
-        for knot, via, q in zip(self.knots, self.move.via, self.points[1:]):
-            low[knot, :n] = high[knot, :n] = q
-            if via.velocity is not None:
-                low[knot, n : 2 * n] = high[knot, n : 2 * n] = velocity(self.robot, via.velocity, "via velocity")
+        for k, knot in enumerate(self.knots[:-1], start=1):
+            low[knot, :n] = high[knot, :n] = self.points[k]
+            if k in self.speeds:
+                low[knot, n : 2 * n] = high[knot, n : 2 * n] = self.speeds[k]
         data = np.array(base.data)
         if not self.legs:
             data[:N, 0] = self.steps(self.duration)
@@ -199,7 +214,8 @@ class MoveProblem:
         u = self._keep_still(low, high, base.u)
         totals = model.total_bounds(None if self.free else self.duration)
         limits = self._limits_once(base.constraints)
-        return tightened(replace(base, x=(low, high), u=u, constraints=limits, data=data, totals=totals), self.tighter)
+        size = min(1.0, max(self.way / FAR, NEAREST)) if self.way else 1.0
+        return tightened(replace(base, x=(low, high), u=u, constraints=limits, data=data, totals=totals, size=size), self.tighter)
 
     def _draw_means_in(self, data: np.ndarray) -> None:
         """Limits of means, drawn in: their bounds are data of the plan."""
@@ -322,9 +338,7 @@ class MoveProblem:
         e, T = self.ends, self.duration
         if not self.move.via:
             return hermite(t, T, e.q0, e.q1, e.v0, e.v1)
-        times = np.concatenate([[0.0], np.cumsum(self.steps(T))])[[0, *self.knots]]
-        speeds = {k: velocity(self.robot, v.velocity, "via velocity") for k, v in enumerate(self.move.via, 1) if v.velocity is not None}
-        speeds = {0: e.v0, **speeds, len(times) - 1: e.v1}
+        times, speeds = self.times[[0, *self.knots]], self.speeds
         parts = [(slice(i, j + 1), ((1, speeds[i]), (1, speeds[j]))) for i, j in itertools.pairwise(speeds)]
         pieces = [CubicSpline(times[part], self.points[part], bc_type=ends).c for part, ends in parts]  # pyright: ignore[reportArgumentType]
         curve = PPoly(np.concatenate(pieces, axis=1), times)

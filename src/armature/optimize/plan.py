@@ -52,6 +52,7 @@ WHIRLS = 30.0  # times the joint cubic's greatest speed: a search that runs away
 BLURRED = 1.0  # rad or m from knot to knot: what happens in between is anybody's guess
 NEARLY = 0.1  # of a limit: what exceeds it by more is no start
 ARRIVED = 1e-6  # rad or m, and rad/s or m/s
+MISSED = 1e-3  # of the scaled rows: what a motion found roughly may miss
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +95,11 @@ class Attempt:
     def ok(self) -> bool:
         """Whether the search ended at an optimum."""
         return self.result.ok
+
+    @property
+    def meets(self) -> bool:
+        """Whether the search ended at an optimum which meets its rows, nearly: what a loose tolerance accepts may miss even its ends."""
+        return self.ok and self.result.iterations[-1].violation <= MISSED
 
     @property
     def whirls(self) -> bool:

@@ -100,6 +100,7 @@ class Problem:
 
     x: (N+1, nx).  u: (N, nu).  p: (np,).  constraints: (N, number of constraints).  end: (number of end constraints,).
     totals: (number of totals,).  data: (N+1, nd).
+    size: of the motion, beside a usual one: tolerances are parts of it, so that a short motion is not lost in them.
     """
 
     model: Model
@@ -111,6 +112,7 @@ class Problem:
     end: tuple[Bounds, Bounds] = (-np.inf, np.inf)
     totals: tuple[Bounds, Bounds] = (-np.inf, np.inf)
     data: Bounds = field(default=0.0)
+    size: float = 1.0
 
     def __post_init__(self) -> None:
         if self.N < 1:

@@ -95,7 +95,7 @@ def within(planner: Planner, problem: MoveProblem, duration: float, near: Attemp
     if isinstance(near, Attempt):
         starts.insert(0, (carried(near.result, near.motion, task), WARM))
     tried = (planner.attempt(task, start, options, rigid=True) for start, options in starts)
-    return next((found for found in tried if found.ok), None)
+    return next((found for found in tried if found.meets), None)
 
 
 def descended(planner: Planner, problem: MoveProblem, best: Attempt) -> Attempt:
@@ -116,6 +116,7 @@ def clearly_faster(planner: Planner, problem: MoveProblem, best: Attempt) -> Att
         if planner.late:
             break
         result = solve(question, problem.guess(motion), HASTY, planner.unless_stretched)
-        if result.ok:
-            return Attempt(problem, result, problem.trajectory(result), float(np.sum(result.p)))
+        found = Attempt(problem, result, problem.trajectory(result), float(np.sum(result.p)))
+        if found.meets:
+            return found
     return None

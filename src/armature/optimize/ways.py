@@ -21,6 +21,7 @@ from armature.motion.trajectory import Trajectory
 from armature.optimize.answer import check_search, check_task, solution
 from armature.optimize.conclude import CLEARLY, OTHERWISE, Watch
 from armature.optimize.detours import detours
+from armature.optimize.diagnose import between_knots
 from armature.optimize.driven import Weights
 from armature.optimize.forbidden import forbidden
 from armature.optimize.interior import Options
@@ -109,14 +110,15 @@ def with_way(found: list[tuple[Attempt, str]], attempt: Attempt, words: str) -> 
     return [*(way for way in found if not any(way is other for other in alike)), cheapest]
 
 
-def _worked_out(planner: Planner, found: list[tuple[Attempt, str]], knots: int) -> Iterator[Way]:
-    """The ways with all their knots, cheapest first."""
+def _worked_out(planner: Planner, roughly: list[tuple[Attempt, str]], knots: int) -> Iterator[Way]:
+    """The ways with all their knots, cheapest first; one that exceeds a limit between them says so."""
     ways: list[tuple[Attempt, Way]] = []
-    for attempt, words in found:
+    for attempt, words in roughly:
         begin = time.perf_counter()
         best, notes = planner.plan(replace(attempt.problem, N=knots, directions=None, smooth=None, still=()), attempt.motion)
         if best.ok and not any(same(best, other) for other, _ in ways):
-            ways.append((best, Way(solution(best, None, notes, time.perf_counter() - begin), described(best, words))))
+            found = solution(best, between_knots(best), notes, time.perf_counter() - begin)
+            ways.append((best, Way(found, described(best, words))))
     return (way for _, way in sorted(ways, key=lambda item: item[0].value))
 
 

@@ -50,6 +50,7 @@ def check(robot: Robot) -> list[Problem]:
             problems.append(Problem("link", i, link.name, doubt))
     for i, joint in enumerate(robot.joints):
         if joint.kind != "fixed" and joint.mimic is None and (joint.limits.velocity == 0.0 or joint.limits.torque == 0.0):
-            message = "its limit of velocity or effort is 0, so no motion can be planned; set it by with_limits"
+            which = "velocity" if joint.limits.velocity == 0.0 else "effort"
+            message = f"its limit of {which} is 0: no motion can be planned unless it is set, among the task's limits or by with_limits"
             problems.append(Problem("joint", i, joint.name, message))
     return problems

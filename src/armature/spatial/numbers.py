@@ -98,11 +98,6 @@ def minimum(a: Number, b: Number) -> Number:
     return np.minimum(a, b)
 
 
-def absolute(x: Number) -> Number:
-    """|x| of a real number, an array or a symbol."""
-    return x.fabs() if is_symbol(x) else np.abs(x)
-
-
 def sign(x: Number) -> Number:
     """−1, 0 or 1."""
     return x.sign() if is_symbol(x) else np.sign(x)

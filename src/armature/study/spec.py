@@ -6,7 +6,7 @@ import functools
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -146,10 +146,6 @@ class Study:
         if self.function is not None:
             return packed(self.function, dict(inputs))
         return packed(plan_case, Work(self.job(inputs), self.certify, self.keep, self.curve))  # type: ignore[arg-type]
-
-    def with_settings(self, **changes: Any) -> Study:
-        """The same study with other settings (timeout, attempts, keep, …)."""
-        return replace(self, **changes)
 
 
 def _hash(what: Mapping[str, Any]) -> str:

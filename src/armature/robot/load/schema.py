@@ -232,7 +232,7 @@ class RobotPart(Part):
     armature: Literal[1] = 1
     name: str = "robot"
     gravity: tuple[Number, Number, Number] = (0.0, 0.0, -9.81)
-    base: Annotated[BodyPart, BeforeValidator(_named)] = BodyPart(name="base")
+    base: Annotated[BodyPart, BeforeValidator(_named)] = BodyPart()
     links: tuple[LinkPart, ...] = ()
     loops: tuple[LoopPart, ...] = ()
     drives: dict[str, Any] | None = None  # these three are read by the drives' own reader, with its units and catalogue

@@ -35,7 +35,8 @@ def robot_from_yaml(text: str, path: object) -> Robot:
 
 def _build(part: RobotPart, data: Any, path: object) -> Robot:
     places = [("base",), *(("links", i) for i in range(len(part.links)))]
-    names = [part.base.name or "base", *(p.name or f"link{i}" for i, p in enumerate(part.links, 1))]
+    names = [p.name or f"link{i}" for i, p in enumerate(part.links, 1)]
+    names = [part.base.name or ("ground" if "base" in names else "base"), *names]
 
     def located(i: int, make: Any, *arguments: Any) -> Any:
         try:

@@ -1,0 +1,36 @@
+"""The ordinary motion that a plan is compared with does the same task: via points, velocities given there, closed loops."""
+
+import numpy as np
+import pytest
+from linkages import ends, four_bar
+
+import armature as arm
+from armature.dynamics.closed_loops import loop_rows
+from armature.optimize.baseline import baseline
+from armature.optimize.loop_move import move_problem
+
+START, MIDDLE, GOAL = np.array([0.2, 0.3]), np.array([0.7, 0.2]), np.array([1.0, -0.5])
+
+
+def gentle(robot):
+    """The robot with a limit of jerk, and slow joints, which the joint cubic breaks."""
+    return robot.with_limits({name: {"jerk": 1e3, "velocity": 1.0} for name in robot.joint_names})
+
+
+@pytest.mark.parametrize("velocity", [0.0, [0.3, -0.2]])
+def test_a_quintic_passes_via_points_as_it_is_told(velocity):
+    via = arm.Via(MIDDLE, velocity=velocity)
+    found = baseline(move_problem(gentle(arm.library("planar2")), arm.Move(START, GOAL, 0.9, via=[via]), None, 40), 0.9)
+    assert found.name == "joint quintic" and found.feasible
+    q, v, a = (getattr(found.trajectory, x) for x in "qva")
+    k = int(np.abs(q - MIDDLE).max(1).argmin())
+    np.testing.assert_allclose(q[[0, k, -1]], [START, MIDDLE, GOAL], atol=1e-12)
+    np.testing.assert_allclose(v[[0, k, -1]], [[0.0, 0.0], np.broadcast_to(velocity, 2), [0.0, 0.0]], atol=1e-9)
+    np.testing.assert_allclose(a[[0, k, -1]], 0.0, atol=1e-9)
+
+
+def test_a_quintic_keeps_loops_closed():
+    robot = gentle(four_bar())
+    found = baseline(move_problem(robot, arm.Move(*ends(robot, [0.4], [1.6]), 0.6), None, 40), 0.6)
+    f, fd, *_ = loop_rows(robot)(found.trajectory.q, found.trajectory.v)
+    assert found.name == "joint quintic" and max(np.abs(f).max(), np.abs(fd).max()) < 1e-9
