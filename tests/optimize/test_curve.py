@@ -10,8 +10,8 @@ from armature.optimize.blend import lagrange, mixed, told
 from armature.optimize.certify import worst_margin
 from armature.optimize.curve import energy_time_curve
 from armature.optimize.least_energy import minimize_energy
-from armature.optimize.min_time import minimize_time
 from armature.optimize.loop_move import move_problem
+from armature.optimize.min_time import minimize_time
 from armature.optimize.plan import net_energy
 from armature.optimize.room import Room
 from armature.optimize.sweep import Sweep, prominent, skeleton
@@ -121,7 +121,7 @@ def test_a_curve_without_a_plan_has_no_best_point():
 
 @pytest.mark.parametrize("limits", [{"velocity": 1.0}, {"jerk": 50.0}])
 def test_the_durations_of_a_curve_begin_a_little_above_the_least_time(limits):
-    robot = library("planar2").with_limits({name: limits for name in ("shoulder", "elbow")})
+    robot = library("planar2").with_limits(dict.fromkeys(("shoulder", "elbow"), limits))
     task = Move([0.2, 0.3], [1.0, -0.5])
     least, curve = minimize_time(robot, task).duration, energy_time_curve(robot, task, knots=30, refine=False)
     assert 1.0 < curve.durations[0] / least < 1.3 and np.isfinite(curve.energies).all()
