@@ -7,7 +7,9 @@ from linkages import ends, four_bar
 import armature as arm
 from armature.dynamics.closed_loops import loop_rows
 from armature.optimize.baseline import baseline
+from armature.optimize.certify import worst_margin
 from armature.optimize.loop_move import move_problem
+from armature.optimize.slower import Allowed, run_slower
 
 START, MIDDLE, GOAL = np.array([0.2, 0.3]), np.array([0.7, 0.2]), np.array([1.0, -0.5])
 
@@ -34,3 +36,21 @@ def test_a_quintic_keeps_loops_closed():
     found = baseline(move_problem(robot, arm.Move(*ends(robot, [0.4], [1.6]), 0.6), None, 40), 0.6)
     f, fd, *_ = loop_rows(robot)(found.trajectory.q, found.trajectory.v)
     assert found.name == "joint quintic" and max(np.abs(f).max(), np.abs(fd).max()) < 1e-9
+
+
+@pytest.mark.parametrize("velocity", [0.0, [0.6, -0.4]])
+def test_a_baseline_that_is_said_to_keep_all_limits_does(velocity):
+    """In another duration a motion with a given velocity is another one, not the same run slower."""
+    slow = arm.library("planar2").with_limits({"elbow": {"velocity": 1.2}, "shoulder": {"acceleration": 3.0}})
+    task = arm.Move(START, GOAL, 0.9, via=[arm.Via(MIDDLE, velocity=velocity)])
+    found = baseline(move_problem(slow, task, None, 40), 0.9)
+    assert found.feasible and worst_margin(slow, found.trajectory).fraction > -2e-3
+
+
+@pytest.mark.parametrize(("velocity", "slower"), [(0.0, True), (0.5, False)])
+def test_a_motion_whose_velocities_are_given_is_not_run_slower(velocity, slower):
+    task = arm.Move(START, GOAL, 0.9, via=[arm.Via(MIDDLE, velocity=velocity)])
+    motion = move_problem(arm.library("planar2"), task, None, 40).straight
+    slow = arm.library("planar2").with_limits({"elbow": {"velocity": 0.99 * float(np.abs(motion.v[:, 1]).max())}})
+    found = run_slower(move_problem(slow, task, None, 40), motion, Allowed())
+    assert (found.duration > 0.9) if slower else found is None

@@ -11,6 +11,7 @@ from armature.optimize.certify import worst_margin
 from armature.optimize.curve import energy_time_curve
 from armature.optimize.least_energy import minimize_energy
 from armature.optimize.loop_move import move_problem
+from armature.optimize.min_time import minimize_time
 from armature.optimize.plan import net_energy
 from armature.optimize.room import Room
 from armature.optimize.sweep import Sweep, prominent, skeleton
@@ -116,3 +117,11 @@ def test_no_point_costs_clearly_more_than_a_neighbours_motion_run_at_its_duratio
 def test_a_curve_without_a_plan_has_no_best_point():
     curve = energy_time_curve(library("planar2"), Move([0.2, 0.3], [1.0, -0.5]), [1e-3, 2e-3])
     assert np.isnan(curve.energies).all() and np.isnan(curve.best).all()
+
+
+@pytest.mark.parametrize("limits", [{"velocity": 1.0}, {"jerk": 50.0}])
+def test_the_durations_of_a_curve_begin_a_little_above_the_least_time(limits):
+    robot = library("planar2").with_limits(dict.fromkeys(("shoulder", "elbow"), limits))
+    task = Move([0.2, 0.3], [1.0, -0.5])
+    least, curve = minimize_time(robot, task).duration, energy_time_curve(robot, task, knots=30, refine=False)
+    assert 1.0 < curve.durations[0] / least < 1.3 and np.isfinite(curve.energies).all()

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+from armature.drive import Drive, Gear, Motor
 from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
 from armature.optimize.certify import certify, margins
@@ -23,6 +24,8 @@ from armature.robot.library import library
 ARM = library("burgevin").with_payload(2.0)
 START, GOAL = np.array([0.0, 1.2, 0.4]), np.array([1.2, 1.8, 0.7])
 MIDDLE = np.array([0.5, 1.3, 0.6])
+BARE = ARM.with_limits({name: dict.fromkeys(("velocity", "acceleration", "torque"), np.inf) for name in ARM.joint_names})
+BARE = BARE.with_drives({name: Drive(Motor(0.5, 0.1), Gear(ratio=20.0)) for name in ARM.joint_names})
 
 
 def certified(plan):
@@ -171,6 +174,7 @@ def test_tasks_that_make_no_sense_are_refused_with_words():
         (lambda: minimize_energy("scara", Move(START, GOAL, 1.0)), "must be an arm.Robot"),
         (lambda: minimize_energy(ARM, Move(START, GOAL, 1.0), guess=np.zeros((5, 3))), "no motion"),
         (lambda: minimize_time(ARM, Move(START, GOAL), starts="all"), "starts = 'all' must be a whole number"),
+        (lambda: minimize_time(BARE, Move(START, GOAL)), "nothing limits how fast robot 'burgevin' moves: the least time is 0"),
         (lambda: ways_round(ARM, Move(START, GOAL, 1.0), most=0), "most = 0 must be a whole number, 1 or more"),
         (lambda: minimize_energy(ARM, Move(START, GOAL, 1.0), guess=joint_cubic([0.0], [1.0], 1.0)), "has 1 joints"),
     ],

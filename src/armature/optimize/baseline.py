@@ -81,7 +81,7 @@ def stretched(move: Move, duration: float, old: float) -> Move:
 
 def _slowed(problem: MoveProblem, duration: float, shape: Shape) -> tuple[Trajectory | None, str]:
     """The shortest motion of a shape from this duration on that keeps all limits, or None and why."""
-    if np.any(problem.ends.v0) or np.any(problem.ends.v1):
+    if problem.moving:
         return _searched(problem, duration, shape)  # another duration is another shape then
     found = time_scaling(problem.robot, shape(problem, duration), samples=200)
     longer = [max(duration, low) for low, high in found.intervals if high >= duration]

@@ -124,9 +124,8 @@ class Watch:
 
     def does(self, motion: Trajectory) -> bool:
         """Whether a motion is known to do the task within its limits, but for what more knots cure."""
-        moving = np.abs([self.problem.ends.v0, self.problem.ends.v1]).max() > 0.0
         same = abs(motion.duration - self.problem.duration) < SAME * motion.duration
-        if moving and not same:
+        if self.problem.moving and not same:
             return False
         run = motion if same else stretched(motion, self.problem.duration)
         return NEAR.by(m for row in margins(self.problem.robot, run, NEAR.finer).values() for m in row.values())
@@ -251,8 +250,7 @@ def calmer(fastest: Attempt) -> Attempt | None:
 
     Where it must be run much slower, or its ends move, so that another duration is another motion, calm ones are tried."""
     problem, T, budget = fastest.problem, fastest.motion.duration, spent() + CALMING
-    moving = np.any([problem.ends.v0, problem.ends.v1])
-    slower = None if moving else run_slower(problem, fastest.motion, OFTEN)
+    slower = None if problem.moving else run_slower(problem, fastest.motion, OFTEN)
     known = None if slower is None else replace(fastest, motion=stretched(slower, EASIER * slower.duration))
     most = T * SLOWER[-1] if known is None else known.motion.duration / SLOWER[1]
     for factor in SLOWER if keeps_limits(fastest) else SLOWER[1:]:

@@ -39,6 +39,7 @@ from armature.optimize.rests import RestingMove
 from armature.optimize.result import Multipliers, Result, Status
 from armature.optimize.solution import Diagnosis, Solution
 from armature.optimize.task import Move
+from armature.robot.bounds import bounds
 from armature.robot.model import Robot
 
 COARSE = 50  # knots for the search of branches
@@ -82,6 +83,11 @@ def minimize_time(
     check_task(robot, task, timed=False)
     if stays(robot, task):
         raise ArgumentError("start and goal are the same, at rest, with nothing between: the least time is 0; give a via point for a cycle")
+    if unlimited(robot):
+        raise ArgumentError(
+            f"nothing limits how fast robot {robot.name!r} moves: the least time is 0; give its joints limits (robot.with_limits), or its "
+            "motors and amplifiers their currents and voltages"
+        )
     begin = time.perf_counter()
     counted = as_supply(supply if supply is not None else robot.supply)
     diagnosis = forbidden(robot, task, search=False)
@@ -114,6 +120,13 @@ def stays(robot: Robot, task: Move) -> bool:
     return not task.via and np.array_equal(ends.q0, ends.q1) and not np.any([ends.v0, ends.v1])
 
 
+def unlimited(robot: Robot) -> bool:
+    """Whether no joint and no drive has a limit but the ends of its range."""
+    most = bounds(robot)
+    rates = (most.velocity, most.acceleration, most.jerk, most.torque, most.torque_rate)
+    return not robot.drivetrain.limits() and not np.isfinite(rates).any()
+
+
 def rested(early: Planner, planner: Planner, knots: int, low: Attempt) -> Found | None:
     """The branch with joints at rest for a part of the time, where dry friction makes them too hot else; None where that is no help."""
     cool = cooled(early, low, prices(low.problem, low.motion.duration, copper(low.problem, low.motion))(PRICES[-1]))
@@ -138,12 +151,12 @@ def unsearched(problem: MoveProblem) -> Attempt:
     return Attempt(problem, result, motion, np.nan)
 
 
-def short(problem: MoveProblem) -> float:
-    """A duration near the least one, s: of the motion that the joint cubic leads to, or of the joint cubic itself."""
+def short(problem: MoveProblem) -> float | None:
+    """A duration near the least one, s: of the motion that the joint cubic leads to at once; None where it does not."""
     problem = free_problem(replace(problem, supply=COUNTED_LATER, free=True))
     weights = prices(problem, problem.duration, cubic_heat(problem))
     first = Planner(Weights(time=1.0), Options(tolerance=1e-3, iterations=30)).attempt(problem, problem.guess(), weights=weights(PRICES[1]))
-    return first.motion.duration if first.ok else problem.duration
+    return first.motion.duration if first.ok else None
 
 
 def free_problem(problem: MoveProblem) -> MoveProblem:

@@ -127,6 +127,11 @@ class MoveProblem:
         given = {k: velocity(self.robot, v.velocity, "via velocity") for k, v in enumerate(self.move.via, 1) if v.velocity is not None}
         return {0: self.ends.v0, **given, len(self.move.via) + 1: self.ends.v1}
 
+    @property
+    def moving(self) -> bool:
+        """Whether the task gives a velocity other than rest: in another duration its motion is another one, not the same run slower."""
+        return any(np.any(v) for v in self.speeds.values())
+
     @cached_property
     def passing(self) -> np.ndarray:
         """(vias + 2,) parts of the duration at which start, via points and goal are passed: given ones, and a guess where they are free,

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-import numpy as np
-
 from armature.motion.trajectory import Trajectory
 from armature.optimize.certify import ALLOWED, FINER, MEANS, Margin, margins
 from armature.optimize.guess import stretched
@@ -35,9 +33,8 @@ OFTEN = Allowed(0.01, 1e-3, 0.2, 4)  # what few knots exceed and more of them cu
 def run_slower(problem: MoveProblem, motion: Trajectory, allowed: Allowed, most: float = FACTORS[-1]) -> Trajectory | None:
     """The motion, or the same in at most so many times its duration, so that it keeps all limits; None where that fails.
 
-    With ends that move another duration is another motion: these are only tried as they are."""
-    moving = np.abs([problem.ends.v0, problem.ends.v1]).max() > 0.0
-    for factor in FACTORS[:1] if moving else FACTORS:
+    Where the task gives velocities another duration is another motion: these are only tried as they are."""
+    for factor in FACTORS[:1] if problem.moving else FACTORS:
         if factor > most:
             break
         trial = stretched(motion, factor * motion.duration) if factor > 1.0 else motion

@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-import numpy as np
-
 from armature.optimize.driven import Weights
 from armature.optimize.effort import spent
 from armature.optimize.guess import stretched
@@ -25,9 +23,8 @@ SLOWED = "no search for least energy ended within all limits: this is a short mo
 
 
 def short_one(planner: Planner, problem: MoveProblem) -> Attempt | None:
-    """The shortest motion found soon that keeps all limits between knots; None where passing times are given, ends move, or loops close."""
-    moving = np.any([problem.ends.v0, problem.ends.v1])
-    if moving or problem.robot.loops or any(via.at is not None for via in problem.move.via):
+    """The shortest motion found soon that keeps all limits between knots; None with passing times or velocities given, or closed loops."""
+    if problem.moving or problem.robot.loops or any(via.at is not None for via in problem.move.via):
         return None
     hasty = replace(planner, weights=Weights(time=1.0), options=ROUGHLY, budget=spent() + SECONDS, met=None)
     free = free_problem(replace(problem, supply=COUNTED_LATER, free=True))
