@@ -20,6 +20,7 @@ from armature.optimize.interior import Options
 from armature.optimize.lighter import carried_by
 from armature.optimize.move import MoveProblem
 from armature.optimize.plan import Attempt, Planner, greatest_power
+from armature.optimize.result import Status
 from armature.optimize.slower import Allowed, run_slower
 from armature.optimize.solution import Diagnosis
 from armature.optimize.time_scaling import time_scaling
@@ -32,6 +33,7 @@ SHARPENING = 0.15  # seconds of computing for the corners of gears and friction 
 SLOWER = 1.0, 1.5, 2.5, 5.0  # times the duration asked for, in which a lighter payload may be moved
 BORDER = 0.98  # of the shortest duration: less is called too short
 INWARDS = 0.1  # of the way to the shortest motion's passing times: from the nearest ones found to those told
+NEARLY = 1e-4  # rad or m, rad/s or m/s: by which the coolest motion may miss its task
 LOOSE = 1e6  # factor on limits that are left out
 COOLER = 0.98  # of the limit of a mean: up to which a pause or a payload that is told uses it, so that plans are found
 
@@ -151,7 +153,14 @@ def coolest(problem: MoveProblem, motion: Trajectory | None = None) -> Attempt:
         found = planner.attempt(rounded, rounded.guess(start), rigid=True)
         if found.ok:
             return replace(planner, budget=spent() + SHARPENING).best(task, found.motion)
-    return found
+    # a search that has not ended may have met a motion that does the task
+    return replace(found, result=replace(found.result, status=Status.ACCEPTABLE)) if only_hot(found) else found
+
+
+def only_hot(found: Attempt) -> bool:
+    """Whether a motion does the task, and exceeds limits of means only, however its search ended."""
+    over = excesses(found.problem.robot, found.motion) if found.missed < NEARLY else []
+    return found.missed < NEARLY and all(m.limit in MEANS or m.fraction >= -BETWEEN for m in over)
 
 
 def hottest(found: Attempt) -> float:

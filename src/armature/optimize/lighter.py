@@ -41,8 +41,8 @@ PATIENT = replace(ROUGH, iterations=120)
 WARM = replace(ROUGH, warm_barrier=1e-4)
 DOWN = 0.995, 0.7, 0.5, 0.25, 0.01  # parts of the greatest payload at first, until one can be moved
 CALM = 0.1  # price of accelerations, as a part of the joint cubic's heat: motions that jump to and fro break limits between knots
-NEAR = 0.01  # of the payload that can be moved: one so near that cannot be ends the search between them
-MORE = 1.05  # times the payload that can be moved: what another way round is asked for
+NEAR = 0.01  # of the payload that can be moved: how near to it is at last one that cannot be
+MORE = 1.05  # times the payload that can be moved: what another way round is asked for, and how finely until then
 LESS = 0.985  # of the payload: what is near enough to it, and the next one to try where limits are not kept between knots
 WIDE, SHARP = 0.5, 0.05  # widths of gears' corners, of the greatest power: of the search, and of the motion that is told of
 FINER = 4  # points between two knots, at which the exact law is asked
@@ -76,7 +76,10 @@ def greatest_payload(problem: MoveProblem, most: float, seconds: float) -> Moved
     if best is None:  # rows that stretch may lead round what stands in the way, and so may a detour
         tried = (moved(planner, task, sharp, load, masses[0], start, False) for start in (None, *other_ways(task)) if not planner.late)
         best = next((found for found in tried if found is not None and found.mass > 0.0), None)
-    return None if best is None else by_other_ways(planner, task, sharp, load, climbed(planner, task, sharp, load, best, most), most)
+    if best is None:
+        return None
+    best = by_other_ways(planner, task, sharp, load, climbed(planner, task, sharp, load, best, most, MORE - 1.0), most)
+    return climbed(planner, task, sharp, load, best, min(most, MORE * best.rough), NEAR)
 
 
 def by_other_ways(planner: Planner, task: MoveProblem, sharp: MoveProblem, load: Carrier, best: Moved, most: float) -> Moved:
@@ -84,14 +87,19 @@ def by_other_ways(planner: Planner, task: MoveProblem, sharp: MoveProblem, load:
     for motion in other_ways(task):
         more = min(most, MORE * best.rough)
         found = None if planner.late or more < MORE**0.5 * best.rough else moved(planner, task, sharp, load, more, motion)
-        best = climbed(planner, task, sharp, load, found, most) if found is not None and found.mass > best.mass else best
+        if found is not None and found.mass > best.mass:
+            best = climbed(planner, task, sharp, load, found, most, MORE - 1.0, (found.rough + most) / 2)
     return best
 
 
-def climbed(planner: Planner, task: MoveProblem, sharp: MoveProblem, load: Carrier, best: Moved, most: float) -> Moved:
-    """From a payload that can be moved to heavier ones, each from the last motion: the most, kg, first, and nearer ones if that fails."""
-    high, mass = most, most
-    while high - best.rough > NEAR * best.rough and not planner.late:
+def climbed(
+    planner: Planner, task: MoveProblem, sharp: MoveProblem, load: Carrier, best: Moved, most: float, near: float, first: float = 0.0
+) -> Moved:
+    """From a payload that can be moved to heavier ones, kg, each from the last motion: the first or the most, then nearer ones.
+
+    near: of the payload that can be moved; one so near that cannot be ends the search between them."""
+    high, mass = most, first or most
+    while high - best.rough > near * best.rough and not planner.late:
         found = moved(planner, task, sharp, load, mass, best.found)
         best, high = (found, high) if found is not None and found.mass > best.mass else (best, mass)
         mass = (best.rough + high) / 2

@@ -122,13 +122,18 @@ class Attempt:
     @property
     def runs(self) -> bool:
         """Whether the motion does the task and keeps all limits, however the search ended."""
+        torn = self.problem.robot.loops and any(v.name.startswith("the dynamics") for v in self.result.violations)
+        return not torn and self.missed < ARRIVED and (self.worst is None or self.worst.fraction >= -ENOUGH)
+
+    @property
+    def missed(self) -> float:
+        """By what the motion misses its task's places and end velocities, and places its accelerations, rad or m, rad/s or m/s."""
         task, motion = self.problem, self.motion
-        torn = task.robot.loops and any(v.name.startswith("the dynamics") for v in self.result.violations)
-        if not np.all(np.isfinite(motion.q)) or torn:
-            return False
+        if not np.all(np.isfinite(motion.q)):
+            return np.inf
         off = [motion.q[[0, *task.knots]] - task.points, motion.v[[0, -1]] - [task.ends.v0, task.ends.v1]]
         off += [] if task.robot.loops else defects(motion)
-        return max(np.abs(x).max() for x in off) < ARRIVED and (self.worst is None or self.worst.fraction >= -ENOUGH)
+        return max(float(np.abs(x).max()) for x in off)
 
     @property
     def losses(self) -> float:
