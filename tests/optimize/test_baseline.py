@@ -1,5 +1,7 @@
 """The ordinary motion that a plan is compared with does the same task: via points, velocities given there, closed loops."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from linkages import ends, four_bar
@@ -8,7 +10,9 @@ import armature as arm
 from armature.dynamics.closed_loops import loop_rows
 from armature.optimize.baseline import baseline
 from armature.optimize.certify import worst_margin
+from armature.optimize.driven import Weights
 from armature.optimize.loop_move import move_problem
+from armature.optimize.plan import Planner
 from armature.optimize.slower import Allowed, run_slower
 
 START, MIDDLE, GOAL = np.array([0.2, 0.3]), np.array([0.7, 0.2]), np.array([1.0, -0.5])
@@ -54,3 +58,10 @@ def test_a_motion_whose_velocities_are_given_is_not_run_slower(velocity, slower)
     slow = arm.library("planar2").with_limits({"elbow": {"velocity": 0.99 * float(np.abs(motion.v[:, 1]).max())}})
     found = run_slower(move_problem(slow, task, None, 40), motion, Allowed())
     assert (found.duration > 0.9) if slower else found is None
+
+
+def test_a_motion_that_passes_a_via_point_at_another_velocity_does_not_do_the_task():
+    task = lambda v: arm.Move(START, GOAL, 1.5, via=[arm.Via(MIDDLE, at=0.7, velocity=v)])
+    problems = [move_problem(arm.library("planar2"), task(v), None, 20) for v in (0.1, 0.2)]
+    found = Planner(Weights(energy=1.0)).best(problems[0])
+    assert found.runs and not replace(found, problem=problems[1]).runs

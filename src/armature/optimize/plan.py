@@ -131,7 +131,8 @@ class Attempt:
         task, motion = self.problem, self.motion
         if not np.all(np.isfinite(motion.q)):
             return np.inf
-        off = [motion.q[[0, *task.knots]] - task.points, motion.v[[0, -1]] - [task.ends.v0, task.ends.v1]]
+        at = [0, *task.knots]
+        off = [motion.q[at] - task.points, *(motion.v[at[k]] - v for k, v in task.speeds.items())]
         off += [] if task.robot.loops else defects(motion)
         return max(float(np.abs(x).max()) for x in off)
 
