@@ -11,7 +11,7 @@ payloads, and little of this one.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -42,6 +42,7 @@ WARM = replace(ROUGH, warm_barrier=1e-4)
 DOWN = 0.995, 0.7, 0.5, 0.25, 0.01  # parts of the greatest payload at first, until one can be moved
 CALM = 0.1  # price of accelerations, as a part of the joint cubic's heat: motions that jump to and fro break limits between knots
 NEAR = 0.01  # of the payload that can be moved: how near to it is at last one that cannot be
+ROUND = 0.25  # of the time: for detours with nearly all of the payload
 MORE = 1.05  # times the payload that can be moved: what another way round is asked for, and how finely until then
 LESS = 0.985  # of the payload: what is near enough to it, and the next one to try where limits are not kept between knots
 WIDE, SHARP = 0.5, 0.05  # widths of gears' corners, of the greatest power: of the search, and of the motion that is told of
@@ -70,16 +71,22 @@ def greatest_payload(problem: MoveProblem, most: float, seconds: float) -> Moved
     if load is None or load.mass <= 0.0 or most <= 0.0:
         return None
     task, sharp = (replace(rough(problem), smooth=rounded(problem, width)) for width in (WIDE, SHARP))
-    masses = first_masses(task, load, most)
-    tried = (moved(planner, task, sharp, load, mass, None) for mass in masses if not planner.late)
-    best = next((found for found in tried if found is not None and found.mass > 0.0), None)
-    if best is None:  # rows that stretch may lead round what stands in the way, and so may a detour
-        tried = (moved(planner, task, sharp, load, masses[0], start, False) for start in (None, *other_ways(task)) if not planner.late)
-        best = next((found for found in tried if found is not None and found.mass > 0.0), None)
+    top, *less = first_masses(task, load, most)
+    round_about = replace(planner, budget=spent() + ROUND * seconds)
+    best = first_moved(round_about, task, sharp, load, ((top, motion) for motion in (None, *other_ways(task))))
+    best = best or first_moved(planner, task, sharp, load, ((mass, None) for mass in less))
     if best is None:
         return None
     best = by_other_ways(planner, task, sharp, load, climbed(planner, task, sharp, load, best, most, MORE - 1.0), most)
     return climbed(planner, task, sharp, load, best, min(most, MORE * best.rough), NEAR)
+
+
+def first_moved(
+    planner: Planner, task: MoveProblem, sharp: MoveProblem, load: Carrier, starts: Iterable[tuple[float, Trajectory | None]]
+) -> Moved | None:
+    """The first of these payloads, kg, that can be moved, each sought from a motion or the joint cubic; None where none is in time."""
+    tried = (moved(planner, task, sharp, load, mass, motion) for mass, motion in starts if not planner.late)
+    return next((found for found in tried if found is not None and found.mass > 0.0), None)
 
 
 def by_other_ways(planner: Planner, task: MoveProblem, sharp: MoveProblem, load: Carrier, best: Moved, most: float) -> Moved:
@@ -88,21 +95,19 @@ def by_other_ways(planner: Planner, task: MoveProblem, sharp: MoveProblem, load:
         more = min(most, MORE * best.rough)
         found = None if planner.late or more < MORE**0.5 * best.rough else moved(planner, task, sharp, load, more, motion)
         if found is not None and found.mass > best.mass:
-            best = climbed(planner, task, sharp, load, found, most, MORE - 1.0, (found.rough + most) / 2)
+            best = climbed(planner, task, sharp, load, found, most, MORE - 1.0)
     return best
 
 
-def climbed(
-    planner: Planner, task: MoveProblem, sharp: MoveProblem, load: Carrier, best: Moved, most: float, near: float, first: float = 0.0
-) -> Moved:
-    """From a payload that can be moved to heavier ones, kg, each from the last motion: the first or the most, then nearer ones.
+def climbed(planner: Planner, task: MoveProblem, sharp: MoveProblem, load: Carrier, best: Moved, most: float, near: float) -> Moved:
+    """From a payload that can be moved to heavier ones, kg, each from the last motion, by halving what is left up to those that cannot be.
 
     near: of the payload that can be moved; one so near that cannot be ends the search between them."""
-    high, mass = most, first or most
+    high = most
     while high - best.rough > near * best.rough and not planner.late:
+        mass = (best.rough + high) / 2
         found = moved(planner, task, sharp, load, mass, best.found)
         best, high = (found, high) if found is not None and found.mass > best.mass else (best, mass)
-        mass = (best.rough + high) / 2
     return best
 
 
@@ -137,23 +142,21 @@ def calm(problem: MoveProblem) -> Weights:
     return Weights(heat=1.0, acceleration=CALM * max(cubic_heat(problem), 1.0) / size if size else 0.0)
 
 
-def moved(
-    planner: Planner, task: MoveProblem, sharp: MoveProblem, load: Carrier, mass: float, near: Near, rigid: bool = True
-) -> Moved | None:
+def moved(planner: Planner, task: MoveProblem, sharp: MoveProblem, load: Carrier, mass: float, near: Near) -> Moved | None:
     """A motion with about this payload, kg, from a lighter one's or the joint cubic; None where there is none even in rounded corners.
 
-    rigid: searches end when their rows begin to stretch."""
-    found = roughly(planner, task, load, mass, near, rigid)
+    Searches end when their rows begin to stretch: lighter payloads and other ways lead round what is in the way."""
+    found = roughly(planner, task, load, mass, near)
     return None if found is None else firm(planner, sharp, load, mass, found)
 
 
-def roughly(planner: Planner, problem: MoveProblem, load: Carrier, mass: float, near: Near, rigid: bool = True) -> Attempt | None:
+def roughly(planner: Planner, problem: MoveProblem, load: Carrier, mass: float, near: Near) -> Attempt | None:
     """A motion with this payload, kg; None where none is found."""
     task = replace(problem, robot=reloaded(problem.robot, load, mass))
     starts: list[tuple[Any, Options]] = [(task.guess(near if isinstance(near, Trajectory) else None), PATIENT)]
     if isinstance(near, Attempt):
         starts = [(carried(near.result, near.motion, task), WARM), (task.guess(near.motion), ROUGH)]
-    tried = (planner.attempt(task, start, options, rigid=rigid) for start, options in starts)
+    tried = (planner.attempt(task, start, options, rigid=True) for start, options in starts)
     return next((attempt for attempt in tried if attempt.meets), None)
 
 
