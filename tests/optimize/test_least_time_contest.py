@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from armature.optimize.by_durations import by_plans
+from armature.optimize import min_time
+from armature.optimize.by_durations import PATIENT, UPWARDS, by_plans
 from armature.optimize.certify import certify
 from armature.optimize.contest import LITTLE, contested
 from armature.optimize.driven import Weights
@@ -15,6 +16,7 @@ from armature.optimize.loop_move import move_problem
 from armature.optimize.mend import SHARE, deepened, mended
 from armature.optimize.min_time import free_problem, minimize_time
 from armature.optimize.plan import Planner
+from armature.optimize.result import Status
 from armature.optimize.task import Move, Via
 from armature.robot.library import library
 
@@ -76,3 +78,26 @@ def test_plans_of_given_durations_lead_past_a_stop_that_can_hardly_be_held():
     found = by_plans(Planner(Weights(time=1.0)), problem, 2.8)
     assert found is not None and kept(found[0]) and found[0].motion.duration < 3.0
     assert certify(robot, found[0].motion).within_limits
+
+
+@pytest.mark.parametrize("reached", [True, False])
+def test_a_motion_that_only_exceeds_limits_between_knots_leads_to_patient_plans(reached, monkeypatch):
+    """Where plans found soon keep no limits, longer durations are given more computing; not where no motion reaches the goal at all."""
+    robot = library("planar2").with_payload(0.5)
+    problem = free_problem(move_problem(robot, PLANAR, "regenerative", 20, free=True))
+    planner = Planner(Weights(heat=1.0), Options(tolerance=1e-4, iterations=60))
+    timed = replace(problem, free=False, move=replace(PLANAR, duration=2.0))
+    found = planner.attempt(timed, timed.guess())
+    assert found.ok
+    best = found if reached else replace(found, result=replace(found.result, status=Status.INFEASIBLE))
+    calls = []
+
+    def plans(planner, problem, first, upwards=UPWARDS, each=0.0):
+        calls.append((min(upwards), each))
+        return (found, ["patient"]) if each == PATIENT else None
+
+    monkeypatch.setattr(min_time, "by_durations", lambda *_: None)
+    monkeypatch.setattr(min_time, "by_plans", plans)
+    _, notes = min_time.settled(planner, problem, best, ["before"])
+    assert notes == (["patient"] if reached else ["before"])
+    assert calls == [(1.0, 0.0), (1.3, PATIENT)][: 1 + reached]

@@ -28,7 +28,7 @@ CLOSE = 1.003  # ratio of a possible to an impossible duration at which the sear
 QUICK = Options(tolerance=1e-5, iterations=80)
 WARM = Options(tolerance=1e-5, iterations=60, warm_barrier=NEAR)
 LESS = 0.9, 0.97  # of a planned duration: the next one, as long as there is a plan
-SOON = 1.5  # seconds of computing for each plan
+SOON, PATIENT = 1.5, 6.0  # seconds of computing for each plan; for each, where none was found so soon
 CORNERS = (0.3, 0.1, 0.03)  # widths of gears' corners, as parts of the first one
 DRAWS = 6  # times that knots are doubled or a limit is drawn in
 
@@ -54,25 +54,26 @@ def by_durations(
     return best
 
 
-def by_plans(planner: Planner, problem: MoveProblem, first: float) -> Found | None:
+def by_plans(planner: Planner, problem: MoveProblem, first: float, upwards: Sequence[float] = UPWARDS, each: float = SOON) -> Found | None:
     """The shortest of some durations for which a plan of least energy keeps all limits; None where none of them does.
 
-    Plans are slower than searches for the coolest motion, but find their way past stops that can hardly be held and around zigzags."""
+    Plans are slower than searches for the coolest motion, but find their way past stops that can hardly be held and around zigzags.
+    upwards: multiples of the first duration, s, to try.  each: seconds of computing for each plan."""
     search = replace(planner, weights=Weights(energy=1.0), options=None)
-    tried = (planned_in(search, problem, factor * first) for factor in UPWARDS if not planner.late)
+    tried = (planned_in(search, problem, factor * first, each) for factor in upwards if not planner.late)
     best = next((found for found in tried if found is not None), None)
     for part in LESS if best is not None else ():
         while best is not None and not planner.late:
-            shorter = planned_in(search, problem, part * best[0].motion.duration)
+            shorter = planned_in(search, problem, part * best[0].motion.duration, each)
             if shorter is None:
                 break
             best = shorter
     return best
 
 
-def planned_in(planner: Planner, problem: MoveProblem, duration: float) -> Found | None:
-    """A plan of this duration that keeps all limits, found soon; None where there is none."""
-    soon = replace(planner, budget=spent() + SOON)
+def planned_in(planner: Planner, problem: MoveProblem, duration: float, seconds: float = SOON) -> Found | None:
+    """A plan of this duration that keeps all limits, found in so many seconds of computing; None where there is none."""
+    soon = replace(planner, budget=spent() + seconds)
     found = soon.plan(replace(problem, free=False, move=replace(problem.move, duration=duration)))
     return found if found[0].ok and found[0].runs else None
 

@@ -19,7 +19,7 @@ from armature.errors import ArgumentError, check_count
 from armature.motion.trajectory import Trajectory
 from armature.optimize.anew import alike, other_ways, shortest_way
 from armature.optimize.answer import check_search, check_task, solution
-from armature.optimize.by_durations import Found, by_durations, by_plans
+from armature.optimize.by_durations import PATIENT, UPWARDS, Found, by_durations, by_plans
 from armature.optimize.certify import margins
 from armature.optimize.contest import contested
 from armature.optimize.diagnose import between_knots, diagnose
@@ -47,7 +47,9 @@ PRICES = (10.0, 3.0, 1.0)  # of jerk, in units that make about 1 % of the durati
 OTHER_PRICES = (1.0, 1e3)  # where the first one leads to nothing
 LOWER = (0.3, 0.1)  # prices at which branches are compared
 COUNTED_LATER = "regenerative"  # the supply does not matter for the time: the simplest one is solved with
-PATIENCE = 4.0, 8.0  # seconds of computing for the coolest motions of given durations, and for plans, where nothing else leads to anything
+# seconds of computing for the coolest motions of given durations, and for plans, where nothing else leads to anything; for patient plans of
+# longer durations, where a motion was found that only exceeds limits between knots
+PATIENCE = 4.0, 8.0, 12.0
 CHOSEN = "the passing times that the task gives are left free: the shortest motion chooses its own"
 EARLY = 0.4, 0.6  # of the time allowed: for the search of branches, and for something shorter
 ROUGH = Options(tolerance=1e-4, iterations=100)  # of branches
@@ -238,5 +240,8 @@ def settled(planner: Planner, problem: MoveProblem, best: Attempt, notes: list[s
     known = best.motion if best.ok else None
     first = known.duration if known is not None else problem.duration
     allowed = lambda seconds: replace(planner, budget=spent() + seconds)
-    found = by_durations(allowed(PATIENCE[0]), problem, first, known)
-    return found or by_plans(allowed(PATIENCE[1]), replace(problem, N=min(problem.N, COARSE)), first) or (best, notes)
+    coarse = replace(problem, N=min(problem.N, COARSE))
+    found = by_durations(allowed(PATIENCE[0]), problem, first, known) or by_plans(allowed(PATIENCE[1]), coarse, first)
+    if found is None and known is not None:
+        found = by_plans(allowed(PATIENCE[2]), coarse, first, UPWARDS[2:], PATIENT)
+    return found or (best, notes)
