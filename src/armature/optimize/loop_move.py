@@ -85,7 +85,7 @@ class LoopMove(MoveProblem):
         room = {free.index(j): distance for j, distance in self.room.items() if j in free}
         return FreeMove(
             stand_in, task, self.supply, self.N, self.free, self.smooth, directions, still, tighter, self.passed_first, level, room,
-            model=driven,
+            outset=tuple(free.index(j) for j in self.outset if j in free), model=driven,
         )  # fmt: skip
 
     @cached_property
