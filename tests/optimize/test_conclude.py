@@ -7,7 +7,7 @@ import pytest
 
 from armature.optimize import lighter
 from armature.optimize.certify import margins
-from armature.optimize.conclude import CALMING, CUBIC, KEPT, PURSE, Watch, calmer, hurried, keeps, known, no_worse
+from armature.optimize.conclude import CALMING, CUBIC, GIVEN, KEPT, PURSE, Watch, calmer, from_given, hurried, keeps, known, no_worse
 from armature.optimize.driven import Weights
 from armature.optimize.earlier import nearest_passing, warped
 from armature.optimize.effort import spent
@@ -127,6 +127,22 @@ def test_the_shortest_motion_run_slower_is_the_last_resort():
     assert run_in(planner, replace(problem, move=Move(START, GOAL, 0.8 * short.motion.duration)), short) is None
     assert short_one(planner, MoveProblem(ARM, Move(START, GOAL, 1.0, start_velocity=0.1))) is None
     assert short_one(planner, MoveProblem(ARM, Move(START, GOAL, 1.0, via=[Via(WAY, at=0.5)]))) is None
+
+
+def test_a_motion_given_that_does_the_task_is_a_plan_where_no_search_ends():
+    robot = library("planar2")
+    given = minimize_energy(robot, Move([0.2, 0.4], [1.0, -0.5], 1.0)).trajectory
+    planner = Planner(Weights(energy=1.0))
+    for duration, possible in ((1.3, True), (0.1, False)):
+        problem = MoveProblem(robot, Move([0.2, 0.4], [1.0, -0.5], duration), None, 100)
+        found = from_given(planner, Watch(problem, None, given))
+        assert (found is not None) == possible
+        if found is not None:
+            plan, notes = found
+            assert plan.ok and plan.runs and notes == [GIVEN]
+            assert plan.motion.duration == pytest.approx(duration)
+    other = from_given(planner, Watch(MoveProblem(robot, Move([0.2, 0.4], [1.0, -0.4], 1.3), None, 100), None, given))
+    assert other is not None and other[0].motion.q[-1] == pytest.approx([1.0, -0.4])  # bent to the task's own ends
 
 
 def test_what_exceeds_limits_is_run_slower_until_it_keeps_them_or_not_at_all():

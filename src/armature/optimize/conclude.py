@@ -44,6 +44,7 @@ SAME = 1e-6  # of the duration
 CHEAPER = 2e-3  # of the energy: by which the joint cubic must cost less than a plan to be taken instead
 NOT_LEAST = "no search for least energy ended within all limits: this is the cheapest motion met that keeps them"
 CUBIC = "no search found anything cheaper than the joint cubic"
+GIVEN = "no search for least energy ended within all limits: this is the motion given, run in the time asked for"
 LOOK = 0.8  # seconds of computing, about, to find the shortest motion
 PASSING = 0.4  # the same for passing times that can be met
 USED_UP = 0.05  # what is left of the limit of a mean that is in the way
@@ -59,10 +60,10 @@ class Watch:
 
     fastest: the shortest motion.  passed: passing times that can be met.  weight: of a payload that the joint cubic cannot move.
     possible: whether a motion is known that does the task, or nothing speaks against it.  sure: one to fall back on, where it was needed.
-    purse: of what searches count (`effort.spent`), s, until a motion is known that does the task."""
+    purse: of what searches count (`effort.spent`), s, until a motion is known that does the task.  given: a motion to start from."""
 
-    def __init__(self, problem: MoveProblem, callback: Callable | None) -> None:
-        self.problem, self.callback, self.stopped = problem, callback, False
+    def __init__(self, problem: MoveProblem, callback: Callable | None, given: Trajectory | None = None) -> None:
+        self.problem, self.callback, self.stopped, self.given = problem, callback, False, given
         self.looked, self.begun, self.until, self.purse = False, spent(), math.inf, spent() + PURSE
         self.fastest: Attempt | None = None
         self.passed: Passed | None = None
@@ -169,7 +170,7 @@ def concluded(planner: Planner, watch: Watch, search: Callable[[], Plan]) -> tup
     watch.look()
     if cool is None and heated(problem, watch.fastest):
         cool = coolest(problem, watch.fastest.motion if watch.fastest is not None and watch.fastest.ok else None)
-    other = from_others(planner, watch, cool) or from_short(planner, watch)
+    other = from_others(planner, watch, cool) or from_short(planner, watch) or from_given(planner, watch)
     if other is not None:
         plan, told = no_worse(planner, problem, *other)
         return plan, [*told, *filter(None, [str(whirling(best) or "")])], None
@@ -200,11 +201,28 @@ def from_short(planner: Planner, watch: Watch) -> Plan | None:
     if watch.stopped or not (watch.possible or watch.fits) or planner.left() == 0.0:
         return None
     watch.grant(math.inf)
-    short = short_one(planner, watch.problem)
-    if short is not None and short.motion.duration > watch.problem.duration:
-        watch.fastest, short = short, None
-    found = run_in(planner, watch.problem, short) if short is not None else None
-    return None if found is None else (found, [found.note])
+    for start in (None, *([watch.fastest.motion] if watch.fastest is not None and watch.fits else [])):
+        short = short_one(planner, watch.problem, start)
+        if short is not None and short.motion.duration > watch.problem.duration:
+            watch.fastest = short
+            return None
+        found = run_in(planner, watch.problem, short) if short is not None else None
+        if found is not None:
+            return found, [found.note]
+    return None
+
+
+def from_given(planner: Planner, watch: Watch) -> Plan | None:
+    """The motion that the search was given to start from, run in the time asked for; None where it breaks limits then."""
+    if watch.given is None or watch.problem.moving or watch.stopped:
+        return None
+    found = as_it_is(planner, watch.problem, stretched(watch.given, watch.problem.duration))
+    return (replace(found, note=GIVEN), [GIVEN]) if found.ok else None
+
+
+def as_it_is(planner: Planner, problem: MoveProblem, motion: Trajectory | None = None) -> Attempt:
+    """A motion, the joint cubic by default, without a search; not ok where it does not do the task within all limits."""
+    return replace(planner, deadline=time.perf_counter()).attempt(problem, problem.guess(motion)).anyhow()
 
 
 def no_worse(planner: Planner, problem: MoveProblem, best: Attempt, notes: list[str]) -> Plan:
@@ -213,9 +231,9 @@ def no_worse(planner: Planner, problem: MoveProblem, best: Attempt, notes: list[
         return best, notes
     if planner.value(problem, problem.straight) > best.value - CHEAPER * abs(best.value):
         return best, notes
-    as_it_is = replace(planner, deadline=time.perf_counter()).attempt(problem, problem.guess()).anyhow()
-    better = as_it_is.ok and as_it_is.value < best.value
-    return (replace(as_it_is, note=CUBIC), [CUBIC]) if better else (best, notes)
+    cubic = as_it_is(planner, problem)
+    better = cubic.ok and cubic.value < best.value
+    return (replace(cubic, note=CUBIC), [CUBIC]) if better else (best, notes)
 
 
 def known(planner: Planner, problem: MoveProblem, starts: list[Attempt]) -> Plan | None:

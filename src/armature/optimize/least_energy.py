@@ -62,7 +62,7 @@ def minimize_energy(
     diagnosis = forbidden(robot, task)
     if diagnosis is not None:
         return solution(unsearched(problem), diagnosis, [], time.perf_counter() - begin)
-    watch = Watch(problem, callback)
+    watch = Watch(problem, callback, guess.trajectory if isinstance(guess, Solution) else guess)
     ends = None if deadline is None else begin + deadline
     search_on = thorough if thorough is not None or guess is None else False
     budget = None if thorough else spent() + LONGEST
