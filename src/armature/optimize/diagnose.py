@@ -270,7 +270,9 @@ def relaxed(best: Attempt, fastest: Trajectory | None) -> Diagnosis:
     """What the motion of least violation exceeds. fastest: a motion that keeps all limits in a shorter time, if there is one."""
     robot, motion = best.problem.robot, best.motion
     worst = worst_excess(robot, motion) if np.all(np.isfinite(motion.q)) else None
-    remedy = durations_of(robot, fastest) if fastest is not None else "Relax this limit, or choose other end points."
+    longer = "" if best.problem.free else "Give it more time (minimize_time searches for the least), or "
+    otherwise = f"{longer}{'relax' if longer else 'Relax'} this limit, or choose other end points."
+    remedy = durations_of(robot, fastest) if fastest is not None else otherwise
     if worst is not None and worst.limit in MEANS and fastest is None and (lighter := cool_load(best)) is not None:
         mass, T, less = lighter
         helps = f"a payload of {mass:.4g} kg moved in {T:.4g} s would do"
