@@ -3,11 +3,10 @@
 import re
 import sys
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
-from armature.optimize import loops, newton
+from armature.optimize import loops, newton, rows
 
 FOLDER = Path(loops.__file__).parent
 
@@ -22,26 +21,16 @@ def test_a_change_in_any_file_of_loops_makes_all_that_is_kept_of_them_stale():
             assert set([other[0]] if other[0] else other[1].split(", ")) <= set(loops.files)
 
 
-class Pair(NamedTuple):
-    a: np.ndarray
-    n: int
-
-
-@loops.loop
-def add(pair):
-    for i in range(pair.a.size):
-        pair.a[i] += pair.n
-    return pair.n
-
-
 def test_what_is_held_is_the_same_array_for_loops_and_for_python():
-    a = np.arange(3.0)
-    held = loops.hold(Pair(a, 2))
-    assert add(held) == 2
-    np.testing.assert_array_equal(a, [2.0, 3.0, 4.0])
-    a[0] = 7.0
-    add(held)
-    assert a[0] == 9.0
-    kept = sys.getrefcount(a)
+    """Of a type that the solver holds: what numba keeps on disk must be readable without the tests."""
+    z, v, gap = np.arange(4.0).reshape(2, 2), np.zeros(4), np.zeros((1, 1))
+    held = loops.hold(newton.Point(z, np.zeros(0), np.zeros((2, 1)), v, gap, rows.empty_rows(4)))
+    t, f = np.zeros((2, 0)), np.array([[5.0]])
+    assert newton.complete(held, t, f, 2) == 3.0  # |f − x₁|
+    np.testing.assert_array_equal(v, z.ravel())
+    assert gap[0, 0] == 3.0
+    z[1, 0] = 4.0
+    assert newton.complete(held, t, f, 2) == 1.0
+    kept = sys.getrefcount(z)
     del held
-    assert sys.getrefcount(a) == kept - 1  # the array goes with the last who holds it
+    assert sys.getrefcount(z) == kept - 1  # the array goes with the last who holds it
