@@ -141,8 +141,12 @@ def test_a_motion_given_that_does_the_task_is_a_plan_where_no_search_ends():
             plan, notes = found
             assert plan.ok and plan.runs and notes == [GIVEN]
             assert plan.motion.duration == pytest.approx(duration)
-    other = from_given(planner, Watch(MoveProblem(robot, Move([0.2, 0.4], [1.0, -0.4], 1.3), None, 100), None, given))
-    assert other is not None and other[0].motion.q[-1] == pytest.approx([1.0, -0.4])  # bent to the task's own ends
+    elsewhere = MoveProblem(robot, Move([0.2, 0.4], [1.0, -0.4], 1.3), None, 100)
+    assert from_given(planner, Watch(elsewhere, None, given)) is None  # it does not go there
+    at_end = robot.with_limits({name: {"lower": float(q)} for name, q in zip(robot.joint_names, given.q.min(0))})
+    task = MoveProblem(at_end, Move([0.2, 0.4], [1.0, -0.5], 1.3), None, 60)
+    found = from_given(planner, Watch(task, None, given))
+    assert found is not None and found[0].motion.q.min(0) == pytest.approx(given.q.min(0))  # as it is, up to its limits
 
 
 def test_what_exceeds_limits_is_run_slower_until_it_keeps_them_or_not_at_all():

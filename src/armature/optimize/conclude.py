@@ -216,8 +216,11 @@ def from_given(planner: Planner, watch: Watch) -> Plan | None:
     """The motion that the search was given to start from, run in the time asked for; None where it breaks limits then."""
     if watch.given is None or watch.problem.moving or watch.stopped:
         return None
-    found = as_it_is(planner, watch.problem, stretched(watch.given, watch.problem.duration))
-    return (replace(found, note=GIVEN), [GIVEN]) if found.ok else None
+    motion = stretched(watch.given, watch.problem.duration)
+    own = replace(watch.problem, N=len(motion) - 1)
+    found = as_it_is(planner, own, motion)  # pushed away from its bounds, which the motion itself need not be
+    found = replace(found, motion=motion, exact=partial(planner.value, watch.problem, motion)).anyhow()
+    return (replace(found, note=GIVEN), [GIVEN]) if found.ok and found.runs else None
 
 
 def as_it_is(planner: Planner, problem: MoveProblem, motion: Trajectory | None = None) -> Attempt:
