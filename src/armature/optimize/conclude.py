@@ -158,7 +158,7 @@ def concluded(planner: Planner, watch: Watch, search: Callable[[], Plan]) -> tup
             told = least_hot((best, cool)) if max(hottest(cool), hottest(best)) < -NEARLY else None
             if told is not None:
                 watch.look()  # a shorter motion that is cool would be a start
-                if not watch.fits:
+                if not watch.fits and watch.given is None:
                     return best, notes, told
         elif hurried(problem):
             watch.look()
