@@ -43,9 +43,7 @@ def status(best: Attempt, diagnosis: Diagnosis | None) -> Status:
 
 def arrives(best: Attempt) -> bool:
     """Whether a motion begins, passes and ends where it has to, to what a certificate allows of its way: a tolerance may be wider."""
-    problem, motion = best.problem, best.motion
-    off = np.abs(motion.q[[0, *problem.knots]] - problem.points).max()
-    return bool(off <= max(TRACKING * problem.way, EXACTLY))
+    return best.beside <= max(TRACKING * best.problem.way, EXACTLY)
 
 
 def check_task(robot: Robot, task: Move, timed: bool = True) -> None:

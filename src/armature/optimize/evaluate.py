@@ -48,7 +48,8 @@ class Sizes:
 class Point:
     """An iterate and its function values. z: (N+1, nz), u_N = 0; lam: (N+1, nx), lam[0] = 0; v: (R,) values of the rows.
 
-    xi, omega: (N, …) arguments and values of the shared inner function at all points of the steps.  memory: what all of these are views of.
+    xi, omega: (N, …) arguments and values of the shared inner function at all points of the steps.
+    memory: what all of these are views of.  held: what loops need of it (loops.py).
     """
 
     memory: np.ndarray

@@ -25,7 +25,7 @@ def loop(function: Callable) -> Any:
 
 
 def inner(function: Callable) -> Any:
-    """A compiled loop that other loops call: to call it from Python as well would take twice as long to compile."""
+    """A compiled loop that other loops call: what Python needs to call it too takes its time to compile."""
     return stamped(njit(**how, **unseen)(function))
 
 

@@ -126,13 +126,18 @@ class Attempt:
         return not torn and self.missed < ARRIVED and (self.worst is None or self.worst.fraction >= -ENOUGH)
 
     @property
+    def beside(self) -> float:
+        """By what the motion misses the places where it has to begin, pass and end, rad or m."""
+        return float(np.abs(self.motion.q[[0, *self.problem.knots]] - self.problem.points).max())
+
+    @property
     def missed(self) -> float:
         """By what the motion misses its task's places and end velocities, and places its accelerations, rad or m, rad/s or m/s."""
         task, motion = self.problem, self.motion
         if not np.all(np.isfinite(motion.q)):
             return np.inf
         at = [0, *task.knots]
-        off = [motion.q[at] - task.points, *(motion.v[at[k]] - v for k, v in task.speeds.items())]
+        off = [np.array(self.beside), *(motion.v[at[k]] - v for k, v in task.speeds.items())]
         off += [] if task.robot.loops else defects(motion)
         return max(float(np.abs(x).max()) for x in off)
 
