@@ -13,7 +13,7 @@ from numba import njit, types
 from numba.experimental import structref
 from numba.extending import overload
 
-how: dict[str, Any] = {"cache": True, "fastmath": {"contract", "reassoc", "nsz", "arcp"}, "error_model": "numpy"}
+how: dict[str, Any] = {"cache": True, "nogil": True, "fastmath": {"contract", "reassoc", "nsz", "arcp"}, "error_model": "numpy"}
 unseen: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # by Python
 files = ("loops", "rows", "riccati", "border", "local", "system", "newton")
 written = hashlib.sha256(b"".join(Path(__file__).with_name(f"{name}.py").read_bytes() for name in files)).hexdigest()

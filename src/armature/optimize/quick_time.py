@@ -40,10 +40,18 @@ UPWARDS = 1.15, 1.5, 2.3, 3.5, 5.0, 8.0  # times the duration asked for
 CUBIC = 0.3, 1.0, 1.5  # times the one at which the joint cubic keeps its limits: the least that is tried then, and others that are
 
 
-def shortest(problem: MoveProblem, seconds: float, callback: Callable | None = None, enough: float = 0.0, slower: bool = True) -> Attempt:
+def shortest(
+    problem: MoveProblem,
+    seconds: float,
+    callback: Callable | None = None,
+    enough: float = 0.0,
+    slower: bool = True,
+    challenges: int = CHALLENGES,
+) -> Attempt:
     """The shortest motion found in so many seconds of computing, roughly: to about 1 %.
 
-    enough: s; the first motion that takes no longer ends the search.  slower: whether slower motions are tried where this fails."""
+    enough: s; the first motion that takes no longer ends the search.  slower: whether slower motions are tried where this fails.
+    challenges: times that something clearly shorter is looked for; 0 for the end of the first branch."""
     asked, problem = problem.duration, free_problem(replace(problem, supply=COUNTED_LATER, free=True))
     planner = Planner(Weights(time=1.0), SOON, callback, budget=spent() + seconds)
     hasty = replace(planner, callback=planner.unless_stretched, budget=spent() + HALF * seconds)
@@ -58,7 +66,7 @@ def shortest(problem: MoveProblem, seconds: float, callback: Callable | None = N
     if best.motion.duration <= enough:
         return best
     doubts = replace(planner, budget=spent() + DOUBT * seconds)
-    for _ in range(CHALLENGES):
+    for _ in range(challenges):
         found = clearly_faster(doubts, replace(problem, N=min(problem.N, COARSE)), best)
         better = sharpened(planner, problem, found, *PRICES) if found is not None else None
         if better is None or better.motion.duration >= best.motion.duration:

@@ -175,11 +175,12 @@ class Sweep:
             mine, near, T = best[k], best[k + side], float(durations[k])
             if mine is None or near is None or abs(np.log(near.motion.duration / T)) > np.log(FAR):
                 continue
-            beyond = best[k + 2 * side] if 0 <= k + 2 * side < len(best) else None
-            if beyond is not None and mine.value < told([near, beyond], T) + 0.5 * CLEAR * abs(mine.value):
+            enough = 0.5 * CLEAR * max(abs(mine.value), abs(mine.losses))
+            beyond = [a for i in (1, 2, 3) if 0 <= k + i * side < len(best) and (a := best[k + i * side]) is not None]
+            if len(beyond) > 1 and told(beyond, T) > mine.value - enough:
                 continue  # nothing is expected from there
             stretched = blended(self.at(T), [near])
-            if stretched.value > mine.value - CLEAR * abs(mine.value):
+            if stretched.value > mine.value - 2 * enough:
                 continue
             if self.kept(stretched, [near]):  # where joints stand, a search from there may end at a worse motion
                 best[k] = better(better(mine, self.warm(T, near)), self.counted(stretched))
