@@ -102,13 +102,14 @@ def minimize_time(
     top = branches(planner, coarse, guess.trajectory if isinstance(guess, Solution) else guess, starts, early[0])
     low = shortest_way(replace(early[1], options=ROUGHLY), coarse, problem, top) if top.ok and starts != 1 else None
     best, notes = polished(planner, problem, low or top)
+    plain = problem
     if (rest := rested(early[1], planner, knots, low or top)) is not None and rank(rest[0]) < rank(best):
         (best, notes), problem = rest, replace(rest[0].problem, N=knots, smooth=None, directions=None, tighter={}, level={})
     best, notes = refined(planner, problem, *deepened(planner, best, notes)) if starts != 1 else (best, notes)
     if not best.ok or not kept(best):
         best, notes = settled(planner, problem, best, notes)
     if starts != 1 and best.ok and kept(best):
-        contest = contested(planner, problem, best, notes)
+        contest = contested(planner, plain, best, notes)
         best, notes = contest.best, contest.told
     diagnosis = between_knots(best) if best.ok else unfinished(best) or diagnose(best, None)
     best = replace(best, problem=replace(best.problem, supply=counted))
