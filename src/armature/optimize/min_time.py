@@ -33,6 +33,7 @@ from armature.optimize.least_along import least_time_along
 from armature.optimize.loop_move import move_problem
 from armature.optimize.mend import AGAIN, deepened, mended, rank, refined
 from armature.optimize.move import MoveProblem, guess_duration
+from armature.optimize.nearby import larger, shrunk
 from armature.optimize.plan import Attempt, Planner
 from armature.optimize.resting_time import cooled
 from armature.optimize.rests import RestingMove
@@ -95,6 +96,10 @@ def minimize_time(
     diagnosis = forbidden(robot, task, search=False)
     if diagnosis is not None:
         return solution(unsearched(move_problem(robot, task, counted, knots)), diagnosis, [], time.perf_counter() - begin)
+    if guess is None and (near := larger(robot, task)) is not None:
+        large = minimize_time(*near[:2], knots, None, starts, deadline, callback, options, supply)
+        best = shrunk(move_problem(robot, replace(task, via=loose(task)), counted, knots, free=True), large, near[2])
+        return solution(best, between_knots(best) if best.ok else large.diagnosis, list(large.notes), time.perf_counter() - begin)
     problem = free_problem(move_problem(robot, task, COUNTED_LATER, knots, free=True))
     exact = options or (ROUGHLY if problem.driven.smooth.power else FINE)
     planner, *early = (Planner(Weights(time=1.0), exact, callback, deadline and begin + part * deadline) for part in (1.0, *EARLY))
