@@ -82,7 +82,7 @@ def motion_in(planner: Planner, problem: MoveProblem, duration: float, near: Att
     motions = [near.motion if isinstance(near, Attempt) else near, None] if near is not None else [None]
     starts: list[tuple[MoveProblem, Any, Options]] = [(timed, timed.guess(motion), QUICK) for motion in motions]
     if isinstance(near, Attempt):
-        alike = replace(timed, smooth=near.problem.smooth, N=near.problem.N)
+        alike = replace(timed, smooth=near.problem.smooth, N=near.problem.N, dense=near.problem.dense)  # a cure may have made it dense
         if isinstance(near.problem, RestingMove):  # joints that stand do so for the same part of the time
             alike = replace(near.problem, free=False, move=timed.move, tighter={})
         starts.insert(0, (alike, carried(near.result, near.motion, alike), WARM))

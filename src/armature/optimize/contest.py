@@ -20,12 +20,13 @@ from armature.optimize.ladder import RATIO, kept, merit, sharpened
 from armature.optimize.mend import deepened, mended
 from armature.optimize.move import MoveProblem
 from armature.optimize.passing import passed_otherwise
-from armature.optimize.plan import Attempt, Planner
+from armature.optimize.plan import Attempt, Planner, greatest_power
 
 LITTLE = 0.995  # of the best motion's time: in which no other one may be found
 CALM = 1.01  # of the best motion's time: where starts in a little less come from
 SKEW = 0.2  # of a motion run faster at first
 PATIENCE = 3.0  # seconds of computing for each round
+WIDE = 0.5  # of the greatest power: a wide corner of gears
 ROUNDS = 3  # times that something shorter is followed
 GAIN = 3e-4  # of the time: what is worth a further round
 QUICK = Options(tolerance=1e-4, iterations=60, barrier=1e-2)
@@ -74,7 +75,7 @@ def challenger(planner: Planner, problem: MoveProblem, best: Attempt) -> tuple[F
 
 def hits(planner: Planner, problem: MoveProblem, best: Attempt) -> Iterator[Attempt]:
     """Searches for something shorter: for the coolest motion in a little less time, from that in a little more, the motion itself, the same
-    skewed, and joint cubics, which pass via points earlier and later too."""
+    skewed, the same in wide corners of gears, and joint cubics, which pass via points earlier and later too."""
     T, search = best.motion.duration, replace(planner, weights=Weights(heat=1.0))
     calm, less = (replace(problem, free=False, move=replace(problem.move, duration=part * T)) for part in (CALM, LITTLE))
     near = search.attempt(calm, guess_from(best.motion, calm), QUICK)
@@ -82,6 +83,9 @@ def hits(planner: Planner, problem: MoveProblem, best: Attempt) -> Iterator[Atte
         yield search.attempt(less, carried(near.result, near.motion, less), WARM, rigid=True).anyhow()
     for motion in (best.motion, skewed(best.motion, SKEW)):
         yield search.attempt(less, guess_from(motion, less), QUICK, rigid=near.ok).anyhow()
+    if less.driven.smooth.power:
+        wide = replace(less, smooth=replace(less.driven.smooth, power=WIDE * greatest_power(less)))
+        yield search.attempt(wide, guess_from(best.motion, wide), QUICK, rigid=True).anyhow()
     for task in (less, *passed_otherwise(less)):
         yield search.attempt(task, task.guess(), QUICK, rigid=True).anyhow()
 
