@@ -2,12 +2,15 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from benchmarks.arms import arms
+from benchmarks.moves import standing
 
 from armature.optimize import min_time
-from armature.optimize.by_durations import PATIENT, UPWARDS, by_plans
+from armature.optimize.by_durations import PATIENT, UPWARDS, by_plans, motion_in
 from armature.optimize.certify import certify
-from armature.optimize.contest import LITTLE, contested
+from armature.optimize.contest import LITTLE, contested, hits
 from armature.optimize.driven import Weights
 from armature.optimize.effort import spent
 from armature.optimize.interior import Options
@@ -101,3 +104,47 @@ def test_a_motion_that_only_exceeds_limits_between_knots_leads_to_patient_plans(
     _, notes = min_time.settled(planner, problem, best, ["before"])
     assert notes == (["patient"] if reached else ["before"])
     assert calls == [(1.0, 0.0), (1.3, PATIENT)][: 1 + reached]
+
+
+def test_less_time_is_found_by_coolest_motions_that_are_cured_as_plans_are():
+    """A ur5 whose elbow sets out beyond its current between two knots: by prices alone the search ends at 1.224 s."""
+    d = arms()["ur5"]
+    rng = np.random.default_rng(7025)
+    rng.integers(8)
+    rng.integers(2)
+    robot = d.loaded(d.payload * float(rng.uniform()))
+    least = minimize_time(robot, Move(standing(robot, rng), standing(robot, rng)))
+    assert least.ok and least.certificate.ok and least.duration < 1.2
+
+
+def test_a_contest_passes_via_points_earlier_and_later_too():
+    robot = library("planar2").with_payload(0.5)
+    least = minimize_time(robot, replace(PLANAR, via=[[0.6, 0.3]]), knots=50)
+    assert least.ok and "from 6 starts" in least.notes[-1]
+
+
+def test_a_motion_whose_limits_hold_inside_its_steps_leads_to_a_shorter_one():
+    """Cures may ask for limits in the middle of steps, which is another model: its multipliers are those of the same model."""
+    robot = library("planar2").with_payload(0.5)
+    problem = free_problem(move_problem(robot, PLANAR, "regenerative", 20, free=True))
+    planner = Planner(Weights(heat=1.0), Options(tolerance=1e-4, iterations=60))
+    timed = replace(problem, free=False, dense=True, move=replace(PLANAR, duration=2.0))
+    near = planner.attempt(timed, timed.guess())
+    assert near.ok
+    shorter = motion_in(planner, problem, 1.9, near)
+    assert shorter is not None and kept(shorter[0]) and shorter[0].motion.duration == pytest.approx(1.9)
+
+
+def test_a_contest_begins_in_wide_corners_of_lossy_gears_too():
+    """Lossless gears have no corners: five starts instead of four."""
+    robot = library("planar2").with_payload(0.5)
+    lossy = robot.with_drives({c.joints[0]: replace(c.drives[0], gear=replace(c.drives[0].gear, efficiency=0.8)) for c in robot.drives})
+    planner = Planner(Weights(time=1.0), Options(tolerance=1e-5, iterations=70))
+    counts = []
+    for each in (robot, lossy):
+        free = free_problem(move_problem(each, PLANAR, "regenerative", 20, free=True))
+        slow = replace(free, free=False, move=replace(PLANAR, duration=2.0))
+        cool = replace(planner, weights=Weights(heat=1.0)).attempt(slow, slow.guess())
+        assert cool.ok
+        counts.append(len(list(hits(planner, free, cool))))
+    assert counts == [4, 5]

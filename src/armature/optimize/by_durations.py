@@ -13,14 +13,12 @@ from typing import Any
 
 from armature.motion.trajectory import Trajectory
 from armature.optimize.carry import carried
-from armature.optimize.certify import ALLOWED
 from armature.optimize.driven import Weights
 from armature.optimize.effort import spent
 from armature.optimize.interior import Options
 from armature.optimize.move import MoveProblem
-from armature.optimize.plan import NEAR, Attempt, Planner, greatest_power, narrow
-from armature.optimize.refine import finer_problem
-from armature.optimize.rests import RestingMove, rested
+from armature.optimize.plan import NEAR, Attempt, Planner, narrow
+from armature.optimize.rests import RestingMove
 
 UPWARDS = (1.0, 1.1, 1.3, 1.7, 2.5, 4.0, 8.0)  # times the first duration
 DOWN = 0.97  # first step down; the next ones are twice as long each, until one is impossible
@@ -30,7 +28,7 @@ WARM = Options(tolerance=1e-5, iterations=60, warm_barrier=NEAR)
 LESS = 0.9, 0.97  # of a planned duration: the next one, as long as there is a plan
 SOON, PATIENT = 1.5, 6.0  # seconds of computing for each plan; for each, where none was found so soon
 CORNERS = (0.3, 0.1, 0.03)  # widths of gears' corners, as parts of the first one
-DRAWS = 6  # times that knots are doubled or a limit is drawn in
+CURES = 1.5  # seconds of computing until a motion of given duration keeps its limits between knots
 
 Found = tuple[Attempt, list[str]]
 
@@ -84,7 +82,7 @@ def motion_in(planner: Planner, problem: MoveProblem, duration: float, near: Att
     motions = [near.motion if isinstance(near, Attempt) else near, None] if near is not None else [None]
     starts: list[tuple[MoveProblem, Any, Options]] = [(timed, timed.guess(motion), QUICK) for motion in motions]
     if isinstance(near, Attempt):
-        alike = replace(timed, smooth=near.problem.smooth, N=near.problem.N)
+        alike = replace(timed, smooth=near.problem.smooth, N=near.problem.N, dense=near.problem.dense)  # a cure may have made it dense
         if isinstance(near.problem, RestingMove):  # joints that stand do so for the same part of the time
             alike = replace(near.problem, free=False, move=timed.move, tighter={})
         starts.insert(0, (alike, carried(near.result, near.motion, alike), WARM))
@@ -97,22 +95,11 @@ def motion_in(planner: Planner, problem: MoveProblem, duration: float, near: Att
 
 
 def within_limits(planner: Planner, found: Attempt) -> Found | None:
-    """The same by sharper laws, with more knots or limits drawn in until it keeps all of them; None where it does not."""
-    notes: list[str] = []
-    found = sharper(planner, found)
-    while found.worst is not None and found.worst.fraction < -ALLOWED:
-        cooler = rested(planner, found, found.worst, 0.5 * greatest_power(found.problem)) if len(notes) < DRAWS else None
-        if cooler is not None:
-            found, notes = cooler, [*notes, f"{found.worst.joint} stands for a part of the time: else its {found.worst}"]
-            continue
-        finer, note = finer_problem(found.problem, found.worst)
-        if len(notes) >= DRAWS or not note or planner.late:
-            return None
-        found = planner.attempt(finer, carried(found.result, found.motion, finer), WARM)
-        if not found.ok:
-            return None
-        notes.append(note)
-    return found, notes
+    """The same by sharper laws, cured as a plan is until it keeps all limits; None where it does not."""
+    end = spent() + CURES
+    soon = replace(planner, budget=end if planner.budget is None else min(end, planner.budget))
+    best, notes = soon.cured(sharper(soon, found))
+    return (best, notes) if best.ok and best.runs else None
 
 
 def sharper(planner: Planner, found: Attempt) -> Attempt:

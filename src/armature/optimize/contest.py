@@ -14,15 +14,19 @@ from armature.optimize.by_durations import WARM, Found, by_durations
 from armature.optimize.carry import carried, guess_from
 from armature.optimize.detours import skewed
 from armature.optimize.driven import Weights
+from armature.optimize.effort import spent
 from armature.optimize.interior import Options
 from armature.optimize.ladder import RATIO, kept, merit, sharpened
 from armature.optimize.mend import deepened, mended
 from armature.optimize.move import MoveProblem
-from armature.optimize.plan import Attempt, Planner
+from armature.optimize.passing import passed_otherwise
+from armature.optimize.plan import Attempt, Planner, greatest_power
 
 LITTLE = 0.995  # of the best motion's time: in which no other one may be found
 CALM = 1.01  # of the best motion's time: where starts in a little less come from
 SKEW = 0.2  # of a motion run faster at first
+PATIENCE = 3.0  # seconds of computing for each round
+WIDE = 0.5  # of the greatest power: a wide corner of gears
 ROUNDS = 3  # times that something shorter is followed
 GAIN = 3e-4  # of the time: what is worth a further round
 QUICK = Options(tolerance=1e-4, iterations=60, barrier=1e-2)
@@ -45,7 +49,8 @@ class Contest(NamedTuple):
 def contested(planner: Planner, problem: MoveProblem, best: Attempt, notes: list[str]) -> Contest:
     """The motion, or a shorter one, for which nothing shorter is found; best: one that keeps all limits."""
     for _ in range(ROUNDS):
-        shorter, starts = challenger(planner, problem, best)
+        end = spent() + PATIENCE
+        shorter, starts = challenger(replace(planner, budget=min(end, planner.budget or end)), problem, best)
         if shorter is None:
             return Contest(best, notes, starts)
         best, notes = shorter
@@ -57,20 +62,20 @@ def challenger(planner: Planner, problem: MoveProblem, best: Attempt) -> tuple[F
     starts, longest = 0, (1.0 - GAIN) * best.motion.duration
     seen: list[Attempt] = []
     for hit in hits(planner, problem, best):
-        if planner.late:
-            return None, 0
         starts += 1
         if hit.ok and not any(alike(hit, other) for other in seen):  # what leads to one motion is followed once
             seen.append(hit)
             for found, notes in followed(planner, problem, hit, longest):
                 if found.ok and kept(found) and found.motion.duration < longest:
                     return (found, notes), starts
+        if planner.late:
+            return None, 0
     return None, starts
 
 
 def hits(planner: Planner, problem: MoveProblem, best: Attempt) -> Iterator[Attempt]:
     """Searches for something shorter: for the coolest motion in a little less time, from that in a little more, the motion itself, the same
-    skewed, and the joint cubic."""
+    skewed, the same in wide corners of gears, and joint cubics, which pass via points earlier and later too."""
     T, search = best.motion.duration, replace(planner, weights=Weights(heat=1.0))
     calm, less = (replace(problem, free=False, move=replace(problem.move, duration=part * T)) for part in (CALM, LITTLE))
     near = search.attempt(calm, guess_from(best.motion, calm), QUICK)
@@ -78,17 +83,21 @@ def hits(planner: Planner, problem: MoveProblem, best: Attempt) -> Iterator[Atte
         yield search.attempt(less, carried(near.result, near.motion, less), WARM, rigid=True).anyhow()
     for motion in (best.motion, skewed(best.motion, SKEW)):
         yield search.attempt(less, guess_from(motion, less), QUICK, rigid=near.ok).anyhow()
-    yield search.attempt(less, less.guess(), QUICK, rigid=True).anyhow()
+    if less.driven.smooth.power:
+        wide = replace(less, smooth=replace(less.driven.smooth, power=WIDE * greatest_power(less)))
+        yield search.attempt(wide, guess_from(best.motion, wide), QUICK, rigid=True).anyhow()
+    for task in (less, *passed_otherwise(less)):
+        yield search.attempt(task, task.guess(), QUICK, rigid=True).anyhow()
 
 
 def followed(planner: Planner, problem: MoveProblem, hit: Attempt, longest: float) -> Iterator[Found]:
-    """The ends of the ways down from a motion, with limits kept between knots: by lower prices, unless it is too long even before limits
-    are kept between knots, and from a motion of given duration by ever shorter ones."""
-    top = shortest_from(planner, problem, hit.motion)
-    low = sharpened(planner, problem.timed_as(top.motion), top, RATIO * PRICE) if top.ok else None
-    if low is not None and merit(low) < longest:
-        yield deepened(planner, *mended(planner, low))
+    """The ends of the ways down from a motion, with limits kept between knots: from a motion of given duration by ever shorter ones, and by
+    lower prices, unless it is too long even before limits are kept between knots."""
+    hasty = replace(planner, callback=planner.unless_stretched)
+    found = by_durations(hasty, problem, hit.motion.duration, hit, (1.0,))
+    yield from [found] if found is not None else []
     if not planner.late:
-        hasty = replace(planner, callback=planner.unless_stretched)
-        found = by_durations(hasty, problem, hit.motion.duration, hit, (1.0,))
-        yield from [found] if found is not None else []
+        top = shortest_from(planner, problem, hit.motion)
+        low = sharpened(planner, problem.timed_as(top.motion), top, RATIO * PRICE) if top.ok else None
+        if low is not None and merit(low) < longest:
+            yield deepened(planner, *mended(planner, low))

@@ -33,6 +33,7 @@ from armature.optimize.least_along import least_time_along
 from armature.optimize.loop_move import move_problem
 from armature.optimize.mend import AGAIN, deepened, mended, rank, refined
 from armature.optimize.move import MoveProblem, guess_duration
+from armature.optimize.nearby import larger, shrunk
 from armature.optimize.plan import Attempt, Planner
 from armature.optimize.resting_time import cooled
 from armature.optimize.rests import RestingMove
@@ -95,6 +96,10 @@ def minimize_time(
     diagnosis = forbidden(robot, task, search=False)
     if diagnosis is not None:
         return solution(unsearched(move_problem(robot, task, counted, knots)), diagnosis, [], time.perf_counter() - begin)
+    if guess is None and (near := larger(robot, task)) is not None:
+        large = minimize_time(*near[:2], knots, None, starts, deadline, callback, options, supply)
+        best = shrunk(move_problem(robot, replace(task, via=loose(task)), counted, knots, free=True), large, near[2])
+        return solution(best, between_knots(best) if best.ok else large.diagnosis, list(large.notes), time.perf_counter() - begin)
     problem = free_problem(move_problem(robot, task, COUNTED_LATER, knots, free=True))
     exact = options or (ROUGHLY if problem.driven.smooth.power else FINE)
     planner, *early = (Planner(Weights(time=1.0), exact, callback, deadline and begin + part * deadline) for part in (1.0, *EARLY))
@@ -102,13 +107,14 @@ def minimize_time(
     top = branches(planner, coarse, guess.trajectory if isinstance(guess, Solution) else guess, starts, early[0])
     low = shortest_way(replace(early[1], options=ROUGHLY), coarse, problem, top) if top.ok and starts != 1 else None
     best, notes = polished(planner, problem, low or top)
+    plain = problem
     if (rest := rested(early[1], planner, knots, low or top)) is not None and rank(rest[0]) < rank(best):
         (best, notes), problem = rest, replace(rest[0].problem, N=knots, smooth=None, directions=None, tighter={}, level={})
     best, notes = refined(planner, problem, *deepened(planner, best, notes)) if starts != 1 else (best, notes)
     if not best.ok or not kept(best):
         best, notes = settled(planner, problem, best, notes)
     if starts != 1 and best.ok and kept(best):
-        contest = contested(planner, problem, best, notes)
+        contest = contested(planner, plain, best, notes)
         best, notes = contest.best, contest.told
     diagnosis = between_knots(best) if best.ok else unfinished(best) or diagnose(best, None)
     best = replace(best, problem=replace(best.problem, supply=counted))

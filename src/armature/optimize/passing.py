@@ -54,11 +54,16 @@ def tried(planner: Planner, problem: MoveProblem) -> Attempt | None:
     options = replace(planner.precise, tolerance=ROUGHLY)
     few = replace(problem, N=min(problem.N, max(FEWEST, problem.N // 2)))
     found: list[Attempt] = []
-    by_travel = problem.passing[1:-1]
-    for first in (by_travel, by_travel / 2, (1 + by_travel) / 2):
-        trial = replace(few, passed_first=tuple(first))
+    for trial in (replace(few, passed_first=tuple(problem.passing[1:-1])), *passed_otherwise(few)):
         attempt = planner.attempt(trial, trial.guess(), options, rigid=True)
         found += [attempt] if attempt.ok and np.isfinite(attempt.value) else []
         if planner.late:
             break
     return min(found, key=lambda attempt: attempt.value, default=None)
+
+
+def passed_otherwise(problem: MoveProblem) -> list[MoveProblem]:
+    """The problem whose via points are passed earlier at first, and later; none where no passing time is free to choose."""
+    by_travel = problem.passing[1:-1]
+    firsts = (by_travel / 2, (1 + by_travel) / 2) if problem.legs > 1 else ()
+    return [replace(problem, passed_first=tuple(first)) for first in firsts]
