@@ -5,18 +5,33 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from armature.optimize import lighter
+from armature.optimize import conclude, lighter
 from armature.optimize.certify import margins
-from armature.optimize.conclude import CALMING, CUBIC, GIVEN, KEPT, PURSE, Watch, calmer, from_given, hurried, keeps, known, no_worse
+from armature.optimize.conclude import (
+    CALMING,
+    CUBIC,
+    GIVEN,
+    KEPT,
+    PURSE,
+    Watch,
+    calmer,
+    from_given,
+    from_short,
+    hurried,
+    keeps,
+    known,
+    no_worse,
+)
 from armature.optimize.driven import Weights
 from armature.optimize.earlier import nearest_passing, warped
 from armature.optimize.effort import spent
 from armature.optimize.firm import firm
 from armature.optimize.forbidden import forbidden, lifts, weighed
-from armature.optimize.guess import joint_cubic
+from armature.optimize.guess import joint_cubic, stretched
 from armature.optimize.holding import carrier, reloaded
 from armature.optimize.least_energy import minimize_energy
 from armature.optimize.lighter import carried_by, greatest_payload
+from armature.optimize.min_time import minimize_time
 from armature.optimize.move import MoveProblem
 from armature.optimize.plan import Planner
 from armature.optimize.quick_time import shortest
@@ -121,12 +136,32 @@ def test_the_shortest_motion_run_slower_is_the_last_resort():
     planner = Planner(Weights(energy=1.0))
     short = short_one(planner, problem)
     assert short is not None and short.motion.duration < 0.9 and short.worst is not None and short.worst.fraction >= -1e-3
-    plan = run_in(planner, problem, short)
+    plan = run_in(planner, problem, short.motion)
     assert plan is not None and plan.ok and plan.runs and plan.motion.duration == pytest.approx(1.0)
     assert plan.value == pytest.approx(planner.value(problem, plan.motion)) and plan.problem.supply == "non-regenerative"
-    assert run_in(planner, replace(problem, move=Move(START, GOAL, 0.8 * short.motion.duration)), short) is None
+    assert run_in(planner, replace(problem, move=Move(START, GOAL, 0.8 * short.motion.duration)), short.motion) is None
     assert short_one(planner, MoveProblem(ARM, Move(START, GOAL, 1.0, start_velocity=0.1))) is None
     assert short_one(planner, MoveProblem(ARM, Move(START, GOAL, 1.0, via=[Via(WAY, at=0.5)]))) is None
+
+
+def test_what_the_whole_search_for_the_least_time_does_in_less_is_not_refused(monkeypatch):
+    """Where a part of that search leads to nothing, all of it decides: its motion is run slower, or leads to a plan that costs less."""
+    monkeypatch.setattr(conclude, "short_one", lambda *_: None)
+    least = minimize_time(ARM, Move(START, GOAL), 40).duration
+    planner = Planner(Weights(energy=1.0), met=[])
+    for factor, velocity in ((1.05, 0.0), (0.9, 0.0), (1.3, 0.1)):
+        watch = Watch(MoveProblem(ARM, Move(START, GOAL, factor * least, start_velocity=velocity), "non-regenerative", 40), None)
+        watch.look()
+        watch.possible = True  # a rough look said so
+        found = from_short(planner, watch)
+        assert (found is not None) == (factor > 1.0)
+        if found is None:
+            assert watch.fastest.motion.duration == pytest.approx(least, rel=1e-3)  # which is told
+        else:
+            plan, _ = found
+            assert keeps(plan) and plan.runs and plan.motion.duration == pytest.approx(factor * least)
+            sure = stretched(watch.fastest.motion, factor * least)
+            assert velocity or plan.value <= planner.value(watch.problem, sure)
 
 
 def test_a_motion_given_that_does_the_task_is_a_plan_where_no_search_ends():

@@ -7,7 +7,6 @@ coolest motion. Where a motion is known that does the task, the search from it t
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -29,13 +28,14 @@ from armature.optimize.refine import ENOUGH, drawn_in_there, finer_problem
 from armature.optimize.result import Iteration, Status
 from armature.optimize.slower import OFTEN, RATES, Allowed, run_slower
 from armature.optimize.solution import Diagnosis
-from armature.optimize.surest import run_in, short_one
+from armature.optimize.surest import as_it_is, run_in, short_one, shortest_of_all
 
 PURSE = 1.4  # seconds of computing for all searches until a motion is known that does the task: without one, this is when it is refused
 KEPT = 0.4  # of them, for a motion to fall back on
 OTHERWISE = 0.4  # the same for a search that got stuck
 LONG = 0.5  # seconds of computing after which it is asked what is in the way, if the joint cubic breaks limits
 GLANCE = 0.5  # seconds of computing, about, to find a short motion where it may be
+SURELY = 3.0  # the same from a shortest motion that does the task
 CALMING = 0.4  # the same for a shortest motion that keeps limits between knots
 EASIER = 1.004  # times the duration of a shortest motion that keeps its limits: what is told
 SLOWER = 1.005, 1.03, 1.1, 1.5  # times the duration of one that does not; the first where it exceeds them by little
@@ -107,7 +107,7 @@ class Watch:
     @property
     def fits(self) -> bool:
         """Whether the shortest motion takes no longer than the task allows."""
-        return self.fastest is not None and self.fastest.ok and self.fastest.motion.duration <= self.problem.duration
+        return self.fastest is not None and self.fastest.ok and self.fastest.motion.duration <= (1.0 + SAME) * self.problem.duration
 
     @property
     def promising(self) -> bool:
@@ -197,35 +197,37 @@ def from_others(planner: Planner, watch: Watch, cool: Attempt | None) -> Plan | 
 
 
 def from_short(planner: Planner, watch: Watch) -> Plan | None:
-    """The shortest motion within all limits, run in the time asked for; where it is longer, that is told instead, and None returned."""
+    """The shortest motion within all limits, run in the time asked for, or a plan from it; where it is longer, that is told instead, and
+    None returned. It is sought soon, and else by the whole search for it."""
+    problem = watch.problem
     if watch.stopped or not (watch.possible or watch.fits) or planner.left() == 0.0:
         return None
     watch.grant(math.inf)
-    for start in (None, *([watch.fastest.motion] if watch.fastest is not None and watch.fits else [])):
-        short = short_one(planner, watch.problem, start)
-        if short is not None and short.motion.duration > watch.problem.duration:
-            watch.fastest = short
-            return None
-        found = run_in(planner, watch.problem, short) if short is not None else None
-        if found is not None:
-            return found, [found.note]
+    for search in (short_one, shortest_of_all):
+        short = None if watch.stopped else search(planner, problem)
+        if short is None:
+            continue
+        watch.fastest = short
+        if watch.fits:
+            found = run_in(planner, problem, short.motion) or firm(problem, short, SURELY, watch.callback)
+            if found is not None:
+                return cheaper(planner, problem, found)
     return None
+
+
+def cheaper(planner: Planner, problem: MoveProblem, sure: Attempt) -> Plan:
+    """A plan sought from a motion that does the task, or this one where none costs less."""
+    found, notes = replace(planner, budget=spent() + SURELY).plan(problem, sure.motion)
+    better = keeps(found) and found.value < sure.value
+    return (found, notes) if better else (sure, [sure.note or NOT_LEAST])
 
 
 def from_given(planner: Planner, watch: Watch) -> Plan | None:
     """The motion that the search was given to start from, run in the time asked for; None where it breaks limits then."""
-    if watch.given is None or watch.problem.moving or watch.stopped:
+    if watch.given is None or watch.stopped:
         return None
-    motion = stretched(watch.given, watch.problem.duration)
-    own = replace(watch.problem, N=len(motion) - 1)
-    found = as_it_is(planner, own, motion)  # pushed away from its bounds, which the motion itself need not be
-    found = replace(found, motion=motion, exact=partial(planner.value, watch.problem, motion)).anyhow()
-    return (replace(found, note=GIVEN), [GIVEN]) if found.ok and found.runs else None
-
-
-def as_it_is(planner: Planner, problem: MoveProblem, motion: Trajectory | None = None) -> Attempt:
-    """A motion, the joint cubic by default, without a search; not ok where it does not do the task within all limits."""
-    return replace(planner, deadline=time.perf_counter()).attempt(problem, problem.guess(motion)).anyhow()
+    found = run_in(planner, watch.problem, watch.given, GIVEN)
+    return None if found is None else (found, [GIVEN])
 
 
 def no_worse(planner: Planner, problem: MoveProblem, best: Attempt, notes: list[str]) -> Plan:
