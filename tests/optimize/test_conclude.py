@@ -1,6 +1,6 @@
 """Searches that fail: what is found out then, which motions are known to do the task, and when the motion known is the plan."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -33,11 +33,11 @@ from armature.optimize.least_energy import minimize_energy
 from armature.optimize.lighter import carried_by, greatest_payload
 from armature.optimize.min_time import minimize_time
 from armature.optimize.move import MoveProblem
-from armature.optimize.plan import Planner
+from armature.optimize.plan import Attempt, Planner
 from armature.optimize.quick_time import shortest
 from armature.optimize.result import Status
 from armature.optimize.slower import OFTEN, Allowed, run_slower
-from armature.optimize.surest import run_in, short_one
+from armature.optimize.surest import run_in, short_one, slow_cubic
 from armature.optimize.task import Move, Via
 from armature.robot.library import library
 
@@ -162,6 +162,29 @@ def test_what_the_whole_search_for_the_least_time_does_in_less_is_not_refused(mo
             assert keeps(plan) and plan.runs and plan.motion.duration == pytest.approx(factor * least)
             sure = stretched(watch.fastest.motion, factor * least)
             assert velocity or plan.value <= planner.value(watch.problem, sure)
+
+
+def test_a_look_that_did_not_come_to_the_end_of_its_branch_does_not_forbid_a_little_less(early):
+    """At the end of a branch a quick look is right to some per cent; a motion on the way there may be a fifth too long."""
+    problem, fastest = early
+    T = fastest.motion.duration
+    rough = Attempt(*(getattr(fastest, f.name) for f in fields(Attempt)))
+    for part, end, on_the_way in ((1.1, True, True), (0.97, True, True), (0.9, False, True), (0.7, False, False)):
+        watch = Watch(replace(problem, move=Move(START, GOAL, part * T, via=[WAY])), None)
+        for watch.fastest, near in ((fastest, end), (rough, on_the_way), (None, False)):
+            assert watch.near == near
+
+
+@pytest.mark.parametrize("velocity", [0.0, 0.1])
+def test_where_no_shortest_motion_keeps_its_limits_the_duration_of_the_joint_cubic_is_told(monkeypatch, velocity):
+    monkeypatch.setattr(conclude, "calmer", lambda _: None)
+    move = Move(START, GOAL, 0.2, start_velocity=velocity)
+    told = minimize_energy(ARM, move).diagnosis
+    slow = slow_cubic(MoveProblem(ARM, move))
+    assert slow is not None and slow.margins[0].fraction >= -1e-3 and told.shortest_duration == slow.motion.duration
+    assert f"takes {slow.motion.duration:.4g} s" in told.sentence
+    assert minimize_energy(ARM, replace(move, duration=told.shortest_duration)).certificate.ok
+    assert slow_cubic(MoveProblem(ARM.with_payload(30.0), move)) is None  # which no duration helps
 
 
 def test_a_motion_given_that_does_the_task_is_a_plan_where_no_search_ends():

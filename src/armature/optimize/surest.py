@@ -16,12 +16,13 @@ from armature.optimize.driven import Weights
 from armature.optimize.effort import spent
 from armature.optimize.guess import stretched
 from armature.optimize.ladder import kept
-from armature.optimize.min_time import COARSE, COUNTED_LATER, ROUGHLY, branches, free_problem, minimize_time, polished
+from armature.optimize.min_time import COARSE, COUNTED_LATER, ROUGHLY, branches, free_problem, minimize_time, polished, unsearched
 from armature.optimize.move import MoveProblem
 from armature.optimize.plan import Attempt, Planner
+from armature.optimize.result import Status
 
 SECONDS = 3.0  # of computing, about
-PATIENCE = 30.0  # the same of the whole search for the shortest motion
+PATIENCE = 60.0  # the same of the whole search for the shortest motion
 SAME = 1e-6  # of the duration
 SLOWED = "no search for least energy ended within all limits: this is a short motion, run slower"
 
@@ -47,6 +48,16 @@ def shortest_of_all(planner: Planner, problem: MoveProblem) -> Attempt | None:
     found = minimize_time(problem.robot, problem.move, problem.N, deadline=planner.left(), callback=enough)
     own = replace(problem, supply=COUNTED_LATER, free=True, N=len(found.trajectory) - 1)
     return Attempt(own, found.result, found.trajectory, found.duration) if found.ok else None
+
+
+def slow_cubic(problem: MoveProblem) -> Attempt | None:
+    """The joint cubic so slow that it keeps all limits, where nothing shorter is known that does; None where no duration will do."""
+    if problem.robot.loops:
+        return None
+    slow = replace(free_problem(replace(problem, supply=COUNTED_LATER, free=True)), free=False)
+    found = unsearched(slow)
+    found = replace(found, result=replace(found.result, status=Status.ACCEPTABLE), exact=slow.duration)
+    return found if kept(found) else None
 
 
 def run_in(planner: Planner, problem: MoveProblem, short: Trajectory, note: str = SLOWED) -> Attempt | None:
