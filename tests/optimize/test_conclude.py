@@ -16,6 +16,7 @@ from armature.optimize.conclude import (
     Watch,
     calmer,
     from_given,
+    from_others,
     from_short,
     hurried,
     keeps,
@@ -145,7 +146,7 @@ def test_the_shortest_motion_run_slower_is_the_last_resort():
 
 
 def test_what_the_whole_search_for_the_least_time_does_in_less_is_not_refused(monkeypatch):
-    """Where a part of that search leads to nothing, all of it decides: its motion is run slower, or leads to a plan that costs less."""
+    """Where a part of that search leads to nothing, all of it decides: its motion is run slower, or leads to a calm one."""
     monkeypatch.setattr(conclude, "short_one", lambda *_: None)
     least = minimize_time(ARM, Move(START, GOAL), 40).duration
     planner = Planner(Weights(energy=1.0), met=[])
@@ -160,8 +161,7 @@ def test_what_the_whole_search_for_the_least_time_does_in_less_is_not_refused(mo
         else:
             plan, _ = found
             assert keeps(plan) and plan.runs and plan.motion.duration == pytest.approx(factor * least)
-            sure = stretched(watch.fastest.motion, factor * least)
-            assert velocity or plan.value <= planner.value(watch.problem, sure)
+            assert velocity or plan.value == pytest.approx(planner.value(watch.problem, stretched(watch.fastest.motion, factor * least)))
 
 
 def test_a_look_that_did_not_come_to_the_end_of_its_branch_does_not_forbid_a_little_less(early):
@@ -185,6 +185,19 @@ def test_where_no_shortest_motion_keeps_its_limits_the_duration_of_the_joint_cub
     assert f"takes {slow.motion.duration:.4g} s" in told.sentence
     assert minimize_energy(ARM, replace(move, duration=told.shortest_duration)).certificate.ok
     assert slow_cubic(MoveProblem(ARM.with_payload(30.0), move)) is None  # which no duration helps
+
+
+def test_a_motion_known_that_does_the_task_when_run_slower_is_never_refused(monkeypatch):
+    """A short motion that breaks limits keeps them in more time; where searches from it lead to nothing, it is the plan itself."""
+    problem = MoveProblem(ARM, Move(START, GOAL, 1.0), "non-regenerative", 40)
+    planner, watch = Planner(Weights(energy=1.0), met=[]), Watch(problem, None)
+    watch.look()
+    lost = replace(watch.fastest, result=replace(watch.fastest.result, status=Status.STALLED))
+    monkeypatch.setattr(Planner, "plan", lambda *_: (lost, []))
+    monkeypatch.setattr(conclude, "firm", lambda *_: None)
+    found = from_others(planner, watch, None)
+    assert watch.fastest.motion.duration < 0.9 and found is not None and keeps(found[0]) and found[0].runs
+    assert np.allclose(found[0].motion.q, watch.fastest.motion.q, atol=1e-9) and found[0].motion.duration == pytest.approx(1.0)
 
 
 def test_a_motion_given_that_does_the_task_is_a_plan_where_no_search_ends():

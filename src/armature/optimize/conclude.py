@@ -192,7 +192,9 @@ def from_others(planner: Planner, watch: Watch, cool: Attempt | None) -> Plan | 
     The search from such a motion takes as long as it needs; without one, what is left of the purse."""
     watch.grant(math.inf)
     starts = watch.starts(cool)
-    watch.possible |= watch.secured(starts if watch.possible else [start for start in starts if start is cool])
+    runs = (run_in(planner, watch.problem, start.motion) for start in starts if watch.sure is None)
+    watch.sure = next((found for found in runs if found is not None), watch.sure)
+    watch.possible |= watch.sure is not None or watch.secured(starts if watch.possible else [start for start in starts if start is cool])
     for motion in [watch.sure.motion] if watch.sure is not None else [start.motion for start in starts]:
         if planner.late or watch.stopped:
             break
@@ -205,8 +207,8 @@ def from_others(planner: Planner, watch: Watch, cool: Attempt | None) -> Plan | 
 
 
 def from_short(planner: Planner, watch: Watch) -> Plan | None:
-    """The shortest motion within all limits, run in the time asked for, or a plan from it; where it is longer, that is told instead, and
-    None returned. It is sought soon, and else by the whole search for it."""
+    """The shortest motion within all limits, run in the time asked for, or a calm one from it; where it is longer, that is told instead,
+    and None returned. It is sought soon, and else by the whole search for it."""
     problem = watch.problem
     if watch.stopped or not (watch.possible or watch.near) or planner.left() == 0.0:
         return None
@@ -219,15 +221,8 @@ def from_short(planner: Planner, watch: Watch) -> Plan | None:
         if watch.fits:
             found = run_in(planner, problem, short.motion) or firm(problem, short, SURELY, watch.callback)
             if found is not None:
-                return cheaper(planner, problem, found)
+                return found, [found.note or NOT_LEAST]
     return None
-
-
-def cheaper(planner: Planner, problem: MoveProblem, sure: Attempt) -> Plan:
-    """A plan sought from a motion that does the task, or this one where none costs less."""
-    found, notes = replace(planner, budget=spent() + SURELY).plan(problem, sure.motion)
-    better = keeps(found) and found.value < sure.value
-    return (found, notes) if better else (sure, [sure.note or NOT_LEAST])
 
 
 def from_given(planner: Planner, watch: Watch) -> Plan | None:
