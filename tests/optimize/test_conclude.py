@@ -1,28 +1,44 @@
 """Searches that fail: what is found out then, which motions are known to do the task, and when the motion known is the plan."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
 
-from armature.optimize import lighter
+from armature.optimize import conclude, lighter
 from armature.optimize.certify import margins
-from armature.optimize.conclude import CALMING, CUBIC, GIVEN, KEPT, PURSE, Watch, calmer, from_given, hurried, keeps, known, no_worse
+from armature.optimize.conclude import (
+    CALMING,
+    CUBIC,
+    GIVEN,
+    KEPT,
+    PURSE,
+    Watch,
+    calmer,
+    from_given,
+    from_others,
+    from_short,
+    hurried,
+    keeps,
+    known,
+    no_worse,
+)
 from armature.optimize.driven import Weights
 from armature.optimize.earlier import nearest_passing, warped
 from armature.optimize.effort import spent
 from armature.optimize.firm import firm
 from armature.optimize.forbidden import forbidden, lifts, weighed
-from armature.optimize.guess import joint_cubic
+from armature.optimize.guess import joint_cubic, stretched
 from armature.optimize.holding import carrier, reloaded
 from armature.optimize.least_energy import minimize_energy
 from armature.optimize.lighter import carried_by, greatest_payload
+from armature.optimize.min_time import minimize_time
 from armature.optimize.move import MoveProblem
-from armature.optimize.plan import Planner
+from armature.optimize.plan import Attempt, Planner
 from armature.optimize.quick_time import shortest
 from armature.optimize.result import Status
 from armature.optimize.slower import OFTEN, Allowed, run_slower
-from armature.optimize.surest import run_in, short_one
+from armature.optimize.surest import run_in, short_one, slow_cubic
 from armature.optimize.task import Move, Via
 from armature.robot.library import library
 
@@ -121,12 +137,67 @@ def test_the_shortest_motion_run_slower_is_the_last_resort():
     planner = Planner(Weights(energy=1.0))
     short = short_one(planner, problem)
     assert short is not None and short.motion.duration < 0.9 and short.worst is not None and short.worst.fraction >= -1e-3
-    plan = run_in(planner, problem, short)
+    plan = run_in(planner, problem, short.motion)
     assert plan is not None and plan.ok and plan.runs and plan.motion.duration == pytest.approx(1.0)
     assert plan.value == pytest.approx(planner.value(problem, plan.motion)) and plan.problem.supply == "non-regenerative"
-    assert run_in(planner, replace(problem, move=Move(START, GOAL, 0.8 * short.motion.duration)), short) is None
+    assert run_in(planner, replace(problem, move=Move(START, GOAL, 0.8 * short.motion.duration)), short.motion) is None
     assert short_one(planner, MoveProblem(ARM, Move(START, GOAL, 1.0, start_velocity=0.1))) is None
     assert short_one(planner, MoveProblem(ARM, Move(START, GOAL, 1.0, via=[Via(WAY, at=0.5)]))) is None
+
+
+def test_what_the_whole_search_for_the_least_time_does_in_less_is_not_refused(monkeypatch):
+    """Where a part of that search leads to nothing, all of it decides: its motion is run slower, or leads to a calm one."""
+    monkeypatch.setattr(conclude, "short_one", lambda *_: None)
+    least = minimize_time(ARM, Move(START, GOAL), 40).duration
+    planner = Planner(Weights(energy=1.0), met=[])
+    for factor, velocity in ((1.05, 0.0), (0.9, 0.0), (1.3, 0.1)):
+        watch = Watch(MoveProblem(ARM, Move(START, GOAL, factor * least, start_velocity=velocity), "non-regenerative", 40), None)
+        watch.look()
+        watch.possible = True  # a rough look said so
+        found = from_short(planner, watch)
+        assert (found is not None) == (factor > 1.0)
+        if found is None:
+            assert watch.fastest.motion.duration == pytest.approx(least, rel=1e-3)  # which is told
+        else:
+            plan, _ = found
+            assert keeps(plan) and plan.runs and plan.motion.duration == pytest.approx(factor * least)
+            assert velocity or plan.value == pytest.approx(planner.value(watch.problem, stretched(watch.fastest.motion, factor * least)))
+
+
+def test_a_look_that_did_not_come_to_the_end_of_its_branch_does_not_forbid_a_little_less(early):
+    """At the end of a branch a quick look is right to some per cent; a motion on the way there may be a fifth too long."""
+    problem, fastest = early
+    T = fastest.motion.duration
+    rough = Attempt(*(getattr(fastest, f.name) for f in fields(Attempt)))
+    for part, end, on_the_way in ((1.1, True, True), (0.97, True, True), (0.9, False, True), (0.7, False, False)):
+        watch = Watch(replace(problem, move=Move(START, GOAL, part * T, via=[WAY])), None)
+        for watch.fastest, near in ((fastest, end), (rough, on_the_way), (None, False)):
+            assert watch.near == near
+
+
+@pytest.mark.parametrize("velocity", [0.0, 0.1])
+def test_where_no_shortest_motion_keeps_its_limits_the_duration_of_the_joint_cubic_is_told(monkeypatch, velocity):
+    monkeypatch.setattr(conclude, "calmer", lambda _: None)
+    move = Move(START, GOAL, 0.2, start_velocity=velocity)
+    told = minimize_energy(ARM, move).diagnosis
+    slow = slow_cubic(MoveProblem(ARM, move))
+    assert slow is not None and slow.margins[0].fraction >= -1e-3 and told.shortest_duration == slow.motion.duration
+    assert f"takes {slow.motion.duration:.4g} s" in told.sentence
+    assert minimize_energy(ARM, replace(move, duration=told.shortest_duration)).certificate.ok
+    assert slow_cubic(MoveProblem(ARM.with_payload(30.0), move)) is None  # which no duration helps
+
+
+def test_a_motion_known_that_does_the_task_when_run_slower_is_never_refused(monkeypatch):
+    """A short motion that breaks limits keeps them in more time; where searches from it lead to nothing, it is the plan itself."""
+    problem = MoveProblem(ARM, Move(START, GOAL, 1.0), "non-regenerative", 40)
+    planner, watch = Planner(Weights(energy=1.0), met=[]), Watch(problem, None)
+    watch.look()
+    lost = replace(watch.fastest, result=replace(watch.fastest.result, status=Status.STALLED))
+    monkeypatch.setattr(Planner, "plan", lambda *_: (lost, []))
+    monkeypatch.setattr(conclude, "firm", lambda *_: None)
+    found = from_others(planner, watch, None)
+    assert watch.fastest.motion.duration < 0.9 and found is not None and keeps(found[0]) and found[0].runs
+    assert np.allclose(found[0].motion.q, watch.fastest.motion.q, atol=1e-9) and found[0].motion.duration == pytest.approx(1.0)
 
 
 def test_a_motion_given_that_does_the_task_is_a_plan_where_no_search_ends():

@@ -7,7 +7,6 @@ coolest motion. Where a motion is known that does the task, the search from it t
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -22,6 +21,7 @@ from armature.optimize.effort import spent
 from armature.optimize.firm import firm
 from armature.optimize.forbidden import Weighed, lifts, weighed
 from armature.optimize.guess import stretched
+from armature.optimize.ladder import Rung
 from armature.optimize.move import MoveProblem
 from armature.optimize.plan import IDLE, Attempt, Planner
 from armature.optimize.quick_time import shortest
@@ -29,16 +29,17 @@ from armature.optimize.refine import ENOUGH, drawn_in_there, finer_problem
 from armature.optimize.result import Iteration, Status
 from armature.optimize.slower import OFTEN, RATES, Allowed, run_slower
 from armature.optimize.solution import Diagnosis
-from armature.optimize.surest import run_in, short_one
+from armature.optimize.surest import as_it_is, run_in, short_one, shortest_of_all, slow_cubic
 
 PURSE = 1.4  # seconds of computing for all searches until a motion is known that does the task: without one, this is when it is refused
 KEPT = 0.4  # of them, for a motion to fall back on
 OTHERWISE = 0.4  # the same for a search that got stuck
 LONG = 0.5  # seconds of computing after which it is asked what is in the way, if the joint cubic breaks limits
 GLANCE = 0.5  # seconds of computing, about, to find a short motion where it may be
-CALMING = 0.4  # the same for a shortest motion that keeps limits between knots
+SURELY = 3.0  # the same from a shortest motion that does the task
+CALMING, EACH = 0.6, 0.15  # the same for a shortest motion that keeps limits between knots, and for each duration tried
 EASIER = 1.004  # times the duration of a shortest motion that keeps its limits: what is told
-SLOWER = 1.005, 1.03, 1.1, 1.5  # times the duration of one that does not; the first where it exceeds them by little
+SLOWER = 1.005, 1.03, 1.1, 1.5, 3.0  # times the duration of one that does not; the first where it exceeds them by little
 QUICK = 0.98  # of the duration asked for: a motion that is quicker is quick enough
 SAME = 1e-6  # of the duration
 CHEAPER = 2e-3  # of the energy: by which the joint cubic must cost less than a plan to be taken instead
@@ -51,7 +52,7 @@ USED_UP = 0.05  # what is left of the limit of a mean that is in the way
 NEARLY = 0.02  # violation, as a fraction of the limit, of a motion that is worth a search
 DRAWS = 8  # times that a limit is drawn in at most
 ASTRAY = 5.0  # times what was exceeded before
-CLEARLY = 0.98  # of the shortest motion found: below this the search is given up
+CLEARLY, ROUGHLY = 0.96, 0.8  # of the shortest motion found, at the end of its branch or not: below this the search is given up
 NEAR = Allowed(2e-3, 2e-3, 0.2, 4)  # what a motion may exceed that is said to do the task
 
 
@@ -107,13 +108,20 @@ class Watch:
     @property
     def fits(self) -> bool:
         """Whether the shortest motion takes no longer than the task allows."""
-        return self.fastest is not None and self.fastest.ok and self.fastest.motion.duration <= self.problem.duration
+        return self.fastest is not None and self.fastest.ok and self.fastest.motion.duration <= (1.0 + SAME) * self.problem.duration
 
     @property
     def promising(self) -> bool:
         """Whether a search that does not get stuck may go on: a motion is known that does the task, or the shortest is hardly longer."""
-        least = self.fastest.motion.duration if self.fastest is not None and self.fastest.ok else math.inf
-        return self.possible or CLEARLY * least < self.problem.duration < least
+        return self.possible or (self.near and not self.fits)
+
+    @property
+    def near(self) -> bool:
+        """Whether the shortest motion takes hardly longer than the task allows, or no longer. Where a quick look did not come to the end of
+        its branch, a motion may be a good deal shorter."""
+        known = self.fastest is not None and self.fastest.ok
+        part = CLEARLY if isinstance(self.fastest, Rung) else ROUGHLY
+        return known and self.fastest is not None and part * self.fastest.motion.duration < self.problem.duration
 
     def starts(self, cool: Attempt | None) -> list[Attempt]:
         """Motions of about the task's duration to search from, the best known first. cool: the coolest one."""
@@ -158,7 +166,7 @@ def concluded(planner: Planner, watch: Watch, search: Callable[[], Plan]) -> tup
             told = least_hot((best, cool)) if max(hottest(cool), hottest(best)) < -NEARLY else None
             if told is not None:
                 watch.look()  # a shorter motion that is cool would be a start
-                if not watch.fits and watch.given is None:
+                if not watch.near and watch.given is None:
                     return best, notes, told
         elif hurried(problem):
             watch.look()
@@ -184,7 +192,9 @@ def from_others(planner: Planner, watch: Watch, cool: Attempt | None) -> Plan | 
     The search from such a motion takes as long as it needs; without one, what is left of the purse."""
     watch.grant(math.inf)
     starts = watch.starts(cool)
-    watch.possible |= watch.secured(starts if watch.possible else [start for start in starts if start is cool])
+    runs = (run_in(planner, watch.problem, start.motion) for start in starts if watch.sure is None)
+    watch.sure = next((found for found in runs if found is not None), watch.sure)
+    watch.possible |= watch.sure is not None or watch.secured(starts if watch.possible else [start for start in starts if start is cool])
     for motion in [watch.sure.motion] if watch.sure is not None else [start.motion for start in starts]:
         if planner.late or watch.stopped:
             break
@@ -197,35 +207,30 @@ def from_others(planner: Planner, watch: Watch, cool: Attempt | None) -> Plan | 
 
 
 def from_short(planner: Planner, watch: Watch) -> Plan | None:
-    """The shortest motion within all limits, run in the time asked for; where it is longer, that is told instead, and None returned."""
-    if watch.stopped or not (watch.possible or watch.fits) or planner.left() == 0.0:
+    """The shortest motion within all limits, run in the time asked for, or a calm one from it; where it is longer, that is told instead,
+    and None returned. It is sought soon, and else by the whole search for it."""
+    problem = watch.problem
+    if watch.stopped or not (watch.possible or watch.near) or planner.left() == 0.0:
         return None
     watch.grant(math.inf)
-    for start in (None, *([watch.fastest.motion] if watch.fastest is not None and watch.fits else [])):
-        short = short_one(planner, watch.problem, start)
-        if short is not None and short.motion.duration > watch.problem.duration:
-            watch.fastest = short
-            return None
-        found = run_in(planner, watch.problem, short) if short is not None else None
-        if found is not None:
-            return found, [found.note]
+    for search in (short_one, shortest_of_all):
+        short = None if watch.stopped else search(planner, problem)
+        if short is None:
+            continue
+        watch.fastest = short
+        if watch.fits:
+            found = run_in(planner, problem, short.motion) or firm(problem, short, SURELY, watch.callback)
+            if found is not None:
+                return found, [found.note or NOT_LEAST]
     return None
 
 
 def from_given(planner: Planner, watch: Watch) -> Plan | None:
     """The motion that the search was given to start from, run in the time asked for; None where it breaks limits then."""
-    if watch.given is None or watch.problem.moving or watch.stopped:
+    if watch.given is None or watch.stopped:
         return None
-    motion = stretched(watch.given, watch.problem.duration)
-    own = replace(watch.problem, N=len(motion) - 1)
-    found = as_it_is(planner, own, motion)  # pushed away from its bounds, which the motion itself need not be
-    found = replace(found, motion=motion, exact=partial(planner.value, watch.problem, motion)).anyhow()
-    return (replace(found, note=GIVEN), [GIVEN]) if found.ok and found.runs else None
-
-
-def as_it_is(planner: Planner, problem: MoveProblem, motion: Trajectory | None = None) -> Attempt:
-    """A motion, the joint cubic by default, without a search; not ok where it does not do the task within all limits."""
-    return replace(planner, deadline=time.perf_counter()).attempt(problem, problem.guess(motion)).anyhow()
+    found = run_in(planner, watch.problem, watch.given, GIVEN)
+    return None if found is None else (found, [GIVEN])
 
 
 def no_worse(planner: Planner, problem: MoveProblem, best: Attempt, notes: list[str]) -> Plan:
@@ -259,7 +264,7 @@ def refusal(watch: Watch, best: Attempt, cool: Attempt | None) -> Diagnosis | No
     if watch.weight is not None:
         return watch.weight.told
     least = watch.fastest if watch.fastest is not None and watch.fastest.ok else None
-    fastest = calmer(least) if least is not None else None
+    fastest = (calmer(least) if least is not None else None) or slow_cubic(watch.problem)
     if best.ok and (fastest is None or fastest.motion.duration <= watch.problem.duration):
         return between_knots(best, cool)
     return diagnose(best, fastest, least.motion.duration if least is not None else math.inf, cool, watch.passed)
@@ -276,7 +281,7 @@ def calmer(fastest: Attempt) -> Attempt | None:
     most = T * SLOWER[-1] if known is None else known.motion.duration / SLOWER[1]
     for factor in SLOWER if keeps_limits(fastest) else SLOWER[1:]:
         task = replace(problem, free=False, move=replace(problem.move, duration=factor * T))
-        found = firm(task, fastest, CALMING) if factor * T <= most and spent() < budget else None
+        found = firm(task, fastest, EACH) if factor * T <= most and spent() < budget else None
         if found is not None:
             return found
     return known or (fastest if keeps_limits(fastest) else None)

@@ -278,7 +278,7 @@ def relaxed(best: Attempt, fastest: Trajectory | None) -> Diagnosis:
         helps = f"a payload of {mass:.4g} kg moved in {T:.4g} s would do"
         return Diagnosis(
             f"No motion was found: at best, {needed(worst)}; {helps}.", worst.limit, worst.joint, None, worst.value - worst.bound,
-            excess_payload=less, greatest_payload=mass,
+            shortest_duration=T if best.problem.duration < T else None, excess_payload=less, greatest_payload=mass,
         )  # fmt: skip
     if worst is not None:
         return Diagnosis(
