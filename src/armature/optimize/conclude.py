@@ -52,7 +52,7 @@ USED_UP = 0.05  # what is left of the limit of a mean that is in the way
 NEARLY = 0.02  # violation, as a fraction of the limit, of a motion that is worth a search
 DRAWS = 8  # times that a limit is drawn in at most
 ASTRAY = 5.0  # times what was exceeded before
-CLEARLY, ROUGHLY = 0.96, 0.8  # of the shortest motion found, at the end of its branch or not: below this the search is given up
+CLEARLY, ROUGHLY = 0.975, 0.9  # of the shortest motion found, at the end of its branch or not: below this the search is given up
 NEAR = Allowed(2e-3, 2e-3, 0.2, 4)  # what a motion may exceed that is said to do the task
 
 
