@@ -43,8 +43,14 @@ def by_durations(
     search = replace(planner, weights=Weights(heat=1.0))
     tried = (motion_in(search, problem, factor * first, motion) for factor in upwards if not planner.late)
     best = next((found for found in tried if found is not None), None)
+    return ever_shorter(planner, problem, best) if best is not None else None
+
+
+def ever_shorter(planner: Planner, problem: MoveProblem, best: Found) -> Found:
+    """The shortest of ever shorter motions, each sought from the last; best: the first of them, which keeps all limits."""
+    search = replace(planner, weights=Weights(heat=1.0))
     low, step = 0.0, DOWN  # what failed on the way up failed from the joint cubic: from here it may succeed
-    while best is not None and not planner.late and best[0].motion.duration > CLOSE * low:
+    while not planner.late and best[0].motion.duration > CLOSE * low:
         high = best[0].motion.duration
         T, step = ((low * high) ** 0.5, step) if low else (step * high, max(step**2, 0.7))
         found = motion_in(search, problem, T, best[0])

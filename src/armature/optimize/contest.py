@@ -9,12 +9,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
+import numpy as np
+
 from armature.optimize.anew import PRICE, alike, shortest_from
-from armature.optimize.by_durations import WARM, Found, by_durations
+from armature.optimize.by_durations import WARM, Found, ever_shorter, motion_in
 from armature.optimize.carry import carried, guess_from
 from armature.optimize.detours import skewed
 from armature.optimize.driven import Weights
 from armature.optimize.effort import spent
+from armature.optimize.guess import stretched
 from armature.optimize.interior import Options
 from armature.optimize.ladder import RATIO, kept, merit, sharpened
 from armature.optimize.mend import deepened, mended
@@ -28,6 +31,11 @@ SKEW = 0.2  # of a motion run faster at first
 PATIENCE = 3.0  # seconds of computing for each round
 WIDE = 0.5  # of the greatest power: a wide corner of gears
 ROUNDS = 3  # times that something shorter is followed
+MUCH = 1.02  # times its duration: what is shorter even so promises much
+MANY = 9  # passes in which what promises much is mended
+PLAN = 0.6  # seconds of computing for a plan
+FEW = 50  # knots of a plan
+HALF = 0.5  # of what is left of a round: for cures of a motion of given duration, before prices
 GAIN = 3e-4  # of the time: what is worth a further round
 QUICK = Options(tolerance=1e-4, iterations=60, barrier=1e-2)
 
@@ -70,7 +78,25 @@ def challenger(planner: Planner, problem: MoveProblem, best: Attempt) -> tuple[F
                     return (found, notes), starts
         if planner.late:
             return None, 0
-    return None, starts
+    if best.problem.free and np.sum(best.result.p) < LITTLE * best.motion.duration:  # it had to be run slower: perhaps by bad luck
+        anew = replace(best, motion=stretched(best.motion, LITTLE * best.motion.duration))
+        for found, notes in by_prices(planner, problem, anew, longest):
+            if found.ok and kept(found) and found.motion.duration < longest:
+                return (found, notes), starts
+    planned = None if planner.late else by_plan(planner, problem, LITTLE * best.motion.duration, longest)
+    return planned, 0 if planned is None and planner.late else starts + 1
+
+
+def by_plan(planner: Planner, problem: MoveProblem, duration: float, longest: float) -> Found | None:
+    """The end of the way down from a plan of least energy in this time, with few knots; None where there is none, or only longer ones.
+
+    Plans are slower than searches for the coolest motion, but narrow corners and hold joints at rest, and find what those do not."""
+    few = replace(problem, N=min(problem.N, FEW))
+    search = partly(replace(planner, weights=Weights(energy=1.0), options=None), 1.0, PLAN)
+    found, notes = search.plan(replace(few, free=False, move=replace(few.move, duration=duration)))
+    if not (found.ok and found.runs and kept(found) and found.motion.duration < longest):
+        return None
+    return ever_shorter(replace(planner, callback=planner.unless_stretched), few, (found, notes))
 
 
 def hits(planner: Planner, problem: MoveProblem, best: Attempt) -> Iterator[Attempt]:
@@ -93,11 +119,26 @@ def hits(planner: Planner, problem: MoveProblem, best: Attempt) -> Iterator[Atte
 def followed(planner: Planner, problem: MoveProblem, hit: Attempt, longest: float) -> Iterator[Found]:
     """The ends of the ways down from a motion, with limits kept between knots: from a motion of given duration by ever shorter ones, and by
     lower prices, unless it is too long even before limits are kept between knots."""
-    hasty = replace(planner, callback=planner.unless_stretched)
-    found = by_durations(hasty, problem, hit.motion.duration, hit, (1.0,))
-    yield from [found] if found is not None else []
+    hasty = replace(planner, weights=Weights(heat=1.0), callback=planner.unless_stretched)
+    found = None if planner.late else motion_in(partly(hasty, HALF), problem, hit.motion.duration, hit)
+    yield from [ever_shorter(hasty, problem, found)] if found is not None else []
     if not planner.late:
-        top = shortest_from(planner, problem, hit.motion)
-        low = sharpened(planner, problem.timed_as(top.motion), top, RATIO * PRICE) if top.ok else None
-        if low is not None and merit(low) < longest:
-            yield deepened(planner, *mended(planner, low))
+        yield from by_prices(planner, problem, hit, longest)
+
+
+def by_prices(planner: Planner, problem: MoveProblem, hit: Attempt, longest: float) -> Iterator[Found]:
+    """The end of the way down by lower prices. What promises much is mended with a budget of its own, however far it exceeds limits
+    between knots at first."""
+    top = shortest_from(planner, problem, hit.motion)
+    low = sharpened(planner, problem.timed_as(top.motion), top, RATIO * PRICE) if top.ok else None
+    if low is not None and MUCH * low.motion.duration < longest:
+        patient = replace(planner, budget=spent() + PATIENCE)
+        yield deepened(patient, *mended(patient, low, MANY))
+    elif low is not None and merit(low) < longest:
+        yield deepened(planner, *mended(planner, low))
+
+
+def partly(planner: Planner, part: float, most: float = PATIENCE) -> Planner:
+    """The planner with a part of what is left of its budget, and so many seconds of computing at most."""
+    left = most if planner.budget is None else min(most, part * (planner.budget - spent()))
+    return replace(planner, budget=spent() + left)

@@ -25,11 +25,13 @@ SHARE = 1e-3  # of the duration: a price on jerk that is worth less need not be 
 PASSES = 5  # in which limits are drawn in or knots doubled
 
 
-def mended(planner: Planner, best: Attempt) -> Found:
-    """The same with limits kept between knots: limits drawn in, or twice the knots; at last a little slower."""
+def mended(planner: Planner, best: Attempt, passes: int = PASSES) -> Found:
+    """The same with limits kept between knots: limits drawn in, or twice the knots; at last a little slower.
+
+    passes: how often, at most."""
     notes: list[str] = []
     small, failed = SMALL, ""
-    while exceeded(best) > ALLOWED and len(notes) < PASSES and not planner.late:
+    while exceeded(best) > ALLOWED and len(notes) < passes and not planner.late:
         finer, note = tighter_problem(best, small)
         better = sharpened(planner, finer, best, again(best), max(LAST, again(best))) if note and note != failed else None
         if better is not None:
