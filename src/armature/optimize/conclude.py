@@ -119,9 +119,10 @@ class Watch:
     def near(self) -> bool:
         """Whether the shortest motion takes hardly longer than the task allows, or no longer. Where a quick look did not come to the end of
         its branch, a motion may be a good deal shorter."""
-        known = self.fastest is not None and self.fastest.ok
+        if self.fastest is None or not self.fastest.ok:
+            return False
         part = CLEARLY if isinstance(self.fastest, Rung) else ROUGHLY
-        return known and self.fastest is not None and part * self.fastest.motion.duration < self.problem.duration
+        return part * self.fastest.motion.duration < self.problem.duration
 
     def starts(self, cool: Attempt | None) -> list[Attempt]:
         """Motions of about the task's duration to search from, the best known first. cool: the coolest one."""
