@@ -27,15 +27,13 @@ SAME = 1e-6  # of the duration
 SLOWED = "no search for least energy ended within all limits: this is a short motion, run slower"
 
 
-def short_one(planner: Planner, problem: MoveProblem, start: Trajectory | None = None) -> Attempt | None:
-    """The shortest motion found soon that keeps all limits between knots; None with passing times or velocities given, or closed loops.
-
-    start: a motion to begin with, the joint cubic by default."""
+def short_one(planner: Planner, problem: MoveProblem) -> Attempt | None:
+    """The shortest motion found soon that keeps all limits between knots; None with passing times or velocities given, or closed loops."""
     if problem.moving or problem.robot.loops or any(via.at is not None for via in problem.move.via):
         return None
     hasty = replace(planner, weights=Weights(time=1.0), options=ROUGHLY, budget=spent() + SECONDS, met=None)
     free = free_problem(replace(problem, supply=COUNTED_LATER, free=True))
-    best, _ = polished(hasty, free, branches(hasty, replace(free, N=min(free.N, COARSE)), start, 1))
+    best, _ = polished(hasty, free, branches(hasty, replace(free, N=min(free.N, COARSE)), None, 1))
     return best if best.ok and kept(best) else None
 
 
