@@ -29,7 +29,7 @@ from armature.optimize.refine import ENOUGH, drawn_in_there, finer_problem
 from armature.optimize.result import Iteration, Status
 from armature.optimize.slower import OFTEN, RATES, Allowed, run_slower
 from armature.optimize.solution import Diagnosis
-from armature.optimize.surest import as_it_is, run_in, short_one, shortest_of_all, slow_cubic
+from armature.optimize.surest import SAME, as_it_is, run_in, short_one, shortest_of_all, slow_cubic
 
 PURSE = 1.4  # seconds of computing for all searches until a motion is known that does the task: without one, this is when it is refused
 KEPT = 0.4  # of them, for a motion to fall back on
@@ -41,7 +41,6 @@ CALMING, EACH = 0.6, 0.15  # the same for a shortest motion that keeps limits be
 EASIER = 1.004  # times the duration of a shortest motion that keeps its limits: what is told
 SLOWER = 1.005, 1.03, 1.1, 1.5, 3.0  # times the duration of one that does not; the first where it exceeds them by little
 QUICK = 0.98  # of the duration asked for: a motion that is quicker is quick enough
-SAME = 1e-6  # of the duration
 CHEAPER = 2e-3  # of the energy: by which the joint cubic must cost less than a plan to be taken instead
 NOT_LEAST = "no search for least energy ended within all limits: this is the cheapest motion met that keeps them"
 CUBIC = "no search found anything cheaper than the joint cubic"

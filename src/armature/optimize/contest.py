@@ -5,7 +5,7 @@ its own end, by prices and by durations, and contested in turn."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -73,18 +73,21 @@ def challenger(planner: Planner, problem: MoveProblem, best: Attempt) -> tuple[F
         starts += 1
         if hit.ok and not any(alike(hit, other) for other in seen):  # what leads to one motion is followed once
             seen.append(hit)
-            for found, notes in followed(planner, problem, hit, longest):
-                if found.ok and kept(found) and found.motion.duration < longest:
-                    return (found, notes), starts
+            if (found := shorter_of(followed(planner, problem, hit, longest), longest)) is not None:
+                return found, starts
         if planner.late:
             return None, 0
     if best.problem.free and np.sum(best.result.p) < LITTLE * best.motion.duration:  # it had to be run slower: perhaps by bad luck
         anew = replace(best, motion=stretched(best.motion, LITTLE * best.motion.duration))
-        for found, notes in by_prices(planner, problem, anew, longest):
-            if found.ok and kept(found) and found.motion.duration < longest:
-                return (found, notes), starts
+        if (found := shorter_of(by_prices(planner, problem, anew, longest), longest)) is not None:
+            return found, starts
     planned = None if planner.late else by_plan(planner, problem, LITTLE * best.motion.duration, longest)
     return planned, 0 if planned is None and planner.late else starts + 1
+
+
+def shorter_of(ways: Iterable[Found], longest: float) -> Found | None:
+    """The first of these that keeps all limits and is shorter; None where there is none."""
+    return next(((found, notes) for found, notes in ways if found.ok and kept(found) and found.motion.duration < longest), None)
 
 
 def by_plan(planner: Planner, problem: MoveProblem, duration: float, longest: float) -> Found | None:
