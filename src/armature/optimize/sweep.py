@@ -1,9 +1,10 @@
 """Least energy of one move at many durations, each from its neighbours (`energy_time_curve`).
 
 A part of the durations is solved, from the longest down, each from the last: the barrier is kept, so that the optimum is a smooth function
-of the duration, and the last two are continued in a straight line, multipliers too. Now and then one is solved anew, and where that is
-better its branch is followed down and up. The others lie between: where the mixture of the optima around (blend.py) keeps all limits and
-costs what their costs tell, it is an optimum within what counts, and its exact energy is taken. Else it is solved, starting there.
+of the duration, and the last two are continued in a straight line, multipliers too. Now and then one is solved anew, and its branch is
+followed down and up, unless the last ones tell that theirs is better. The others lie between: where the mixture of the optima around
+(blend.py) keeps all limits and costs what their costs tell, it is an optimum within what counts, and its exact energy is taken. Else it
+is solved, starting there.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ ROUGH = 5.0  # times the roughness of the curve, by which it must rise there too
 CLOSE = 5e-4  # part of its duration to which a minimum is located, where the curve is smooth enough
 SEARCHES = 6  # for it, at most
 CLEAR = 5e-3  # part of the losses by which the curve must rise on both sides of a minimum; of the energy, that tells two branches
+BRANCH = 0.05  # of the longest way: motions of neighbouring durations that are farther apart are of two branches
 APART = 0.02  # of the longest way: where a motion that exceeds limits is nearer than this to one that does not, that is why it is cheaper
 
 
@@ -136,17 +138,31 @@ class Sweep:
     def down(self, durations: np.ndarray, some: Sequence[int], best: list[Attempt | None]) -> None:
         """From the longest duration to the shortest feasible one; now and then anew, for a better branch."""
         near = before = None
+        known: list[Attempt] = []
         every = ANEW if self.slacks or self.problem.driven.dry else 2 * ANEW
         for place, k in enumerate(some):
             T = float(durations[k])
-            found = self.solve(T, near, before)
+            if near is not None and place % every == 0 and self.mixes and not self.vain and (fresh := self.planner.best(self.at(T))).ok:
+                found, changed = self.against(fresh, known[-3:], T)
+                self.changed |= {k} if changed else set()
+            else:
+                found = self.solve(T, near, before)
             if found is None and near is not None and not (self.fastest.ok and self.fastest.motion.duration < T):
                 break
-            if found is not None and near is not None and place % every == 0 and self.mixes and not self.vain:
-                warm, found = found, better(found, self.planner.best(self.at(T)))
-                self.changed |= {k} if found is not warm else set()
             best[k] = found
+            known += [found] if found is not None else []
             near, before = found or near, near
+
+    def against(self, fresh: Attempt, known: Sequence[Attempt], T: float) -> tuple[Attempt, bool]:
+        """What was found anew, or the branch followed from above where that is better: tried where those above tell that it may be.
+
+        Also whether the branch is another one than theirs."""
+        above = told(known, T) if len(known) > 1 else -np.inf
+        if fresh.value <= above + CLEAR * max(abs(fresh.value), abs(fresh.losses)):
+            return fresh, fresh.value < above or apart(fresh, blended(self.at(T), known[-1:])) > BRANCH
+        warm = self.warm(T, known[-1], known[-2] if len(known) > 1 else None)
+        found = fresh if warm is None else better(warm, fresh)
+        return found, found is fresh
 
     def up(self, durations: np.ndarray, some: Sequence[int], best: list[Attempt | None]) -> None:
         """Upwards, where the branch from below may be better; it is followed while it is."""
