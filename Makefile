@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: help demo test browser bench pictures docs lint clean
+.PHONY: help demo test browser warm bench pictures docs lint clean
 
 help:             ## list the targets
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/'
@@ -35,8 +35,15 @@ browser:
 	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; } \
 	  || echo "no Chromium here and none could be installed: the tests in a browser will not run"
 
-test: lint browser       ## everything that must hold
-	$(BIN)/python -m pytest -n auto
+# Only a head start: what is wrong here, the tests tell.
+warm: $(VENV)/.test
+	-@$(BIN)/python tests/warm.py >/dev/null
+
+# Linters keep one core busy, the compiler of the solver's loops the other. Then each worker takes whole files, as far as it goes: what a
+# file plans or compiles once is done once.
+test:                    ## everything that must hold
+	@$(MAKE) --no-print-directory -j2 lint warm browser
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 bench: $(VENV)/.bench    ## ratios against the peers, measured in this run; writes benchmarks/results.md
 	$(BIN)/python -m benchmarks

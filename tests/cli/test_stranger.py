@@ -21,9 +21,8 @@ SHEET = """{
 @pytest.mark.parametrize(
     ("file", "joints"),
     [
-        ("ur_description/urdf/ur5_robot.urdf", 6),
         ("panda_description/urdf/panda.urdf", 7),  # its fingers are held
-        ("kinova_description/robots/kinova.urdf", 6),
+        ("kinova_description/robots/kinova.urdf", 6),  # joints without ends
     ],
 )
 def test_from_a_urdf_and_a_data_sheet_to_a_certified_plan_and_its_report(file, joints, tmp_path, capsys, monkeypatch):

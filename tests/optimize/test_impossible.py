@@ -64,7 +64,7 @@ def test_too_short_a_duration_is_told_with_the_shortest_and_what_is_in_the_way(w
     assert minimize_energy(robot, Move(start, goal, 1.01 * found.shortest_duration), supply).ok
 
 
-@pytest.mark.parametrize("name", ["seven_axis", "scara", "valasek"])
+@pytest.mark.parametrize("name", ["scara", "valasek"])
 def test_the_shortest_duration_told_is_possible_and_less_is_not(name):
     robot = library(name).with_payload(0.5)
     start = np.array([0.5 * (max(x.lower, -1.0) + min(x.upper, 1.5)) for x in (robot.joint(j).limits for j in robot.joint_names)])
@@ -76,6 +76,7 @@ def test_the_shortest_duration_told_is_possible_and_less_is_not(name):
     assert not minimize_energy(robot, replace(move, duration=0.97 * T)).ok
 
 
+@pytest.mark.parametrize("warm", ["burgevin"], indirect=True)
 def test_a_duration_too_short_for_a_timed_via_point_is_told_with_passing_times_that_fit(warm):
     robot, start, goal, least = warm
     way = 0.5 * (start + goal) + 0.05

@@ -1,5 +1,7 @@
 """Moves that go hardly anywhere, and points that lie close together in time: the same laws as for large ones."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -17,17 +19,24 @@ def test_the_least_time_of_a_short_move_grows_with_the_root_of_its_way(way):
     assert longer.duration / short.duration == pytest.approx(2.0, rel=5e-3)
 
 
-@pytest.mark.parametrize("way", [1e-5, 1e-6, 1e-7])
+AWAY = np.array([1.0, -0.5])
+
+
+@cache
+def least_time(way: float, jerk: float) -> arm.Solution:
+    """Of a move that goes so far."""
+    robot = ROBOT.with_limits({name: {"jerk": jerk} for name in ROBOT.joint_names})
+    return arm.minimize_time(robot, arm.Move(START, START + way * AWAY))
+
+
+@pytest.mark.parametrize("way", [1e-5, 1e-7])
 @pytest.mark.parametrize("jerk, power", [(np.inf, 2), (2000.0, 3)])
 def test_least_times_follow_the_root_of_the_way_or_its_third_root_however_short_it_is(way, jerk, power):
     """Solved larger and shrunk; the witness is solved as it is, and so short that jerk alone decides where it is limited."""
-    robot = ROBOT.with_limits({name: {"jerk": jerk} for name in ROBOT.joint_names})
-    goal = START + np.array([1.0, -0.5]) * way
-    short = arm.minimize_time(robot, arm.Move(START, goal))
-    larger = arm.minimize_time(robot, arm.Move(START, START + np.array([1.0, -0.5]) * 6e-4))
+    short, larger = least_time(way, jerk), least_time(6e-4, jerk)
     assert short.ok and short.certificate.ok and larger.ok
     assert short.duration == pytest.approx(larger.duration * (way / 6e-4) ** (1 / power), rel=5e-3)
-    assert np.abs(short.trajectory.q[[0, -1]] - [START, goal]).max() < 1e-3 * way
+    assert np.abs(short.trajectory.q[[0, -1]] - [START, START + way * AWAY]).max() < 1e-3 * way
 
 
 def test_a_short_move_through_a_point_is_passed_there_and_keeps_to_the_law():

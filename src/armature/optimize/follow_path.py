@@ -101,7 +101,9 @@ def _followed(robot: Robot, path: Path, link: str, start: Any, task: FollowPath,
         joints = found.path
         if count > 2000 or (off_path(robot, path, link, joints, found) <= ON_PATH and roughness(joints, path.breaks) <= SMOOTH):
             return joints
-        count = 4 * (count - 1) + 1
+        # all branches are stepped along together: where another one ends, the steps are tiny, and rough. From here on it goes alone
+        count = count if start is None else 4 * (count - 1) + 1
+        start = found.q[0]
 
 
 def roughness(joints: JointPath, breaks: np.ndarray) -> float:
