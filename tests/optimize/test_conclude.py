@@ -12,7 +12,6 @@ from armature.optimize.conclude import (
     CUBIC,
     GIVEN,
     KEPT,
-    NEARBY,
     PURSE,
     Watch,
     calmer,
@@ -204,18 +203,6 @@ def test_where_few_knots_tell_the_same_as_all_a_little_less_is_refused_without_t
     assert watch.close and watch.trusted and not watch.near
     told = minimize_energy(ARM, watch.problem.move).diagnosis
     assert least < told.shortest_duration < 1.01 * least
-
-
-def test_a_search_lasts_a_bounded_time_where_the_shortest_motion_is_hardly_longer(early):
-    """And not until the end of all searches, with repairs that lead nowhere."""
-    problem, fastest = early
-    watch = Watch(replace(problem, move=Move(START, GOAL, 0.99 * fastest.motion.duration, via=[WAY])), None)
-    watch.fastest, watch.possible, watch.patience = fastest, False, spent() + NEARBY
-    assert watch.near and not watch.fits and watch.promising
-    watch.patience = spent() - 1e-9
-    assert not watch.promising
-    watch.possible = True
-    assert watch.promising
 
 
 def test_a_search_that_ends_beside_its_goal_is_no_plan_and_others_are_made():

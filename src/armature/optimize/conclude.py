@@ -39,7 +39,6 @@ OTHERWISE = 0.4  # the same for a search that got stuck
 LONG = 0.5  # seconds of computing after which it is asked what is in the way, if the joint cubic breaks limits
 GLANCE = 0.5  # seconds of computing, about, to find a short motion where it may be
 SURELY = 3.0  # the same from a shortest motion that does the task
-NEARBY = 1.5  # the same for a search that is not stuck, where the shortest motion is hardly longer than the task allows
 CALMING, EACH = 0.6, 0.15  # the same for a shortest motion that keeps limits between knots, and for each duration tried
 EASIER = 1.004  # times the duration of a shortest motion that keeps its limits: what is told
 SLOWER = 1.005, 1.03, 1.1, 1.5, 3.0  # times the duration of one that does not; the first where it exceeds them by little
@@ -71,7 +70,6 @@ class Watch:
     def __init__(self, problem: MoveProblem, callback: Callable | None, given: Trajectory | None = None) -> None:
         self.problem, self.callback, self.stopped, self.given = problem, callback, False, given
         self.looked, self.begun, self.until, self.purse = False, spent(), math.inf, spent() + PURSE
-        self.patience = math.inf
         self.fastest: Attempt | None = None
         self.close = self.trusted = False
         self.passed: Passed | None = None
@@ -97,7 +95,6 @@ class Watch:
         starts = self.starts(None)
         self.possible = any(self.does(start.motion) for start in starts) or self.secured(starts)
         self.grant(OTHERWISE if self.possible else min(OTHERWISE, self.left))
-        self.patience = spent() + NEARBY
 
     def look_closely(self) -> None:
         """Where the shortest motion takes a little longer than the task allows, find it with all knots: few of them may tell some per cent
@@ -133,9 +130,8 @@ class Watch:
 
     @property
     def promising(self) -> bool:
-        """Whether a search that does not get stuck may go on: a motion is known that does the task, or the shortest is hardly longer, for
-        some time."""
-        return self.possible or (self.near and not self.fits and spent() < self.patience)
+        """Whether a search that does not get stuck may go on: a motion is known that does the task, or the shortest is hardly longer."""
+        return self.possible or (self.near and not self.fits)
 
     @property
     def near(self) -> bool:
@@ -193,7 +189,7 @@ def concluded(planner: Planner, watch: Watch, search: Callable[[], Plan]) -> tup
                     return best, notes, told
         elif hurried(problem):
             watch.look()
-        watch.grant(math.inf if watch.possible else watch.left)
+        watch.grant(math.inf if watch.promising else watch.left)
         best, notes = repaired(planner, best, notes)
     if keeps(best) or ended():
         best, notes = no_worse(planner, problem, best, notes) if best.ok else (best, notes)
