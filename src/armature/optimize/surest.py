@@ -8,6 +8,7 @@ can do in less time shall not be refused: where a part of its search is not enou
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -15,7 +16,7 @@ from armature.motion.trajectory import Trajectory
 from armature.optimize.driven import Weights
 from armature.optimize.effort import spent
 from armature.optimize.guess import stretched
-from armature.optimize.ladder import kept
+from armature.optimize.ladder import Rung, kept
 from armature.optimize.min_time import COARSE, COUNTED_LATER, ROUGHLY, branches, free_problem, minimize_time, polished, unsearched
 from armature.optimize.move import MoveProblem
 from armature.optimize.plan import Attempt, Planner
@@ -34,6 +35,13 @@ def short_one(planner: Planner, problem: MoveProblem) -> Attempt | None:
     hasty = replace(planner, weights=Weights(time=1.0), options=ROUGHLY, budget=spent() + SECONDS, met=None)
     free = free_problem(replace(problem, supply=COUNTED_LATER, free=True))
     best, _ = polished(hasty, free, branches(hasty, replace(free, N=min(free.N, COARSE)), None, 1))
+    return best if best.ok and kept(best) else None
+
+
+def closely(problem: MoveProblem, rough: Rung, seconds: float, callback: Callable | None) -> Attempt | None:
+    """The end of a branch that was found with few knots, with all of them and within all limits between them; None where that fails."""
+    planner = Planner(Weights(time=1.0), ROUGHLY, callback, budget=spent() + seconds)
+    best, _ = polished(planner, free_problem(replace(problem, supply=COUNTED_LATER, free=True)), rough)
     return best if best.ok and kept(best) else None
 
 
