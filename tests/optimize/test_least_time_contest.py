@@ -55,6 +55,13 @@ def test_no_contest_is_told_where_the_time_allowed_ran_out():
     assert contest.best is cool and contest.starts == 0 and contest.told == []
 
 
+def test_something_shorter_is_followed_for_as_long_as_it_is_found(monkeypatch: pytest.MonkeyPatch):
+    found = iter([*((k, []) for k in range(8)), None])
+    monkeypatch.setattr(of_contests, "challenger", lambda planner, problem, best: (next(found), 5))
+    contest = contested(Planner(Weights(time=1.0)), None, -1, [])  # type: ignore[arg-type]
+    assert contest.best == 7 and contest.starts == 5
+
+
 def test_lower_prices_shorten_a_motion_whose_limits_between_knots_are_cured():
     """The price of jerk is a part of the cost; the duration is wrong by about as much."""
     robot = library("scara")

@@ -30,7 +30,7 @@ CALM = 1.01  # of the best motion's time: where starts in a little less come fro
 SKEW = 0.2  # of a motion run faster at first
 PATIENCE = 3.0  # seconds of computing for each round
 WIDE = 0.5  # of the greatest power: a wide corner of gears
-ROUNDS = 3  # times that something shorter is followed
+ROUNDS = 3  # that take as long as that; more where they are shorter: as long as something shorter is found, it is followed
 MUCH = 1.02  # times its duration: what is shorter even so promises much
 MANY = 9  # passes in which what promises much is mended
 PLAN = 0.6  # seconds of computing for a plan
@@ -56,8 +56,9 @@ class Contest(NamedTuple):
 
 def contested(planner: Planner, problem: MoveProblem, best: Attempt, notes: list[str]) -> Contest:
     """The motion, or a shorter one, for which nothing shorter is found; best: one that keeps all limits."""
-    for _ in range(ROUNDS):
-        end = spent() + PATIENCE
+    last = spent() + ROUNDS * PATIENCE
+    while spent() < last:
+        end = min(last, spent() + PATIENCE)
         shorter, starts = challenger(replace(planner, budget=min(end, planner.budget or end)), problem, best)
         if shorter is None:
             return Contest(best, notes, starts)
