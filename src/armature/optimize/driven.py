@@ -43,6 +43,7 @@ class Weights:
 
 WEIGHTS = len(fields(Weights))
 CORNERS = ("power", "velocity", "table")  # widths that are data of a plan
+STRONG = 100.0  # W: drives that give less at most have narrower corners of power, in proportion
 
 
 @functools.cache
@@ -191,7 +192,16 @@ class Driven:
         given = lambda k, name: d[first + k] if getattr(self.smooth, name) else 0.0
         shared = Smooth(*(given(k, name) for k, name in enumerate(CORNERS)))
         directions = dict(zip(self.dry, d[first + len(CORNERS) :]))
-        return [replace(shared, direction=directions.get(j, 0.0)) for j in range(self.robot.n)]
+        return [replace(shared, power=part * shared.power, direction=directions.get(j, 0.0)) for j, part in enumerate(self.parts)]
+
+    @functools.cached_property
+    def parts(self) -> list[float]:
+        """The width of every joint's corner of power, as a part of the one given: one as wide as all that a weak drive gives would hide
+        what its gear loses, and how far its limits are exceeded."""
+        train = self.robot.drivetrain
+        most = [drive.amplifier.voltage * min(drive.motor.peak_current, drive.amplifier.peak_current) for drive in train.drives]
+        weakest = (min((P for P, row in zip(most, train.matrix) if row[j]), default=np.inf) for j in range(self.robot.n))
+        return [min(1.0, P / STRONG) for P in weakest]
 
     @functools.cached_property
     def dry(self) -> list[int]:
@@ -213,11 +223,12 @@ class Driven:
         supply = self.balance([flow.power for flow in flows], at.slacks)
         weights = at.d[:WEIGHTS]
         terms = [supply.cost, sum(flow.copper for flow in flows), 1.0, sum(at.tau**2), sum(at.a**2), sum(at.jerk**2)]
-        rows = [getattr(flows[axis], quantity) for axis, quantity, *_ in self.quantities]
+        rows = [getattr(flows[axis], quantity) / unit(*bounds) for axis, quantity, _, *bounds in self.quantities]
         drag = self.robot.drivetrain.joint_friction(at.tau, at.v, widths)
         rows += [at.tau[j] + drag[j] for j in range(self.robot.n) if np.isfinite(self.torques[1][j])]
         rows += list(self.extra(at)) if self.extra else []
-        totals = [getattr(flows[axis], quantity) - at.d[WEIGHTS + k] for k, (axis, quantity, *_) in enumerate(self.means)]
+        means = enumerate(self.means)
+        totals = [(getattr(flows[axis], quantity) - at.d[WEIGHTS + k]) / unit(bound) for k, (axis, quantity, _, bound) in means]
         totals += [1.0] if self.durations > 1 else []
         rates = (supply.stored_rate,) if isinstance(self.supply, Bus) else ()
         return Instant(sum(w * term for w, term in zip(weights, terms)), rows, supply.inequalities, totals, rates)
@@ -230,8 +241,8 @@ class Driven:
 
     def constraint_bounds(self) -> tuple[np.ndarray, np.ndarray]:
         """Bounds of the constraints of a step."""
-        low = [row[3] for row in self.quantities] + [t for t in self.torques[0] if np.isfinite(t)]
-        high = [row[4] for row in self.quantities] + [t for t in self.torques[1] if np.isfinite(t)]
+        low = [row[3] / unit(*row[3:]) for row in self.quantities] + [t for t in self.torques[0] if np.isfinite(t)]
+        high = [row[4] / unit(*row[3:]) for row in self.quantities] + [t for t in self.torques[1] if np.isfinite(t)]
         low, high = low + [b[0] for b in self.extra_bounds], high + [b[1] for b in self.extra_bounds]
         supply = self.supply_rows * len(RULES[self.rule][0])
         rates = [rate for rate in self.torque_rates if np.isfinite(rate)]
@@ -339,6 +350,12 @@ class Driven:
         if isinstance(self.supply, Bus):
             return np.hstack([np.maximum(total, 0.0), np.maximum(-total, 0.0)]) + margin
         return np.maximum(powers if self.shape.slacks == powers.shape[1] else total, 0.0) + margin
+
+
+def unit(*bounds: float) -> float:
+    """The unit of a limited quantity, as a part of A, V, W or A²: the limit itself where that is less than 1. The search's tolerance and
+    barrier know no units, and would overlook a limit of 0.1 mA."""
+    return min((1.0, *(abs(bound) for bound in bounds if np.isfinite(bound))))
 
 
 def closed_slope(tree: Tree, q: Any, v: Any, a: Any) -> ca.SX:
