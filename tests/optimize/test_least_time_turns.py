@@ -2,10 +2,19 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import armature as arm
 from armature.drive import Friction
+from armature.optimize import mend
+from armature.optimize.driven import Weights
+from armature.optimize.interior import Options
+from armature.optimize.ladder import kept, sharpened
+from armature.optimize.loop_move import move_problem
+from armature.optimize.min_time import branches, free_problem
+from armature.optimize.move import MoveProblem
+from armature.optimize.plan import Planner
 from armature.robot.model import Robot
 
 MOVE = arm.Move([0.3, -1.0], [1.4, 0.8], via=[[0.2, -0.2]])
@@ -40,3 +49,31 @@ def test_the_least_time_depends_neither_on_windings_nor_on_the_size_of_masses_an
     other = arm.minimize_time(lossy(mass, turns), MOVE)
     assert other.ok and other.certificate.ok
     assert other.duration == pytest.approx(least.duration, rel=1e-3)
+
+
+def test_joints_turn_at_knots_where_the_laws_of_both_sides_hold(monkeypatch: pytest.MonkeyPatch):
+    """Where a loaded joint turns, its gear begins to drive, and the current jumps by 1/η² between two knots that both keep its limit."""
+    robot = lossy().with_payload(2.0)
+    drives = zip(robot.joint_names, robot.drivetrain.drives)
+    worse = {name: replace(d, gear=arm.Gear(d.gear.ratio, 0.6), amplifier=arm.Amplifier(120.0)) for name, d in drives}
+    robot = replace(robot, drives=()).with_drives(worse)
+    free = free_problem(move_problem(robot, arm.Move([-0.3, 1.3], [0.17, -0.78]), "regenerative", 100, free=True))
+    planner = Planner(Weights(time=1.0), Options(tolerance=1e-5, iterations=100))
+    low = sharpened(planner, free, branches(planner, replace(free, N=50), None, 1), 1.0)
+    assert low is not None and -low.margins[0].fraction > 0.1
+    best, notes = mend.mended(planner, low)
+    assert kept(best) and any("turn at knots" in note for note in notes)
+    v = best.motion.v
+    assert np.all(v[1:] * v[:-1] > -1e-9) and np.any(v[2:] * v[:-2] < 0.0)
+    monkeypatch.setattr(mend, "turned_problem", lambda best: (best.problem, ""))
+    drawn_in, _ = mend.mended(planner, low)
+    assert best.motion.duration < drawn_in.motion.duration or not kept(drawn_in)
+
+
+def test_who_turns_or_stops_at_a_knot_slows_down_before_it_and_speeds_up_after_it():
+    task = MoveProblem(lossy(), arm.Move([0.0, 0.0], [0.0, 1.0], 1.0), "regenerative", 10)
+    way = np.where(np.arange(10)[:, None] < 5, [1.0, 1.0], [-1.0, 1.0])
+    low, high = replace(task, directions=way, outset=(0, 1)).problem(Weights(time=1.0)).x
+    assert low[5, 2] == high[5, 2] == 0.0 and high[5, 4] == 0.0 and low[5, 4] < 0.0
+    assert low[0, 4] == 0.0 < high[0, 4] and low[10, 4] == 0.0 < high[10, 4]
+    assert low[5, 3] > 0.0 and low[5, 5] < 0.0 < high[5, 5]

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.ndimage import binary_dilation
 
+from armature.drive import Smooth
 from armature.motion.trajectory import Trajectory
 from armature.optimize.carry import carried, guess_from
 from armature.optimize.certify import ALLOWED
@@ -96,7 +97,9 @@ def merit(best: Attempt) -> float:
 def rung(planner: Planner, problem: MoveProblem, start: Guess | Result, price: float, weights: Callable[[float], Weights]) -> Rung:
     """The motion at one price: with directions kept where there are corners, and in rounded corners where that fails."""
     tasks = [cornered(problem, price)]
-    if problem.driven.dry and not problem.robot.loops:
+    if problem.directions is not None:
+        tasks = [replace(problem, smooth=wide(problem, price))]
+    elif problem.driven.dry and not problem.robot.loops:
         known: Any = start  # a guess or a result: both have states and durations
         tasks.insert(0, wandering(problem, problem.trajectory(known), price))
     if isinstance(start, Result):  # what is known leads straight to the next one; from a higher barrier where that fails
@@ -132,8 +135,13 @@ def wandering(problem: MoveProblem, motion: Trajectory, price: float, part: floa
     known = np.where(binary_dilation(turns, np.ones((2 * reach + 1, 1))), 0.0, known) if part else known
     for step, knot in ((0, 1), (-1, -2)):
         known[step] = np.where(np.abs(motion.v[knot]) > STANDS, np.sign(motion.v[knot]), known[step])
-    width = replace(smooth, power=power_width(problem, price), velocity=KEPT[1] * smooth.velocity)
-    return replace(problem, directions=known, smooth=width)
+    return replace(problem, directions=known, smooth=wide(problem, price))
+
+
+def wide(problem: MoveProblem, price: float) -> Smooth:
+    """Corners where directions are kept."""
+    smooth = problem.driven.smooth
+    return replace(smooth, power=power_width(problem, price), velocity=KEPT[1] * smooth.velocity)
 
 
 def power_width(problem: MoveProblem, price: float) -> float:
@@ -155,7 +163,7 @@ def cornered(problem: MoveProblem, price: float) -> MoveProblem:
 def sharpened(planner: Planner, problem: MoveProblem, best: Attempt, price: float, last: float = LAST) -> Rung | None:
     """Prices lowered to the last one, then all directions of dry friction kept where that helps; None where that failed."""
     found = ladder(planner, problem, best, price, last)
-    if not found or not problem.driven.dry or problem.robot.loops or planner.late:
+    if not found or not problem.driven.dry or problem.robot.loops or problem.directions is not None or planner.late:
         return found[-1] if found else None
     low = found[-1]
     weights = prices(problem, low.motion.duration, copper(problem, low.motion))

@@ -14,6 +14,7 @@ from armature.optimize.move import MoveProblem
 from armature.optimize.plan import Attempt, Planner
 from armature.optimize.refine import FINEST, SPEEDS, at_knot, drawn_in_there, finer_problem, levelled, turns_at
 from armature.optimize.slower import Allowed, run_slower
+from armature.optimize.turns import turned_problem, turns_at_knots
 
 SLOWEST = 1.06  # times the duration of a motion that breaks limits between knots, at most
 AGAIN = 0.07  # the highest price from which a motion is sharpened again with more knots or limits drawn in
@@ -30,13 +31,16 @@ def mended(planner: Planner, best: Attempt, passes: int = PASSES) -> Found:
 
     passes: how often, at most."""
     notes: list[str] = []
-    small, failed = SMALL, ""
+    small, failed, turning = SMALL, "", True
     while exceeded(best) > ALLOWED and len(notes) < passes and not planner.late:
-        finer, note = tighter_problem(best, small)
+        turned = turned_problem(best) if turning else (best.problem, "")
+        finer, note = turned if turned[1] else tighter_problem(best, small)
         better = sharpened(planner, finer, best, again(best), max(LAST, again(best))) if note and note != failed else None
         if better is not None:
-            best = better
+            best, turning = better, True
             notes.append(note)
+        elif turned[1]:
+            turning = False
         elif small == np.inf:
             break
         else:
@@ -47,11 +51,11 @@ def mended(planner: Planner, best: Attempt, passes: int = PASSES) -> Found:
 def tighter_problem(best: Attempt, small: float) -> tuple[MoveProblem, str]:
     """A problem whose motion should keep all limits, and what was changed: all that are exceeded are drawn in, or speeds levelled, where
     the worst one is by little, in the mean or at a knot; else there are twice the knots."""
-    worst, problem = best.margins[0], replace(best.problem, directions=None, smooth=None)
+    worst, problem = best.margins[0], loosened(best.problem)
     small = max(small, np.inf if problem.driven.smooth.power else JUMPY) if 2 * problem.N >= FINEST else small
     if worst.limit in MEANS and -worst.fraction > LAWS and small < np.inf and 2 * problem.N < FINEST:
         # where joints turn, few knots are far from the law
-        return replace(problem, N=2 * problem.N, level={}), f"refined from {problem.N} to {2 * problem.N} knots: {worst}"
+        return replace(problem, N=2 * problem.N, directions=None, level={}), f"refined from {problem.N} to {2 * problem.N} knots: {worst}"
     if worst.limit not in MEANS and not at_knot(best.motion, worst.time) and -worst.fraction > small:
         return finer_problem(problem, worst, small)
     level, note = levelled(best, problem.N)
@@ -65,10 +69,15 @@ def tighter_problem(best: Attempt, small: float) -> tuple[MoveProblem, str]:
     return problem, "; ".join(notes)
 
 
+def loosened(problem: MoveProblem) -> MoveProblem:
+    """The problem with the first widths of corners, and no directions kept but those of joints that turn at knots."""
+    return replace(problem, directions=problem.directions if turns_at_knots(problem) else None, smooth=None)
+
+
 def relaxed(planner: Planner, best: Attempt) -> Attempt:
     """The same with limits let out again that were drawn in more than need be."""
     left = {f"{margin.limit} of {margin.joint}": margin.fraction for margin in best.margins}
-    problem = replace(best.problem, directions=None, smooth=None)
+    problem = loosened(best.problem)
     spare = {name: f for name, f in problem.tighter.items() if np.ndim(f) == 0 and left.get(name, 0.0) > SPARE}
     if not spare or not kept(best) or planner.late:
         return best
@@ -108,7 +117,7 @@ def deepened(planner: Planner, best: Attempt, notes: list[str]) -> Found:
 
     Without that, motions at low prices zigzag between knots and seem to gain nothing (`merit`)."""
     while isinstance(best, Rung) and best.ok and kept(best) and best.price > LOWEST and share(best) > SHARE and not planner.late:
-        lower = sharpened(planner, replace(best.problem, directions=None, smooth=None), best, RATIO * best.price, LOWEST)
+        lower = sharpened(planner, loosened(best.problem), best, RATIO * best.price, LOWEST)
         better, told = mended(planner, lower) if lower is not None else (best, notes)
         gain = best.motion.duration / better.motion.duration - 1.0
         if gain <= 0.0 or not kept(better):

@@ -253,12 +253,12 @@ class MoveProblem:
         least = np.where(forth & back, 0.0, STANDS)
         np.copyto(v_low, np.maximum(v_low, least), where=forth & loose)
         np.copyto(v_high, np.minimum(v_high, -least), where=back & loose)
-        # who sets out or arrives does not turn inside that step if it speeds up at the start and slows down at the end
+        # who sets out, arrives, stops or turns at a knot slows down before it and speeds up after it, and turns nowhere else in these steps
+        before, after = (np.pad(self.directions, pad) for pad in (((1, 0), (0, 0)), ((0, 1), (0, 0))))
         for j in self.outset:
-            for knot, way in ((0, self.directions[0, j]), (self.N, -self.directions[-1, j])):
-                if way and low[knot, n + j] == high[knot, n + j] == 0.0 and low[knot, 2 * n + j] < high[knot, 2 * n + j]:
-                    side = low if way > 0 else high
-                    side[knot, 2 * n + j] = 0.0
+            rest = (low[:, n + j] == 0.0) & (high[:, n + j] == 0.0) & (low[:, 2 * n + j] < high[:, 2 * n + j])
+            low[rest & ((before[:, j] < 0.0) | (after[:, j] > 0.0)), 2 * n + j] = 0.0
+            high[rest & ((before[:, j] > 0.0) | (after[:, j] < 0.0)), 2 * n + j] = 0.0
 
     def _keep_level(self, low: np.ndarray, high: np.ndarray) -> None:
         """Inside the motion, joints at their greatest speed hardly accelerate, and others keep away from the ends of their ranges."""
