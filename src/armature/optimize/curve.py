@@ -82,7 +82,7 @@ def energy_time_curve(
     durations: s; by default 50 from a little above the least time to five times it.  supply, knots: as in `minimize_energy`.
     refine: locate local minima more closely than the durations given.  callback: called with every iteration of every solve.
     Durations that lie close together are not all solved: a motion between two optima that costs what the curve around it tells, to 3e-4
-    (7e-4 where the supply or the gears are not smooth), is taken as it is.
+    (1e-3 where the supply or the gears are not smooth), is taken as it is.
     """
     check_task(robot, task, timed=False)
     check_search(callback=callback)
