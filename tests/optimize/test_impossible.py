@@ -64,6 +64,18 @@ def test_too_short_a_duration_is_told_with_the_shortest_and_what_is_in_the_way(w
     assert minimize_energy(robot, Move(start, goal, 1.01 * found.shortest_duration), supply).ok
 
 
+def test_a_duration_that_will_do_is_told_before_the_search_ends(warm):
+    robot, start, goal, least = warm
+    notes = []
+    plan = minimize_energy(robot, Move(start, goal, 0.95 * least), callback=lambda line: notes.append(line.note) if line.note else None)
+    assert not plan.ok and f"no motion in {0.95 * least:.4g} s is found yet" in notes[0]
+    known = float(notes[0].split()[-4])
+    assert known == pytest.approx(plan.diagnosis.shortest_duration, rel=0.05)
+    possible = []
+    assert minimize_energy(robot, Move(start, goal, 1.03 * known), callback=lambda line: possible.append(line.note)).ok
+    assert not any(possible)
+
+
 @pytest.mark.parametrize("name", ["scara", "valasek"])
 def test_the_shortest_duration_told_is_possible_and_less_is_not(name):
     robot = library(name).with_payload(0.5)

@@ -116,7 +116,7 @@ class Progress:
     def __init__(self, title: str):
         self.title = title
         self.live = sys.stderr.isatty() and not (settings.quiet or settings.json)
-        self.stopped = False
+        self.stopped = self.noted = False
         self.begin = self.told = time.monotonic()
         self.wait = PATIENCE
         self._status: Any = None
@@ -154,6 +154,9 @@ class Progress:
         if not self._begun.is_set():
             self._begun.set()
             self.wait = PATIENCE
+        if iteration.note and not self.noted:  # once, and at once: what follows may take a while
+            self.noted = True
+            note(f"{self.title}: {iteration.note}; searching on")
         self._tell(f"iteration {iteration.number}, cost {iteration.cost:.6g}, violation {iteration.violation:.1e}")
         return self.stopped
 

@@ -158,9 +158,17 @@ class Watch:
         run = motion if same else stretched(motion, self.problem.duration)
         return NEAR.by(m for row in margins(self.problem.robot, run, NEAR.finer).values() for m in row.values())
 
+    @property
+    def word(self) -> str:
+        """What is known so far of a task that seems to be impossible, in a sentence; empty where it does not."""
+        if self.fastest is None or not self.fastest.ok or self.fits:
+            return ""
+        asked, known = self.problem.duration, self.fastest.motion.duration
+        return f"no motion in {asked:.4g} s is found yet; by what is known so far {known:.4g} s will do"
+
     def __call__(self, line: Iteration) -> bool:
         """True ends the search."""
-        self.stopped = self.stopped or bool(self.callback and self.callback(line))
+        self.stopped = self.stopped or bool(self.callback and self.callback(replace(line, note=self.word) if self.looked else line))
         if line.elastic and not self.stopped:
             self.look()
         elif spent() > self.begun + LONG and not self.stopped:

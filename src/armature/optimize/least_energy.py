@@ -49,6 +49,7 @@ def minimize_energy(
     default the robot's own, else regenerative.  knots: steps in time.  guess: a motion to start from, the joint cubic by default; an
     earlier Solution of a neighbouring task gives its multipliers too, which makes planning again quick.
     deadline: seconds after which the best motion so far is returned.  callback: called with every iteration; a true answer stops.
+    Where the task seems to be impossible and the search goes on, the iterations' `note` tells it, with a duration that will do.
     thorough: search on for motions in which dry friction holds joints that hardly move, ten times as long. By default where that may save
     over 2 % and there is no guess; `notes` say where it may pay else.
     Where a limit is exceeded between knots by more than 1e-3 of itself, the plan is refined and it is said in `notes`.

@@ -150,7 +150,7 @@ def _document(plan: Any, origin: dict[str, Any]) -> dict[str, Any]:
         "certificate": _certificate(plan.certificate),
         "supply": {"kind": SUPPLIES[type(supply)], **{f.name: plain(getattr(supply, f.name)) for f in fields(supply)}},
         "robot": plan.robot.to_yaml(),
-        "iterations": {f.name: [getattr(i, f.name) for i in plan.iterations] for f in fields(Iteration)},
+        "iterations": {f.name: [getattr(i, f.name) for i in plan.iterations] for f in fields(Iteration) if f.name != "note"},
         "baseline": None if base is None else _compared(base),
         "trajectory": to_mapping(plan.trajectory),
     }

@@ -118,7 +118,7 @@ class Planner:
             if self._stale(number):
                 raise GivenUp
             if iteration.number and iteration.number % 10 == 0:
-                self._say(number, "busy", f"{what} … step {iteration.number}")
+                self._say(number, "busy", f"{what} … step {iteration.number}" + (f": {iteration.note}" if iteration.note else ""))
 
         return watch
 
