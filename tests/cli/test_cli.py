@@ -304,7 +304,8 @@ def test_what_is_compiled_before_the_first_iteration_is_told_too(capsys, monkeyp
     assert ["compiling" in line for line in told] == [True, False] and "iteration 7" in told[1]
 
 
-def test_what_seems_to_be_impossible_is_told_once_while_the_search_goes_on(capsys):
+def test_what_seems_to_be_impossible_is_told_once_while_the_search_goes_on(capsys, monkeypatch):
+    monkeypatch.setattr("armature.cli.output.SOON", -1.0)
     output.start()
     with output.Progress("planning an arm") as progress:
         for number in (1, 2):

@@ -17,6 +17,7 @@ from typing import Any
 from armature.errors import ArmatureWarning
 
 PATIENCE = 2.0  # seconds before a line is printed where there is no terminal
+SOON = 1.0  # seconds of a search after which it is told that its task seems to be impossible
 OK, FAILED, BAD_INPUT, INTERNAL, INTERRUPTED, CLOSED_PIPE = 0, 1, 2, 3, 130, 141
 
 
@@ -117,7 +118,7 @@ class Progress:
         self.title = title
         self.live = sys.stderr.isatty() and not (settings.quiet or settings.json)
         self.stopped = self.noted = False
-        self.begin = self.told = time.monotonic()
+        self.begin = self.searching = self.told = time.monotonic()
         self.wait = PATIENCE
         self._status: Any = None
         self._begun = threading.Event()  # the first iteration, or the end
@@ -153,8 +154,8 @@ class Progress:
         """Tell of an iteration (number, cost, violation); True asks to stop."""
         if not self._begun.is_set():
             self._begun.set()
-            self.wait = PATIENCE
-        if iteration.note and not self.noted:  # once, and at once: what follows may take a while
+            self.wait, self.searching = PATIENCE, time.monotonic()
+        if iteration.note and not self.noted and time.monotonic() - self.searching > SOON:  # once
             self.noted = True
             note(f"{self.title}: {iteration.note}; searching on")
         self._tell(f"iteration {iteration.number}, cost {iteration.cost:.6g}, violation {iteration.violation:.1e}")
