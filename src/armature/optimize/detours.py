@@ -52,7 +52,8 @@ def bumped(problem: MoveProblem, size: np.ndarray) -> Trajectory:
     s = (t - edges[leg]) * w
     bump = np.sin(np.pi * s) ** 2, np.pi * w * np.sin(2 * np.pi * s), 2 * (np.pi * w) ** 2 * np.cos(2 * np.pi * s)
     size = within(problem, size)
-    return Trajectory(t, *(x + np.outer(b, size) for x, b in zip(problem.cubic(t), bump)), problem.robot.joint_names)
+    q, v, a = (x + np.outer(b, size) for x, b in zip(problem.cubic(t), bump))
+    return Trajectory(t, q, v, a, problem.robot.joint_names)
 
 
 def within(problem: MoveProblem, size: np.ndarray) -> np.ndarray:
