@@ -9,9 +9,13 @@ import pytest
 
 from armature.drive import Drive, Friction, Gear, Motor
 from armature.motion.trajectory import Trajectory
-from armature.optimize import dry
+from armature.optimize import by_durations, dry
+from armature.optimize.by_durations import within_limits
+from armature.optimize.driven import Weights
 from armature.optimize.least_energy import minimize_energy
 from armature.optimize.move import STANDS, MoveProblem
+from armature.optimize.plan import Planner
+from armature.optimize.rests import RestingMove, overheated
 from armature.optimize.task import Move, Via
 from armature.robot.model import Joint, Limits, Link, Robot
 
@@ -81,6 +85,22 @@ def test_a_joint_that_friction_makes_too_hot_stands_for_a_part_of_the_time(lift:
     assert any("z stands for a part of the time" in note for note in plan.notes)
     moves = np.abs(plan.trajectory(np.linspace(0.0, seconds, 4001)).v[:, 0]) > 0.0
     assert moves.mean() <= allowed + 2e-3
+
+
+def test_what_friction_makes_too_hot_stands_before_laws_are_sharpened(lift: Robot, monkeypatch: pytest.MonkeyPatch):
+    drive = lift.drives[0].drives[0]
+    cool = replace(drive, motor=replace(drive.motor, continuous_current=0.6**0.5 * DRY / CONSTANT))
+    slide = replace(lift, gravity=(0.0, 0.0, 0.0)).with_drives({"z": cool})
+    problem = MoveProblem(slide, Move([0.0], [0.3], 4.0), "regenerative", 50)
+    planner = Planner(Weights(heat=1.0))
+    rounded = planner.attempt(problem, problem.guess())
+    assert rounded.ok and overheated(rounded) is not None  # by the exact law
+    monkeypatch.setattr(by_durations, "sharper", lambda *_: pytest.fail("in narrow corners, searches for rests hardly end"))
+    found = within_limits(planner, rounded)
+    assert found is not None and found[0].runs and isinstance(found[0].problem, RestingMove)
+    assert found[1][0].startswith("z stands for a part of the time")
+    monkeypatch.setattr(by_durations, "rested", lambda *_: None)
+    assert within_limits(planner, rounded) is None  # what no rest cools is given up at once
 
 
 @pytest.mark.parametrize(

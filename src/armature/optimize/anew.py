@@ -15,7 +15,7 @@ import numpy as np
 from armature.motion.trajectory import Trajectory
 from armature.optimize.carry import guess_from
 from armature.optimize.certify import margins
-from armature.optimize.detours import detours, skewed, waverings
+from armature.optimize.detours import detours, skewed, together, waverings
 from armature.optimize.driven import Weights
 from armature.optimize.effort import solve
 from armature.optimize.guess import stretched
@@ -33,7 +33,7 @@ SKEWS = 0.2, -0.2  # of motions run faster at first, or at last
 CANDIDATES = 3  # ways that are compared with all knots
 NEAR = 1.01  # times the shortest one's duration with few knots: up to this others may be shorter with all of them
 SHORTER = 0.985  # of the best motion's time: sought with half of the few knots
-KNOWN = 3  # starts after each other that lead to what is known already, after which there are no more
+VAIN = 3  # starts after each other that lead to nothing shorter, after which there are no more
 SLOWER = 1.0, 1.2, 1.5, 2.0, 3.0, 4.5, 7.0  # times a motion's duration, until it keeps its limits
 ROOM = 1.3  # times that: well inside them
 SAME = 1e-3  # of the duration: two motions nearer than this, and ten times as near in all joints, are one
@@ -58,14 +58,15 @@ def shortest_way(planner: Planner, few: MoveProblem, problem: MoveProblem, best:
 
 
 def different(found: Iterable[Rung]) -> list[Rung]:
-    """Motions of different durations, until several after each other are as long as one that is known: joints that have time to spare do
+    """Motions of different durations, until several after each other are no shorter than what is known: joints that have time to spare do
     not make another motion."""
     seen: list[Rung] = []
-    known = 0
+    vain = 0
     for low in found:
-        same = any(abs(low.motion.duration / other.motion.duration - 1.0) < SAME for other in seen)
-        seen, known = (seen, known + 1) if same else ([*seen, low], 0)
-        if known == KNOWN:
+        vain = 0 if all(low.motion.duration < (1.0 - SAME) * other.motion.duration for other in seen) else vain + 1
+        if not any(abs(low.motion.duration / other.motion.duration - 1.0) < SAME for other in seen):
+            seen.append(low)
+        if vain == VAIN:
             break
     return seen
 
@@ -112,7 +113,7 @@ def faster(planner: Planner, problem: MoveProblem, best: Attempt) -> Attempt | N
     """A motion of little heat that takes at most SHORTER of the best one's time, None where no start leads to one: in so little time,
     starts outside the limits lead to branches that are not found from inside."""
     problem, question = at_most(problem, SHORTER * best.motion.duration, best)
-    for motion in (None, *other_ways(problem)):
+    for motion in (None, *together(problem)):
         result = solve(question, problem.guess(motion), QUICK, planner.unless_stretched, planner.left())
         found = Attempt(problem, result, problem.trajectory(result), float(np.sum(result.p)))
         if found.ok or planner.late:

@@ -17,8 +17,8 @@ from armature.optimize.driven import Weights
 from armature.optimize.effort import spent
 from armature.optimize.interior import Options
 from armature.optimize.move import MoveProblem
-from armature.optimize.plan import NEAR, Attempt, Planner, narrow
-from armature.optimize.rests import RestingMove
+from armature.optimize.plan import NEAR, Attempt, Planner, greatest_power, narrow
+from armature.optimize.rests import RestingMove, overheated, rested, stands
 
 UPWARDS = (1.0, 1.1, 1.3, 1.7, 2.5, 4.0, 8.0)  # times the first duration
 DOWN = 0.97  # first step down; the next ones are twice as long each, until one is impossible
@@ -101,10 +101,17 @@ def motion_in(planner: Planner, problem: MoveProblem, duration: float, near: Att
 
 
 def within_limits(planner: Planner, found: Attempt) -> Found | None:
-    """The same by sharper laws, cured as a plan is until it keeps all limits; None where it does not."""
+    """The same by sharper laws, cured as a plan is until it keeps all limits; None where it does not. A joint that friction makes too hot
+    stands for a part of the time before: in narrow corners, searches for that hardly end."""
     end = spent() + CURES
     soon = replace(planner, budget=end if planner.budget is None else min(end, planner.budget))
-    best, notes = soon.cured(sharper(soon, found))
+    hot = overheated(found)
+    if hot is None:
+        best, notes = soon.cured(sharper(soon, found))
+    elif (cool := rested(soon, found, hot, 0.5 * greatest_power(found.problem))) is not None:
+        best, notes = soon.cured(replace(cool, note=stands(hot)))
+    else:
+        return None
     return (best, notes) if best.ok and best.runs else None
 
 

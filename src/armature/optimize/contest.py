@@ -14,7 +14,7 @@ import numpy as np
 from armature.optimize.anew import PRICE, alike, shortest_from
 from armature.optimize.by_durations import WARM, Found, ever_shorter, motion_in
 from armature.optimize.carry import carried, guess_from
-from armature.optimize.detours import skewed
+from armature.optimize.detours import skewed, together
 from armature.optimize.driven import Weights
 from armature.optimize.effort import spent
 from armature.optimize.guess import stretched
@@ -34,7 +34,7 @@ ROUNDS = 3  # that take as long as that; more where they are shorter: as long as
 MUCH = 1.02  # times its duration: what is shorter even so promises much
 MANY = 9  # passes in which what promises much is mended
 PLAN = 0.6  # seconds of computing for a plan
-FEW = 50  # knots of a plan
+FEW = 50  # knots of a plan, and of searches from motions that are far away
 HALF = 0.5  # of what is left of a round: for cures of a motion of given duration, before prices
 GAIN = 3e-4  # of the time: what is worth a further round
 QUICK = Options(tolerance=1e-4, iterations=60, barrier=1e-2)
@@ -105,7 +105,7 @@ def by_plan(planner: Planner, problem: MoveProblem, duration: float, longest: fl
 
 def hits(planner: Planner, problem: MoveProblem, best: Attempt) -> Iterator[Attempt]:
     """Searches for something shorter: for the coolest motion in a little less time, from that in a little more, the motion itself, the same
-    skewed, the same in wide corners of gears, and joint cubics, which pass via points earlier and later too."""
+    skewed, the same in wide corners of gears, and joint cubics, which pass via points earlier and later too, and with all joints bent."""
     T, search = best.motion.duration, replace(planner, weights=Weights(heat=1.0))
     calm, less = (replace(problem, free=False, move=replace(problem.move, duration=part * T)) for part in (CALM, LITTLE))
     near = search.attempt(calm, guess_from(best.motion, calm), QUICK)
@@ -118,6 +118,9 @@ def hits(planner: Planner, problem: MoveProblem, best: Attempt) -> Iterator[Atte
         yield search.attempt(wide, guess_from(best.motion, wide), QUICK, rigid=True).anyhow()
     for task in (less, *passed_otherwise(less)):
         yield search.attempt(task, task.guess(), QUICK, rigid=True).anyhow()
+    few = replace(less, N=min(less.N, FEW))
+    for motion in () if few.robot.loops else together(few):
+        yield search.attempt(few, few.guess(motion), QUICK, rigid=True).anyhow()
 
 
 def followed(planner: Planner, problem: MoveProblem, hit: Attempt, longest: float) -> Iterator[Found]:

@@ -1,4 +1,4 @@
-"""Starting motions that lead to other branches: detours of single joints, and a motion that is not its own mirror image in time."""
+"""Starting motions that lead to other branches: detours of one joint or all, and a motion that is not its own mirror image in time."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from armature.optimize.move import MoveProblem
 
 DETOUR, LEAST = 0.25, 0.02  # of a joint's range, or of a turn: how far it goes out of its way, and the least that is worth a search
 BEND = 0.08  # the same between via points
+TOGETHER, LITTLE = 0.35, 0.05  # of how far a joint moves: its detour with all others; the least, of its range, that it counts as moved by
+PATTERNS = 3  # of sides to which all joints go at once
 SKEW = 0.1  # by which a skewed motion is faster at its start and slower at its end
 
 
@@ -24,26 +26,52 @@ def waverings(problem: MoveProblem) -> list[Trajectory]:
     return bent(problem, BEND)
 
 
+def together(problem: MoveProblem) -> list[Trajectory]:
+    """The same with all joints at once, each by a part of how far it moves, in patterns of sides:
+
+    (DT1)  side of joint j in pattern k: the sign of cos(π k (j + ½)/n), and its opposite."""
+    n = problem.robot.n
+    size = TOGETHER * np.maximum(np.ptp(problem.straight.q, axis=0), LITTLE * rooms(problem))
+    patterns = [np.where(np.cos(np.pi * k * (np.arange(n) + 0.5) / n) > -1e-9, 1.0, -1.0) for k in range(min(PATTERNS, n))]  # (DT1)
+    return [bumped(problem, side * pattern * size) for pattern in patterns for side in (-1.0, 1.0)]
+
+
 def bent(problem: MoveProblem, part: float, least: float = 0.0) -> list[Trajectory]:
     """The joint cubic with one joint after the other bent away on every leg, to both sides. part, least: of its range, or of a turn."""
-    t, names = problem.times, problem.robot.joint_names
-    motion = problem.cubic(t)
+    room = rooms(problem)
+    sizes = (within(problem, side * part * room * alone) for alone in np.eye(len(room)) for side in (-1.0, 1.0))
+    return [bumped(problem, size) for size in sizes if np.abs(size).max() >= least * room[np.abs(size).argmax()]]
+
+
+def bumped(problem: MoveProblem, size: np.ndarray) -> Trajectory:
+    """The joint cubic with a bump on every leg, by sin² of the time. size: (n,) of the bumps, as far as ranges allow."""
+    t = problem.times
     edges = t[[0, *problem.knots]]
     leg = np.clip(np.searchsorted(edges, t, side="right") - 1, 0, len(edges) - 2)
     w = 1.0 / np.diff(edges)[leg]
     s = (t - edges[leg]) * w
-    bump = [np.sin(np.pi * s) ** 2, np.pi * w * np.sin(2 * np.pi * s), 2 * (np.pi * w) ** 2 * np.cos(2 * np.pi * s)]
-    found = []
-    for j, name in enumerate(names):
-        low, high = (problem.driven.joint_limit(name, side) for side in ("lower", "upper"))
-        room, own = min(high - low, 2 * np.pi), motion[0][:, j]
-        for size in (-part * room, part * room):
-            size = float(np.clip(size, 0.9 * (low - own.min()), 0.9 * (high - own.max())))
-            if abs(size) >= least * room:
-                column = size * (np.arange(len(names)) == j)
-                q, v, a = (x + np.outer(b, column) for x, b in zip(motion, bump))
-                found.append(Trajectory(t, q, v, a, names))
-    return found
+    bump = np.sin(np.pi * s) ** 2, np.pi * w * np.sin(2 * np.pi * s), 2 * (np.pi * w) ** 2 * np.cos(2 * np.pi * s)
+    size = within(problem, size)
+    q, v, a = (x + np.outer(b, size) for x, b in zip(problem.cubic(t), bump))
+    return Trajectory(t, q, v, a, problem.robot.joint_names)
+
+
+def within(problem: MoveProblem, size: np.ndarray) -> np.ndarray:
+    """(n,): as much of a bump as the range of every joint has room for."""
+    own, (low, high) = problem.straight.q, ranges(problem)
+    return np.clip(size, np.minimum(0.9 * (low - own.min(axis=0)), 0.0), np.maximum(0.9 * (high - own.max(axis=0)), 0.0))
+
+
+def rooms(problem: MoveProblem) -> np.ndarray:
+    """(n,): the range of every joint, or a turn."""
+    low, high = ranges(problem)
+    return np.minimum(high - low, 2 * np.pi)
+
+
+def ranges(problem: MoveProblem) -> tuple[np.ndarray, np.ndarray]:
+    """(n,), (n,): both ends of the range of every joint."""
+    low, high = ([problem.driven.joint_limit(name, side) for name in problem.robot.joint_names] for side in ("lower", "upper"))
+    return np.array(low), np.array(high)
 
 
 def skewed(motion: Trajectory, skew: float = SKEW) -> Trajectory:

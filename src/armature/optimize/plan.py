@@ -31,7 +31,7 @@ from armature.optimize.move import MoveProblem, default_smooth
 from armature.optimize.outline import outlined
 from armature.optimize.problem import Guess
 from armature.optimize.refine import ENOUGH, FINEST, cures_of, turns_at
-from armature.optimize.rests import rested
+from armature.optimize.rests import rested, stands
 from armature.optimize.result import Iteration, Result, Status
 from armature.robot.model import Robot
 from armature.simulate.flows import drives_at
@@ -228,7 +228,7 @@ class Planner:
         while best.ok and not self.late and (worst := best.worst) and worst.fraction < -ENOUGH:
             if (cooler := rested(self, best, worst, 0.5 * greatest_power(best.problem))) is not None:
                 best = cooler
-                notes.append(f"{worst.joint} stands for a part of the time: else its {worst}")
+                notes.append(stands(worst))
                 continue
             rough = jagged(best, worst, idle > 0)
             if rough and (calm := calmed(self, best, worst)) is not None:

@@ -13,15 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from armature.optimize.certify import MEANS
 from armature.optimize.driven import Weights
 from armature.optimize.interior import Options
 from armature.optimize.move import MoveProblem
 from armature.optimize.plan import Attempt, Planner
 from armature.optimize.problem import Guess
-from armature.optimize.rests import RestingMove, squeezed, stations, windows
+from armature.optimize.rests import HOT, RestingMove, overheated, squeezed, stations, windows
 
-HOT = 0.03  # of the limit of a mean: what is exceeded by more is not cured by drawing the limit in
 JOINTS = 3  # that stand, at most
 LONGER = (1.0, 0.6, 0.35)  # times the part of the time in which the joint moves at first, where the search fails
 CORNERS = (1.0, 1.0), (0.5, 0.5), (0.3, 0.2), (0.3, 0.1)  # widths of gears' corners and of dry friction's, of the first ones
@@ -62,12 +60,11 @@ def narrowed(planner: Planner, problem: RestingMove, start: Guess, weights: Weig
 
 def too_hot(best: Attempt) -> int | None:
     """The joint whose mean is exceeded most, where dry friction may be why and it does not stand yet; None where there is none."""
-    problem, worst = best.problem, best.worst
-    if not best.ok or worst is None or worst.limit not in MEANS or worst.fraction > -HOT or problem.robot.loops or problem.still:
+    problem, hot = best.problem, overheated(best) if best.ok else None
+    if hot is None or problem.robot.loops or problem.still:
         return None
-    j = problem.robot.joint_names.index(worst.joint) if worst.joint in problem.robot.joint_names else None
-    known = problem.rests if isinstance(problem, RestingMove) else {}
-    return j if j in problem.driven.dry and j not in known else None
+    j = problem.robot.joint_names.index(hot.joint)
+    return None if isinstance(problem, RestingMove) and j in problem.rests else j
 
 
 def standing(best: Attempt, j: int, part: float) -> Iterator[tuple[RestingMove, Guess]]:

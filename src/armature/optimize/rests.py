@@ -35,6 +35,7 @@ CORNER = 0.05  # width of gears' corners, of the first one
 PATIENT = Options(tolerance=1e-5, iterations=120)
 SHORTEST = 1e-3  # of the duration: what a leg takes at least
 HOPELESS = -0.1  # of a limit: what squeezing alone leaves exceeded by more is not cured by the search that follows
+HOT = 0.03  # of the limit of a mean: what is exceeded by more is not cured by drawing the limit in
 Windows = tuple[tuple[float, float], ...]
 
 
@@ -127,6 +128,19 @@ class RestingMove(MoveProblem):
             q[first : last + 1, j] = q[first, j]
             v[first : last + 1, j] = a[first : last + 1, j] = 0.0
         return replace(motion, q=q, v=v, a=a)
+
+
+def overheated(best: Attempt) -> Margin | None:
+    """The mean that the motion exceeds most, and by much, where dry friction may be why; None where there is none."""
+    problem, worst = best.problem, best.worst
+    if worst is None or worst.limit not in MEANS or worst.fraction > -HOT or worst.joint not in problem.robot.joint_names:
+        return None
+    return worst if problem.robot.joint_names.index(worst.joint) in problem.driven.dry else None
+
+
+def stands(worst: Margin) -> str:
+    """What is said of a joint that stands for a part of the time."""
+    return f"{worst.joint} stands for a part of the time: else its {worst}"
 
 
 def rested(planner: Planner, best: Attempt, worst: Margin, power: float) -> Attempt | None:
