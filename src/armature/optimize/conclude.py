@@ -94,6 +94,9 @@ class Watch:
         self.look_closely()
         starts = self.starts(None)
         self.possible = any(self.does(start.motion) for start in starts) or self.secured(starts)
+        if steep and self.fits and not self.possible:  # quick motions may fling a payload that slower ones must carry
+            self.weight = weighed(self.problem, max(KEPT, self.left))
+            self.possible = self.weight is not None and not self.weight.certain and self.secured([self.weight.found])
         self.grant(OTHERWISE if self.possible else min(OTHERWISE, self.left))
 
     def look_closely(self) -> None:
