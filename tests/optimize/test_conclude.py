@@ -197,10 +197,12 @@ def test_a_look_that_is_not_trusted_does_not_forbid_a_little_less(early):
 def test_a_look_that_met_something_clearly_shorter_and_lost_it_is_doubted(early, monkeypatch):
     problem, first = early
     free = replace(problem, move=Move(START, GOAL, 0.1, via=[WAY]), N=25)
-    monkeypatch.setattr(quick_time, "clearly_faster", lambda planner, problem, best: best)
-    assert shortest(free, 0.5).note == DOUBTED and not shortest(free, 0.5, challenges=0).note
-    monkeypatch.setattr(quick_time, "clearly_faster", lambda *_: None)
-    assert not shortest(free, 0.5).note
+    followed = quick_time.sharpened
+    for lost, met in ((False, False), (False, True), (True, True)):
+        ends = iter((followed, (lambda *_: None) if lost else followed))
+        monkeypatch.setattr(quick_time, "sharpened", lambda *args, ends=ends: next(ends)(*args))
+        monkeypatch.setattr(quick_time, "clearly_faster", lambda planner, problem, best, met=met: best if met else None)
+        assert (shortest(free, 0.5).note == DOUBTED) == lost
     # what is doubted is not trusted, and forbids a fifth less only
     T = first.motion.duration
     for part, near in ((0.95, True), (0.85, True), (0.8, False)):

@@ -26,6 +26,7 @@ from armature.optimize.plan import MISSED, Attempt, Planner
 SOON = Options(tolerance=1e-6, iterations=50)
 COARSE = 25  # knots that tell whether there is a clearly shorter motion
 CLEARLY = 0.975  # of the time: what is called clearly shorter
+SHORTER = 0.999  # of the time: what is followed to its end and gains less is the same
 HASTY = Options(tolerance=1e-3, iterations=80, rows=MISSED)
 PRICES = 0.3, 0.02  # of jerk, first and last
 DOUBTED = "something clearly shorter was met, whose branch was not followed to its end"
@@ -70,8 +71,8 @@ def shortest(
         # every branch that is clearly shorter is worth the time to follow it, and to look for the next
         found = clearly_faster(replace(planner, budget=spent() + DOUBT * seconds), coarse, best)
         better = None if found is None else sharpened(replace(planner, budget=spent() + HALF * seconds), problem, found, *PRICES)
-        if better is None or slowed(better) >= slowed(best):
-            return best if found is None else replace(best, note=DOUBTED)
+        if better is None or slowed(better) >= SHORTER * slowed(best):
+            return replace(best, note=DOUBTED) if found is not None and better is None else best
         best = better
     return replace(best, note=DOUBTED) if challenges else best
 
