@@ -11,8 +11,9 @@ from armature.motion.trajectory import Trajectory
 from armature.optimize.baseline import stretched as slowed
 from armature.optimize.certify import ALLOWED, MEANS, Margin, fine_times, margins
 from armature.optimize.driven import Weights
-from armature.optimize.earlier import Passed
+from armature.optimize.earlier import Passed, warped
 from armature.optimize.effort import spent
+from armature.optimize.firm import firm
 from armature.optimize.forbidden import heavy
 from armature.optimize.guess import stretched
 from armature.optimize.holding import at_rest, carrier, reloaded, too_heavy
@@ -32,7 +33,8 @@ ANY = "regenerative"  # the supply does not matter for the heat: the simplest on
 SHARPENING = 0.15  # seconds of computing for the corners of gears and friction in the coolest motion
 SLOWER = 1.0, 1.5, 2.5, 5.0  # times the duration asked for, in which a lighter payload may be moved
 BORDER = 0.98  # of the shortest duration: less is called too short
-INWARDS = 0.1  # of the way to the shortest motion's passing times: from the nearest ones found to those told
+INWARDS = 0.1, 0.3, 0.6, 1.0  # of the way to the shortest motion's passing times: from the nearest ones found to those told
+EACH = 0.2  # seconds of computing, about, for a motion that passes at times that are told
 NEARLY = 1e-4  # rad or m, rad/s or m/s: by which the coolest motion may miss its task
 LOOSE = 1e6  # factor on limits that are left out
 COOLER = 0.98  # of the limit of a mean: up to which a pause or a payload that is told uses it, so that plans are found
@@ -70,13 +72,22 @@ def passing_times(problem: MoveProblem, fastest: Attempt, motion: Trajectory) ->
 def untimely(problem: MoveProblem, passed: Passed) -> Diagnosis:
     """Passing times that leave a leg less time than it takes: the nearest ones that would do."""
     asked = tuple(t if via.at is None else via.at for via, t in zip(problem.move.via, passed.times))
-    better = tuple(t + (t - u) / passed.part * (1.0 - passed.part) * INWARDS for t, u in zip(passed.times, asked))
+    inwards = [tuple(t + (t - u) / passed.part * (1.0 - passed.part) * part for t, u in zip(passed.times, asked)) for part in INWARDS]
+    better = next((times for times in inwards if in_time(problem, passed, times)), inwards[-1])
     given, takes = (np.diff([0.0, *times, problem.duration]) for times in (asked, better))
     k = int(np.argmax(takes / given))
     where = "the goal" if k == len(asked) else "the via point" if len(asked) == 1 else f"via point {k + 1}"
     sentence = f"The passing times leave {given[k]:.4g} s for the way to {where}, which is too little: in {problem.duration:.4g} s,"
     told = f"{sentence} passing at {shown(better)} would do."
     return Diagnosis(told, "passing time", amount=float(takes[k] - given[k]), passing=better)
+
+
+def in_time(problem: MoveProblem, passed: Passed, times: tuple[float, ...]) -> bool:
+    """Whether a motion passes at these times within all limits, between knots too: one is sought from what passes at others."""
+    move = replace(problem.move, via=tuple(replace(via, at=t) for via, t in zip(problem.move.via, times)))
+    motion = warped((passed.found.motion, passed.times), times, problem.duration)
+    start = replace(passed.found, problem=replace(passed.found.problem, move=move), motion=motion)
+    return firm(replace(problem, move=move), start, EACH) is not None
 
 
 def shown(times: tuple[float, ...]) -> str:

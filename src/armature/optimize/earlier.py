@@ -19,11 +19,11 @@ from armature.optimize.driven import Weights
 from armature.optimize.effort import spent
 from armature.optimize.interior import Options
 from armature.optimize.move import MoveProblem
-from armature.optimize.plan import Attempt, Planner, greatest_power
+from armature.optimize.plan import MISSED, Attempt, Planner, greatest_power
 
 ANY = "regenerative"  # the supply does not matter for what is possible
 COARSE = 50  # knots
-ROUGH = Options(tolerance=1e-3, iterations=80)
+ROUGH = Options(tolerance=1e-3, iterations=80, rows=MISSED)
 WIDE = 0.5  # width of gears' corners, of the greatest power
 NEAR = 0.04  # of λ: what is possible and what is not are so near at last
 

@@ -34,7 +34,10 @@ def firm(problem: MoveProblem, start: Attempt, seconds: float, callback: Callabl
         return found
     planner = Planner(calm(problem), CALMLY, callback, budget=spent() + seconds)
     task = replace(start.problem, robot=problem.robot, tighter={}, level={}) if same else rough(problem)
-    found, _ = planner.cured(planner.again(task, start) if same else planner.best(task, start.motion))
+    found = planner.again(task, start) if same else planner.best(task, start.motion)
+    if same and not found.ok and not planner.late:  # the multipliers did not help
+        found = planner.best(task, start.motion)
+    found, _ = planner.cured(found)
     found = told(problem, found)
     return found if found.ok and found.runs else None
 

@@ -33,6 +33,7 @@ Callback = Callable[[Iteration], bool | None]
 class Options:
     """tolerance: of the scaled optimality conditions; a hundred times this for 10 iterations is acceptable.  iterations: at most.
 
+    rows: by which what is acceptable may miss its rows, scaled, at most: a motion that is asked for roughly shall do its task.
     accuracy: part of the cost that is left to gain at which a search may end before it meets the tolerance; 0 for never.
     centred: whether directions that bounds cut short are corrected, (I5) of rows.py: fewer iterations to an optimum, not always the same.
     barrier, warm_barrier: μ at the start, and at the start from an earlier result.  delta: the proximal term of rows.py.
@@ -41,6 +42,7 @@ class Options:
 
     tolerance: float = 1e-8
     iterations: int = 500
+    rows: float = math.inf
     accuracy: float = 0.0
     centred: bool = False
     barrier: float = 0.1
@@ -148,7 +150,7 @@ class Interior:
             self.log(len(self.record), *error)
             worst = max(error)
             self.keep_best(error[1])
-            acceptable = acceptable + 1 if worst <= 100 * self.tolerance else 0
+            acceptable = acceptable + 1 if worst <= 100 * self.tolerance and error[1] <= self.options.rows else 0
             if worst <= self.tolerance or acceptable >= 10:
                 status = self.judge(Status.CONVERGED if worst <= self.tolerance else Status.ACCEPTABLE)
                 if status:

@@ -29,14 +29,14 @@ from armature.optimize.holding import Carrier, carrier, reloaded
 from armature.optimize.interior import Options
 from armature.optimize.ladder import cubic_heat
 from armature.optimize.move import MoveProblem
-from armature.optimize.plan import Attempt, Planner, greatest_power
+from armature.optimize.plan import MISSED, Attempt, Planner, greatest_power
 from armature.optimize.refine import RANGE, SPEEDS, finer_problem, levelled
 from armature.optimize.slower import OFTEN, RATES
 from armature.robot.model import Robot
 
 ANY = "regenerative"  # the supply does not matter for what is possible: the simplest one is solved with
 COARSE = 50  # knots
-ROUGH = Options(tolerance=1e-3, iterations=80)
+ROUGH = Options(tolerance=1e-3, iterations=80, rows=MISSED)
 PATIENT = replace(ROUGH, iterations=120)
 WARM = replace(ROUGH, warm_barrier=1e-4)
 DOWN = 0.995, 0.7, 0.5, 0.25, 0.01  # parts of the greatest payload at first, until one can be moved
@@ -46,7 +46,7 @@ ROUND = 0.25  # of the time: for detours with nearly all of the payload
 MORE = 1.05  # times the payload that can be moved: what another way round is asked for, and how finely until then
 LESS = 0.985  # of the payload: what is near enough to it, and the next one to try where limits are not kept between knots
 WIDE, SHARP = 0.5, 0.05  # widths of gears' corners, of the greatest power: of the search, and of the motion that is told of
-FINER = 4  # points between two knots, at which the exact law is asked
+FINER = 20  # points between two knots, at which the exact law is asked, as certificates do
 ROUNDS = 4  # solves for limits that are kept between knots
 OWN = *SPEEDS, *RATES, "acceleration"  # limits that a payload does not change, but for those of ranges
 PARTS = 1.0 - np.linspace(0.0, 1.0, 41) ** 2  # of a payload, that one motion may carry
@@ -203,6 +203,6 @@ def carried_at(robot: Robot, t: np.ndarray, q: np.ndarray, v: np.ndarray, a: np.
 
     def fits(mass: float) -> bool:
         found = torque_margins(robot, t, tau + (mass - load.mass) * slope, v, a)
-        return all(m.fraction >= -2 * ALLOWED for m in found if m.limit not in but)
+        return all(m.fraction >= -ALLOWED for m in found if m.limit not in but)
 
     return next((float(load.mass * part) for part in PARTS if fits(load.mass * part)), None)

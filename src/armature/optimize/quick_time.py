@@ -21,19 +21,21 @@ from armature.optimize.interior import Options
 from armature.optimize.ladder import exceeded, sharpened
 from armature.optimize.min_time import COUNTED_LATER, branches, free_problem
 from armature.optimize.move import MoveProblem
-from armature.optimize.plan import Attempt, Planner
+from armature.optimize.plan import MISSED, Attempt, Planner
 
 SOON = Options(tolerance=1e-6, iterations=50)
 COARSE = 25  # knots that tell whether there is a clearly shorter motion
 CLEARLY = 0.975  # of the time: what is called clearly shorter
-HASTY = Options(tolerance=1e-3, iterations=40)
+SHORTER = 0.999  # of the time: what is followed to its end and gains less is the same
+HASTY = Options(tolerance=1e-3, iterations=80, rows=MISSED)
 PRICES = 0.3, 0.02  # of jerk, first and last
+DOUBTED = "something clearly shorter was met, whose branch was not followed to its end"
 CHALLENGES = 3  # times that something shorter is looked for
 HALF = 0.5  # of the time for a look: what is spent until a branch is found
-DOUBT = 0.4  # of the time for a look: what is spent on clearly shorter motions
+DOUBT = 0.6  # of the time for a look: what is spent each time that something clearly shorter is looked for
 MORE = 0.5, 0.6  # of the time for a look: for other ways in the duration asked for, and slower ones, where the joint cubic led to nothing
-PATIENT = Options(tolerance=1e-3, iterations=80)
-WARM = Options(tolerance=1e-3, iterations=40, warm_barrier=1e-4)
+PATIENT = Options(tolerance=1e-3, iterations=80, rows=MISSED)
+WARM = Options(tolerance=1e-3, iterations=40, rows=MISSED, warm_barrier=1e-4)
 DOWN = 0.95  # first step down from a possible duration; the next ones are twice as long each, until one is impossible
 NEAR = 0.995  # of a possible duration: an impossible one so near ends the search between them
 UPWARDS = 1.15, 1.5, 2.3, 3.5, 5.0, 8.0  # times the duration asked for
@@ -48,7 +50,7 @@ def shortest(
     slower: bool = True,
     challenges: int = CHALLENGES,
 ) -> Attempt:
-    """The shortest motion found in so many seconds of computing, roughly: to about 1 %.
+    """The shortest motion found in so many seconds of computing, roughly: to about 1 %, but for one that is noted as doubted.
 
     enough: s; the first motion that takes no longer ends the search.  slower: whether slower motions are tried where this fails.
     challenges: times that something clearly shorter is looked for; 0 for the end of the first branch."""
@@ -62,17 +64,17 @@ def shortest(
     if low is None:  # no branch, or one whose end is not reached
         slow = from_slower(planner, problem, asked, seconds) if slower else None
         return slow if slow is not None and not (best.ok and slowed(best) < slowed(slow)) else best
-    best = low
-    if best.motion.duration <= enough:
-        return best
-    doubts = replace(planner, budget=spent() + DOUBT * seconds)
+    best, coarse = low, replace(problem, N=min(problem.N, COARSE))
     for _ in range(challenges):
-        found = clearly_faster(doubts, replace(problem, N=min(problem.N, COARSE)), best)
-        better = sharpened(planner, problem, found, *PRICES) if found is not None else None
-        if better is None or better.motion.duration >= best.motion.duration:
-            break
+        if best.motion.duration <= enough:
+            return best
+        # every branch that is clearly shorter is worth the time to follow it, and to look for the next
+        found = clearly_faster(replace(planner, budget=spent() + DOUBT * seconds), coarse, best)
+        better = None if found is None else sharpened(replace(planner, budget=spent() + HALF * seconds), problem, found, *PRICES)
+        if better is None or slowed(better) >= SHORTER * slowed(best):
+            return replace(best, note=DOUBTED) if found is not None and better is None else best
         best = better
-    return best
+    return replace(best, note=DOUBTED) if challenges else best
 
 
 def slowed(found: Attempt) -> float:
