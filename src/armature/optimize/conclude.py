@@ -63,7 +63,7 @@ class Watch:
     """Follows a search: when its rows begin to stretch, it looks into what may be in the way, and lets it last no longer than may help.
 
     fastest: the shortest motion.  close: whether it was sought with all knots.  trusted: whether that changed little.
-    doubted: whether something clearly shorter was met.
+    lost: about the duration, s, of something clearly shorter that was met and not followed to its end.
     passed: passing times that can be met.  weight: of a payload that the joint cubic cannot move.
     possible: whether a motion is known that does the task, or nothing speaks against it.  sure: one to fall back on, where it was needed.
     purse: of what searches count (`effort.spent`), s, until a motion is known that does the task.  given: a motion to start from."""
@@ -72,7 +72,7 @@ class Watch:
         self.problem, self.callback, self.stopped, self.given = problem, callback, False, given
         self.looked, self.begun, self.until, self.purse = False, spent(), math.inf, spent() + PURSE
         self.fastest: Attempt | None = None
-        self.close = self.trusted = self.doubted = False
+        self.close, self.trusted, self.lost = False, False, math.inf
         self.passed: Passed | None = None
         self.weight: Weighed | None = None
         self.possible, self.sure = True, None
@@ -85,12 +85,11 @@ class Watch:
         knots = max(FEW, LEG * (len(self.problem.points) - 1))
         few, enough = replace(self.problem, N=min(self.problem.N, knots)), QUICK * self.problem.duration
         steep = lifts(self.problem)
-        self.fastest = shortest(few, min(GLANCE if steep else LOOK, self.left), self.callback, enough, not steep)
+        self.fastest, self.lost = shortest(few, min(GLANCE if steep else LOOK, self.left), self.callback, enough, not steep)
         near = self.fastest.ok and self.fastest.motion.duration < FAR * self.problem.duration
         self.weight = weighed(self.problem, self.left) if steep and not near else None
         if steep and not self.fastest.ok and self.weight is None:
-            self.fastest = shortest(few, min(LOOK, self.left), self.callback, enough)
-        self.doubted = bool(self.fastest.note)
+            self.fastest, self.lost = shortest(few, min(LOOK, self.left), self.callback, enough)
         if self.fits and timed(self.problem):
             self.passed = nearest_passing(self.problem, self.fastest, min(PASSING, self.left))
         self.look_closely()
@@ -143,6 +142,11 @@ class Watch:
         return self.fastest is not None and self.fastest.ok and self.fastest.motion.duration <= (1.0 + SAME) * self.problem.duration
 
     @property
+    def doubted(self) -> bool:
+        """Whether something clearly shorter than the shortest motion found was met."""
+        return self.lost < math.inf
+
+    @property
     def promising(self) -> bool:
         """Whether a search that does not get stuck may go on: a motion is known that does the task, or the shortest is hardly longer."""
         return self.possible or (self.near and not self.fits)
@@ -153,8 +157,8 @@ class Watch:
         motion may be a good deal shorter."""
         if self.fastest is None or not self.fastest.ok:
             return False
-        part = CLEARLY if self.trusted else ROUGHLY**2 if self.doubted else ROUGHLY
-        return part * self.fastest.motion.duration < self.problem.duration
+        part = CLEARLY if self.trusted else ROUGHLY
+        return part * min(self.fastest.motion.duration, self.lost) < self.problem.duration
 
     def starts(self, cool: Attempt | None) -> list[Attempt]:
         """Motions of about the task's duration to search from, the best known first. cool: the coolest one."""
