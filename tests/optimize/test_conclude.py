@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from armature.optimize import conclude, lighter, quick_time
-from armature.optimize.certify import ALLOWED, margins
+from armature.optimize.certify import ALLOWED, Margin, margins
 from armature.optimize.conclude import (
     CALMING,
     CUBIC,
@@ -220,6 +220,32 @@ def test_what_prices_lost_is_followed_to_its_end_by_durations():
     met = replace(best, motion=stretched(best.motion, 1.2 * best.motion.duration))
     assert least_of(planner, free, met, met) == pytest.approx(best.motion.duration, rel=0.05)
     assert least_of(replace(planner, budget=spent()), free, met, met) == MUCH * met.motion.duration
+
+
+def test_a_search_near_the_least_time_that_keeps_its_limits_badly_ends_soon(early, monkeypatch):
+    """Others have their time: those that keep them nearly, and those that leave more to save."""
+    problem, fastest = early
+    line = fastest.result.iterations[-1]
+    for part, worst, ends in ((1.01, -0.5, True), (1.01, -0.05, False), (1.1, -0.5, False)):
+        watch = Watch(replace(problem, move=Move(START, GOAL, part * fastest.motion.duration, via=[WAY])), None)
+        watch.looked, watch.fastest = True, fastest
+        watch.met.append(replace(fastest, exact=1.0))
+        monkeypatch.setattr(type(fastest), "worst", property(lambda _, worst=worst: Margin("theta", "torque", worst, 0.0, 2.0, 1.0, "N·m")))
+        watch.grant(math.inf, conclude.BRIEFLY)
+        assert not watch(line)
+        later = spent() + 2 * conclude.BRIEFLY
+        monkeypatch.setattr(conclude, "spent", lambda later=later: later)
+        assert watch(line) == ends
+        monkeypatch.setattr(conclude, "spent", spent)
+
+
+def test_of_motions_met_one_within_its_limits_is_at_hand_where_it_costs_hardly_more():
+    problem = MoveProblem(ARM, Move(START, GOAL, 1.5), None, 40)
+    kept = Planner(Weights(energy=1.0)).best(problem)
+    dear, cheap, beyond = (replace(kept, exact=cost) for cost in (1.0, 0.9, 0.9995))
+    other = replace(dear, motion=stretched(kept.motion, 1.6))  # of another duration
+    for met, best, found in (([dear, other], beyond, dear), ([dear], cheap, None), ([other], beyond, None), (None, beyond, None)):
+        assert Planner(Weights(energy=1.0), met=met).at_hand(best) is found
 
 
 def test_where_two_searches_with_all_knots_agree_the_whole_search_is_not_made(monkeypatch):
