@@ -113,7 +113,7 @@ def draw(number: int, names: tuple[str, ...] = (), kinds: tuple[str, ...] = KIND
 
 def least_time(robot: Robot, move: Move) -> tuple[float, float]:
     """The least duration and when it passes the first via point, s; by the full search where limits forbid what the quick one found."""
-    fastest = shortest(MoveProblem(robot, move, None, 50), 10.0)
+    fastest = shortest(MoveProblem(robot, move, None, 50), 10.0).best
     motion, knots = fastest.motion, fastest.problem.knots
     if not fastest.ok or (fastest.worst is not None and fastest.worst.fraction < -0.02):
         found = minimize_time(robot, move)

@@ -1,12 +1,13 @@
 """Searches that fail: what is found out then, which motions are known to do the task, and when the motion known is the plan."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from armature.optimize import conclude, lighter, quick_time
-from armature.optimize.certify import ALLOWED, margins
+from armature.optimize.certify import ALLOWED, Margin, margins
 from armature.optimize.conclude import (
     CALMING,
     CUBIC,
@@ -36,7 +37,7 @@ from armature.optimize.lighter import carried_by, greatest_payload
 from armature.optimize.min_time import minimize_time
 from armature.optimize.move import MoveProblem
 from armature.optimize.plan import MISSED, Attempt, Planner
-from armature.optimize.quick_time import DOUBTED, shortest
+from armature.optimize.quick_time import MUCH, least_of, shortest
 from armature.optimize.result import Status
 from armature.optimize.slower import OFTEN, Allowed, run_slower
 from armature.optimize.solution import Diagnosis
@@ -53,7 +54,7 @@ WAY = 0.5 * (START + GOAL) + 0.05
 @pytest.fixture(scope="module")
 def early():
     """A task whose via point is to be passed far too early, and the shortest motion through it."""
-    fastest = shortest(MoveProblem(ARM, Move(START, GOAL, via=[WAY]), None, 50), 1.0)
+    fastest = shortest(MoveProblem(ARM, Move(START, GOAL, via=[WAY]), None, 50), 1.0).best
     T = 2 * fastest.motion.duration
     return MoveProblem(ARM, Move(START, GOAL, T, via=[Via(WAY, at=0.1 * T)])), fastest
 
@@ -117,7 +118,7 @@ def test_budgets_count_work_and_not_the_clock():
     counted, found = [], []
     for slow in (0, 20_000):
         begin = spent()
-        found.append(shortest(task, 0.2, lambda line, slow=slow: sum(range(slow)) < 0))
+        found.append(shortest(task, 0.2, lambda line, slow=slow: sum(range(slow)) < 0).best)
         counted.append(spent() - begin)
     assert counted[0] == pytest.approx(counted[1], rel=1e-9) and counted[0] > 0.05
     assert np.array_equal(found[0].motion.q, found[1].motion.q) and len(found[0].result.iterations) == len(found[1].result.iterations)
@@ -202,14 +203,49 @@ def test_a_look_that_met_something_clearly_shorter_and_lost_it_is_doubted(early,
         ends = iter((followed, (lambda *_: None) if lost else followed))
         monkeypatch.setattr(quick_time, "sharpened", lambda *args, ends=ends: next(ends)(*args))
         monkeypatch.setattr(quick_time, "clearly_faster", lambda planner, problem, best, met=met: best if met else None)
-        assert (shortest(free, 0.5).note == DOUBTED) == lost
-    # what is doubted is not trusted, and forbids a fifth less only
+        assert (shortest(free, 0.5).lost < math.inf) == lost
+    # what is doubted is not trusted, and forbids a tenth less only than what was lost takes
     T = first.motion.duration
     for part, near in ((0.95, True), (0.85, True), (0.8, False)):
         watch = Watch(replace(problem, move=Move(START, GOAL, part * T, via=[WAY])), None)
-        watch.fastest, watch.doubted, watch.close = first, True, True
+        watch.fastest, watch.lost, watch.close = first, MUCH * T, True
         watch.agree(first)
-        assert not watch.trusted and watch.near == near == (part > ROUGHLY**2)
+        assert not watch.trusted and watch.near == near == (part > ROUGHLY * MUCH)
+
+
+def test_what_prices_lost_is_followed_to_its_end_by_durations():
+    """To about what the shortest motion takes; where it cannot be followed, a good deal less may do."""
+    free = replace(MoveProblem(ARM, Move(START, GOAL, 1.0), None, 25), free=True)
+    planner, best = Planner(Weights(time=1.0), budget=spent() + 1.0), shortest(free, 0.5).best
+    met = replace(best, motion=stretched(best.motion, 1.2 * best.motion.duration))
+    assert least_of(planner, free, met, met) == pytest.approx(best.motion.duration, rel=0.05)
+    assert least_of(replace(planner, budget=spent()), free, met, met) == MUCH * met.motion.duration
+
+
+def test_a_search_near_the_least_time_that_keeps_its_limits_badly_ends_soon(early, monkeypatch):
+    """Others have their time: those that keep them nearly, and those that leave more to save."""
+    problem, fastest = early
+    line = fastest.result.iterations[-1]
+    for part, worst, ends in ((1.01, -0.5, True), (1.01, -0.05, False), (1.1, -0.5, False)):
+        watch = Watch(replace(problem, move=Move(START, GOAL, part * fastest.motion.duration, via=[WAY])), None)
+        watch.looked, watch.fastest = True, fastest
+        watch.met.append(replace(fastest, exact=1.0))
+        monkeypatch.setattr(type(fastest), "worst", property(lambda _, worst=worst: Margin("theta", "torque", worst, 0.0, 2.0, 1.0, "N·m")))
+        watch.grant(math.inf, conclude.BRIEFLY)
+        assert not watch(line)
+        later = spent() + 2 * conclude.BRIEFLY
+        monkeypatch.setattr(conclude, "spent", lambda later=later: later)
+        assert watch(line) == ends
+        monkeypatch.setattr(conclude, "spent", spent)
+
+
+def test_of_motions_met_one_within_its_limits_is_at_hand_where_it_costs_hardly_more():
+    problem = MoveProblem(ARM, Move(START, GOAL, 1.5), None, 40)
+    kept = Planner(Weights(energy=1.0)).best(problem)
+    dear, cheap, beyond = (replace(kept, exact=cost) for cost in (1.0, 0.9, 0.9995))
+    other = replace(dear, motion=stretched(kept.motion, 1.6))  # of another duration
+    for met, best, found in (([dear, other], beyond, dear), ([dear], cheap, None), ([other], beyond, None), (None, beyond, None)):
+        assert Planner(Weights(energy=1.0), met=met).at_hand(best) is found
 
 
 def test_where_two_searches_with_all_knots_agree_the_whole_search_is_not_made(monkeypatch):
@@ -253,7 +289,7 @@ def test_what_few_knots_cannot_do_is_not_refused_where_all_can(stops, knots, dur
     """At its greatest speed the elbow would take 3 s. A quick look is four per cent too long, however many legs there are."""
     robot, move = slow_legs(stops)
     task = replace(move, duration=duration)
-    watch, rough = Watch(MoveProblem(robot, task), None), shortest(MoveProblem(robot, task, None, knots), 0.8)
+    watch, rough = Watch(MoveProblem(robot, task), None), shortest(MoveProblem(robot, task, None, knots), 0.8).best
     assert 1.03 < rough.motion.duration / duration < 1.07
     watch.look()
     assert watch.close and not watch.trusted and watch.near and watch.fastest.motion.duration < 0.99 * rough.motion.duration
@@ -339,7 +375,7 @@ def test_what_exceeds_limits_is_run_slower_until_it_keeps_them_or_not_at_all():
 
 def test_the_shortest_motion_between_moving_ends_that_is_told_keeps_limits_between_knots():
     move = Move(START, GOAL, start_velocity=[0.5, 0.2, 0.1], goal_velocity=[-0.4, 0.1, 0.0])
-    fastest = shortest(MoveProblem(ARM, move, None, 10), 0.5)
+    fastest = shortest(MoveProblem(ARM, move, None, 10), 0.5).best
     told = calmer(fastest)
     assert fastest.ok and not OFTEN.by(fastest.margins) and OFTEN.by(told.margins)
     assert fastest.motion.duration < told.motion.duration < 1.25 * fastest.motion.duration
@@ -392,7 +428,7 @@ def test_a_plan_costs_no_more_than_the_joint_cubic_where_that_keeps_all_limits()
 
 def test_a_rough_motion_becomes_one_that_keeps_all_limits_between_knots_whatever_its_supply():
     """From a lighter payload's motion with few knots, and from a free duration."""
-    fastest = shortest(MoveProblem(ARM, Move(START, GOAL), None, 30), 0.5)
+    fastest = shortest(MoveProblem(ARM, Move(START, GOAL), None, 30), 0.5).best
     T = 1.04 * fastest.motion.duration
     problem = MoveProblem(ARM, Move(START, GOAL, T), "non-regenerative")
     lighter = MoveProblem(library("burgevin"), problem.move, "regenerative", 12)

@@ -269,7 +269,7 @@ def test_a_search_without_a_plan_is_never_certified():
 
 
 def test_a_limit_exceeded_between_knots_is_told_with_the_duration_in_which_the_motion_keeps_it():
-    fast = shortest(MoveProblem(ARM, Move(START, GOAL, 0.7), "regenerative", 10), 0.5)
+    fast = shortest(MoveProblem(ARM, Move(START, GOAL, 0.7), "regenerative", 10), 0.5).best
     found = between_knots(fast)
     assert fast.ok and found.limit == fast.worst.limit and f"{found.shortest_duration:.4g} s would do" in found.sentence
     slower = stretched(fast.motion, found.shortest_duration)

@@ -36,6 +36,8 @@ PURSE = 1.4  # seconds of computing for all searches until a motion is known tha
 KEPT = 1.3  # the same at least, for a motion to fall back on where the task seems possible
 CLOSELY = 0.7  # the same for the end of a branch with all knots, where it seems to be a little longer than the task allows
 OTHERWISE = 0.4  # the same for a search that got stuck
+TIGHT = 1.02  # times the shortest motion's duration: in less, motions of least energy may jump to and fro however they are cured
+BRIEFLY, MENDING = 2.5, 0.5  # seconds of computing, about, for each search then, and for repairs, unless one keeps its limits nearly
 LONG = 0.5  # seconds of computing after which it is asked what is in the way, if the joint cubic breaks limits
 GLANCE = 0.5  # seconds of computing, about, to find a short motion where it may be
 SURELY = 3.0  # the same from a shortest motion that does the task
@@ -63,16 +65,19 @@ class Watch:
     """Follows a search: when its rows begin to stretch, it looks into what may be in the way, and lets it last no longer than may help.
 
     fastest: the shortest motion.  close: whether it was sought with all knots.  trusted: whether that changed little.
-    doubted: whether something clearly shorter was met.
+    lost: about the duration, s, of something clearly shorter that was met and not followed to its end.
     passed: passing times that can be met.  weight: of a payload that the joint cubic cannot move.
     possible: whether a motion is known that does the task, or nothing speaks against it.  sure: one to fall back on, where it was needed.
-    purse: of what searches count (`effort.spent`), s, until a motion is known that does the task.  given: a motion to start from."""
+    purse: of what searches count (`effort.spent`), s, until a motion is known that does the task.  given: a motion to start from.
+    met: all motions of the duration asked for."""
 
     def __init__(self, problem: MoveProblem, callback: Callable | None, given: Trajectory | None = None) -> None:
         self.problem, self.callback, self.stopped, self.given = problem, callback, False, given
-        self.looked, self.begun, self.until, self.purse = False, spent(), math.inf, spent() + PURSE
+        self.looked, self.begun, self.purse = False, spent(), spent() + PURSE
+        self.until = self.ends = math.inf
+        self.met: list[Attempt] = []
         self.fastest: Attempt | None = None
-        self.close = self.trusted = self.doubted = False
+        self.close, self.trusted, self.lost = False, False, math.inf
         self.passed: Passed | None = None
         self.weight: Weighed | None = None
         self.possible, self.sure = True, None
@@ -85,12 +90,11 @@ class Watch:
         knots = max(FEW, LEG * (len(self.problem.points) - 1))
         few, enough = replace(self.problem, N=min(self.problem.N, knots)), QUICK * self.problem.duration
         steep = lifts(self.problem)
-        self.fastest = shortest(few, min(GLANCE if steep else LOOK, self.left), self.callback, enough, not steep)
+        self.fastest, self.lost = shortest(few, min(GLANCE if steep else LOOK, self.left), self.callback, enough, not steep)
         near = self.fastest.ok and self.fastest.motion.duration < FAR * self.problem.duration
         self.weight = weighed(self.problem, self.left) if steep and not near else None
         if steep and not self.fastest.ok and self.weight is None:
-            self.fastest = shortest(few, min(LOOK, self.left), self.callback, enough)
-        self.doubted = bool(self.fastest.note)
+            self.fastest, self.lost = shortest(few, min(LOOK, self.left), self.callback, enough)
         if self.fits and timed(self.problem):
             self.passed = nearest_passing(self.problem, self.fastest, min(PASSING, self.left))
         self.look_closely()
@@ -101,7 +105,7 @@ class Watch:
         if steep and self.fits and not self.possible:  # quick motions may fling a payload that slower ones must carry
             self.weight = weighed(self.problem, max(KEPT, self.left))
             self.possible = self.weight is not None and not self.weight.certain and self.secured([self.weight.found])
-        self.grant(OTHERWISE if self.possible else min(OTHERWISE, self.left))
+        self.grant(OTHERWISE if self.possible else min(OTHERWISE, self.left), BRIEFLY)
 
     def look_closely(self) -> None:
         """Where the shortest motion takes a little longer than the task allows, find it with all knots: few of them may tell some per cent
@@ -128,9 +132,9 @@ class Watch:
                 self.sure = firm(self.problem, start, max(KEPT, self.left), self.callback)
         return self.sure is not None
 
-    def grant(self, seconds: float) -> None:
-        """Let the search go on for so many seconds of computing."""
-        self.until = spent() + seconds
+    def grant(self, seconds: float, tight: float = math.inf) -> None:
+        """Let the search go on for so many seconds of computing. tight: the same at most, where it keeps limits badly in a short time."""
+        self.until, self.ends = spent() + seconds, spent() + (tight if self.tight else math.inf)
 
     @property
     def left(self) -> float:
@@ -143,9 +147,19 @@ class Watch:
         return self.fastest is not None and self.fastest.ok and self.fastest.motion.duration <= (1.0 + SAME) * self.problem.duration
 
     @property
+    def doubted(self) -> bool:
+        """Whether something clearly shorter than the shortest motion found was met."""
+        return self.lost < math.inf
+
+    @property
     def promising(self) -> bool:
         """Whether a search that does not get stuck may go on: a motion is known that does the task, or the shortest is hardly longer."""
         return self.possible or (self.near and not self.fits)
+
+    @property
+    def tight(self) -> bool:
+        """Whether the task takes about as long as the shortest motion."""
+        return self.near and self.fastest is not None and self.problem.duration < TIGHT * self.fastest.motion.duration
 
     @property
     def near(self) -> bool:
@@ -153,8 +167,13 @@ class Watch:
         motion may be a good deal shorter."""
         if self.fastest is None or not self.fastest.ok:
             return False
-        part = CLEARLY if self.trusted else ROUGHLY**2 if self.doubted else ROUGHLY
-        return part * self.fastest.motion.duration < self.problem.duration
+        part = CLEARLY if self.trusted else ROUGHLY
+        return part * min(self.fastest.motion.duration, self.lost) < self.problem.duration
+
+    @property
+    def jumpy(self) -> bool:
+        """Whether a search in a short time has gone on for long, and met nothing that keeps its limits, nearly."""
+        return spent() > self.ends and not any(found.ok and found.nearly for found in self.met)
 
     def starts(self, cool: Attempt | None) -> list[Attempt]:
         """Motions of about the task's duration to search from, the best known first. cool: the coolest one."""
@@ -190,7 +209,7 @@ class Watch:
             if hurried(self.problem):
                 self.look()
         # where the task may be possible, a search whose rows do not stretch is not stuck
-        return self.stopped or (spent() > self.until and (line.elastic or not self.promising))
+        return self.stopped or self.jumpy or (spent() > self.until and (line.elastic or not self.promising))
 
 
 Plan = tuple[Attempt, list[str]]
@@ -211,7 +230,7 @@ def concluded(planner: Planner, watch: Watch, search: Callable[[], Plan]) -> tup
                     return best, notes, told
         elif hurried(problem):
             watch.look()
-        watch.grant(math.inf if watch.promising else watch.left)
+        watch.grant(math.inf if watch.promising else watch.left, MENDING)
         best, notes = repaired(planner, best, notes)
     if keeps(best) or ended():
         best, notes = no_worse(planner, problem, best, notes) if best.ok else (best, notes)
@@ -239,7 +258,7 @@ def from_others(planner: Planner, watch: Watch, cool: Attempt | None) -> Plan | 
     for motion in [watch.sure.motion] if watch.sure is not None else [start.motion for start in starts]:
         if planner.late or watch.stopped:
             break
-        watch.grant(math.inf if watch.possible else watch.left)
+        watch.grant(math.inf if watch.possible else watch.left, BRIEFLY)
         search = planner if watch.possible else replace(planner, budget=spent() + max(KEPT, watch.left))
         found, notes = search.plan(watch.problem, motion)
         found, notes = repaired(search, found, notes) if found.ok else (found.anyhow(), notes)

@@ -115,7 +115,7 @@ def checked(durations: Any) -> np.ndarray:
 def default_durations(robot: Robot, task: Move, supply: Any) -> np.ndarray:
     """50 durations, denser at the short end: from 1.05 to 5 times the least time, roughly: the end of the joint cubic's branch."""
     few = move_problem(robot, task, supply, FEW)
-    least = STAYING if stays(robot, task) else short(few) or shortest(few, LOOK, challenges=0).motion.duration
+    least = STAYING if stays(robot, task) else short(few) or shortest(few, LOOK, challenges=0).best.motion.duration
     return np.geomspace(1.05 * least, 5.0 * least, POINTS)
 
 

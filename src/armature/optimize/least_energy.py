@@ -67,7 +67,7 @@ def minimize_energy(
     ends = None if deadline is None else begin + deadline
     search_on = thorough if thorough is not None or guess is None else False
     budget = None if thorough else spent() + LONGEST
-    planner = Planner(Weights(energy=1.0), options or near_enough(problem), watch, ends, budget, search_on, met=[])
+    planner = Planner(Weights(energy=1.0), options or near_enough(problem), watch, ends, budget, search_on, met=watch.met)
     known = Known(guess.result, guess.trajectory) if isinstance(guess, Solution) else guess
     search = lambda: plan_passing(planner, problem) if known is None else planner.plan(problem, known)
     best, notes, diagnosis = concluded(planner, watch, search)

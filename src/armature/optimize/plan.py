@@ -43,7 +43,7 @@ EXACT = Options(tolerance=1e-6, iterations=200)  # of a plan; at 1e-5 cheap moti
 NEAR = 1e-6  # barrier to start with from a neighbour's multipliers
 MENDED = 1e-4  # the same where limits are drawn in or there are more knots, which changes what is active
 PATIENCE = 40  # iterations from a neighbour's multipliers, before the search begins anew
-DEARER = 1e-3  # of the cost: what a motion may cost more that keeps its limits between knots, where its search has not ended
+DEARER = 1e-3  # of the cost: what a motion may cost more that keeps its limits between knots, where its search or cures have not ended
 IDLE = 1e-3  # of a limit of a mean: drawing it in that changes less than this is given up
 LITTLE = 0.9  # of what was exceeded: a cure that leaves more has done little
 VAIN = 4  # cures after each other that do little, after which there are no more
@@ -243,9 +243,17 @@ class Planner:
             idle = idle + 1 if better.worst is not None and better.worst.fraction < enough else 0
             best = better
             notes.append(note)
-            if idle and (worst.limit in MEANS or idle == VAIN):
+            if idle and (kept := self.at_hand(best)) is not None:
+                best = kept
+            elif idle and (worst.limit in MEANS or idle == VAIN):
                 break
         return best, notes
+
+    def at_hand(self, best: Attempt) -> Attempt | None:
+        """The cheapest motion met that keeps all limits and costs hardly more than one that does not; None where there is none."""
+        most, T = best.value + DEARER * abs(best.value), best.motion.duration
+        met = [a for a in self.met or () if a.ok and abs(a.motion.duration - T) < RESTING * T and a.value <= most]
+        return next((a for a in sorted(met, key=lambda a: a.value) if a.runs and not a.whirls), None)
 
     def first_of(self, cures: list[tuple[MoveProblem, str]], best: Attempt, worst: Margin, inside: bool) -> tuple[Attempt, str]:
         """The first cure that leads to a motion, from the multipliers; where none does, limits inside the steps too, if `inside` says that

@@ -6,9 +6,10 @@ another branch is clearly shorter is asked with coarse knots from detours of eve
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,7 +30,7 @@ CLEARLY = 0.975  # of the time: what is called clearly shorter
 SHORTER = 0.999  # of the time: what is followed to its end and gains less is the same
 HASTY = Options(tolerance=1e-3, iterations=80, rows=MISSED)
 PRICES = 0.3, 0.02  # of jerk, first and last
-DOUBTED = "something clearly shorter was met, whose branch was not followed to its end"
+MUCH = 0.9  # of the time: what may be as short, where something clearly shorter was met whose branch was not followed at all
 CHALLENGES = 3  # times that something shorter is looked for
 HALF = 0.5  # of the time for a look: what is spent until a branch is found
 DOUBT = 0.6  # of the time for a look: what is spent each time that something clearly shorter is looked for
@@ -42,6 +43,13 @@ UPWARDS = 1.15, 1.5, 2.3, 3.5, 5.0, 8.0  # times the duration asked for
 CUBIC = 0.3, 1.0, 1.5  # times the one at which the joint cubic keeps its limits: the least that is tried then, and others that are
 
 
+class Look(NamedTuple):
+    """The shortest motion found, and about the duration, s, of what is clearly shorter and was met, but not followed to its end."""
+
+    best: Attempt
+    lost: float = math.inf
+
+
 def shortest(
     problem: MoveProblem,
     seconds: float,
@@ -49,8 +57,8 @@ def shortest(
     enough: float = 0.0,
     slower: bool = True,
     challenges: int = CHALLENGES,
-) -> Attempt:
-    """The shortest motion found in so many seconds of computing, roughly: to about 1 %, but for one that is noted as doubted.
+) -> Look:
+    """The shortest motion found in so many seconds of computing, roughly: to about 1 %, unless something shorter was lost.
 
     enough: s; the first motion that takes no longer ends the search.  slower: whether slower motions are tried where this fails.
     challenges: times that something clearly shorter is looked for; 0 for the end of the first branch."""
@@ -59,22 +67,39 @@ def shortest(
     hasty = replace(planner, callback=planner.unless_stretched, budget=spent() + HALF * seconds)
     best = branches(hasty, problem, None, 1)
     if best.ok and best.motion.duration <= enough:
-        return best
+        return Look(best)
     low = sharpened(planner, problem, best, *PRICES) if best.ok else None
     if low is None:  # no branch, or one whose end is not reached
         slow = from_slower(planner, problem, asked, seconds) if slower else None
-        return slow if slow is not None and not (best.ok and slowed(best) < slowed(slow)) else best
+        return Look(slow if slow is not None and not (best.ok and slowed(best) < slowed(slow)) else best)
     best, coarse = low, replace(problem, N=min(problem.N, COARSE))
     for _ in range(challenges):
         if best.motion.duration <= enough:
-            return best
+            return Look(best)
         # every branch that is clearly shorter is worth the time to follow it, and to look for the next
         found = clearly_faster(replace(planner, budget=spent() + DOUBT * seconds), coarse, best)
-        better = None if found is None else sharpened(replace(planner, budget=spent() + HALF * seconds), problem, found, *PRICES)
-        if better is None or slowed(better) >= SHORTER * slowed(best):
-            return replace(best, note=DOUBTED) if found is not None and better is None else best
+        if found is None:
+            return Look(best)
+        better = sharpened(replace(planner, budget=spent() + HALF * seconds), problem, found, *PRICES)
+        if better is None:
+            return Look(best, least_of(replace(planner, budget=spent() + HALF * seconds), coarse, found, best))
+        if slowed(better) >= SHORTER * slowed(best):
+            return Look(best)
         best = better
-    return replace(best, note=DOUBTED) if challenges else best
+    return Look(best, MUCH * length(best) if challenges else math.inf)
+
+
+def least_of(planner: Planner, coarse: MoveProblem, met: Attempt, best: Attempt) -> float:
+    """About the least duration, s, of what a motion leads to that prices do not follow: by ever shorter durations, with coarse knots."""
+    search = replace(planner, weights=Weights(heat=1.0))
+    first = within(search, coarse, met.motion.duration, met.motion)
+    least = math.inf if first is None else length(descended(search, coarse, first, length))
+    return least if first is not None and not search.late else min(least, MUCH * length(best))
+
+
+def length(found: Attempt) -> float:
+    """The duration of a motion, s."""
+    return found.motion.duration
 
 
 def slowed(found: Attempt) -> float:
@@ -108,14 +133,14 @@ def within(planner: Planner, problem: MoveProblem, duration: float, near: Attemp
     return next((found for found in tried if found.meets), None)
 
 
-def descended(planner: Planner, problem: MoveProblem, best: Attempt) -> Attempt:
-    """From a motion down to shorter ones, each from the last, until the next would be impossible."""
+def descended(planner: Planner, problem: MoveProblem, best: Attempt, measure: Callable[[Attempt], float] = slowed) -> Attempt:
+    """From a motion down to shorter ones by this measure, each from the last, until the next would be impossible."""
     low, step = 0.0, DOWN
     while low < NEAR * best.motion.duration and not planner.late:
         high = best.motion.duration
         T, step = ((low * high) ** 0.5, step) if low else (step * high, max(step**2, 0.7))
         found = within(planner, problem, T, best)
-        low, best = (low, found) if found is not None and slowed(found) < slowed(best) else (T, best)
+        low, best = (low, found) if found is not None and measure(found) < measure(best) else (T, best)
     return best
 
 

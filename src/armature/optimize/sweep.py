@@ -92,7 +92,7 @@ class Sweep:
     @cached_property
     def fastest(self) -> Attempt:
         """The shortest motion, found when first asked for."""
-        return shortest(replace(self.problem, N=50), 2.0, self.planner.callback)
+        return shortest(replace(self.problem, N=50), 2.0, self.planner.callback).best
 
     def warm(self, duration: float, near: Attempt, before: Attempt | None = None) -> Attempt | None:
         """From a neighbour's motion and multipliers, continued from the one before it where that is given and near enough."""
