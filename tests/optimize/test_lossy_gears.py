@@ -10,9 +10,10 @@ import pytest
 from armature.drive import Friction
 from armature.optimize import gears
 from armature.optimize.driven import Weights
+from armature.optimize.gears import greatest_power
 from armature.optimize.interior import Options
 from armature.optimize.move import MoveProblem
-from armature.optimize.plan import EXACT, Attempt, Planner, greatest_power
+from armature.optimize.plan import EXACT, Attempt, Planner
 from armature.optimize.refine import at_knot
 from armature.optimize.result import Status
 from armature.optimize.task import Move

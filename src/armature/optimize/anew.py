@@ -18,11 +18,12 @@ from armature.optimize.certify import margins
 from armature.optimize.detours import detours, skewed, together, waverings
 from armature.optimize.driven import Weights
 from armature.optimize.effort import solve
+from armature.optimize.gears import greatest_power
 from armature.optimize.guess import stretched
 from armature.optimize.interior import Options
 from armature.optimize.ladder import RATIO, Rung, copper, ladder, merit, prices
 from armature.optimize.move import FEWEST, MoveProblem
-from armature.optimize.plan import Attempt, Planner, greatest_power
+from armature.optimize.plan import Attempt, Planner
 from armature.optimize.problem import Problem
 from armature.optimize.slower import RATES
 

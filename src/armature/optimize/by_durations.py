@@ -15,9 +15,10 @@ from armature.motion.trajectory import Trajectory
 from armature.optimize.carry import carried
 from armature.optimize.driven import Weights
 from armature.optimize.effort import spent
+from armature.optimize.gears import greatest_power, narrow
 from armature.optimize.interior import Options
 from armature.optimize.move import MoveProblem
-from armature.optimize.plan import NEAR, Attempt, Planner, greatest_power, narrow
+from armature.optimize.plan import NEAR, Attempt, Planner
 from armature.optimize.rests import RestingMove, overheated, rested, stands
 
 UPWARDS = (1.0, 1.1, 1.3, 1.7, 2.5, 4.0, 8.0)  # times the first duration

@@ -24,13 +24,13 @@ from armature.optimize.forbidden import Weighed, lifts, weighed
 from armature.optimize.guess import stretched
 from armature.optimize.ladder import Rung, kept
 from armature.optimize.move import MoveProblem
-from armature.optimize.plan import IDLE, Attempt, Planner
+from armature.optimize.plan import IDLE, SAME, Attempt, Planner
 from armature.optimize.quick_time import shortest
 from armature.optimize.refine import ENOUGH, drawn_in_there, finer_problem
 from armature.optimize.result import Iteration, Status
 from armature.optimize.slower import OFTEN, RATES, Allowed, run_slower
 from armature.optimize.solution import Diagnosis
-from armature.optimize.surest import SAME, as_it_is, closely, run_in, short_one, shortest_of_all, slow_cubic
+from armature.optimize.surest import as_it_is, closely, run_in, short_one, shortest_of_all, slow_cubic
 
 PURSE = 1.4  # seconds of computing for all searches until a motion is known that does the task: without one, this is when it is refused
 KEPT = 1.3  # the same at least, for a motion to fall back on where the task seems possible

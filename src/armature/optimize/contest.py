@@ -17,13 +17,14 @@ from armature.optimize.carry import carried, guess_from
 from armature.optimize.detours import skewed, together
 from armature.optimize.driven import Weights
 from armature.optimize.effort import spent
+from armature.optimize.gears import greatest_power
 from armature.optimize.guess import stretched
 from armature.optimize.interior import Options
 from armature.optimize.ladder import RATIO, kept, merit, sharpened
 from armature.optimize.mend import deepened, mended
 from armature.optimize.move import MoveProblem
 from armature.optimize.passing import passed_otherwise
-from armature.optimize.plan import Attempt, Planner, greatest_power
+from armature.optimize.plan import Attempt, Planner
 
 LITTLE = 0.995  # of the best motion's time: in which no other one may be found
 CALM = 1.01  # of the best motion's time: where starts in a little less come from

@@ -15,12 +15,13 @@ from armature.optimize.earlier import Passed, warped
 from armature.optimize.effort import spent
 from armature.optimize.firm import firm
 from armature.optimize.forbidden import heavy
+from armature.optimize.gears import greatest_power
 from armature.optimize.guess import stretched
 from armature.optimize.holding import at_rest, carrier, reloaded, too_heavy
 from armature.optimize.interior import Options
 from armature.optimize.lighter import carried_by
 from armature.optimize.move import MoveProblem
-from armature.optimize.plan import Attempt, Planner, greatest_power
+from armature.optimize.plan import Attempt, Planner
 from armature.optimize.result import Status
 from armature.optimize.slower import Allowed, run_slower
 from armature.optimize.solution import Diagnosis

@@ -17,9 +17,10 @@ import numpy as np
 from armature.motion.trajectory import Trajectory
 from armature.optimize.driven import Weights
 from armature.optimize.effort import spent
+from armature.optimize.gears import greatest_power
 from armature.optimize.interior import Options
 from armature.optimize.move import MoveProblem
-from armature.optimize.plan import MISSED, Attempt, Planner, greatest_power
+from armature.optimize.plan import MISSED, Attempt, Planner
 
 ANY = "regenerative"  # the supply does not matter for what is possible
 COARSE = 50  # knots

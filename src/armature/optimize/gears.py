@@ -42,6 +42,13 @@ DIRECTED = 3e-3  # barrier to start with then
 STILL = 1e-9  # rad or m
 
 
+def greatest_power(problem: MoveProblem) -> float:
+    """Greatest mechanical power of any joint along the joint cubic, at least 1 W: the scale of a gear's corner."""
+    q, v, a = problem.cubic(np.linspace(0.0, problem.duration, 33))
+    tau = np.asarray(inverse_dynamics(problem.robot, q, v, a))
+    return max(1.0, float(np.abs(tau * v).max()), float((np.abs(tau).mean(0) * np.abs(v).max()).max()))
+
+
 def narrow(widest: Smooth, power: float, f: float) -> Smooth:
     """Corners narrowed by the factor f. power: the width of a gear's corner at f = 1, W."""
     return replace(widest, power=power * f, velocity=widest.velocity * max(f, 0.05))

@@ -25,11 +25,12 @@ from armature.optimize.carry import carried
 from armature.optimize.certify import ALLOWED, MEANS, Margin, fine_times, torque_margins
 from armature.optimize.driven import Weights
 from armature.optimize.effort import spent
+from armature.optimize.gears import greatest_power
 from armature.optimize.holding import Carrier, carrier, reloaded
 from armature.optimize.interior import Options
 from armature.optimize.ladder import cubic_heat
 from armature.optimize.move import MoveProblem
-from armature.optimize.plan import MISSED, Attempt, Planner, greatest_power
+from armature.optimize.plan import MISSED, Attempt, Planner
 from armature.optimize.refine import RANGE, SPEEDS, finer_problem, levelled
 from armature.optimize.slower import OFTEN, RATES
 from armature.robot.model import Robot

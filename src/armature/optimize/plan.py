@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from armature.drive import Regenerative, Smooth
-from armature.dynamics.compiled import inverse_dynamics, kinetic_energy, potential_energy
+from armature.dynamics.compiled import kinetic_energy, potential_energy
 from armature.motion.trajectory import Trajectory
 from armature.optimize.calm import calmed, eased, held_inside, jagged
 from armature.optimize.carry import Known, carried
@@ -25,7 +25,7 @@ from armature.optimize.certify import MEANS, Margin, margins
 from armature.optimize.driven import Supply, Weights
 from armature.optimize.dry import KEPT, NARROW, directed, directions, exact_friction, keeps_directions, kept_directions, next_to_rest
 from armature.optimize.effort import solve, spent
-from armature.optimize.gears import NARROWEST, narrow, narrowed, narrowed_outline, standing
+from armature.optimize.gears import NARROWEST, greatest_power, narrow, narrowed, narrowed_outline, standing
 from armature.optimize.interior import Options
 from armature.optimize.move import MoveProblem, default_smooth
 from armature.optimize.outline import outlined
@@ -38,6 +38,7 @@ from armature.simulate.flows import drives_at
 from armature.simulate.ledger import motion_steps
 
 RESTING = 1e-7  # rad or m over the whole motion, which is rounding
+SAME = 1e-6  # of the duration
 ROUGH = 2e-2  # tolerance of a solve that only has to find the directions
 EXACT = Options(tolerance=1e-6, iterations=200)  # of a plan; at 1e-5 cheap motions of small arms cost up to some per cent more
 NEAR = 1e-6  # barrier to start with from a neighbour's multipliers
@@ -252,7 +253,7 @@ class Planner:
     def at_hand(self, best: Attempt) -> Attempt | None:
         """The cheapest motion met that keeps all limits and costs hardly more than one that does not; None where there is none."""
         most, T = best.value + DEARER * abs(best.value), best.motion.duration
-        met = [a for a in self.met or () if a.ok and abs(a.motion.duration - T) < RESTING * T and a.value <= most]
+        met = [a for a in self.met or () if a.ok and abs(a.motion.duration - T) < SAME * T and a.value <= most]
         return next((a for a in sorted(met, key=lambda a: a.value) if a.runs and not a.whirls), None)
 
     def first_of(self, cures: list[tuple[MoveProblem, str]], best: Attempt, worst: Margin, inside: bool) -> tuple[Attempt, str]:
@@ -393,10 +394,3 @@ def choose(found: list[Attempt]) -> Attempt:
         good = sorted((a for a in good if np.isfinite(a.value)), key=lambda a: a.value)
         good = [next((a for a in good if not a.hot), good[0])] if good else []
     return good[0] if good else found[0]
-
-
-def greatest_power(problem: MoveProblem) -> float:
-    """Greatest mechanical power of any joint along the joint cubic, at least 1 W: the scale of a gear's corner."""
-    q, v, a = problem.cubic(np.linspace(0.0, problem.duration, 33))
-    tau = np.asarray(inverse_dynamics(problem.robot, q, v, a))
-    return max(1.0, float(np.abs(tau * v).max()), float((np.abs(tau).mean(0) * np.abs(v).max()).max()))

@@ -28,14 +28,13 @@ SOON = Options(tolerance=1e-6, iterations=50)
 COARSE = 25  # knots that tell whether there is a clearly shorter motion
 CLEARLY = 0.975  # of the time: what is called clearly shorter
 SHORTER = 0.999  # of the time: what is followed to its end and gains less is the same
-HASTY = Options(tolerance=1e-3, iterations=80, rows=MISSED)
 PRICES = 0.3, 0.02  # of jerk, first and last
 MUCH = 0.9  # of the time: what may be as short, where something clearly shorter was met whose branch was not followed at all
 CHALLENGES = 3  # times that something shorter is looked for
 HALF = 0.5  # of the time for a look: what is spent until a branch is found
 DOUBT = 0.6  # of the time for a look: what is spent each time that something clearly shorter is looked for
 MORE = 0.5, 0.6  # of the time for a look: for other ways in the duration asked for, and slower ones, where the joint cubic led to nothing
-PATIENT = Options(tolerance=1e-3, iterations=80, rows=MISSED)
+ROUGH = Options(tolerance=1e-3, iterations=80, rows=MISSED)
 WARM = Options(tolerance=1e-3, iterations=40, rows=MISSED, warm_barrier=1e-4)
 DOWN = 0.95  # first step down from a possible duration; the next ones are twice as long each, until one is impossible
 NEAR = 0.995  # of a possible duration: an impossible one so near ends the search between them
@@ -126,7 +125,7 @@ def from_slower(planner: Planner, problem: MoveProblem, asked: float, seconds: f
 def within(planner: Planner, problem: MoveProblem, duration: float, near: Attempt | Trajectory | None) -> Attempt | None:
     """A motion of little heat of this duration, from another one or the joint cubic; None where none is found before rows stretch."""
     task = replace(problem, free=False, move=replace(problem.move, duration=duration))
-    starts: list[tuple[Any, Options]] = [(task.guess(near.motion if isinstance(near, Attempt) else near), PATIENT)]
+    starts: list[tuple[Any, Options]] = [(task.guess(near.motion if isinstance(near, Attempt) else near), ROUGH)]
     if isinstance(near, Attempt):
         starts.insert(0, (carried(near.result, near.motion, task), WARM))
     tried = (planner.attempt(task, start, options, rigid=True) for start, options in starts)
@@ -150,7 +149,7 @@ def clearly_faster(planner: Planner, problem: MoveProblem, best: Attempt) -> Att
     for motion in (None, *other_ways(problem)):
         if planner.late:
             break
-        result = solve(question, problem.guess(motion), HASTY, planner.unless_stretched)
+        result = solve(question, problem.guess(motion), ROUGH, planner.unless_stretched)
         found = Attempt(problem, result, problem.trajectory(result), float(np.sum(result.p)))
         if found.meets:
             return found

@@ -19,12 +19,11 @@ from armature.optimize.guess import stretched
 from armature.optimize.ladder import Rung, kept
 from armature.optimize.min_time import COARSE, COUNTED_LATER, ROUGHLY, branches, free_problem, minimize_time, polished, unsearched
 from armature.optimize.move import MoveProblem
-from armature.optimize.plan import Attempt, Planner
+from armature.optimize.plan import SAME, Attempt, Planner
 from armature.optimize.result import Status
 
 SECONDS = 3.0  # of computing, about
 PATIENCE = 60.0  # the same of the whole search for the shortest motion
-SAME = 1e-6  # of the duration
 SLOWED = "no search for least energy ended within all limits: this is a short motion, run slower"
 
 

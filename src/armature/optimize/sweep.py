@@ -21,10 +21,10 @@ from armature.optimize.blend import FAR, blended, can_mix, continued, mixed, tol
 from armature.optimize.certify import ALLOWED
 from armature.optimize.driven import Weights
 from armature.optimize.dry import saving
-from armature.optimize.gears import narrow
+from armature.optimize.gears import greatest_power, narrow
 from armature.optimize.interior import Options
 from armature.optimize.move import MoveProblem
-from armature.optimize.plan import EXACT, Attempt, Planner, directions, greatest_power
+from armature.optimize.plan import EXACT, Attempt, Planner, directions
 from armature.optimize.quick_time import shortest
 from armature.optimize.result import Result, Status
 from armature.optimize.room import Room
