@@ -27,7 +27,9 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_
 BEGIN = "import sys, json; sys.path[:] = json.loads(sys.argv[1]); from armature.confine import child; child(*sys.argv[2:])"
 
 
-def confined(function: str, *arguments: Any, cpu: int = CPU, memory: int = MEMORY, patience: float = PATIENCE) -> tuple[Any, dict[str, Any]]:
+def confined(
+    function: str, *arguments: Any, cpu: int = CPU, memory: int = MEMORY, patience: float = PATIENCE
+) -> tuple[Any, dict[str, Any]]:
     """Call `function` ("module:name" of this package) with arguments that JSON knows, in a process of its own.
 
     It must return (values that JSON knows, {name: array}). cpu: s; memory: bytes; patience: s by the clock. The first argument is the

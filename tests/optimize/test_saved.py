@@ -17,7 +17,7 @@ import pytest
 
 import armature as arm
 from armature.errors import FileError
-from armature.motion.write import write_whole
+from armature.write import write_whole
 from armature.optimize.provenance import digest, provenance
 from armature.optimize.saved import SavedPlan, load_plan, save_plan
 from armature.optimize.solution import Solution
@@ -142,11 +142,12 @@ def test_bad_plans_are_refused_with_words(plan, tmp_path):
 
 WRITER = """
 import sys
-from armature.motion.write import write_whole
+from armature.write import overwriting, write_whole
 print("ready", flush=True)
 while True:
     for text in ("a" * 3_000_000, "b" * 3_000_000):
-        write_whole(sys.argv[1], text)
+        with overwriting():
+            write_whole(sys.argv[1], text)
 """
 
 

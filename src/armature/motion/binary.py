@@ -130,8 +130,9 @@ def _data_set(h5py: Any, file: Any, name: str, path: object) -> Any:
     usual = (h5py.h5z.FILTER_DEFLATE, h5py.h5z.FILTER_SHUFFLE, h5py.h5z.FILTER_FLETCHER32, h5py.h5z.FILTER_LZF)
     if not set(filters) <= set(usual):
         raise FileError(f"{name!r} is packed in an unusual way; store it plainly, or by gzip", path)
-    if found.chunks is not None and np.prod(found.chunks, dtype=float) > MOST_NUMBERS:
-        raise FileError(f"{name!r} is stored in pieces of {np.prod(found.chunks, dtype=float):.3g} numbers; at most {MOST_NUMBERS} are read", path)
+    piece = np.prod(found.chunks or 1, dtype=float)
+    if piece > MOST_NUMBERS:
+        raise FileError(f"{name!r} is stored in pieces of {piece:.3g} numbers; at most {MOST_NUMBERS} are read", path)
     return found
 
 

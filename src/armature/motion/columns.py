@@ -75,7 +75,7 @@ def check_range(t: np.ndarray, arrays: Mapping[str, np.ndarray]) -> None:
             raise ArgumentError(f"the times reach a {name} of {value:.3g} s; at most {most:.0e} s are taken: check their unit")
     for name, x in arrays.items():
         if np.size(x) and float(np.nanmax(np.abs(np.where(np.isfinite(x), x, 0.0)))) > LARGEST_VALUE:
-            raise ArgumentError(f"{name!r} reaches values beyond {LARGEST_VALUE:.0e} {UNITS[name]}; check units, and times that are too near")
+            raise ArgumentError(f"{name!r} reaches values beyond {LARGEST_VALUE:.0e}; check units, and times that are too near")
 
 
 def _rates(t: np.ndarray, x: np.ndarray, ends: str, orders: int) -> list[np.ndarray]:

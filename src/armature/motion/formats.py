@@ -23,9 +23,9 @@ from armature.motion.archive import npz_content
 from armature.motion.columns import arrays_of, checked, columns, completed, describe, from_arrays, from_columns, from_mapping
 from armature.motion.table import read_table
 from armature.motion.trajectory import Trajectory
-from armature.motion.write import write_whole
 from armature.nested import json_value
 from armature.text import read_text
+from armature.write import write_whole
 
 
 def save(trajectory: Trajectory, path: str | PathLike[str], provenance: Mapping[str, Any] | None = None) -> None:

@@ -67,7 +67,8 @@ def _lines(block: bytes, first: bool, path: object, number: int) -> list[str]:
     try:
         return decode(block, "utf-8-sig" if first else "utf-8", path).splitlines()
     except FileError as e:
-        raise FileError("the bytes are not UTF-8 text; save the file as UTF-8, or check its kind", path, number + (e.line or 1) - 1) from None
+        line = number + (e.line or 1) - 1
+        raise FileError("the bytes are not UTF-8 text; save the file as UTF-8, or check its kind", path, line) from None
 
 
 def is_note(text: str) -> bool:
@@ -160,7 +161,8 @@ def check_names(names: list[str], path: object, number: int) -> None:
     known: set[str] = set()
     for k, name in enumerate(names):
         if name in known or not name or len(name) > LONGEST_CELL:
-            what = f"column {k + 1} has no name" if not name else f"column {name[:60]!r} " + ("stands twice" if name in known else "is too long")
+            what = f"column {name[:60]!r} " + ("stands twice" if name in known else "is too long")
+            what = what if name else f"column {k + 1} has no name"
             raise FileError(f"{what}; give every column its own name", path, number)
         known.add(name)
 
