@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 from armature.errors import ArmatureError, ArmatureWarning, FileError
 
 MEMORY = 2**30  # bytes of address space
-CPU = 8  # s of a processor
+CPU = 6  # s of a processor
 PATIENCE = 30.0  # s by the clock: a busy machine starts processes slowly
 MOST_ANSWER = 2**28  # bytes
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")

@@ -13,7 +13,7 @@ from armature.errors import FileError
 
 MOST_YAML = 4 * 2**20  # characters
 MOST_YAML_SLOW = 2**18  # the same where PyYAML comes without its compiled parser
-MOST_VALUES = 500_000  # of a YAML text, with those that aliases repeat
+MOST_VALUES = 200_000  # of a YAML text, with those that aliases repeat
 DEEPEST = 20  # mappings and lists inside each other
 MOST_JSON = 64 * 2**20  # characters
 MOST_JSON_VALUES = 5_000_000

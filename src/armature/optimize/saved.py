@@ -129,7 +129,16 @@ def load_plan(path: str | PathLike[str]) -> SavedPlan:
     """The plan of a folder or file that `save_plan` wrote. A FileError says what is wrong with any other."""
     place = Path(fspath(path))
     place = place / "plan.json" if place.is_dir() else place
-    data = _read_npz(place) if place.suffix.lower() == ".npz" else _read_json(place)
+    return plan_of(read_document(place), place)
+
+
+def read_document(path: Path) -> Any:
+    """What a file of a plan says, as mappings, lists, numbers and words; not checked yet."""
+    return _read_npz(path) if path.suffix.lower() == ".npz" else _read_json(path)
+
+
+def plan_of(data: Any, place: Path) -> SavedPlan:
+    """The plan of what a file says; a FileError where it is none. place: for messages."""
     if not isinstance(data, dict) or data.get("format") != MARK:
         raise FileError(f"this is not an {MARK}; give a folder or file that save_plan wrote", place)
     try:
