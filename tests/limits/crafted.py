@@ -222,7 +222,14 @@ def mcap(path: Path) -> None:
 def texts() -> Iterator[Case]:
     put = lambda text: lambda p: p.write_bytes(text() if callable(text) else text)
     deep, endless = b"[" * 2_000_000, b"[" * 100_000 + b"]" * 100_000
-    for name, way in (("a.json", "motion"), ("a.json", "plan"), ("a.yaml", "motion"), ("a.yaml", "robot"), ("a.yaml", "task"), ("a.json", "upload")):
+    for name, way in (
+        ("a.json", "motion"),
+        ("a.json", "plan"),
+        ("a.yaml", "motion"),
+        ("a.yaml", "robot"),
+        ("a.yaml", "task"),
+        ("a.json", "upload"),
+    ):
         yield f"deep {way} {name}", name, put(deep), way
         yield f"nested {way} {name}", name, put(endless), way
     many = lambda: b'{"format": "armature trajectory", "t": [' + b"[]," * 6_000_000 + b"[]]}"
@@ -230,18 +237,36 @@ def texts() -> Iterator[Case]:
     digits = json.dumps({**TRAJECTORY, "t": [0, 1], "q": [[0], [1]]}).replace("[1]", "[" + "9" * 6000 + "]").encode()
     yield "digits", "a.json", put(digits), "motion"
     yield "digits in YAML", "a.yaml", put(b"name: x\ngravity: [0, 0, " + b"9" * 6000 + b"]\n"), "robot"
-    for way, text in (("robot", b"links:"), ("task", b"robot: planar2\nmove:"), ("study", b"task:"), ("line", b"stations:"), ("drives", b"drives:")):
+    for way, text in (
+        ("robot", b"links:"),
+        ("task", b"robot: planar2\nmove:"),
+        ("study", b"task:"),
+        ("line", b"stations:"),
+        ("drives", b"drives:"),
+    ):
         yield f"4 MB list {way}", "a.yaml", put(text + b"\n" + b"- 0.1234567\n" * 330_000), way
         yield f"4 MB empty {way}", "a.yaml", put(text + b"\n" + b"- {}\n" * 800_000), way
     yield "4 MB limits", "a.yaml", put(b"joint_limits:\n" + b"".join(b"  j%d: {max_velocity: 1}\n" % k for k in range(120_000))), "limits"
-    bomb = b"a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + b"".join(b"a%d: &a%d [%s]\n" % (k, k, b", ".join([b"*a%d" % (k - 1)] * 10)) for k in range(1, 12))
+    bomb = b"a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + b"".join(
+        b"a%d: &a%d [%s]\n" % (k, k, b", ".join([b"*a%d" % (k - 1)] * 10)) for k in range(1, 12)
+    )
     for way in ("robot", "task", "study", "motion"):
         yield f"aliases {way}", "a.yaml", put(bomb), way
         yield f"itself {way}", "a.yaml", put(b"a: &a [*a]\n"), way
-    yield "chain of aliases", "a.yaml", put(b"".join(b"a%d: &a%d [%s]\n" % (k, k, b"*a%d" % (k - 1) if k else b"1") for k in range(50_000))), "robot"
+    yield (
+        "chain of aliases",
+        "a.yaml",
+        put(b"".join(b"a%d: &a%d [%s]\n" % (k, k, b"*a%d" % (k - 1) if k else b"1") for k in range(50_000))),
+        "robot",
+    )
     point = b"- positions: [0.1]\n  time_from_start: {sec: %d}\n"
     yield "message of 30 MB", "a.yaml", put(lambda: b"joint_names: [a]\npoints:\n" + b"".join(point % k for k in range(600_000))), "motion"
-    yield "urdf of links", "a.urdf", put(b'<robot name="a">' + b"".join(b'<link name="l%d"/>' % k for k in range(200_000)) + b"</robot>"), "robot"
+    yield (
+        "urdf of links",
+        "a.urdf",
+        put(b'<robot name="a">' + b"".join(b'<link name="l%d"/>' % k for k in range(200_000)) + b"</robot>"),
+        "robot",
+    )
     yield "urdf entities", "a.urdf", put(b'<!DOCTYPE a [<!ENTITY b "bbb">]><robot name="&b;"/>'), "robot"
     yield "urdf attribute", "a.urdf", put(b'<robot name="' + b"x" * 30_000_000 + b'"/>'), "robot"
 
@@ -254,7 +279,12 @@ def tables() -> Iterator[Case]:
         yield f"long name {way}", "a.csv", put(b"t" * 200_000 + b",q.a\n0,1\n1,2\n"), way
         yield f"long line {way}", "a.csv", put(lambda head=head: head + b"0," * 20_000_000), way
         yield f"many columns {way}", "a.csv", put(b",".join(b"q.%d" % k for k in range(100_000)) + b"\n"), way
-        yield f"late mistake {way}", "a.csv", put(lambda h=head, m=more: h + b"".join(b"%d,1%s\n" % (k, m) for k in range(400_000)) + b"x,1\n"), way
+        yield (
+            f"late mistake {way}",
+            "a.csv",
+            put(lambda h=head, m=more: h + b"".join(b"%d,1%s\n" % (k, m) for k in range(400_000)) + b"x,1\n"),
+            way,
+        )
         yield f"comments {way}", "a.csv", put(lambda: b"#\n" * 6_000_000), way
         yield f"not text {way}", "a.csv", put(head + b"\xff\xfe\n"), way
         yield f"nothing {way}", "a.csv", put(b""), way
@@ -336,7 +366,7 @@ def main() -> None:
     import armature as arm
 
     warnings.simplefilter("ignore", arm.ArmatureWarning)
-    found: dict[str, Any] = {}
+    found: dict[str, Any] = {"cases": {}}
     only = sys.argv[1] if len(sys.argv) > 1 else ""
     for name, file, write, way in cases():
         if only not in name:
@@ -352,8 +382,8 @@ def main() -> None:
                 words = str(e).replace(folder, "")
             except Exception as e:
                 words = f"BUG {type(e).__name__}: {e}"
-            found[name] = [round(usage() - begun, 2), words]
-            print(name, found[name], file=sys.stderr, flush=True)
+            found["cases"][name] = [round(usage() - begun, 2), words]
+            print(name, found["cases"][name], file=sys.stderr, flush=True)
     # what a child writes the files with is counted for neither
     found["megabytes"] = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) // 1024
     print(json.dumps(found))
