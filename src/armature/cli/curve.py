@@ -9,7 +9,7 @@ import typer
 from armature.cli.inputs import DRIVES, HOLD, LIMITS, PAYLOAD, SUPPLY, coordinates
 from armature.cli.move import FROM, GOAL, TASK, VIA, find_job
 from armature.cli.output import FAILED, INTERRUPTED, OK, Progress, answer, say, table
-from armature.errors import ArgumentError, FileError
+from armature.errors import ArgumentError
 
 
 def curve(
@@ -72,15 +72,13 @@ def _durations(text: str) -> list[float]:
 
 def _write(found, rows: list, save: Path | None, picture: Path | None) -> list[str]:
     from armature.plot.curve import curve as draw
+    from armature.write import write_whole
 
     written = []
     for path in (p for p in (save, picture) if p is not None):
         if path.suffix.lower() == ".csv":
             lines = ["duration [s],energy [J],losses [J]", *(",".join(repr(x) for x in row) for row in rows)]
-            try:
-                path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-            except OSError as error:
-                raise FileError(f"it cannot be written ({error.strerror}); choose another place", path) from None
+            write_whole(path, "\n".join(lines) + "\n", table=True)
         else:
             draw(found, save=path)
         say(f"written: {path}")

@@ -45,6 +45,7 @@ def plan(
     report: Path | None = typer.Option(None, help="write a page (.html) with figures and the moving robot", show_default=False),
 ) -> int:
     """Plan the motion of least energy (or time) and prove that the drives can do it. Exit code 1 when there is no such motion."""
+    _check_targets(save, report, None)
     given = {"drives": drives, "payload": payload, "limits": limits, "hold": hold}
     if start is not None and goal is None and Path(start).suffix.lower() in MOTION_FILES:
         if via:
@@ -52,6 +53,7 @@ def plan(
         return _recorded(find_robot(task, **given), Path(start), supply, knots, save, report)
     job = find_job(task, start, goal, via, duration, given, objective=objective, supply=supply, knots=knots)
     job = replace(job, thorough=thorough)
+    _check_targets(save, report, job.output)
     with Progress(f"planning {job.name or job.robot.name}") as progress:
         solution = job.run(callback=progress, deadline=deadline)
     say(solution)
@@ -81,6 +83,18 @@ def _hint(job: Job) -> None:
         say(
             f"hint: {', '.join(free)} have no limit of acceleration, so that motions jump; give limits in the task, or MoveIt's by --limits"
         )
+
+
+def _check_targets(save: Path | None, report: Path | None, output: Path | None) -> None:
+    """Refuse, before anything is planned, to write over files that are not the program's."""
+    from armature.optimize.saved import check_plan_target
+    from armature.write import check_target
+
+    for path in (p for p in (save, report) if p is not None and p.suffix):
+        check_target(path)
+    folder = save if save is not None and not save.suffix else output
+    if folder is not None:
+        check_plan_target(folder)
 
 
 def _write(solution: Any, job: Job, save: Path | None, report: Path | None) -> list[str]:

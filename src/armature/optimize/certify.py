@@ -69,7 +69,8 @@ class Certificate:
     energy: of the simulation, J.  energy_error: its difference from the plan's, as a fraction of the energy that went through; both by the
     friction of the simulation, since what a joint that creeps below 1e-4 rad/s takes is a matter of its law.
     notes: what happened on the way, e.g. that the plan was refined.  found: false for the best try of a search that found no plan: such a
-    motion need not arrive, and is never certified.
+    motion need not arrive, and is never certified.  invalid: why a certificate from a file does not hold for the motion beside it; empty
+    where it does.
     """
 
     margins: Mapping[str, Mapping[str, Margin]]
@@ -80,6 +81,7 @@ class Certificate:
     energy_error: float
     notes: tuple[str, ...] = ()
     found: bool = True
+    invalid: str = ""
 
     @property
     def within_limits(self) -> bool:
@@ -89,10 +91,11 @@ class Certificate:
     @property
     def ok(self) -> bool:
         """It is a plan, limits hold, the simulated mechanism follows, and its energy is the plan's."""
-        return self.found and self.within_limits and self.tracking_error <= TRACKING and self.energy_error <= ENERGY
+        return self.found and not self.invalid and self.within_limits and self.tracking_error <= TRACKING and self.energy_error <= ENERGY
 
     def __str__(self) -> str:
         verdict = "passed" if self.ok else "NOT passed" if self.found else "NOT passed: the search found no plan, this is its best try"
+        verdict = f"NOT valid: {self.invalid}" if self.invalid else verdict
         lines = [f"certificate: {verdict}"]
         if self.worst is not None:
             lines.append(f"  nearest limit   {self.worst} ({left(self.worst)})")

@@ -88,7 +88,7 @@ class MovePart(Part):
     start: Configuration
     goal: Configuration
     duration: Duration | None = Field(None, description="s; to be left out where the least time is asked for")
-    via: tuple[Stop, ...] = ()
+    via: tuple[Stop, ...] = Field((), max_length=1000)
     start_velocity: Rates = 0.0
     goal_velocity: Rates = 0.0
 

@@ -15,13 +15,14 @@ from armature.robot.model import Robot
 from armature.web import pictures
 from armature.web.exports import export
 from armature.web.mailbox import Mailbox
-from armature.web.opening import MOST_PLAN, Opening, uploaded
+from armature.web.opening import Opening
 from armature.web.panel import LEFT, NOBODY, OBJECTIVES, RIGHT, SUPPLIES, WAYS, Panel
 from armature.web.planner import Planner
 from armature.web.scene import GHOST, PLAN, SKETCH, Scene
 from armature.web.session import Wish
 from armature.web.study import Cases
 from armature.web.typical import NOTE, is_typical
+from armature.web.upload import MOST_PLAN, uploaded
 from armature.web.warm import Warmer
 from armature.web.words import card, remedy
 

@@ -10,7 +10,7 @@ import numpy as np
 from armature.robot.library import library
 from armature.robot.model import Robot
 from armature.web.exports import EXPORTS
-from armature.web.opening import PLANS, ROBOTS
+from armature.web.reader import PLANS, ROBOTS
 from armature.web.scene import GHOST, GOAL, PLAN, START
 from armature.web.session import Wish, ranges
 

@@ -34,6 +34,8 @@ def robot_from_urdf(root: Element, path: object) -> Robot:
     _refuse_macros(root, source)
     if not link_elements:
         raise source.error(root, "has no <link>; a robot has at least one")
+    if len(link_elements) > structure.MOST_LINKS:
+        raise source.error(root, f"has {len(link_elements)} links; at most {structure.MOST_LINKS} are read")
     links = [_link(e, source, colours) for e in link_elements]
     joints = [_joint(e, source) for e in joint_elements]
     for problem in structure.problems(links, joints):
