@@ -142,7 +142,8 @@ class Solution:
     @cached_property
     def certificate(self) -> Certificate:
         """The proof: limits between the knots, and the motion simulated under the planned currents. Computed when first asked for."""
-        return replace(certify(self.robot, self.trajectory, self.supply, self.notes), found=self.ok)
+        floor = [self.robot.floor.words] if self.robot.floor is not None else []
+        return replace(certify(self.robot, self.trajectory, self.supply, (*self.notes, *floor)), found=self.ok)
 
     def report(self, path: Any, **options: Any) -> Any:
         """Write a page (HTML, PDF or PNG by the ending) with the figures of this plan; returns its path. options: `plot.write_report`'s."""

@@ -39,6 +39,8 @@ class Move:
     duration: s; None where it is to be found.
     via: configurations to pass on the way, in order, as (n,) arrays or `Via` objects.
     start_velocity, goal_velocity: (n,), or {joint name: value} with 0 for the others; rest by default.
+    floor: height, m, of the floor that all links stay above; None for no floor.  "auto": at the foot of an arm that stands on a fixed
+    base, if start, goal and via points are above it.
     """
 
     start: Any
@@ -47,6 +49,7 @@ class Move:
     via: Any = ()
     start_velocity: Any = 0.0
     goal_velocity: Any = 0.0
+    floor: Any = "auto"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "duration", _seconds(self.duration, "duration", "leave it out to have it found"))

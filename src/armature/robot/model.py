@@ -13,17 +13,14 @@ from armature.drive.friction import Friction
 from armature.errors import RobotError
 from armature.robot import guard, structure
 from armature.robot.loop import Loop, check_loops
+from armature.robot.shape import IDENTITY, ZERO, Mat3, Vec3, Visual
 
 if TYPE_CHECKING:
     from armature.drive.catalogue import Supply
     from armature.drive.train import Coupling, Drivetrain
     from armature.robot.tree import Tree
 
-Vec3 = tuple[float, float, float]
-Mat3 = tuple[Vec3, Vec3, Vec3]
 Kind = Literal["revolute", "continuous", "prismatic", "planar", "floating", "fixed"]
-IDENTITY: Mat3 = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-ZERO: Vec3 = (0.0, 0.0, 0.0)
 INF = math.inf
 
 
@@ -31,24 +28,6 @@ def _set(item: object, **values: Any) -> None:
     """Store normalised values in a frozen dataclass that is being made."""
     for key, value in values.items():
         object.__setattr__(item, key, value)
-
-
-@dataclass(frozen=True)
-class Visual:
-    """A shape that the pictures draw.
-
-    shape: "box", "cylinder", "capsule", "sphere" or "mesh".
-    size: box edges x, y, z; cylinder and capsule radius, length (along z); sphere radius; mesh scale x, y, z; m.
-    position (m), rotation: the shape's frame in the link's frame.  file: a mesh's file name as the robot's file gives it.
-    colour: red, green, blue, opacity in 0..1, or None.
-    """
-
-    shape: str
-    size: tuple[float, ...]
-    position: Vec3 = ZERO
-    rotation: Mat3 = IDENTITY
-    file: str | None = None
-    colour: tuple[float, float, float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -66,6 +45,7 @@ class Link:
     inertia: tuple[float, float, float, float, float, float] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     visuals: tuple[Visual, ...] = field(default=(), compare=False)  # what the pictures draw; no influence on dynamics
     payload: tuple[float, Vec3] | None = field(default=None, compare=False)
+    collisions: tuple[Visual, ...] = field(default=(), compare=False)  # its shape for clearances
 
     def __post_init__(self) -> None:
         where = f"link {guard.name('link', self.name)!r}: "
@@ -194,6 +174,7 @@ class Robot:
     drives: tuple[Coupling, ...] = ()  # set by with_drives
     supply: Supply | None = None  # what feeds the drives, where a file of drives says so
     loops: tuple[Loop, ...] = ()  # joints that close loops on top of the tree
+    floor: Any = field(default=None, compare=False)  # `scene.Floor` that links keep clear of; set by the planners
 
     def __post_init__(self) -> None:
         links, joints = tuple(self.links), tuple(self.joints)
