@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from armature.cli.inputs import DRIVES, HOLD, LIMITS, MOTION_FILES, PAYLOAD, SUPPLY, find_robot
+from armature.cli.inputs import DRIVES, FLOOR, HOLD, LIMITS, MOTION_FILES, PAYLOAD, SUPPLY, find_robot
 from armature.cli.move import DURATION, GOAL, TASK, VIA, find_job
 from armature.cli.output import FAILED, INTERRUPTED, OK, Progress, answer, say
 from armature.errors import ArgumentError, FileError
@@ -33,6 +33,7 @@ def plan(
     payload: str = PAYLOAD,
     limits: Path | None = LIMITS,
     hold: str | None = HOLD,
+    floor: str | None = FLOOR,
     supply: str | None = SUPPLY,
     knots: int | None = typer.Option(None, help="steps in time, 100 by default", show_default=False, min=4, max=20000),
     deadline: float | None = typer.Option(None, help="seconds after which the best so far is taken", show_default=False, min=0.01),
@@ -50,7 +51,7 @@ def plan(
         if via:
             raise ArgumentError("--via: a recorded motion has its own way; give --from and --to configurations to plan one by via points")
         return _recorded(find_robot(task, **given), Path(start), supply, knots, save, report)
-    job = find_job(task, start, goal, via, duration, given, objective=objective, supply=supply, knots=knots)
+    job = find_job(task, start, goal, via, duration, given, objective=objective, supply=supply, knots=knots, floor=floor)
     job = replace(job, thorough=thorough)
     with Progress(f"planning {job.name or job.robot.name}") as progress:
         solution = job.run(callback=progress, deadline=deadline)

@@ -1,4 +1,4 @@
-"""The floor in the optimiser: one smooth row for each part that stays above it. Its height is a bound, so another floor compiles nothing."""
+"""The floor in the optimiser: one smooth row for each part that stays above it; its height is a bound, and compiles nothing."""
 
 from __future__ import annotations
 

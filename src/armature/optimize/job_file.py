@@ -170,7 +170,7 @@ class _Maker:
                 stops.append(Via(configuration(robot, via.configuration, start), via.at, rates(robot, via.velocity)))
         with self.at("move"):
             ends = rates(robot, part.start_velocity), rates(robot, part.goal_velocity)
-            task = Move(start, goal, part.duration, stops, *ends)
+            task = Move(start, goal, part.duration, stops, *ends, floor=self.part.floor)
             task.vectors(robot)
             if part.duration is None and self.part.objective == "energy":
                 raise ArgumentError("a least-energy move needs a duration, e.g. duration: 1.5 s; or ask for objective: time")
@@ -188,7 +188,7 @@ class _Maker:
                 given[key] = None if value is None else configuration(robot, value, None)
         with self.at("path"):
             options = {key: getattr(part, key) for key in ("duration", "time_price", "link", "pull", "start_speed", "end_speed")}
-            return FollowPath(path, **options, **given)
+            return FollowPath(path, **options, **given, floor=self.part.floor)
 
     def _shape(self, robot: Robot, part: PathPart) -> Any:
         """The path as `armature.motion.shapes` makes it."""

@@ -82,6 +82,16 @@ Stop = Annotated[
 ]
 
 
+Ground = Annotated[
+    Annotated[Literal["auto", "none"] | None, Tag("word")] | Annotated[Coordinate, Tag("height")],
+    _alternative(
+        word=lambda x: x is None or (isinstance(x, str) and x.isalpha()),
+        height=lambda x: True,
+        otherwise="give a height such as 0 m, none, or auto",
+    ),
+]
+
+
 class MovePart(Part):
     """From one configuration to another. Joints that the goal does not name stay where the start has them."""
 
@@ -196,6 +206,7 @@ class TaskFile(Part):
     objective: Literal["energy", "time"] = "energy"
     move: MovePart | None = None
     path: PathPart | None = None
+    floor: Ground = Field("auto", description="height of the floor that all links stay above, m; none; auto: under the base of an arm")
     knots: Annotated[int, Field(ge=4, le=20_000, strict=True)] = 100
     output: str | None = Field(None, description="the folder where the plan and its report are written")
 

@@ -201,12 +201,10 @@ class MoveProblem:
         plan = {"smooth": self.smooth, "directions": self.directions}
         base = model.problem(N, self.ends.q0, self.ends.q1, weights, duration, **self._free_steps(), **plan)
         low, high = (np.array(side) for side in base.x)
-        rates = [model.joint_limit(name, what) for name in self.robot.joint_names for what in ("jerk", "torque_rate")]
-        jerky = np.isfinite(rates).any()  # accelerations then start from nothing
+        jerky = np.isfinite([model.joint_limit(x, what) for x in self.robot.joint_names for what in ("jerk", "torque_rate")]).any()
         for knot, v in ((0, self.ends.v0), (N, self.ends.v1)):
             low[knot, n : 2 * n] = high[knot, n : 2 * n] = v
-            if not jerky:
-                # nothing holds the acceleration at the ends but its own limits
+            if not jerky:  # with jerk limits accelerations start from nothing; else only their own limits hold them
                 low[knot, 2 * n : 3 * n], high[knot, 2 * n : 3 * n] = low[min(1, N - 1), 2 * n : 3 * n], high[min(1, N - 1), 2 * n : 3 * n]
         for k, knot in enumerate(self.knots[:-1], start=1):
             low[knot, :n] = high[knot, :n] = self.points[k]

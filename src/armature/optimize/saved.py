@@ -31,9 +31,11 @@ from armature.optimize.certify import Certificate, Margin
 from armature.optimize.provenance import plain, provenance
 from armature.optimize.result import Iteration, Status
 from armature.optimize.solution import Baseline, Diagnosis, Solution
+from armature.robot.cover import with_floor
 from armature.robot.load.dump import SUPPLIES
 from armature.robot.load.yaml import robot_from_yaml
 from armature.robot.model import Robot
+from armature.scene import Floor
 from armature.simulate.ledger import Ledger, ledger
 
 MARK = "armature plan"
@@ -150,6 +152,7 @@ def _document(plan: Any, origin: dict[str, Any]) -> dict[str, Any]:
         "certificate": _certificate(plan.certificate),
         "supply": {"kind": SUPPLIES[type(supply)], **{f.name: plain(getattr(supply, f.name)) for f in fields(supply)}},
         "robot": plan.robot.to_yaml(),
+        "floor": None if plan.robot.floor is None else plan.robot.floor.height,
         "iterations": {f.name: [getattr(i, f.name) for i in plan.iterations] for f in fields(Iteration) if f.name != "note"},
         "baseline": None if base is None else _compared(base),
         "trajectory": to_mapping(plan.trajectory),
@@ -174,8 +177,10 @@ def _plan(data: dict[str, Any], path: Path) -> SavedPlan:
         compare = from_mapping(base, path, finite=False), bool(base["feasible"]), str(base["note"]), str(base["name"])
     supply = {key: float(x) if x in ("inf", "-inf") else x for key, x in data["supply"].items()}
     columns = {name: values for name, values in data["iterations"].items() if name in {f.name for f in fields(Iteration)}}
+    floor = data.get("floor")
+    robot = robot_from_yaml(data["robot"], path)
     return SavedPlan(
-        robot_from_yaml(data["robot"], path),
+        robot if floor is None else with_floor(robot, Floor(float(floor))),
         read_drives({"supply": supply})[1],
         Status[data["status"]],
         from_mapping(data["trajectory"], path, finite=False),

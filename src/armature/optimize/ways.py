@@ -23,12 +23,14 @@ from armature.optimize.conclude import CLEARLY, OTHERWISE, Watch
 from armature.optimize.detours import detours
 from armature.optimize.diagnose import between_knots
 from armature.optimize.driven import Weights
+from armature.optimize.floor import MARGINS, TOUCH, Ground, ground, keeping, lowest, move_ground, through
 from armature.optimize.forbidden import forbidden
 from armature.optimize.interior import Options
 from armature.optimize.move import MoveProblem
 from armature.optimize.plan import Attempt, Planner
 from armature.optimize.solution import Solution
 from armature.optimize.task import Move, configuration
+from armature.robot.cover import with_floor
 from armature.robot.loop import refuse_loops
 from armature.robot.model import Robot
 
@@ -71,6 +73,40 @@ def ways_round(
     check_task(robot, task)
     check_search(deadline, callback)
     check_count(most, "most")
+    floor = goals_ground(robot, task, link)
+    if floor.below is not None:
+        raise ArgumentError(str(floor.below))
+    search = lambda robot: every_way(robot, task, supply, knots, link, most, deadline, callback)
+    if floor.floor is None:
+        return search(robot)
+    guarded = with_floor(robot, floor.floor)
+    ways = search(with_floor(robot, replace(floor.floor, parts=(), least=()))) if link is None else search(guarded)
+    for margin in MARGINS[:2]:
+        if not any(through(guarded, way.solution.trajectory) for way in ways):
+            break
+        ways = search(with_floor(robot, keeping(floor.floor, margin)))
+    above = [way for way in ways if through(guarded, way.solution.trajectory) is None]
+    return tuple(replace(way, solution=replace(way.solution, robot=guarded)) for way in above)
+
+
+def goals_ground(robot: Robot, task: Move, link: str | None) -> Ground:
+    """The floor of a task whose goal may be a pose: it is kept by its start then, and by the postures that reach it."""
+    if link is None:
+        return move_ground(robot, task)
+    return ground(robot, task.floor, [("start", configuration(robot, task.start, "start"))])
+
+
+def every_way(
+    robot: Robot,
+    task: Move,
+    supply: Any,
+    knots: int,
+    link: str | None,
+    most: int,
+    deadline: float | None,
+    callback: Callable | None,
+) -> tuple[Way, ...]:
+    """The ways of a robot with its own floor, if it has one; arguments as in `ways_round`."""
     begin = time.perf_counter()
     planner = Planner(Weights(energy=1.0), Options(iterations=100), callback, None if deadline is None else begin + deadline)
     found: list[tuple[Attempt, str]] = []
@@ -97,6 +133,8 @@ def every_start(
     """Problems with starting motions and words for them: the direct way to every goal first, then detours, for the time may be short."""
     ends = [(MoveProblem(robot, replace(task, goal=goal), supply, knots), turned) for goal, turned in goals(robot, task, link)]
     ends = [(problem, turned) for problem, turned in ends if forbidden(robot, problem.move, search=False) is None]
+    if robot.floor is not None and robot.floor.parts:
+        ends = [end for end in ends if lowest(robot, robot.floor, end[0].ends.q1)[1] >= -TOUCH]
     for tries in itertools.zip_longest(*(starts(problem) for problem, _ in ends)):
         for (problem, turned), start in zip(ends, tries):
             if start is not None:
