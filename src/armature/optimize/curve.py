@@ -94,6 +94,7 @@ def energy_time_curve(
     if task.duration is None and any(via.at is not None for via in task.via):
         raise ArgumentError("the passing times of via points are parts of a duration; give the move's own, Move(..., duration=...)")
     begin = time.perf_counter()
+    task = task.in_joints(robot)
     floor = move_ground(robot, task)
     if floor.below is not None:
         raise ArgumentError(str(floor.below))

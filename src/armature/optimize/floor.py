@@ -72,6 +72,17 @@ def ground(robot: Robot, setting: Any, places: Sequence[tuple[str, np.ndarray]])
     return ground_at(robot, foot + sunk, places, assumed=True)
 
 
+def floor_under(robot: Robot, setting: Any, start: np.ndarray | None = None) -> Floor | None:
+    """The floor that postures keep: the one given, or that at the foot of an arm, unless it starts below it; None without one."""
+    height = as_floor(setting)
+    z = standing_height(robot) if isinstance(height, str) else height
+    if z is None or robot.nq != robot.n:
+        return None
+    floor = floor_at(robot, z, isinstance(height, str))
+    sunk = floor.assumed and start is not None and bool(floor.parts) and lowest(robot, floor, start)[1] < -TOUCH
+    return floor if floor.parts and not sunk else None
+
+
 def ground_at(robot: Robot, z: float, places: Sequence[tuple[str, np.ndarray]], assumed: bool = False) -> Ground:
     """The same at height z, m. assumed: nobody gave it, so that places below it show that there is none."""
     floor = floor_at(robot, z, assumed)

@@ -61,6 +61,7 @@ def minimize_energy(
         return least_energy_along(robot, task, supply, knots=knots, deadline=deadline, callback=callback, options=options)
     check_task(robot, task)
     begin = time.perf_counter()
+    task = task.in_joints(robot)
     floor = move_ground(robot, task)
     diagnosis = forbidden(robot, task) or floor.below
     if diagnosis is not None:

@@ -87,6 +87,7 @@ def minimize_time(
     if isinstance(task, FollowPath):
         return least_time_along(robot, task, supply, knots=knots, deadline=deadline, callback=callback, options=options)
     check_task(robot, task, timed=False)
+    task = task.in_joints(robot)
     if stays(robot, task):
         raise ArgumentError("start and goal are the same, at rest, with nothing between: the least time is 0; give a via point for a cycle")
     if unlimited(robot):

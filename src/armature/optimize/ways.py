@@ -17,6 +17,7 @@ import numpy as np
 from armature.dynamics.compiled import pose
 from armature.dynamics.inverse_kinematics import inverse_kinematics
 from armature.errors import ArgumentError, check_count
+from armature.motion.goal import is_pose
 from armature.motion.trajectory import Trajectory
 from armature.optimize.answer import check_search, check_task, solution
 from armature.optimize.conclude import CLEARLY, OTHERWISE, Watch
@@ -28,11 +29,13 @@ from armature.optimize.forbidden import forbidden
 from armature.optimize.interior import Options
 from armature.optimize.move import MoveProblem
 from armature.optimize.plan import Attempt, Planner
+from armature.optimize.posture import described as posture_words
 from armature.optimize.solution import Solution
 from armature.optimize.task import Move, configuration
 from armature.robot.cover import with_floor
 from armature.robot.loop import refuse_loops
 from armature.robot.model import Robot
+from armature.robot.tip import tip
 
 SAME = 0.05  # of the motion's extent: two optima nearer than this, and of about equal cost, are one way, each as far as its search went
 SAME_COST = 1e-2
@@ -73,6 +76,8 @@ def ways_round(
     check_task(robot, task)
     check_search(deadline, callback)
     check_count(most, "most")
+    link = link or task.link or (tip(robot, "shall be at the goal") if is_pose(task.goal) else None)
+    task = replace(task, start=replace(task, goal=task.start).in_joints(robot).start)
     floor = goals_ground(robot, task, link)
     if floor.below is not None:
         raise ArgumentError(str(floor.below))
@@ -189,7 +194,9 @@ def postures(robot: Robot, task: Move, link: str | None) -> list[tuple[np.ndarra
     if len(found) == 0:
         place = ", ".join(f"{x:.4g}" for x in pose(robot, found.nearest, link).p)
         raise ArgumentError(f"the goal cannot be reached by {link!r}: {found.message}; the nearest place that it reaches is ({place}) m")
-    return [(np.asarray(q, dtype=float), f"posture {k + 1}") for k, q in enumerate(found)]
+    names = [posture_words(robot, q, link) for q in found]
+    several = [names[:k].count(name) + 1 if names.count(name) > 1 else 0 for k, name in enumerate(names)]
+    return [(np.asarray(q, dtype=float), f"{name} ({k})" if k else name) for q, name, k in zip(found, names, several)]
 
 
 def starts(problem: MoveProblem) -> Iterator[tuple[Trajectory | None, str]]:

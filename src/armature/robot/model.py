@@ -293,15 +293,27 @@ class Robot:
         """The same robot under another gravity vector, m/s², world axes."""
         return replace(self, gravity=guard.vector("gravity", gravity, 3))
 
-    def with_payload(self, mass: float, at: Iterable[float] | None = None, link: str | None = None) -> Robot:
-        """The same robot with a point mass (kg) fixed to a link: by default to the tip of a chain, at its origin.
+    def with_payload(
+        self, mass: float, at: Iterable[float] | None = None, link: str | None = None, inertia: Iterable[float] | None = None
+    ) -> Robot:
+        """The same robot with a mass (kg) fixed to a link: by default a point mass at the origin of the tip of a chain.
 
-        at: position in the link's frame, m.  link: `robot.tip` by default; must be given where moving links branch.
+        at: its centre in the link's frame, m.  link: `robot.tip` by default; must be given where moving links branch.
+        inertia: (xx, yy, zz) or (xx, yy, zz, xy, xz, yz) about its centre, in the axes of the link's frame, kg·m².
         Robots that carry anything on the same link, also 0 kg, share their compiled kernels: another payload compiles nothing.
         """
         from armature.robot.change import with_payload
 
-        return with_payload(self, mass, at, link)
+        return with_payload(self, mass, at, link, inertia)
+
+    def with_tool(self, position: Iterable[float], rpy: Iterable[float] = ZERO, link: str | None = None, name: str = "tcp") -> Robot:
+        """The same robot with a tool centre point: a frame without mass, which goals, paths and reports may name like a link.
+
+        position (m), rpy (roll, pitch, yaw, rad): of the frame in the link's frame.  link: `robot.tip` by default.
+        """
+        from armature.robot.change import with_tool
+
+        return with_tool(self, position, rpy, link, name)
 
     def with_limits(self, limits: Mapping[str, Mapping[str, float] | Limits] | str | PathLike[str]) -> Robot:
         """The same robot with other limits of the named joints; what is not given stays as it is.

@@ -61,7 +61,7 @@ class Wish:
 
     robot: without payload.  start, goal: (n,), rad or m.  duration: s.  payload: kg at the hand.  supply: its name, or None for the
     robot's own.  objective: "energy" or "time".  way: of the hand from start to goal: "free", a straight "line", or an "arc" above it.
-    given: the move of a task file, whose via points and end velocities a free way keeps; passing times as parts of the duration.
+    floor: as in `Move`.  given: the move of a task file, whose via points and end velocities a free way keeps; passing times as parts of the duration.
     """
 
     robot: Robot
@@ -73,6 +73,7 @@ class Wish:
     objective: str = "energy"
     way: str = "free"
     given: Move | None = None
+    floor: Any = "auto"
 
     @property
     def loaded(self) -> Robot:
@@ -87,8 +88,8 @@ class Wish:
     def _move(self) -> Move:
         """From start to goal, by way of what the task file gives."""
         if self.given is None:
-            return Move(self.start, self.goal, self.duration)
-        ends = {"start": self.start, "goal": self.goal}
+            return Move(self.start, self.goal, self.duration, floor=self.floor)
+        ends = {"start": self.start, "goal": self.goal, "floor": self.floor}
         return replace(stretched(self.given, self.duration, self.given.duration or self.duration), **ends)
 
     def _along(self) -> FollowPath:
@@ -102,7 +103,7 @@ class Wish:
             middle = (p + q) / 2 + BULGE * float(np.linalg.norm(q - p)) * above(q - p)
             path = shapes.arc(a, (ends[0].R, middle) if free else middle, b)
         try:
-            return FollowPath(FollowPath(path, link=hand(self.robot), start=self.start).curve(self.loaded), self.duration)
+            return FollowPath(FollowPath(path, link=hand(self.robot), start=self.start).curve(self.loaded), self.duration, floor=self.floor)
         except ArgumentError as error:
             raise ArgumentError(f"The hand does not get to the goal on this way: {error}") from None
 
@@ -113,7 +114,7 @@ class Wish:
     def same_move(self, other: Wish) -> bool:
         """Whether only the duration or the objective differs."""
         ends = np.array_equal(self.start, other.start) and np.array_equal(self.goal, other.goal)
-        same = (self.payload, self.supply, self.way) == (other.payload, other.supply, other.way)
+        same = (self.payload, self.supply, self.way, self.floor) == (other.payload, other.supply, other.way, other.floor)
         return ends and same and self.robot is other.robot
 
 

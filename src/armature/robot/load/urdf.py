@@ -91,7 +91,7 @@ def origin(element: Element, source: Source) -> tuple[Vec3, Mat3]:
 def _link(element: Element, source: Source, colours: dict) -> Link:
     name = source.text(element, "name")
     visuals = tuple(v for e in children(element, "visual") if (v := _visual(e, source, colours)) is not None)
-    collisions = tuple(v for e in children(element, "collision") if (v := _visual(e, source, colours)) is not None)
+    collisions = tuple(shape for e in children(element, "collision") if (shape := _visual(e, source, colours)) is not None)
     inertial = child(element, "inertial")
     if inertial is None:
         return Link(name, visuals=visuals, collisions=collisions)
