@@ -70,9 +70,10 @@ def plan(
 
 
 def _say_certificate(solution: Any) -> None:
-    """The certificate without its notes, which the plan has told already; where the task is not met there is nothing to certify."""
+    """The certificate without the notes that the plan has told already; where the task is not met there is nothing to certify."""
     none = "certificate: none, for the motion found does not do what was asked for"
-    say(replace(solution.certificate, notes=()) if solution.ok else none)
+    proof = solution.certificate if solution.ok else None
+    say(none if proof is None else replace(proof, notes=tuple(note for note in proof.notes if note not in solution.notes)))
 
 
 def _hint(job: Job) -> None:

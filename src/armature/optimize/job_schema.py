@@ -45,7 +45,7 @@ class PosePart(Part):
     quaternion: tuple[Number, Number, Number, Number] | None = None
     link: Name | None = Field(None, description="the link that shall be there; the tool, or the tip of a chain, by default")
     posture: Posture | None = Field(
-        None, description="as the start, elbow up or down, wrist flipped …, or a configuration near it; by default the nearest above the floor"
+        None, description="as the start, elbow up, wrist flipped …, or a configuration near it; by default the nearest above the floor"
     )
 
     @model_validator(mode="after")

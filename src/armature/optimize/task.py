@@ -45,7 +45,8 @@ class Move:
     floor: height, m, of the floor that all links stay above; None for no floor.  "auto": at the foot of an arm that stands on a fixed
     base, if start, goal and via points are above it.
     posture: of poses: "as the start", "elbow up", "elbow down", "wrist flipped", "wrist not flipped", "shoulder front", "shoulder back",
-    a list of such words, or a configuration near the one that is meant; by default the one nearest to the start that keeps the floor.
+    a list of such words, or a configuration near the one that is meant; by default the one nearest to the start that keeps the floor (of
+    the start itself the one farthest from singular).
     link: what poses are of; `robot.tip` by default.
     """
 
@@ -76,7 +77,8 @@ class Move:
 
         link = self.link or tip(robot, "shall be at the goal")
         joints = lambda place, start, posture: in_posture(robot, place, link, start, posture, self.floor) if is_pose(place) else place
-        start = configuration(robot, joints(self.start, None, None), "start")
+        own = self.posture if self.posture != "as the start" else None
+        start = configuration(robot, joints(self.start, None, own), "start")
         via, near = [], start
         for stop in self.via:
             near = configuration(robot, joints(stop.configuration, near, self.posture), "via configuration")

@@ -36,6 +36,7 @@ from armature.robot.cover import with_floor
 from armature.robot.loop import refuse_loops
 from armature.robot.model import Robot
 from armature.robot.tip import tip
+from armature.scene import Floor
 
 SAME = 0.05  # of the motion's extent: two optima nearer than this, and of about equal cost, are one way, each as far as its search went
 SAME_COST = 1e-2
@@ -81,11 +82,11 @@ def ways_round(
     floor = goals_ground(robot, task, link)
     if floor.below is not None:
         raise ArgumentError(str(floor.below))
-    search = lambda robot: every_way(robot, task, supply, knots, link, most, deadline, callback)
+    search = lambda robot: every_way(robot, task, supply, knots, link, most, deadline, callback, floor.floor)
+    ways = search(robot)
     if floor.floor is None:
-        return search(robot)
+        return ways
     guarded = with_floor(robot, floor.floor)
-    ways = search(with_floor(robot, replace(floor.floor, parts=(), least=()))) if link is None else search(guarded)
     for margin in MARGINS[:2]:
         if not any(through(guarded, way.solution.trajectory) for way in ways):
             break
@@ -110,13 +111,14 @@ def every_way(
     most: int,
     deadline: float | None,
     callback: Callable | None,
+    floor: Floor | None,
 ) -> tuple[Way, ...]:
-    """The ways of a robot with its own floor, if it has one; arguments as in `ways_round`."""
+    """The ways of a robot with its own floor, if it has one; arguments as in `ways_round`. floor: that goals stay above."""
     begin = time.perf_counter()
     planner = Planner(Weights(energy=1.0), Options(iterations=100), callback, None if deadline is None else begin + deadline)
     found: list[tuple[Attempt, str]] = []
     watches: dict[MoveProblem, Watch] = {}
-    for problem, words, guess in every_start(robot, task, supply, min(knots, COARSE), link):
+    for problem, words, guess in every_start(robot, task, supply, min(knots, COARSE), link, floor):
         watch = watches.setdefault(problem, Watch(problem, callback))
         least = watch.fastest.motion.duration if watch.fastest is not None and watch.fastest.ok else 0.0
         if problem.duration < CLEARLY * least:  # no detour is quicker than the shortest motion
@@ -133,13 +135,13 @@ def every_way(
 
 
 def every_start(
-    robot: Robot, task: Move, supply: Any, knots: int, link: str | None
+    robot: Robot, task: Move, supply: Any, knots: int, link: str | None, floor: Floor | None = None
 ) -> Iterator[tuple[MoveProblem, str, Trajectory | None]]:
     """Problems with starting motions and words for them: the direct way to every goal first, then detours, for the time may be short."""
     ends = [(MoveProblem(robot, replace(task, goal=goal), supply, knots), turned) for goal, turned in goals(robot, task, link)]
     ends = [(problem, turned) for problem, turned in ends if forbidden(robot, problem.move, search=False) is None]
-    if robot.floor is not None and robot.floor.parts:
-        ends = [end for end in ends if lowest(robot, robot.floor, end[0].ends.q1)[1] >= -TOUCH]
+    if floor is not None:
+        ends = [end for end in ends if lowest(robot, floor, end[0].ends.q1)[1] >= -TOUCH]
     for tries in itertools.zip_longest(*(starts(problem) for problem, _ in ends)):
         for (problem, turned), start in zip(ends, tries):
             if start is not None:

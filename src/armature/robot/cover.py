@@ -70,8 +70,8 @@ def _parts(robot: Robot, link: Link, shaped: bool) -> list[Part]:
 
 
 def _carried(link: Link) -> list[Part]:
-    """A payload as a ball at its place."""
-    if link.payload is None or link.payload[0] <= 0.0:
+    """A payload as a ball at its place, also one of 0 kg: another one then compiles nothing."""
+    if link.payload is None:
         return []
     return [Part(link.name, link.payload[1], ball=CARRIED, measured=False)]
 
@@ -92,14 +92,15 @@ def _part(link: str, shape: Visual) -> Part | None:
     if points is None:
         return None
     scaled = points * np.broadcast_to(np.asarray(shape.size or 1.0, dtype=float), 3)
-    return fitted(link, scaled @ np.asarray(shape.rotation).T + np.asarray(shape.position))
+    R = np.asarray(shape.rotation)
+    return fitted(link, scaled @ R.T + np.asarray(shape.position), R.T)
 
 
-def fitted(link: str, points: np.ndarray) -> Part:
-    """The box or cylinder of least volume around points (k, 3), along the link's axes or the points' principal ones."""
+def fitted(link: str, points: np.ndarray, own: np.ndarray | None = None) -> Part:
+    """The box or cylinder of least volume around points (k, 3), along the link's axes, the shape's `own` (rows) or the principal ones."""
     principal = np.linalg.eigh(np.cov(points.T) if len(points) > 1 else np.eye(3))[1].T
     candidates = []
-    for axes in (np.eye(3), principal):
+    for axes in (np.eye(3) if own is None else own, np.eye(3), principal):
         across = points @ axes.T
         low, high = across.min(0), across.max(0)
         middle, half = (low + high) / 2, (high - low) / 2

@@ -61,7 +61,8 @@ class Wish:
 
     robot: without payload.  start, goal: (n,), rad or m.  duration: s.  payload: kg at the hand.  supply: its name, or None for the
     robot's own.  objective: "energy" or "time".  way: of the hand from start to goal: "free", a straight "line", or an "arc" above it.
-    floor: as in `Move`.  given: the move of a task file, whose via points and end velocities a free way keeps; passing times as parts of the duration.
+    floor: as in `Move`.
+    given: the move of a task file, whose via points and end velocities a free way keeps; passing times as parts of the duration.
     """
 
     robot: Robot
