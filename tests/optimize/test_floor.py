@@ -75,6 +75,13 @@ def test_a_plan_far_above_the_floor_is_the_same_as_without_one():
     assert min(row[LIMIT].value for row in kept.certificate.margins.values() if LIMIT in row) > 0.0
 
 
+def test_a_floor_that_the_start_touches_is_kept():
+    robot = arm_with_part()
+    z = float(part_heights(robot, START, floor_at(robot, -1.0).parts).min())
+    plan = arm.minimize_energy(robot, arm.Move(START, GOAL, 1.6, floor=z), "non-regenerative", knots=60)
+    assert plan.ok and plan.certificate.ok and lowest_point(robot, plan.trajectory) >= z - 1e-4
+
+
 def test_the_least_time_above_a_floor_is_longer_than_through_it_and_kept():
     robot = arm_with_part()
     free, kept = (arm.minimize_time(robot, arm.Move(START, GOAL, floor=floor), knots=40, starts=1) for floor in (None, 0.0))

@@ -12,7 +12,8 @@ from armature.scene.floor import part_height, watched
 
 URDF = """<robot name="arm"><link name="base"><collision><geometry><cylinder radius="0.1" length="0.2"/></geometry></collision></link>
 <link name="upper"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
-<collision><origin xyz="0.1 0 0" rpy="0 1.2 0"/><geometry><mesh filename="package://things/part.stl" scale="0.5 1 1"/></geometry></collision></link>
+<collision><origin xyz="0.1 0 0" rpy="0 1.2 0"/>
+<geometry><mesh filename="package://things/part.stl" scale="0.5 1 1"/></geometry></collision></link>
 <joint name="turn" type="continuous"><parent link="base"/><child link="upper"/><axis xyz="0 1 0"/></joint></robot>"""
 
 
@@ -100,6 +101,6 @@ def test_a_tool_centre_point_moves_as_a_point_of_its_link():
     tool = robot.with_tool((0.0, 0.1, 0.05), (np.pi / 2, 0.0, 0.0))
     flange, tcp = arm.pose(robot, q, "tool"), arm.pose(tool, q, "tcp")
     assert tool.tip == "tcp" and tcp.p == pytest.approx(flange.p + flange.R @ [0.0, 0.1, 0.05], abs=1e-12)
-    assert tcp.R == pytest.approx(flange.R @ [[1, 0, 0], [0, 0, -1], [0, 1, 0]], abs=1e-12)
+    assert pytest.approx(flange.R @ [[1, 0, 0], [0, 0, -1], [0, 1, 0]], abs=1e-12) == tcp.R
     with pytest.raises(arm.ArmatureError, match="already"):
         robot.with_tool((0, 0, 0), name="tool")

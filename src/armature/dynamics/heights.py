@@ -41,13 +41,25 @@ def levers(robot: Robot, parts: Sequence[Watched]) -> np.ndarray:
     found = np.zeros((len(parts), tree.nv))
     for k, part in enumerate(parts):
         arm = float(np.linalg.norm(part.centre) + np.hypot(np.hypot(*part.half[:2]) + part.disc, part.half[2]) + part.ball)
-        for i in reversed(tree.path(part.body)):
+        path = tree.path(part.body)
+        for i, raises in reversed([*zip(path, _raising(tree, path))]):
             body = tree.bodies[i]
-            upright = body.parent < 0 and abs(abs((body.R @ body.axis)[2]) - 1.0) < 1e-12
-            level = body.parent < 0 and abs((body.R @ body.axis)[2]) < 1e-12
-            still = level if body.kind == "prismatic" else upright
-            found[k, body.v] += 0.0 if still else abs(body.multiplier) * (1.0 if body.kind == "prismatic" else arm)
+            found[k, body.v] += abs(body.multiplier) * (1.0 if body.kind == "prismatic" else arm) if raises else 0.0
             arm += float(np.linalg.norm(body.p)) + _stroke(robot, body)
+    return found
+
+
+def _raising(tree: Tree, path: Sequence[int]) -> list[bool]:
+    """Which joints of a path can change heights: not those that turn about a vertical axis, or slide level, below joints that do."""
+    up: np.ndarray | None = np.array([0.0, 0.0, 1.0])  # in the body's frame, as long as it is the same there in all configurations
+    found = []
+    for i in path:
+        body = tree.bodies[i]
+        up = None if up is None else body.R.T @ up
+        along = 0.5 if up is None else abs(float(up @ body.axis))
+        slides = body.kind == "prismatic"
+        found.append(along > 1e-9 if slides else along < 1.0 - 1e-9)
+        up = up if slides or not found[-1] else None
     return found
 
 

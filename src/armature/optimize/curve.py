@@ -16,7 +16,7 @@ import numpy as np
 from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
 from armature.optimize.answer import check_search, check_task
-from armature.optimize.floor import MARGINS, keeping, move_ground, through
+from armature.optimize.floor import MARGINS, move_ground, through
 from armature.optimize.loop_move import move_problem
 from armature.optimize.min_time import short, stays
 from armature.optimize.move import MoveProblem
@@ -128,7 +128,7 @@ def swept_above(robot: Robot, floor: Floor | None, sweep: Callable[[Robot], Swep
     for margin in MARGINS[:2]:
         if not any(low(best)):
             return best, minima
-        best, minima = sweep(with_floor(robot, keeping(floor, margin)))
+        best, minima = sweep(with_floor(robot, floor.keeping(margin)))
     return [None if below else a for a, below in zip(best, low(best))], minima
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from armature.dynamics import energy
 from armature.dynamics.heights import levers, part_heights
 from armature.dynamics.inverse_kinematics import even_points
 from armature.errors import ArgumentError
@@ -28,6 +29,7 @@ AUTO = "auto"
 MARGINS = (0.005, 0.015, 0.04)  # m above the floor at knots; the next one where a motion dips lower between them
 TOUCH = 1e-4  # m: what a link may be below the floor, by rounding
 SINK = 0.1  # of the reach: how far below its foot the places of a task may lead an arm that is still taken to stand on a floor
+SHOULDER = 0.03  # of the reach: the least height of the shoulder of an arm that stands
 SAMPLES = 64  # configurations by which links are found that are below the floor whatever the joints do
 
 
@@ -96,7 +98,7 @@ def ground_at(robot: Robot, z: float, places: Sequence[tuple[str, np.ndarray]], 
             return Ground(note=f"{words}; floor: … in the task (floor=…) gives one")
         return Ground(floor, _below(what, link, -h, z))
     heights = [part_heights(robot, q, floor.parts, SMOOTH).reshape(-1, len(floor.parts)).min(0) - z for _, q in places]
-    return Ground(floor.keeping(tuple(float(h) for h in np.min(heights, axis=0))))
+    return Ground(replace(floor, least=tuple(float(h) for h in np.min(heights, axis=0))))
 
 
 def _below(what: str, link: str, depth: float, z: float) -> Diagnosis:
@@ -109,7 +111,8 @@ def _below(what: str, link: str, depth: float, z: float) -> Diagnosis:
 def standing_height(robot: Robot) -> float | None:
     """Where the floor under a fixed arm is, m: at its foot; None for what does not stand on a floor.
 
-    An arm stands where gravity pulls along −z, and its first joint turns about a vertical axis or slides."""
+    An arm stands where gravity pulls along −z, its first joint turns about a vertical axis or slides, and its shoulder, the first joint
+    that raises anything, is clearly above its foot."""
     gravity = np.array(robot.gravity)
     if robot.loops or gravity[2] >= 0.0 or np.abs(gravity[:2]).max() > 1e-9 or not robot.tree.bodies:
         return None
@@ -118,12 +121,25 @@ def standing_height(robot: Robot) -> float | None:
     if not upright or not all(upright) or len(upright) != len(roots):
         return None
     fixed = [watched(robot.tree, part) for part in cover(robot) if robot.tree.frames[part.link].body < 0 and part.measured]
-    return min([0.0, *(world_height(part) for part in fixed)])
+    foot = min([0.0, *(world_height(part) for part in fixed)])
+    return foot if shoulder_height(robot) - foot > SHOULDER * reach(robot) else None
+
+
+def shoulder_height(robot: Robot) -> float:
+    """Height of the first joint that can raise anything, m; of the base where none can."""
+    poses = energy.body_poses(robot.tree, np.zeros(robot.n))
+    for body, pose in zip(robot.tree.bodies, poses):
+        up = abs(float((pose.R @ body.axis)[2]))
+        if (body.kind == "prismatic" and up > 1e-3) or (body.kind == "revolute" and up < 0.999):
+            return float(pose.p[2])
+    return 0.0
 
 
 def reach(robot: Robot) -> float:
-    """The length of all links, one after the other, m."""
-    return float(sum(np.linalg.norm(body.p) for body in robot.tree.bodies))
+    """About how far the farthest part of a robot is from a joint, at most, m."""
+    moved = [watched(robot.tree, part) for part in cover(robot) if robot.tree.frames[part.link].body >= 0]
+    found = levers(robot, moved)
+    return float(found[np.isfinite(found)].max(initial=0.0))
 
 
 def world_height(part: Watched) -> float:
@@ -142,7 +158,7 @@ def floor_at(robot: Robot, z: float, assumed: bool = False) -> Floor:
     can = levers(robot, moved).any(1) & (part_heights(robot, spread(robot), moved).max(0) > z)
     kept = tuple(part for part, ok in zip(moved, can) if ok)
     left = dict.fromkeys(part.link for part in parts if part not in kept)
-    return Floor(float(z), kept, (0.0,) * len(kept), tuple(left), assumed)
+    return Floor(float(z), kept, (0.0,) * len(kept), 0.0, tuple(left), assumed)
 
 
 def spread(robot: Robot) -> np.ndarray:
@@ -175,11 +191,6 @@ def through(robot: Robot, motion: Trajectory) -> Height | None:
     return low if low is not None and low.height < -TOUCH else None
 
 
-def keeping(floor: Floor, margin: float) -> Floor:
-    """The floor with a margin kept at knots, m, as far as the task's own places are as high."""
-    return floor.keeping(tuple(min(margin, least) for least in floor.least))
-
-
 def planned_above(robot: Robot, found: Ground, plan: Callable[[Robot], Solution]) -> Solution:
     """A plan that keeps the floor: the plain one where that does, else one with the floor's rows, with wider margins if need be."""
     floor = found.floor
@@ -192,7 +203,7 @@ def planned_above(robot: Robot, found: Ground, plan: Callable[[Robot], Solution]
         return replace(first, robot=guarded)
     best = None
     for margin in MARGINS:
-        again = plan(with_floor(robot, keeping(floor, margin)))
+        again = plan(with_floor(robot, floor.keeping(margin)))
         again = replace(again, seconds=again.seconds + first.seconds)
         best = again if best is None else best
         if again.ok and through(guarded, again.trajectory) is None:

@@ -18,6 +18,8 @@ from armature.robot.model import Robot
 from armature.scene import floor as formula
 from armature.scene.floor import SMOOTH, part_height
 
+RISING = 0.1  # of the steps: after which links are as high above the floor as the margin asks for, from places that are lower
+
 
 @functools.cache
 def _source() -> str:
@@ -47,10 +49,13 @@ def keep_above(robot: Robot, low: np.ndarray, rows: int, points: int, given: Seq
     floor = robot.floor
     if floor is None or robot.loops or not floor.parts:
         return
-    least, N = np.array(floor.least) + floor.height, len(low)
+    least, N = np.array(floor.least), len(low)
+    away = np.abs(np.arange(N + 1)[:, None] - np.asarray(given)).min(1)  # steps from the next knot whose place is given
+    part = np.minimum(away / max(RISING * N, 1.0), 1.0)[:, None]
+    kept = floor.height + np.where(least < floor.margin, least + part * (floor.margin - least), floor.margin)
     block = lambda k: slice((k + 1) * rows - len(least), (k + 1) * rows)
     for k in range(points):
-        low[:, block(k)] = least
+        low[:, block(k)] = kept[:-1] if k == 0 else kept[1:] if k == points - 1 else np.minimum(kept[:-1], kept[1:])
     for knot in given:
         if knot > 0:
             low[knot - 1, block(points - 1)] = -np.inf

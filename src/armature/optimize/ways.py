@@ -24,7 +24,7 @@ from armature.optimize.conclude import CLEARLY, OTHERWISE, Watch
 from armature.optimize.detours import detours
 from armature.optimize.diagnose import between_knots
 from armature.optimize.driven import Weights
-from armature.optimize.floor import MARGINS, TOUCH, Ground, ground, keeping, lowest, move_ground, through
+from armature.optimize.floor import MARGINS, TOUCH, Ground, ground, lowest, move_ground, through
 from armature.optimize.forbidden import forbidden
 from armature.optimize.interior import Options
 from armature.optimize.move import MoveProblem
@@ -90,7 +90,7 @@ def ways_round(
     for margin in MARGINS[:2]:
         if not any(through(guarded, way.solution.trajectory) for way in ways):
             break
-        ways = search(with_floor(robot, keeping(floor.floor, margin)))
+        ways = search(with_floor(robot, floor.floor.keeping(margin)))
     above = [way for way in ways if through(guarded, way.solution.trajectory) is None]
     return tuple(replace(way, solution=replace(way.solution, robot=guarded)) for way in above)
 

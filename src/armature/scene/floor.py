@@ -36,14 +36,15 @@ class Watched:
 class Floor:
     """A floor that a robot keeps clear of.
 
-    height: z, m.  parts: what stays above it.  least: heights above the floor, m, that the optimiser keeps at knots, one for each part
-    (smaller than the margin where start, goal or a via point is lower).  standing: links that are left out: they stand on the floor, or
-    no joint changes their height.  assumed: whether nobody gave it.
+    height: z, m.  parts: what stays above it.  least: (F1), smooth, of every part above the floor at the task's own places, m, the lowest.
+    margin: height above the floor, m, that the optimiser keeps at knots away from these places.  standing: links that are left out: they
+    stand on the floor, or no joint changes their height.  assumed: whether nobody gave it.
     """
 
     height: float
     parts: tuple[Watched, ...] = ()
     least: tuple[float, ...] = ()
+    margin: float = 0.0
     standing: tuple[str, ...] = ()
     assumed: bool = False
 
@@ -53,9 +54,9 @@ class Floor:
         stands = f"; it carries {', '.join(self.standing)}" if self.standing else ""
         return f"floor at z = {self.height:.4g} m{' (assumed, under the base)' if self.assumed else ''}{stands}"
 
-    def keeping(self, least: tuple[float, ...]) -> Floor:
-        """The same with other heights kept at knots."""
-        return replace(self, least=least)
+    def keeping(self, margin: float) -> Floor:
+        """The same with another height kept at knots, m."""
+        return replace(self, margin=margin)
 
 
 def watched(tree: Tree, part: Part) -> Watched:
