@@ -27,7 +27,7 @@ from armature.robot.model import Robot
 
 # where the built-in arms begin: start and goal, rad or m; seconds, kg, supply
 FIRST: dict[str, tuple[Any, Any, float, float, str]] = {
-    "six_axis": (np.radians([-40, -80, 140, -60, -90, 0]), np.radians([60, -10, 20, -10, -90, 90]), 1.6, 3.0, "non-regenerative"),
+    "six_axis": (np.radians([-37, -88, 71, -73, 90, 53]), np.radians([52, -65, 110, -135, 90, 142]), 1.6, 3.0, "non-regenerative"),
     "seven_axis": (np.radians([-50, 40, 0, -60, 0, 60, 0]), np.radians([50, 55, 20, -30, 0, 50, 40]), 1.8, 2.0, "non-regenerative"),
     "valasek": (np.array([0.0, 0.2, 0.5]), np.array([1.2, 0.7, 0.9]), 1.5, 0.0, "non-regenerative"),
 }
