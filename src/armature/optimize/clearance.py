@@ -9,6 +9,7 @@ Intervals in which that does not decide are halved.
 
 from __future__ import annotations
 
+from math import comb
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,9 @@ from armature.robot.model import Robot
 
 UNIT = 0.1  # m: a margin is told as a fraction of this height
 CLOSE = 5e-5  # m: how far a proved height may lie below the sampled one
+PLACES = np.linspace(0.0, 1.0, 5)
+# from values at these places to the control points of a polynomial of degree 4 (Bernstein's basis)
+CONTROL = np.linalg.inv([[comb(4, j) * x**j * (1 - x) ** (4 - j) for j in range(5)] for x in PLACES])
 ROUNDS = 16  # times that intervals are halved at most
 
 
@@ -70,12 +74,10 @@ def proved_heights(robot: Robot, motion: Trajectory, t: np.ndarray) -> list[Heig
 
 
 def _speed(motion: Trajectory, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """(K, n) bounds of the joints' speeds in intervals that hold no knot inside."""
-    inner = (end - begin) * 1e-9
-    (_, v0, a0), (_, v1, a1) = motion(begin + inner), motion(end - inner)
-    # an acceleration that runs straight is largest at an end; one of third degree is taken with what it changes by besides
-    steep = np.maximum(np.abs(a0), np.abs(a1)) + (np.abs(a1 - a0) if motion.interpolation == "hermite" else 0.0)
-    return np.maximum(np.abs(v0), np.abs(v1)) + steep * (end - begin)[:, None] / 2
+    """(K, n) bounds of the joints' speeds in intervals that hold no knot inside: a speed is a polynomial of degree 4 at most there, and
+    lies between its control points."""
+    t = begin[:, None] + (end - begin)[:, None] * np.clip(PLACES, 1e-9, 1 - 1e-9)
+    return np.abs(np.einsum("ij,kjn->kin", CONTROL, motion(t).v)).max(1)
 
 
 def _by_link(robot: Robot, t: np.ndarray, heights: np.ndarray) -> list[Height]:

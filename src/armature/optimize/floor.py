@@ -89,7 +89,7 @@ def ground_at(robot: Robot, z: float, places: Sequence[tuple[str, np.ndarray]], 
     """The same at height z, m. assumed: nobody gave it, so that places below it show that there is none."""
     floor = floor_at(robot, z, assumed)
     if not floor.parts:
-        return Ground()
+        return Ground() if assumed else _all_below(robot, z, places)
     low: list[tuple[str, str, float]] = [(what, link, h) for what, q in places for link, h in [lowest(robot, floor, q)] if h < -TOUCH]
     if low:
         what, link, h = min(low, key=lambda item: item[2])
@@ -99,6 +99,16 @@ def ground_at(robot: Robot, z: float, places: Sequence[tuple[str, np.ndarray]], 
         return Ground(floor, _below(what, link, -h, z))
     heights = [part_heights(robot, q, floor.parts, SMOOTH).reshape(-1, len(floor.parts)).min(0) - z for _, q in places]
     return Ground(replace(floor, least=tuple(float(h) for h in np.min(heights, axis=0))))
+
+
+def _all_below(robot: Robot, z: float, places: Sequence[tuple[str, np.ndarray]]) -> Ground:
+    """A floor that no link ever gets above; no floor for a robot that has no link to keep above one."""
+    every = replace(floor_at(robot, -np.inf), height=z)
+    if not every.parts:
+        return Ground()
+    what, q = places[0]
+    link, h = lowest(robot, every, q)
+    return Ground(every, _below(what, link, -h, z))
 
 
 def _below(what: str, link: str, depth: float, z: float) -> Diagnosis:
