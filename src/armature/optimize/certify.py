@@ -16,10 +16,12 @@ import numpy as np
 from armature.drive import EXACT, Flow, Smooth, as_supply, stack
 from armature.dynamics.compiled import inverse_dynamics
 from armature.motion.trajectory import Trajectory
+from armature.optimize.clearance import UNIT, Height, proved_heights, sampled_heights
 from armature.optimize.replay import LAW, Run, replay
 from armature.robot.bounds import bounds
 from armature.robot.model import Robot
 from armature.robot.unit import unit_of
+from armature.scene.floor import LIMIT
 from armature.simulate.flows import drives_at
 from armature.simulate.ledger import ledger, motion_steps
 
@@ -108,6 +110,8 @@ class Certificate:
 def certify(robot: Robot, trajectory: Trajectory, supply: Any = None, notes: tuple[str, ...] = ()) -> Certificate:
     """Check a planned motion: limits on a grid 20 times finer than its knots, then two simulations under its currents."""
     found = margins(robot, trajectory)
+    for margin in floor_margins(proved_heights(robot, trajectory, fine_times(trajectory))):
+        found.setdefault(margin.joint, {})[LIMIT] = margin
     worst = min((m for row in found.values() for m in row.values()), key=lambda m: m.fraction, default=None)
     served = replay(robot, trajectory, servo_rate(trajectory))
     error = _tracking_error(trajectory, served)
@@ -139,11 +143,17 @@ def margins(robot: Robot, trajectory: Trajectory, finer: int = FINER) -> dict[st
     drives = drives_at(robot, tau, v, a)
     found: dict[str, dict[str, Margin]] = {}
     rates = _rate_margins(robot, trajectory, finer, a, tau)
-    for margin in (*_joint_margins(robot, t, q, v, a, tau + drives.friction), *rates, *_drive_margins(robot, t, drives.together)):
+    heights = floor_margins(sampled_heights(robot, t, q))
+    for margin in (*_joint_margins(robot, t, q, v, a, tau + drives.friction), *rates, *_drive_margins(robot, t, drives.together), *heights):
         row = found.setdefault(margin.joint, {})
         if margin.limit not in row or margin.fraction < row[margin.limit].fraction:
             row[margin.limit] = margin
     return found
+
+
+def floor_margins(heights: list[Height]) -> list[Margin]:
+    """Heights of links above the floor as margins."""
+    return [Margin(h.link, LIMIT, h.height / UNIT, h.time, h.height, 0.0, "m") for h in heights]
 
 
 def worst_margin(robot: Robot, motion: Trajectory, finer: int = FINER) -> Margin | None:

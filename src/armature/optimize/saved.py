@@ -36,9 +36,11 @@ from armature.optimize.provenance import plain, provenance
 from armature.optimize.result import Iteration, Status
 from armature.optimize.seal import broken_seal, sealed
 from armature.optimize.solution import Baseline, Diagnosis, Solution
+from armature.robot.cover import with_floor
 from armature.robot.load.dump import SUPPLIES
 from armature.robot.load.yaml import robot_from_yaml
 from armature.robot.model import Robot
+from armature.scene import Floor
 from armature.simulate.ledger import Ledger, ledger
 from armature.text import read_text
 from armature.write import check_target, write_whole
@@ -168,6 +170,7 @@ def _document(plan: Any, origin: dict[str, Any], valid: bool = True) -> dict[str
         "certificate": _certificate(plan.certificate),
         "supply": {"kind": SUPPLIES[type(supply)], **{f.name: plain(getattr(supply, f.name)) for f in fields(supply)}},
         "robot": plan.robot.to_yaml(),
+        "floor": None if plan.robot.floor is None else plan.robot.floor.height,
         "iterations": {f.name: [getattr(i, f.name) for i in plan.iterations] for f in fields(Iteration) if f.name != "note"},
         "baseline": None if base is None else _compared(base),
         "trajectory": to_mapping(plan.trajectory),
@@ -195,8 +198,9 @@ def _plan(data: dict[str, Any], path: Path) -> SavedPlan:
     columns = {name: values for name, values in data["iterations"].items() if name in {f.name for f in fields(Iteration)}}
     if max(len(data["notes"]), len(data["certificate"]["margins"]), *(len(c) for c in columns.values()), 0) > MOST_ENTRIES:
         raise FileError(f"the plan has more than {MOST_ENTRIES} notes, margins or iterations; it is damaged", path)
+    floor = data.get("floor")
     plan = SavedPlan(
-        robot,
+        robot if floor is None else with_floor(robot, Floor(float(floor))),
         read_drives({"supply": supply})[1],
         Status[data["status"]],
         _motion(data["trajectory"], robot, path),
