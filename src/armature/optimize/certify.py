@@ -104,6 +104,9 @@ def certify(
     through = max(planned.throughput, 1e-12)
     alone = replay(robot, trajectory, 0.0)
     end = float(np.max(np.abs(alone.q[-1] - trajectory.q[-1]))) if alone.complete else float("inf")
+    locking = [name for name, d in zip(robot.drivetrain.axis_names, robot.drivetrain.drives) if d.gear.self_locking]
+    if locking:
+        notes = (*notes, f"simulated by torques instead of currents: {', '.join(locking)}, whose self-locking gears hold any load")
     return Certificate(
         found, nearest(found), error, end, planned.energy + off, abs(off) / through, notes,
         proved=proof.proved, checked=_checked(proof),
