@@ -94,6 +94,7 @@ def turning(inertia: np.ndarray, spin: Jet) -> Jet:
 def _turned(size: float, changing: float, spin: Jet, times: int) -> Jet:
     found, moving = [np.full(spin.shape[1], size)], [np.full(spin.shape[1], changing)]
     for k in range(len(spin)):
-        found.append(times * sum(comb(k, j) * spin[j] * moving[k - j] for j in range(k + 1)))
+        terms = [comb(k, j) * spin[j] * moving[k - j] for j in range(k + 1)]
+        found.append(times * np.sum(terms, axis=0))
         moving.append(found[-1])
     return np.stack(found)

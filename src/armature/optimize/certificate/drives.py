@@ -92,8 +92,8 @@ class DriveRows:
         slopes = inverse_dynamics_derivatives(self.robot, points.q, points.v, points.a)
         third = derivative(derivative(derivative(self.pieces.position)))[points.step]
         jerk = value(third, points.x[:, None]) / self.pieces.h[points.step][:, None] ** 3
-        terms = zip((slopes.dq, slopes.dv, slopes.da), (points.v, points.a, jerk))
-        return sum(np.einsum("kij,kj->ki", d, x) for d, x in terms)
+        along = lambda slope, x: np.einsum("kij,kj->ki", slope, x)
+        return along(slopes.dq, points.v) + along(slopes.dv, points.a) + along(slopes.da, jerk)
 
     def __call__(self, points: Points) -> Table:
         return self.table(self.state(points))
@@ -130,7 +130,8 @@ class DriveRows:
         kinds += [("torque rate", self.rate_limited, most.torque_rate, "N·m/s or N/s")] if rates else []
         for what, joints, bound, unit in kinds:
             names = [robot.joint_names[j] for j in joints]
-            found += [Label(x, what, bound[j], unit_of(robot, x, unit), scaled(bound[j])) for x, j in zip(names, joints)]
+            most_of = [float(bound[j]) for j in joints]
+            found += [Label(x, what, b, unit_of(robot, x, unit), scaled(b)) for x, b in zip(names, most_of)]
         return found + [Label(name, law.name, law.bound, law.unit, law.bound) for _, name, law in self.instant_laws]
 
     # how far values can rise between points ----------------------------------------------------------------------------------

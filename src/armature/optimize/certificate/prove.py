@@ -79,7 +79,7 @@ def _open(tables: Sequence[Table], points: Points) -> list[Margin]:
         if table.rise is not None and table.labels:
             doubtful = _not_proved(table) & points.cells[:, None]
             ends = np.where(doubtful, table.beyond[:-1], -np.inf)
-            for k in np.flatnonzero(doubtful.any(0)):
+            for k in np.flatnonzero(doubtful.any(0)).tolist():
                 i = int(ends[:, k].argmax())
                 found.append(table.labels[k].margin(float(table.values[i, k]), float(points.t[i])))
     return found
