@@ -29,7 +29,7 @@ def driven(robot=ROBOT, peak=np.inf, gear=None, **friction):
     """The robot with one kind of drive on each joint."""
     motor = Motor(1.0, 0.1, inertia=1e-5, peak_current=peak)
     drive = Drive(motor, gear or Gear(50.0), Amplifier(48.0), Friction(**friction))
-    return robot.with_drives({name: drive for name in robot.joint_names})
+    return robot.with_drives(dict.fromkeys(robot.joint_names, drive))
 
 
 def dense_current(robot, motion, near, width, count=200_001):
@@ -73,7 +73,7 @@ def test_what_is_proved_holds_on_a_fine_grid_and_needs_few_instants(gear):
 def test_the_same_friction_counts_the_same_in_a_joint_and_in_its_drive():
     law = {"viscous": 0.4, "coulomb": 2.0}
     inside = driven(**law).with_limits({"elbow": {"torque": 20.0}})
-    outside = driven().with_friction({name: law for name in ROBOT.joint_names}).with_limits({"elbow": {"torque": 20.0}})
+    outside = driven().with_friction(dict.fromkeys(ROBOT.joint_names, law)).with_limits({"elbow": {"torque": 20.0}})
     plain = driven().with_limits({"elbow": {"torque": 20.0}})
     found = [margins(robot, swing(robot))["elbow"]["torque"] for robot in (inside, outside, plain)]
     assert found[0].value == pytest.approx(found[1].value, rel=1e-12)
