@@ -85,7 +85,7 @@ def plan_legs(curve: Curve, task: FollowPath, aim: Aim, supply: Any = None, **se
             return joined(curve, fast, time.perf_counter() - begin, too_short(curve, fast, shortest, aim.duration))
         shares = shared(lambda aims: plan(aims, knots=COARSE), fast, aim.duration)
         parts = plan([Aim(1.0, 0.0, T) for T in shares])
-    return joined(curve, parts, time.perf_counter() - begin, None)
+    return joined(curve, parts, time.perf_counter() - begin, None, aim.duration)
 
 
 def leg_tasks(curve: Curve, task: FollowPath) -> list[FollowPath]:
@@ -120,8 +120,8 @@ def shared(plan: Any, fast: list[Solution], duration: float) -> list[float]:
     return [T * duration / sum(times) for T in times]
 
 
-def joined(curve: Curve, parts: list[Solution], seconds: float, diagnosis: Diagnosis | None) -> Solution:
-    """The parts one after the other."""
+def joined(curve: Curve, parts: list[Solution], seconds: float, diagnosis: Diagnosis | None, duration: float | None = None) -> Solution:
+    """The parts one after the other. duration: of all, s, where it was given."""
     worst = next((part for part in parts if not part.ok), parts[-1])
     motions, t0 = [part.trajectory for part in parts], 0.0
     times: list[np.ndarray] = []
@@ -130,6 +130,7 @@ def joined(curve: Curve, parts: list[Solution], seconds: float, diagnosis: Diagn
         t0 += motion.duration
     chain = lambda name: np.concatenate([getattr(motion, name)[min(k, 1) :] for k, motion in enumerate(motions)])
     motion = Trajectory(np.concatenate(times), chain("q"), chain("v"), chain("a"), curve.robot.joint_names)
+    motion = motion if duration is None else motion.lasting(duration)
     notes = tuple(f"part {k + 1}: {note}" for k, part in enumerate(parts) for note in part.notes)
     return Solution(
         curve.robot, parts[0].supply, worst.status, drive_signals(curve.robot, motion), None, None, worst.result,

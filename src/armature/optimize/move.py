@@ -17,7 +17,7 @@ from scipy.interpolate import CubicSpline, PPoly
 
 from armature.drive import Smooth, as_supply
 from armature.errors import ArgumentError
-from armature.motion.trajectory import Trajectory
+from armature.motion.trajectory import ROUNDING, Trajectory
 from armature.optimize.driven import WEIGHTS, Driven, Weights
 from armature.optimize.floor_rows import floor_rows, keep_above
 from armature.optimize.problem import Guess, Problem
@@ -186,8 +186,20 @@ class MoveProblem:
 
     @property
     def times(self) -> np.ndarray:
-        """(N+1,) times of the knots for a motion of the problem's duration, s."""
-        return np.concatenate([[0.0], np.cumsum(self.steps(self.duration))])
+        """(N+1,) times of the knots for a motion of the problem's duration, s; the end and given passing times are met exactly."""
+        return self.timed(self.steps(self.duration))
+
+    def timed(self, steps: np.ndarray) -> np.ndarray:
+        """(N+1,) times of the knots from the lengths of the steps (N,), s, without what their sum leaves of rounding."""
+        t = np.concatenate([[0.0], np.cumsum(steps)])
+        given = [(self.knots[k], via.at) for k, via in enumerate(self.move.via) if via.at is not None]
+        if not self.free and abs(t[-1] - self.duration) <= ROUNDING * self.duration:
+            t *= self.duration / t[-1]
+            given.append((self.N, self.duration))
+        for knot, at in given:
+            if abs(t[knot] - at) <= ROUNDING * at:
+                t[knot] = at
+        return t
 
     @property
     def straight(self) -> Trajectory:
@@ -353,11 +365,10 @@ class MoveProblem:
     def trajectory(self, result: Result) -> Trajectory:
         """The solver's answer as a motion whose acceleration runs straight between knots."""
         n = self.robot.n
-        h = np.diff(self.times)
+        t = self.times
         if self.legs:
             shares = self._free_steps()["steps"]
-            h = shares @ np.atleast_1d(result.p)[: self.legs]
-        t = np.concatenate([[0.0], np.cumsum(h)])
+            t = self.timed(shares @ np.atleast_1d(result.p)[: self.legs])
         q, v, a = (result.x[:, k * n : (k + 1) * n] for k in range(3))
         return Trajectory(t, q, v, a, self.robot.joint_names, interpolation="linear")
 

@@ -31,7 +31,7 @@ from armature.motion.columns import UNITS as MOTION_UNITS
 from armature.motion.columns import from_mapping, to_mapping
 from armature.motion.trajectory import Trajectory
 from armature.nested import json_value
-from armature.optimize.certify import Certificate, Margin
+from armature.optimize.certify import Certificate, Margin, nearest
 from armature.optimize.provenance import plain, provenance
 from armature.optimize.result import Iteration, Status
 from armature.optimize.seal import broken_seal, sealed
@@ -185,7 +185,7 @@ def _compared(base: Baseline) -> dict[str, Any]:
 def _certificate(c: Certificate) -> dict[str, Any]:
     margins = [plain(asdict(m)) for row in c.margins.values() for m in row.values()]
     numbers = {name: plain(getattr(c, name)) for name in ("ok", "found", "tracking_error", "open_loop_error", "energy", "energy_error")}
-    return {**numbers, "notes": list(c.notes), "margins": margins}
+    return {**numbers, "proved": c.proved, "checked": c.checked, "notes": list(c.notes), "margins": margins}
 
 
 def _plan(data: dict[str, Any], path: Path) -> SavedPlan:
@@ -245,9 +245,9 @@ def _proof(data: dict[str, Any]) -> Certificate:
     for entry in data["margins"]:
         margin = _known(Margin, entry)
         margins.setdefault(margin.joint, {})[margin.limit] = margin
-    worst = min((m for row in margins.values() for m in row.values()), key=lambda m: m.fraction, default=None)
     numbers = {name: float(data[name]) for name in ("tracking_error", "open_loop_error", "energy", "energy_error")}
-    return Certificate(margins, worst, **numbers, notes=tuple(data["notes"]), found=bool(data.get("found", True)))
+    said = {"proved": bool(data.get("proved", False)), "checked": str(data.get("checked", ""))}
+    return Certificate(margins, nearest(margins), **numbers, notes=tuple(data["notes"]), found=bool(data.get("found", True)), **said)
 
 
 def _known(kind: type, data: Mapping[str, Any]) -> Any:
