@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
@@ -72,9 +72,12 @@ def checked(model: type[Model], data: Any, path: object) -> Model:
 # --- text to values ---------------------------------------------------------------------------------------------------
 
 
-def values(text: str, path: object) -> Any:
-    """Mappings (`Block`), lists (`Items`), numbers and words of a YAML 1.2 text, within bounds; `path` is for messages."""
-    return _Values(path).value(_compose(text, path), 0)
+def values(text: str, path: object, convert: Callable[[Node], Any] | None = None) -> Any:
+    """Mappings (`Block`), lists (`Items`), numbers and words of a YAML 1.2 text, within bounds; `path` is for messages.
+
+    convert: a single value from its node, where other tags or words count than those of `scalar`.
+    """
+    return _Values(path, convert or scalar).value(_compose(text, path), 0)
 
 
 def _compose(text: str, path: object) -> Node:
@@ -111,8 +114,8 @@ def _too_deep(text: str) -> int | None:
 class _Values:
     """Plain values of a node graph; aliases are followed, but not without end."""
 
-    def __init__(self, path: object):
-        self.path, self.count = path, 0
+    def __init__(self, path: object, convert: Callable[[Node], Any]):
+        self.path, self.convert, self.count = path, convert, 0
 
     def value(self, node: Node, depth: int) -> Any:
         self.count += 1
@@ -120,7 +123,7 @@ class _Values:
             raise FileError("the values are nested or repeated too much; write them out flat", self.path, _line(node))
         if node.id == "sequence":
             return self._list(node, depth)
-        return self._mapping(node, depth) if node.id == "mapping" else _scalar(node)
+        return self._mapping(node, depth) if node.id == "mapping" else self.convert(node)
 
     def _list(self, node: Node, depth: int) -> Items:
         result = Items(self.value(item, depth + 1) for item in node.value)
@@ -152,7 +155,8 @@ class _Values:
             result.lines.setdefault(name, _line(key))
 
 
-def _scalar(node: Node) -> Any:
+def scalar(node: Node) -> Any:
+    """A number, truth value, None or text, by the node's tag."""
     text, tag = str(node.value), str(node.tag)
     try:
         if tag == TAG + "float":
