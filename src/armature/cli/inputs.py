@@ -38,20 +38,37 @@ DRIVES = typer.Option(None, "--drives", help="YAML file with the drives, if the 
 PAYLOAD = typer.Option("0 kg", "--payload", help="mass at the tip, e.g. 3kg")
 LIMITS = typer.Option(None, "--limits", help="MoveIt's joint_limits.yaml", show_default=False)
 HOLD = typer.Option(None, "--hold", help="joints that stay still, by name or pattern, comma separated: 'gripper_*'", show_default=False)
+ARG = typer.Option(None, "--arg", help="argument of a xacro file, name:=value (once for each): ur_type:=ur5e", show_default=False)
 SUPPLY = typer.Option(None, "--supply", help="regenerative or non-regenerative", show_default=False)
 
 
-def find_robot(name: str, drives: Path | None = None, payload: str = "0 kg", limits: Path | None = None, hold: str | None = None) -> Robot:
+def find_robot(
+    name: str, drives: Path | None = None, payload: str = "0 kg", limits: Path | None = None, hold: str | None = None,
+    arg: list[str] | None = None,
+) -> Robot:  # fmt: skip
     """A robot by its file, its name in the library, or a task file that tells of it, with what the options add."""
     from armature.optimize.job_file import find_robot as find
 
     job = task_of(name)
-    robot = find(name) if job is None else job.robot
+    if job is not None and arg:
+        raise ArgumentError("with a task file, a xacro file's arguments stand in the file, as arguments: {name: value}")
+    robot = find(name, arguments=arguments_of(arg)) if job is None else job.robot
     robot = robot.with_limits(limits) if limits is not None else robot
     robot = robot.with_drives(drives) if drives is not None else robot
     robot = robot.with_held([part.strip() for part in hold.split(",")]) if hold else robot
     mass = _number(payload, "--payload", ("kg",))
     return robot.with_payload(mass) if mass else robot
+
+
+def arguments_of(given: list[str] | None) -> dict[str, str]:
+    """{name: value} of 'name:=value' texts."""
+    found = {}
+    for text in given or []:
+        name, sign, value = text.partition(":=")
+        if not sign or not name.strip():
+            raise ArgumentError(f"--arg {text!r}: write name:=value, e.g. --arg ur_type:=ur5e")
+        found[name.strip()] = value
+    return found
 
 
 def task_of(name: str) -> Job | None:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from armature.errors import ArgumentError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from armature.robot.model import Joint, Robot
 
 # (up to this torque or force at the joint, N·m or N; motor; gear ratio); the catalogue's motors, gears as plain ratios
@@ -39,7 +41,7 @@ TASK = """\
 # A move of {robot}: armature plan task.yaml
 name: {name}
 robot: {file}
-{drives}{limits}{hold}payload: 0 kg                # at the tip; or {{mass: 2 kg, at: [0, 0, 50 mm], link: {tip}}}
+{arguments}{drives}{limits}{hold}payload: 0 kg                # at the tip; or {{mass: 2 kg, at: [0, 0, 50 mm], link: {tip}}}
 objective: energy            # or time: the shortest motion
 move:
   # joints by name, a list, or a pose of the hand: {{position: [x, y, z], rpy: [r, p, y], link: {tip}}}
@@ -65,8 +67,8 @@ def _drive(joint: Joint) -> str:
     return f"  {_word(joint.name)}: {{motor: {motor}{gear}, amplifier: {{voltage: {volts}}}}}"
 
 
-def task_text(robot: Robot, file: str) -> str:
-    """task.yaml with a move of all joints that are not a gripper's."""
+def task_text(robot: Robot, file: str, arguments: Mapping[str, str] | None = None) -> str:
+    """task.yaml with a move of all joints that are not a gripper's; arguments: those that its xacro file was read with."""
     idle = [name for name in robot.joint_names if name not in movable(robot)]
     names = [name for name in robot.joint_names if name in movable(robot)]
     if robot.nq != robot.nv:
@@ -79,6 +81,8 @@ def task_text(robot: Robot, file: str) -> str:
     limits = _limits(robot, names)
     tip = robot.tips[0] if robot.tips else robot.base
     words = {"robot": robot.name, "name": f"{_word(robot.name)}", "file": _word(file), "tip": tip}
+    given = ", ".join(f"{_word(name)}: {_word(value)}" for name, value in (arguments or {}).items())
+    words["arguments"] = f"arguments: {{{given}}}\n" if given else ""
     return TASK.format(**words, drives=drives, limits=limits, hold=hold, start=show(0), goal=show(1))
 
 

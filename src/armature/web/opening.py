@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -45,10 +46,12 @@ class Opening:
         return session
 
 
-def opened(what: str | None = None, meshes: tuple[Path, ...] = (), drives: Path | None = None) -> Opening:
+def opened(
+    what: str | None = None, meshes: tuple[Path, ...] = (), drives: Path | None = None, arguments: Mapping[str, str] | None = None
+) -> Opening:
     """What `armature view` was given: a robot's name or file, a task file, a saved plan, or a study; by default a six-axis arm.
 
-    meshes: more folders that meshes may be read from.  drives: a YAML file with a robot's drives.
+    meshes: more folders that meshes may be read from.  drives: a YAML file with a robot's drives.  arguments: of a xacro file.
     """
     if what is None or (what in library() and not Path(what).exists()):
         return Opening(first_wish(library(what or FIRST)), mesh_folders=meshes)
@@ -63,7 +66,7 @@ def opened(what: str | None = None, meshes: tuple[Path, ...] = (), drives: Path 
         return Opening(first_wish(library(FIRST)), study=path, mesh_folders=meshes)
     if suffix in (".yaml", ".yml") and path.is_file() and not _has(path, "links"):
         return Opening(_task(path), mesh_folders=folders)
-    robot = load(path)
+    robot = load(path, arguments=arguments)
     return Opening(first_wish(_fixed(robot.with_drives(drives) if drives is not None else robot)), mesh_folders=folders)
 
 
