@@ -83,6 +83,32 @@ def task_of(name: str) -> Job | None:
     return load_job(name) if isinstance(data, dict) and {"move", "path"} & set(data) else None
 
 
+def find_mesh_folders(name: str, robot: Robot, wanted: bool | None) -> tuple[Path, ...]:
+    """Folders in which the meshes of a robot may lie, by its own or a task's file. wanted: None where nothing was said, which needs no
+    package that is not there."""
+    from importlib.util import find_spec
+
+    from armature.robot.load.packages import mesh_folders
+
+    file = _robot_file(Path(name))
+    if wanted is False or file is None or (wanted is None and find_spec("trimesh") is None):
+        return ()
+    return mesh_folders(robot, file.parent)
+
+
+def _robot_file(path: Path) -> Path | None:
+    """The robot's file: itself, or the one that a task file names; None for a built-in robot."""
+    from armature.document import values
+    from armature.text import read_text
+
+    if not path.is_file():
+        return None
+    data = values(read_text(path), path) if path.suffix.lower() in (".yaml", ".yml") else {}
+    named = data.get("robot") if isinstance(data, dict) else None
+    file = path.parent / named if isinstance(named, str) else path
+    return file if file.is_file() else None
+
+
 def coordinates(text: str, what: str, unit: tuple[str, ...] = ("rad", "m")) -> list[float]:
     """Numbers from '0, 90deg, 250 mm'."""
     return [_number(part.strip(), what, unit) for part in text.split(",")]

@@ -25,14 +25,15 @@ def meshes(robot: Robot, folders: Sequence[str | PathLike[str]]) -> dict[str, li
 
 
 def inside(name: str, roots: Sequence[Path]) -> Path | None:
-    """The file that a robot's file names, if it lies in one of the folders: package://arm/a.stl may be arm/a.stl or a.stl there."""
+    """The file that a robot's file names, if it lies in one of the folders (../a.stl may lie in another of them): package://arm/a.stl
+    may be arm/a.stl or a.stl there."""
     text = name.removeprefix("file://").removeprefix("package://").replace("\\", "/")
-    parts = PurePosixPath(text).parts
-    if ".." in parts or "://" in text:
+    if "://" in text or "\0" in text:
         return None
+    parts = PurePosixPath("/" + text.lstrip("/") if text.startswith("/") else text).parts
     tails = [parts, parts[1:]] if name.startswith("package://") else [parts]
-    places = [(root, root.joinpath(*tail).resolve()) for root in roots for tail in tails if tail]
-    return next((path for root, path in places if path.is_relative_to(root) and path.is_file()), None)
+    places = [root.joinpath(*tail).resolve() for root in roots for tail in tails if tail]
+    return next((path for path in places if any(path.is_relative_to(root) for root in roots) and path.is_file()), None)
 
 
 def _solid(visual: Visual, roots: Sequence[Path]) -> dict[str, Any] | None:

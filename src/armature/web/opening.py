@@ -15,6 +15,7 @@ from lxml import etree  # pyright: ignore[reportAttributeAccessIssue] (lxml carr
 from armature.errors import ArgumentError, FileError
 from armature.robot.library import library
 from armature.robot.load import load
+from armature.robot.load.packages import mesh_folders
 from armature.robot.load.xml import parse
 from armature.robot.model import Robot
 from armature.study.store import open_store
@@ -67,6 +68,7 @@ def opened(
     if suffix in (".yaml", ".yml") and path.is_file() and not _has(path, "links"):
         return Opening(_task(path), mesh_folders=folders)
     robot = load(path, arguments=arguments)
+    folders = (*mesh_folders(robot, path.resolve().parent), *meshes)
     return Opening(first_wish(_fixed(robot.with_drives(drives) if drives is not None else robot)), mesh_folders=folders)
 
 

@@ -12,7 +12,7 @@ from armature.robot.model import Robot
 from armature.web.exports import EXPORTS
 from armature.web.opening import PLANS, ROBOTS
 from armature.web.scene import GHOST, GOAL, PLAN, START
-from armature.web.session import Wish, ranges
+from armature.web.session import Wish, payload_range, ranges
 
 WAYS = {"free (the best one)": "free", "a straight line": "line", "an arc above the line": "arc"}
 OBJECTIVES = {"least energy": "energy", "least time": "time"}
@@ -161,6 +161,8 @@ class Panel:
         self._duration.value = float(wish.duration)
         self._objective.value = next(words for words, name in OBJECTIVES.items() if name == wish.objective)
         self._way.value = next(words for words, name in WAYS.items() if name == wish.way)
+        most = max(payload_range(wish.robot), float(wish.payload))
+        self._payload.max, self._payload.step = most, payload_range(wish.robot) / 20
         self._payload.value = float(wish.payload)
         own = wish.robot.supply is not None or not (wish.supply is None or isinstance(wish.supply, str))
         self._supply.options = (BURNT, RETURNED, *((OWN,) if own else ()))

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from armature.robot.model import Robot
+
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_\-]{0,100}")
 DECLARED = re.compile(rb"<name>\s*([A-Za-z][A-Za-z0-9_\-]{0,100})\s*</name>")
 PREFIXES = ("AMENT_PREFIX_PATH", "COLCON_PREFIX_PATH", "CMAKE_PREFIX_PATH")
@@ -14,6 +16,7 @@ LEVELS_UP = 12  # folders above a file in which a folder of the package's name i
 LEVELS_SEARCHED = 3  # of them, those whose sub-folders are searched for a package.xml with the name
 LEVELS_DOWN = 3
 MOST_FOLDERS = 2_000
+MOST_PACKAGES = 40  # in which a robot's meshes are looked for
 
 
 def find_package(name: str, starts: Sequence[Path]) -> Path | None:
@@ -109,3 +112,12 @@ def _by_environment(name: str) -> Iterator[Path]:
 
 def _entries(variable: str) -> list[Path]:
     return [Path(entry) for entry in os.environ.get(variable, "").split(os.pathsep) if entry]
+
+
+def mesh_folders(robot: Robot, folder: Path) -> tuple[Path, ...]:
+    """Where the meshes of a robot may lie whose file is in `folder`: there, in its package, and in packages that its meshes name."""
+    folder = Path(os.path.abspath(folder))
+    names = {v.file.removeprefix("package://").split("/")[0] for x in robot.links for v in x.visuals if v.file and "package://" in v.file}
+    found = [find_package(name, [folder]) for name in sorted(names)[:MOST_PACKAGES]]
+    own = next((f for f in (folder, *folder.parents) if (f / "package.xml").is_file()), None)
+    return tuple(dict.fromkeys(f for f in (folder, own, *found) if f is not None))
