@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from armature.errors import MissingExtraError
+from armature.robot.load.packages import package_name
 from armature.robot.model import Robot, Visual
 
 KINDS = (".stl", ".obj", ".ply", ".dae", ".glb", ".off")
@@ -31,8 +32,9 @@ def inside(name: str, roots: Sequence[Path]) -> Path | None:
     if "://" in text or "\0" in text:
         return None
     parts = PurePosixPath("/" + text.lstrip("/") if text.startswith("/") else text).parts
-    tails = [parts, parts[1:]] if name.startswith("package://") else [parts]
-    places = [root.joinpath(*tail).resolve() for root in roots for tail in tails if tail]
+    places = [root.joinpath(*parts).resolve() for root in roots if parts]
+    if name.startswith("package://") and len(parts) > 1:  # a folder may be the package itself, unless it has another's name
+        places += [root.joinpath(*parts[1:]).resolve() for root in roots if package_name(root) in (parts[0], None)]
     return next((path for path in places if any(path.is_relative_to(root) for root in roots) and path.is_file()), None)
 
 

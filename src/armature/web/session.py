@@ -52,7 +52,7 @@ def hand(robot: Robot) -> str:
 
 
 def payload_range(robot: Robot) -> float:
-    """The end of the payload slider, kg: half of the mass that moves, rounded up to 1, 2 or 5 of a power of ten; 10 for a massless robot."""
+    """The end of the payload slider, kg: half of the mass that moves, rounded up to 1, 2 or 5 times a power of 10; 10 if it has none."""
     half = 0.5 * sum(link.mass for link in robot.links if moves(robot, link.name))
     if not half:
         return 10.0

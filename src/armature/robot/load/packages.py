@@ -37,7 +37,7 @@ def _above(name: str, start: Path) -> Path | None:
     folders = [start, *start.parents][:LEVELS_UP]
     folders = [f for f in folders if f != Path(f.anchor)]
     for folder in folders:
-        if _declared(folder) == name:
+        if package_name(folder) == name:
             return folder
         if _is_package(folder / name, name):
             return folder / name
@@ -50,11 +50,11 @@ def _above(name: str, start: Path) -> Path | None:
 
 def _is_package(folder: Path, name: str) -> bool:
     """A folder of the package's name: one that declares no other name."""
-    return folder.is_dir() and _declared(folder) in (name, None)
+    return folder.is_dir() and package_name(folder) in (name, None)
 
 
-def _declared(folder: Path) -> str | None:
-    """The name in a folder's package.xml."""
+def package_name(folder: Path) -> str | None:
+    """The name in a folder's package.xml; None where there is none."""
     file = folder / "package.xml"
     try:
         if not file.is_file():
@@ -70,7 +70,7 @@ def _below(folder: Path) -> dict[str, str]:
     """{name: folder} of the packages in a folder and its sub-folders."""
     found: dict[str, str] = {}
     for place in _folders(folder):
-        name = _declared(place)
+        name = package_name(place)
         if name is not None:
             found.setdefault(name, str(place))
     return found
@@ -98,7 +98,7 @@ def _folders(top: Path) -> Iterator[Path]:
 
 def _by_environment(name: str) -> Iterator[Path]:
     for entry in _entries("ROS_PACKAGE_PATH"):
-        if _declared(entry) == name or entry.name == name:
+        if package_name(entry) == name or entry.name == name:
             yield entry
         yield entry / name
         below = _below(entry).get(name)
