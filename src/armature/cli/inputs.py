@@ -61,14 +61,10 @@ def find_robot(
 
 
 def arguments_of(given: list[str] | None) -> dict[str, str]:
-    """{name: value} of 'name:=value' texts."""
-    found = {}
-    for text in given or []:
-        name, sign, value = text.partition(":=")
-        if not sign or not name.strip():
-            raise ArgumentError(f"--arg {text!r}: write name:=value, e.g. --arg ur_type:=ur5e")
-        found[name.strip()] = value
-    return found
+    """{name: value} of --arg options."""
+    from armature.robot.load.xacro.arguments import from_words
+
+    return from_words(given or [])
 
 
 def task_of(name: str) -> Job | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from armature.errors import ArgumentError, FileError
 from armature.robot.library import library
 from armature.robot.load import load
 from armature.robot.load.packages import mesh_folders
+from armature.robot.load.xacro.arguments import from_words
 from armature.robot.load.xml import parse
 from armature.robot.model import Robot
 from armature.study.store import open_store
@@ -31,13 +32,16 @@ MOST_ROBOT, MOST_PLAN = 2 * 2**20, 16 * 2**20  # bytes of an uploaded file
 class Opening:
     """What every new browser begins with.
 
-    wish: a robot and a move.  plan: a saved plan to look at.  study: the path of a study's table.  mesh_folders: see `geometry.inside`.
+    wish: a robot and a move.  plan: a saved plan to look at.  study: the path of a study's table.  mesh_folders: see `meshes.inside`.
+    arguments: "name:=value …" that a xacro file was read with, None for other files; `again` reads it with others.
     """
 
     wish: Wish
     plan: Any = None
     study: Path | None = None
     mesh_folders: tuple[Path, ...] = ()
+    arguments: str | None = None
+    again: Callable[[str], Opening] | None = None
 
     def session(self) -> Session:
         """A state of its own for a new browser."""
@@ -69,7 +73,11 @@ def opened(
         return Opening(_task(path), mesh_folders=folders)
     robot = load(path, arguments=arguments)
     folders = (*mesh_folders(robot, path.resolve().parent), *meshes)
-    return Opening(first_wish(_fixed(robot.with_drives(drives) if drives is not None else robot)), mesh_folders=folders)
+    wish = first_wish(_fixed(robot.with_drives(drives) if drives is not None else robot))
+    if suffix != ".xacro":
+        return Opening(wish, mesh_folders=folders)
+    words = " ".join(f"{name}:={value}" for name, value in (arguments or {}).items())
+    return Opening(wish, None, None, folders, words, lambda text: opened(what, meshes, drives, from_words(text.split())))
 
 
 def uploaded(name: str, content: bytes, robot: Robot) -> Robot | Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from armature.errors import ArgumentError, ArmatureError, FileError
@@ -27,6 +27,17 @@ def as_texts(arguments: Mapping[str, object]) -> dict[str, str]:
             raise ArgumentError(f"the argument {name!r} is {value!r}; give text, a number, or true or false")
         texts[name] = str(value).lower() if isinstance(value, bool) else str(value)
     return texts
+
+
+def from_words(words: Iterable[str]) -> dict[str, str]:
+    """{name: value} of 'name:=value' texts, as ROS writes them."""
+    found = {}
+    for text in words:
+        name, sign, value = text.partition(":=")
+        if not sign or not name.strip():
+            raise ArgumentError(f"the argument {text!r} is not understood; write name:=value, e.g. ur_type:=ur5e")
+        found[name.strip()] = value
+    return found
 
 
 def explained(error: Located, expansion: Expansion, given: Mapping[str, str]) -> FileError:
