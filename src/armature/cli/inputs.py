@@ -39,6 +39,7 @@ PAYLOAD = typer.Option("0 kg", "--payload", help="mass at the tip, e.g. 3kg")
 LIMITS = typer.Option(None, "--limits", help="MoveIt's joint_limits.yaml", show_default=False)
 HOLD = typer.Option(None, "--hold", help="joints that stay still, by name or pattern, comma separated: 'gripper_*'", show_default=False)
 ARG = typer.Option(None, "--arg", help="argument of a xacro file, name:=value (once for each): ur_type:=ur5e", show_default=False)
+FLOOR = typer.Option(None, "--floor", help="height of the floor, e.g. -0.1 or '20 mm'; none; auto (default)", show_default=False)
 SUPPLY = typer.Option(None, "--supply", help="regenerative or non-regenerative", show_default=False)
 
 
@@ -103,6 +104,13 @@ def _robot_file(path: Path) -> Path | None:
     named = data.get("robot") if isinstance(data, dict) else None
     file = path.parent / named if isinstance(named, str) else path
     return file if file.is_file() else None
+
+
+def floor_of(text: str) -> Any:
+    """A floor from a height, "none" or "auto"."""
+    from armature.optimize.floor import as_floor
+
+    return as_floor(text) if text.isalpha() else _number(text, "--floor", ("m",))
 
 
 def coordinates(text: str, what: str, unit: tuple[str, ...] = ("rad", "m")) -> list[float]:
