@@ -77,7 +77,8 @@ def test_shapes_for_looks_are_drawn_and_else_those_that_collide(tmp_path):
     looks = '<geom type="box" size="0.1 0.1 0.1" contype="0" conaffinity="0" mass="0"/>'
     body = "<mujoco><worldbody><body name='b'><joint/>{}</body></worldbody></mujoco>"
     assert [v.shape for v in read(tmp_path, body.format(collide)).link("b").visuals] == ["capsule"]
-    assert [v.shape for v in read(tmp_path, body.format(collide + looks)).link("b").visuals] == ["box"]
+    both = read(tmp_path, body.format(collide + looks)).link("b")
+    assert [v.shape for v in both.visuals] == ["box"] and [v.shape for v in both.collisions] == ["capsule"]
 
 
 def unstable(model):

@@ -196,7 +196,8 @@ def _link(model: Any, body: int, name: str) -> Link:
     shapes = [g for g in geoms if int(model.geom_type[g]) in SHAPES]
     looks = [g for g in shapes if not model.geom_contype[g] and not model.geom_conaffinity[g]]
     visuals = tuple(_visual(model, g) for g in looks or shapes)  # for looks only, else those that collide
-    return Link(name, float(model.body_mass[body]), _vec(model.body_ipos[body]), inertia, visuals)
+    solid = tuple(_visual(model, g) for g in shapes if g not in looks)
+    return Link(name, float(model.body_mass[body]), _vec(model.body_ipos[body]), inertia, visuals, collisions=solid)
 
 
 def _visual(model: Any, g: int) -> Visual:
