@@ -309,10 +309,9 @@ def targets() -> Iterator[Target]:
     for name in arm.__all__:
         value = getattr(arm, name)
         given = right.get(name, right[""])
-        if not callable(value) or given is None or issubclass(value if isinstance(value, type) else int, Exception):
+        if not callable(value) or given is None or name == "PathStatus" or issubclass(value if isinstance(value, type) else int, Exception):
             continue
         names = tuple(p.name for p in arguments_of(value))
-        names = ("value",) if name == "PathStatus" else names
         kept = {k: v for k, v in given.items() if k in names or name == "least_energy_to_pose"}
         if not isinstance(value, type):
             kept = {k: v for k, v in kept.items() if k in given}

@@ -16,6 +16,7 @@ import numpy as np
 from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
 from armature.optimize.answer import check_search, check_task
+from armature.optimize.interrupt import interruptible
 from armature.optimize.loop_move import move_problem
 from armature.optimize.min_time import short, stays
 from armature.optimize.quick_time import shortest
@@ -68,6 +69,7 @@ class Curve:
         return "\n".join([*rows, *(f"minimum at {T:.4f} s: {E:.4f} J" for T, E in self.minima), self.advice])
 
 
+@interruptible
 def energy_time_curve(
     robot: Robot,
     task: Move,

@@ -91,6 +91,10 @@ class Solution:
     notes: tuple[str, ...] = ()
     seconds: float = field(default=0.0)
 
+    def __getstate__(self) -> dict[str, Any]:
+        # how to make the baseline belongs to this process: the baseline itself travels
+        return {**self.__dict__, "compare": self.baseline}
+
     @cached_property
     def ledger(self) -> Ledger:
         """Where the energy went, joint by joint, and how warm the motors get. Made when first asked for."""

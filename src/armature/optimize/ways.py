@@ -25,6 +25,7 @@ from armature.optimize.diagnose import between_knots
 from armature.optimize.driven import Weights
 from armature.optimize.forbidden import forbidden
 from armature.optimize.interior import Options
+from armature.optimize.interrupt import interruptible
 from armature.optimize.move import MoveProblem
 from armature.optimize.plan import Attempt, Planner
 from armature.optimize.solution import Solution
@@ -51,6 +52,7 @@ class Way:
         return self.solution.energy
 
 
+@interruptible
 def ways_round(
     robot: Robot,
     task: Move,
