@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +44,8 @@ def plan(
         None, help="write the plan: a folder, or the motion alone: .csv, .npz, .json, .yaml (ROS 2), …", show_default=False
     ),
     report: Path | None = typer.Option(None, help="write a page (.html) with figures and the moving robot", show_default=False),
+    cycles: float | None = typer.Option(None, help="cycles a day: kWh in a year are told, here and on the page", show_default=False, min=0),
+    price: float | None = typer.Option(None, help="of a kWh, in any currency: money in a year, with --cycles", show_default=False, min=0),
 ) -> int:
     """Plan the motion of least energy (or time) and prove that the drives can do it. Exit code 1 when there is no such motion."""
     given = {"drives": drives, "payload": payload, "limits": limits, "hold": hold}
@@ -55,13 +58,19 @@ def plan(
     with Progress(f"planning {job.name or job.robot.name}") as progress:
         solution = job.run(callback=progress, deadline=deadline)
     say(solution)
+    year = {} if cycles is None else {"cycles_per_day": cycles, "price": price}
     if progress.stopped:
-        answer({"ok": False, **numbers(solution), "certificate": None})
+        written = _write(solution, job, save, report, year)
+        say("" if written else "nothing is written, for neither --save nor the task's output asks for it")
+        answer({**numbers(solution), "ok": False, "certificate": None, "written": written})
         return INTERRUPTED
     _say_certificate(solution)
-    written = _write(solution, job, save, report)
+    if year and solution.ok:
+        say(solution.yearly(**year))
+    written = _write(solution, job, save, report, year)
     proved = solution.ok and solution.certificate.ok
-    answer({**numbers(solution), "ok": proved, "certificate": certificate(solution), "written": written})
+    answer({**numbers(solution), "ok": proved, "certificate": certificate(solution), "written": written,
+            **({"year": asdict(solution.yearly(**year))} if year and solution.ok else {})})  # fmt: skip
     if proved:
         return OK
     _hint(job)
@@ -83,8 +92,8 @@ def _hint(job: Job) -> None:
         )
 
 
-def _write(solution: Any, job: Job, save: Path | None, report: Path | None) -> list[str]:
-    """Files that the task or the options ask for; returns their names."""
+def _write(solution: Any, job: Job, save: Path | None, report: Path | None, year: Mapping[str, Any] | None = None) -> list[str]:
+    """Files that the task or the options ask for; returns their names. year: what the page tells of a year."""
     from armature.optimize.saved import save_plan
 
     written = []
@@ -95,17 +104,19 @@ def _write(solution: Any, job: Job, save: Path | None, report: Path | None) -> l
     if folder is not None:
         save_plan(solution, folder, command=["armature", *sys.argv[1:]], task=job.task, report=True)
         written.append(str(folder))
+        if year:
+            _report(solution, folder / "report.html", year)
     if report is not None:
-        written.append(str(_report(solution, report)))
+        written.append(str(_report(solution, report, year or {})))
     doubt = "" if solution.ok else " (to look at, not for the robot: the motion does not do what was asked for)"
     for name in written:
         say(f"written: {name}{doubt}")
     return written
 
 
-def _report(solution: Any, report: Path) -> Any:
+def _report(solution: Any, report: Path, year: Mapping[str, Any]) -> Any:
     try:
-        return solution.report(report)
+        return solution.report(report, **year)
     except OSError as error:
         raise FileError(f"the page cannot be written ({error.strerror}); choose another place", report) from None
 

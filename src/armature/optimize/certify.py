@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from armature import notebook
 from armature.drive import EXACT, Flow, Smooth, as_supply, stack
 from armature.dynamics.compiled import inverse_dynamics
 from armature.motion.trajectory import Trajectory
@@ -90,6 +91,8 @@ class Certificate:
     def ok(self) -> bool:
         """It is a plan, limits hold, the simulated mechanism follows, and its energy is the plan's."""
         return self.found and self.within_limits and self.tracking_error <= TRACKING and self.energy_error <= ENERGY
+
+    _repr_html_ = notebook.certificate_html
 
     def __str__(self) -> str:
         verdict = "passed" if self.ok else "NOT passed" if self.found else "NOT passed: the search found no plan, this is its best try"

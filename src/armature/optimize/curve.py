@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from armature import notebook
 from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
 from armature.optimize.answer import check_search, check_task
@@ -63,6 +64,8 @@ class Curve:
         inside = [(E, T) for T, E in [*zip(self.durations, self.energies), *self.minima] if duration >= T and np.isfinite(E)]
         E, T = min(inside, default=(energy, duration))
         return float(T), energy - float(E)
+
+    _repr_html_ = notebook.curve_html
 
     def __str__(self) -> str:
         rows = [f"{T:10.4f} s {E:12.4f} J {L:12.4f} J lost" for T, E, L in zip(self.durations, self.energies, self.losses)]
