@@ -81,7 +81,7 @@ def unlike_count(value: Any, strict: bool) -> str:
     """A whole number; where a call has failed, one that a machine can count to."""
     if not isinstance(value, Integral) or isinstance(value, bool):
         return "a whole number"
-    return "a whole number between 1 and a million" if strict and not 1 <= value <= 1_000_000 else ""
+    return "a whole number between 1 and a million" if strict and not 1 <= int(value) <= 1_000_000 else ""
 
 
 def unlike_truth(value: Any, strict: bool) -> str:
@@ -125,7 +125,7 @@ def unlike_container(value: Any, origin: Any, inner: tuple, strict: bool) -> str
         return unlike_mapping(value, inner, strict)
     if origin is Callable or not isinstance(origin, type):
         return unlike_function(value, strict) if origin is Callable else ""
-    if issubclass(origin, PathLike):
+    if origin is PathLike:
         return "" if isinstance(value, origin) else "a path"
     if issubclass(origin, type):
         return "" if isinstance(value, type) else "a class"

@@ -23,6 +23,7 @@ from armature.annotations import fields_of, hints_of, same, show, signature_of, 
 from armature.errors import ArgumentError, ArmatureError
 
 CALLED = ("__init__", "__call__", "__getitem__", "__contains__")  # methods without a name of their own
+GENERIC = "armature.drive"  # laws on any number type, complex ones for derivatives
 HERE = str(Path(__file__).parent)
 LIBRARIES = tuple({str(Path(module.__file__ or "").parent) for module in (typing, enum)})  # Python's own
 
@@ -176,9 +177,16 @@ def find_problem(function: Callable, name: str, args: Sequence, kwargs: Mapping,
             if same(one, parameter.default):
                 continue
             wanted = unlike(one, hints.get(argument, Any), strict)
+            if is_complex(one) and not function.__module__.startswith(GENERIC):
+                wanted = "real: an imaginary part would be lost"
             if wanted:
                 return f"{name}: {argument} = {show(one)} must be {wanted}"
     return ""
+
+
+def is_complex(value: Any) -> bool:
+    """Whether a value is a complex number or an array of them."""
+    return isinstance(value, complex) or getattr(getattr(value, "dtype", None), "kind", "") == "c"
 
 
 def raised_by_others(error: Exception) -> bool:

@@ -64,7 +64,8 @@ def plan(
     year = {} if cycles is None else {"cycles_per_day": cycles, "price": price}
     if progress.stopped:
         written = _write(solution, job, save, report, year)
-        say("" if written else "nothing is written, for neither --save nor the task's output asks for it")
+        if not written:
+            say("nothing is written, for neither --save nor the task's output asks for it")
         answer({**numbers(solution), "ok": False, "certificate": None, "written": written})
         return INTERRUPTED
     _say_certificate(solution)
