@@ -13,7 +13,7 @@ from __future__ import annotations
 import importlib
 import sys
 import types
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
@@ -278,8 +278,24 @@ def __getattr__(name: str):
         raise AttributeError(f"module 'armature' has no attribute {name!r}")
     module, attribute = entry if isinstance(entry, tuple) else (entry, name)
     found = importlib.import_module(module)
-    value = getattr(found, attribute) if attribute else found
+    value = _guarded(name, getattr(found, attribute) if attribute else found)
     globals()[name] = value
+    return value
+
+
+def _guarded(name: str, value: Any) -> Any:
+    """A public function or class whose wrong arguments are explained (`arguments.py`)."""
+    from armature.arguments import guard, guard_class, guard_module, guard_results
+
+    if isinstance(value, type):
+        guard_class(value)
+    elif isinstance(value, types.ModuleType):
+        guard_module(value)
+    elif isinstance(value, types.FunctionType):
+        guard_results(value)
+        quick = value.__module__.startswith(("armature.dynamics.compiled", "armature.kernel"))
+        value = guard(value, name, before=not quick)
+        value.__module__, value.__qualname__ = __name__, name  # found there by pickle
     return value
 
 

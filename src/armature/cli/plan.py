@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,28 +49,38 @@ def plan(
     meshes: bool | None = typer.Option(
         None, "--meshes/--no-meshes", help="draw the robot's meshes on the page; by default where their files are found", show_default=False
     ),
+    cycles: float | None = typer.Option(None, help="cycles a day: kWh in a year are told, here and on the page", show_default=False, min=0),
+    price: float | None = typer.Option(None, help="of a kWh, in any currency: money in a year, with --cycles", show_default=False, min=0),
 ) -> int:
     """Plan the motion of least energy (or time) and prove that the drives can do it. Exit code 1 when there is no such motion."""
+    year = {} if cycles is None else {"cycles_per_day": cycles, "price": price}
     _check_targets(save, report, None)
     given = {"drives": drives, "payload": payload, "limits": limits, "hold": hold, "arg": arg}
     if start is not None and goal is None and Path(start).suffix.lower() in MOTION_FILES:
         if via:
             raise ArgumentError("--via: a recorded motion has its own way; give --from and --to configurations to plan one by via points")
         robot = find_robot(task, **given)
-        return _recorded(robot, Path(start), supply, knots, save, report, find_mesh_folders(task, robot, meshes))
+        return _recorded(robot, Path(start), supply, knots, save, report, {"meshes": find_mesh_folders(task, robot, meshes), **year})
     job = find_job(task, start, goal, via, duration, given, objective=objective, supply=supply, knots=knots, floor=floor)
     job = replace(job, thorough=thorough)
     _check_targets(save, report, job.output)
     with Progress(f"planning {job.name or job.robot.name}") as progress:
         solution = job.run(callback=progress, deadline=deadline)
     say(solution)
+    page: dict[str, Any] = {"meshes": find_mesh_folders(task, job.robot, meshes), **year}
     if progress.stopped:
-        answer({"ok": False, **numbers(solution), "certificate": None})
+        written = _write(solution, job, save, report, page)
+        if not written:
+            say("nothing is written, for neither --save nor the task's output asks for it")
+        answer({**numbers(solution), "ok": False, "certificate": None, "written": written})
         return INTERRUPTED
     _say_certificate(solution)
-    written = _write(solution, job, save, report, find_mesh_folders(task, job.robot, meshes))
+    if year and solution.ok:
+        say(solution.yearly(**year))
+    written = _write(solution, job, save, report, page)
     proved = solution.ok and solution.certificate.ok
-    answer({**numbers(solution), "ok": proved, "certificate": certificate(solution), "written": written})
+    answer({**numbers(solution), "ok": proved, "certificate": certificate(solution), "written": written,
+            **({"year": asdict(solution.yearly(**year))} if year and solution.ok else {})})  # fmt: skip
     if proved:
         return OK
     _hint(job)
@@ -105,8 +115,8 @@ def _check_targets(save: Path | None, report: Path | None, output: Path | None) 
         check_plan_target(folder)
 
 
-def _write(solution: Any, job: Job, save: Path | None, report: Path | None, meshes: Sequence[Path] = ()) -> list[str]:
-    """Files that the task or the options ask for; returns their names. meshes: folders in which those of the robot may lie."""
+def _write(solution: Any, job: Job, save: Path | None, report: Path | None, page: Mapping[str, Any]) -> list[str]:
+    """Files that the task or the options ask for; returns their names. page: options of the page."""
     from armature.optimize.saved import save_plan
 
     written = []
@@ -115,25 +125,25 @@ def _write(solution: Any, job: Job, save: Path | None, report: Path | None, mesh
         written.append(str(save))
     folder = save if save is not None and not save.suffix else job.output
     if folder is not None:
-        save_plan(solution, folder, command=["armature", *sys.argv[1:]], task=job.task, report={"meshes": meshes})
+        save_plan(solution, folder, command=["armature", *sys.argv[1:]], task=job.task, report=page)
         written.append(str(folder))
     if report is not None:
-        written.append(str(_report(solution, report, meshes)))
+        written.append(str(_report(solution, report, page)))
     doubt = "" if solution.ok else " (to look at, not for the robot: the motion does not do what was asked for)"
     for name in written:
         say(f"written: {name}{doubt}")
     return written
 
 
-def _report(solution: Any, report: Path, meshes: Sequence[Path]) -> Any:
+def _report(solution: Any, report: Path, page: Mapping[str, Any]) -> Any:
     try:
-        return solution.report(report, meshes=meshes)
+        return solution.report(report, **page)
     except OSError as error:
         raise FileError(f"the page cannot be written ({error.strerror}); choose another place", report) from None
 
 
 def _recorded(
-    robot: Any, path: Path, supply: str | None, knots: int | None, save: Path | None, report: Path | None, meshes: Sequence[Path]
+    robot: Any, path: Path, supply: str | None, knots: int | None, save: Path | None, report: Path | None, page: Mapping[str, Any]
 ) -> int:
     """What a recorded motion costs, and what the least would be."""
     from armature.motion.recorded import load_recorded
@@ -147,7 +157,7 @@ def _recorded(
     say(found)
     _say_certificate(found.plan)
     job = Job(robot, Move(motion.q[0], motion.q[-1], motion.duration), supply=supply, knots=knots or 100)
-    written = _write(found.plan, job, save, report, meshes)
+    written = _write(found.plan, job, save, report, page)
     book = {"energy": found.ledger.energy, "losses": found.ledger.losses, "duration": motion.duration, "broken": found.broken}
     proved = found.plan.ok and found.plan.certificate.ok
     answer({**numbers(found.plan), "ok": proved, "recorded": book, "certificate": certificate(found.plan), "written": written})

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from armature import notebook
 from armature.drive import EXACT, Smooth, as_supply, stack
 from armature.motion.trajectory import Trajectory
 from armature.optimize.certificate.arrival import Target, arrival, is_target
@@ -75,6 +76,8 @@ class Certificate:
     def ok(self) -> bool:
         """It is a plan, limits hold, the simulated mechanism follows, and its energy is the plan's."""
         return self.found and not self.invalid and self.within_limits and self.tracking_error <= TRACKING and self.energy_error <= ENERGY
+
+    _repr_html_ = notebook.certificate_html
 
     def __str__(self) -> str:
         verdict = "passed" if self.ok else "NOT passed" if self.found else "NOT passed: the search found no plan, this is its best try"

@@ -22,6 +22,7 @@ from armature.optimize.effort import spent
 from armature.optimize.firm import firm
 from armature.optimize.forbidden import Weighed, lifts, weighed
 from armature.optimize.guess import stretched
+from armature.optimize.interrupt import interrupted
 from armature.optimize.ladder import Rung, kept
 from armature.optimize.move import MoveProblem
 from armature.optimize.plan import IDLE, SAME, Attempt, Planner
@@ -73,7 +74,7 @@ class Watch:
     met: all motions of the duration asked for."""
 
     def __init__(self, problem: MoveProblem, callback: Callable | None, given: Trajectory | None = None) -> None:
-        self.problem, self.callback, self.stopped, self.given = problem, callback, False, given
+        self.problem, self.callback, self.ended, self.given = problem, callback, False, given
         self.looked, self.begun, self.purse = False, spent(), spent() + PURSE
         self.until = self.ends = math.inf
         self.met: list[Attempt] = []
@@ -153,6 +154,11 @@ class Watch:
         return self.lost < math.inf
 
     @property
+    def stopped(self) -> bool:
+        """Whether the user has ended the search."""
+        return self.ended or interrupted()
+
+    @property
     def promising(self) -> bool:
         """Whether a search that does not get stuck may go on: a motion is known that does the task, or the shortest is hardly longer."""
         return self.possible or (self.near and not self.fits)
@@ -202,7 +208,7 @@ class Watch:
 
     def __call__(self, line: Iteration) -> bool:
         """True ends the search."""
-        self.stopped = self.stopped or bool(self.callback and self.callback(replace(line, note=self.word) if self.looked else line))
+        self.ended = self.stopped or bool(self.callback and self.callback(replace(line, note=self.word) if self.looked else line))
         if line.elastic and not self.stopped:
             self.look()
         elif spent() > self.begun + LONG and not self.stopped:

@@ -13,10 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from armature import notebook
 from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
 from armature.optimize.answer import check_search, check_task
 from armature.optimize.floor import MARGINS, move_ground, through
+from armature.optimize.interrupt import interruptible
 from armature.optimize.loop_move import move_problem
 from armature.optimize.min_time import short, stays
 from armature.optimize.move import MoveProblem
@@ -68,11 +70,14 @@ class Curve:
         E, T = min(inside, default=(energy, duration))
         return float(T), energy - float(E)
 
+    _repr_html_ = notebook.curve_html
+
     def __str__(self) -> str:
         rows = [f"{T:10.4f} s {E:12.4f} J {L:12.4f} J lost" for T, E, L in zip(self.durations, self.energies, self.losses)]
         return "\n".join([*rows, *(f"minimum at {T:.4f} s: {E:.4f} J" for T, E in self.minima), self.advice])
 
 
+@interruptible
 def energy_time_curve(
     robot: Robot,
     task: Move,

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from armature.kernel.keep import compiled_loop
 from armature.optimize.path_step import PathStep
 from armature.optimize.phase_plane import Steps
 
@@ -91,7 +91,7 @@ def _speed_limit(step: PathStep, j: int) -> float:
     return best
 
 
-@njit(cache=True, nogil=True)
+@compiled_loop(nogil=True)
 def _interval(alpha, beta, gamma, low, high):
     """The interval of b, within (low, high), for which some a meets all rows: pairs of rows of opposite sign, a eliminated."""
     R = alpha.shape[0]
@@ -120,7 +120,7 @@ def _interval(alpha, beta, gamma, low, high):
     return low, high
 
 
-@njit(cache=True, nogil=True)
+@compiled_loop(nogil=True)
 def _sweeps(alpha, beta, gamma, lengths, least, most, b, top, floor):
     """Backwards the intervals [floor, top] of b at every knot, forwards the fastest b; returns the step that is blocked, or −1."""
     N, R = lengths.shape[0], alpha.shape[2]
@@ -147,7 +147,7 @@ def _sweeps(alpha, beta, gamma, lengths, least, most, b, top, floor):
     return -1
 
 
-@njit(cache=True, nogil=True)
+@compiled_loop(nogil=True)
 def _rows_of(alpha, beta, gamma, length, floor, top, A, B, C):
     """(F1) at the start and at the end of a step, and b + 2Δp a between floor and top, as rows of (a, b)."""
     R = alpha.shape[1]

@@ -19,6 +19,7 @@ from armature.optimize.floor import move_ground, planned_above
 from armature.optimize.follow_path import FollowPath
 from armature.optimize.forbidden import forbidden
 from armature.optimize.interior import Options
+from armature.optimize.interrupt import interruptible
 from armature.optimize.least_along import least_energy_along
 from armature.optimize.loop_move import move_problem
 from armature.optimize.min_time import unsearched
@@ -34,6 +35,7 @@ LONGEST = 15.0  # seconds of computing, about, after which the cheapest motion m
 FLAT, SWINGING = 1e-3, 1e-4  # parts of the energy left to gain at which a plan is good enough, where it only flows out, and to and fro
 
 
+@interruptible
 def minimize_energy(
     robot: Robot,
     task: Move | FollowPath,

@@ -30,6 +30,7 @@ from armature.optimize.floor import move_ground, planned_above
 from armature.optimize.follow_path import FollowPath
 from armature.optimize.forbidden import forbidden
 from armature.optimize.interior import Options
+from armature.optimize.interrupt import interruptible
 from armature.optimize.ladder import Rung, copper, cubic_heat, kept, prices, sharpened
 from armature.optimize.least_along import least_time_along
 from armature.optimize.loop_move import move_problem
@@ -62,6 +63,7 @@ ROUGHLY = Options(tolerance=1e-5, iterations=100)  # of what is compared with eq
 FINE = Options(tolerance=1e-6, iterations=70)
 
 
+@interruptible
 def minimize_time(
     robot: Robot,
     task: Move | FollowPath,

@@ -27,6 +27,7 @@ from armature.optimize.dry import KEPT, NARROW, directed, directions, exact_fric
 from armature.optimize.effort import solve, spent
 from armature.optimize.gears import NARROWEST, greatest_power, narrow, narrowed, narrowed_outline, standing
 from armature.optimize.interior import Options
+from armature.optimize.interrupt import interrupted
 from armature.optimize.move import MoveProblem, default_smooth
 from armature.optimize.outline import outlined
 from armature.optimize.problem import Guess
@@ -178,7 +179,9 @@ class Planner:
     met: list[Attempt] | None = None
 
     def left(self) -> float | None:
-        """Seconds left, None without a deadline."""
+        """Seconds left, None without a deadline; none after Ctrl-C."""
+        if interrupted():
+            return 0.0
         return None if self.deadline is None else max(0.0, self.deadline - time.perf_counter())
 
     @property

@@ -14,6 +14,7 @@ from armature.errors import ArgumentError
 from armature.motion.recorded import load_recorded
 from armature.motion.trajectory import Trajectory
 from armature.optimize.certify import ALLOWED, Margin, left, margins
+from armature.optimize.interrupt import interruptible
 from armature.optimize.least_energy import minimize_energy
 from armature.optimize.solution import Baseline, Solution, counted
 from armature.optimize.task import Move
@@ -78,6 +79,7 @@ def saved(saving: float, of: str, broken: bool) -> str:
     return f"nothing can be saved: the recorded motion takes {-100 * saving:.1f} % less of the {of} than the plan ({why})"
 
 
+@interruptible
 def recorded_cost(
     robot: Robot, trajectory: Trajectory | str | PathLike[str], supply: Any = None, knots: int = 100, **options: Any
 ) -> Recorded:

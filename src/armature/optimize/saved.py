@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from armature import notebook
 from armature.drive.catalogue import as_supply, read_drives
 from armature.errors import ArmatureError, ArmatureWarning, FileError
 from armature.motion import formats
@@ -42,6 +43,7 @@ from armature.robot.load.yaml import robot_from_yaml
 from armature.robot.model import Robot
 from armature.scene import Floor
 from armature.simulate.ledger import Ledger, ledger
+from armature.simulate.yearly import Yearly
 from armature.text import read_text
 from armature.write import check_target, write_whole
 
@@ -106,6 +108,12 @@ class SavedPlan:
     def save(self, path: str | PathLike[str]) -> Path:
         """Write it again, as a folder or another kind of file; where it came from is kept."""
         return _write(_document(self, dict(self.provenance), self.certificate.invalid == ""), self, path, False)
+
+    def yearly(self, cycles_per_day: float, price: float | None = None, days: float = 365.0) -> Yearly:
+        """As of a `Solution`."""
+        return Solution.yearly(self, cycles_per_day, price, days)  # type: ignore[arg-type]
+
+    _repr_html_ = notebook.plan_html
 
     def __str__(self) -> str:
         return Solution.__str__(self)  # type: ignore[arg-type]  (the same words for the same fields)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from armature import notebook
 from armature.motion.trajectory import Trajectory
 from armature.optimize.certificate.arrival import Target
 from armature.optimize.certify import Certificate, certify
@@ -15,6 +16,7 @@ from armature.optimize.result import Result, Status
 from armature.optimize.self_collision import self_collisions
 from armature.robot.model import Robot
 from armature.simulate.ledger import Ledger, ledger
+from armature.simulate.yearly import Yearly, yearly
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,10 @@ class Solution:
     seconds: float = field(default=0.0)
     targets: tuple[Target, ...] = ()
 
+    def __getstate__(self) -> dict[str, Any]:
+        # how to make the baseline belongs to this process: the baseline itself travels
+        return {**self.__dict__, "compare": self.baseline}
+
     @cached_property
     def ledger(self) -> Ledger:
         """Where the energy went, joint by joint, and how warm the motors get. Made when first asked for."""
@@ -158,6 +164,12 @@ class Solution:
     def save(self, path: Any, command: Any = None, task: Any = None, report: bool = False) -> Any:
         """Write this plan to a folder, or to one file where the path ends in .npz or .json; see `save_plan`. Returns the path."""
         return importlib.import_module("armature.optimize.saved").save_plan(self, path, command, task, report)
+
+    def yearly(self, cycles_per_day: float, price: float | None = None, days: float = 365.0) -> Yearly:
+        """kWh in a year, and money where the price of a kWh is given, in any currency; also against the baseline."""
+        return yearly(self.energy, None if self.baseline is None else self.baseline.ledger.energy, cycles_per_day, price, days)
+
+    _repr_html_ = notebook.plan_html
 
     def __str__(self) -> str:
         count = len(self.iterations)

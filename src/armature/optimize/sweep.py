@@ -75,6 +75,8 @@ class Sweep:
 
     def solve(self, duration: float, near: Attempt | None, before: Attempt | None = None) -> Attempt | None:
         """From neighbours' motions and multipliers, and where that fails or there are none, anew."""
+        if self.planner.late:
+            return None
         found = self.warm(duration, near, before) if near is not None and self.vain < VAIN else None
         self.vain = 0 if found is not None or near is None else self.vain + 1
         return found or self.anew(duration)

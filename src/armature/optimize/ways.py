@@ -27,6 +27,7 @@ from armature.optimize.driven import Weights
 from armature.optimize.floor import MARGINS, TOUCH, Ground, ground, lowest, move_ground, through
 from armature.optimize.forbidden import forbidden
 from armature.optimize.interior import Options
+from armature.optimize.interrupt import interruptible
 from armature.optimize.move import MoveProblem
 from armature.optimize.plan import Attempt, Planner
 from armature.optimize.posture import described as posture_words
@@ -57,6 +58,7 @@ class Way:
         return self.solution.energy
 
 
+@interruptible
 def ways_round(
     robot: Robot,
     task: Move,

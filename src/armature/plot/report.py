@@ -13,21 +13,29 @@ from typing import Any
 from armature.errors import FileError
 from armature.plot import words
 from armature.plot.page_data import page_data
+from armature.simulate.yearly import Yearly
 from armature.write import write_whole
 
 PARTS = Path(__file__).parent / "page"
 SCRIPTS = ("scene.js", "charts.js", "report.js")
 
 
-def write_report(plan: Any, path: str | PathLike[str], meshes: Sequence[str | PathLike[str]] = ()) -> Path:
+def write_report(
+    plan: Any,
+    path: str | PathLike[str],
+    meshes: Sequence[str | PathLike[str]] = (),
+    cycles_per_day: float | None = None,
+    price: float | None = None,
+) -> Path:
     """Write the report of a `Solution` or a `SavedPlan`: .html, .pdf, or .png by the path's ending. Returns the path.
 
     meshes: folders in which the meshes that the robot's file names are looked for; without them the page draws limbs between the joints.
+    cycles_per_day, price: for kWh in a year, and money where the price of a kWh is given (HTML).
     """
     place = Path(fspath(path))
     suffix = place.suffix.lower()
     if suffix in (".html", ".htm"):
-        return write_whole(place, html_page(plan, meshes))
+        return write_whole(place, html_page(plan, meshes, cycles_per_day, price))
     if suffix in (".pdf", ".png"):
         from armature.plot.pages import write_pages  # matplotlib is needed for these only
 
@@ -35,7 +43,9 @@ def write_report(plan: Any, path: str | PathLike[str], meshes: Sequence[str | Pa
     raise FileError(f"a report ends in .html, .pdf or .png, not {suffix!r}; choose one of them", place)
 
 
-def html_page(plan: Any, meshes: Sequence[str | PathLike[str]] = ()) -> str:
+def html_page(
+    plan: Any, meshes: Sequence[str | PathLike[str]] = (), cycles_per_day: float | None = None, price: float | None = None
+) -> str:
     """The page as text: style, data and scripts are inside."""
     shapes = _meshes(plan, meshes)
     text = lambda name: (PARTS / name).read_text(encoding="utf-8")
@@ -47,7 +57,7 @@ def html_page(plan: Any, meshes: Sequence[str | PathLike[str]] = ()) -> str:
         verdict="good" if plan.ok and plan.certificate.ok else "bad",
         summary="".join(f"<p>{html.escape(line)}</p>" for line in ([lead, *rest] if plan.ok else rest)),
         failure="" if plan.ok else f'<p class="failure" role="alert">{html.escape(lead)}</p>',
-        tiles=_tiles(plan),
+        tiles=_tiles(plan, None if cycles_per_day is None else plan.yearly(cycles_per_day, price)),
         notes="".join(f"<li>{html.escape(note)}</li>" for note in (plan.status.value, *plan.notes)),
         certificate=html.escape(words.certificate(plan)),
         books=html.escape(str(plan.ledger)),
@@ -72,7 +82,7 @@ def _meshes(plan: Any, folders: Sequence[str | PathLike[str]]) -> dict[str, list
     return meshes(plan.robot, folders)
 
 
-def _tiles(plan: Any) -> str:
+def _tiles(plan: Any, year: Yearly | None = None) -> str:
     """The numbers that matter, each with its name and a remark."""
     base, proof, near = plan.baseline, plan.certificate, plan.certificate.worst
     follows = f"follows to {proof.tracking_error:.0e}, energy to {proof.energy_error:.0e}"
@@ -87,8 +97,19 @@ def _tiles(plan: Any) -> str:
         tiles.insert(0, ("saved", f"{100 * plan.saving:.1f} %", f"of the {'losses' if plan.returns else 'energy drawn'}"))
     if near is not None:
         tiles.append(("nearest limit", words.left(near), f"{near.joint}: {near.limit} at {near.time:.3g} s"))
+    if plan.ok and year is not None:
+        money = "" if year.cost is None else f", {year.cost:,.2f}"
+        tiles.append(("in a year", f"{year.energy:,.4g} kWh{money}", _saved_in_a_year(year)))
     cells = [tuple(html.escape(text) for text in tile) for tile in tiles]
     return "".join(f"<div><dt>{name}</dt><dd>{value}</dd><small>{remark}</small></div>" for name, value, remark in cells)
+
+
+def _saved_in_a_year(year: Yearly) -> str:
+    """What a year saves against the ordinary motion, in words."""
+    if year.saved is None:
+        return f"{year.cycles:,.0f} cycles"
+    money = "" if year.saved_cost is None else f" and {abs(year.saved_cost):,.2f}"
+    return f"{abs(year.saved):,.4g} kWh{money} {'saved' if year.saved >= 0 else 'more'}; {year.cycles:,.0f} cycles"
 
 
 def _provenance(plan: Any) -> str:

@@ -9,6 +9,7 @@ from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from armature import notebook
 from armature.drive.friction import Friction
 from armature.errors import RobotError
 from armature.robot import guard, structure
@@ -358,6 +359,8 @@ class Robot:
         from armature.robot.change import summary
 
         return summary(self)
+
+    _repr_html_ = notebook.robot_html
 
     def to_yaml(self) -> str:
         """This robot as text in Armature's YAML format, which `arm.load` reads back to an equal robot."""

@@ -70,8 +70,9 @@ class Settings:
         if self.method in FIXED and not (self.step is not None and math.isfinite(self.step) and self.step > 0):
             raise ArgumentError(f"method {self.method!r} needs step=…, a positive number of seconds, got {self.step}")
         for name in ("rtol", "atol", "max_step"):
-            if not getattr(self, name) > 0:
-                raise ArgumentError(f"{name} is {getattr(self, name)}; give a positive number")
+            value = getattr(self, name)
+            if not value > 0 or (math.isinf(value) and name != "max_step"):
+                raise ArgumentError(f"{name} is {value}; give a positive number")
 
 
 class Result(NamedTuple):

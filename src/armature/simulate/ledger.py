@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from armature import notebook
 from armature.drive import Flow, as_supply
 from armature.drive.drive import LOSSES
 from armature.dynamics.compiled import inverse_dynamics, kinetic_energy, potential_energy
@@ -76,6 +77,8 @@ class Ledger:
     def hottest(self) -> Heating | None:
         """The axis that comes nearest to one of its heat limits."""
         return max(self.heating, key=lambda h: h.worst[1], default=None)
+
+    _repr_html_ = notebook.ledger_html
 
     def __str__(self) -> str:
         rows = [("drawn", self.drawn), ("returned", -self.returned)]
