@@ -14,7 +14,7 @@ VIEWS = {
     "Iso": (1.0, -0.95, 0.55),
 }
 FIELD = np.radians(40.0)  # of view, upright
-MARGIN = 1.07  # times as far away as the points need
+MARGIN = 1.07  # times as large as it is, what the camera sees in full
 PHONE = 576  # pixels: the widest window in which viser puts its panels into a sheet at the bottom
 SHEET = 0.48  # of a phone's height that the sheet may cover; the page's style says the same
 
@@ -48,10 +48,13 @@ def fit(points: np.ndarray, view: str, window: Window) -> tuple[np.ndarray, np.n
     axes = np.array([right, np.cross(back, right), back])
     local = points @ axes.T
     centre = (local.min(axis=0) + local.max(axis=0)) / 2
-    x, y, z = (local - centre).T
-    tall = np.tan(FIELD / 2) / MARGIN
-    free = 1.0 - window.covered
-    # a point at depth d - z is inside where |x| <= (d - z) tan, and so is y within the free part of the height
-    away = float(np.max([np.abs(x) / (tall * window.width / window.height) + z, np.abs(y) / (tall * free) + z]))
-    middle = axes.T @ centre - window.covered * np.tan(FIELD / 2) * away * axes[1]
+    x, y, z = MARGIN * (local - centre).T
+    tall, hidden = np.tan(FIELD / 2), window.covered
+    wide = tall * window.width / window.height
+    # at the distance d, a point is seen at x / (d - z) within ± wide, and at (y + hidden tall d) / (d - z) above what is hidden
+    sides = np.abs(x) / wide + z
+    above = (y / tall + z) / (1 - hidden)
+    below = ((1 - 2 * hidden) * z - y / tall) / (1 - hidden)
+    away = float(np.max([sides, above, below]))
+    middle = axes.T @ centre - hidden * tall * away * axes[1]
     return middle + away * back, middle

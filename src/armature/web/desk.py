@@ -309,9 +309,10 @@ class Desk:
     def _seen(self) -> list[np.ndarray]:
         """Configurations that the camera shall see: start, goal, via points, and some of the plan."""
         wish, plan = self.session.wish, self.session.plan
-        shown = plan is not None and plan.ok and plan.trajectory.joint_names == wish.robot.joint_names
-        between = plan.trajectory.q[:: max(len(plan.trajectory.q) // FEW, 1)] if shown else ()
-        return [wish.start, wish.goal, *wish.via, *between]
+        track = plan.trajectory if plan is not None and plan.ok else None
+        if track is None or track.joint_names != wish.robot.joint_names:
+            return [wish.start, wish.goal, *wish.via]
+        return [wish.start, wish.goal, *wish.via, *track.q[:: max(len(track.q) // FEW, 1)]]
 
     def _window(self) -> Window:
         """The canvas: as the browser reports it once there are panels, as they will leave it before."""
