@@ -43,7 +43,7 @@ class Desk:
         self._client, self._address, self._warmer = client, address, warmer
         self.session = opening.session()
         self._busy, self._compared, self._rows = "", ORDINARY, ("", NOBODY)
-        self._shown = 0  # plans so far
+        self._shown, self._asked = 0, False  # plans so far; whether the user has asked for a view
         self._t, self._since, self._round = 0.0, 0.0, 0
         self._cases = Cases(opening.study) if opening.study else None
         self._mail = Mailbox(self._tick, self._failed)
@@ -88,7 +88,7 @@ class Desk:
             "unpin": self._unpin,
             "undo": lambda: self._travel(self.session.undo()),
             "redo": lambda: self._travel(self.session.redo()),
-            "view": lambda: self._look(value),
+            "view": lambda: self._look(value, asked=True),
             "add via": self._add_via,
             "delete via": lambda: self._change_to(self.session.wish.without_via(value), ""),
             "pick via": lambda: self._panel.wish(self.session.wish),
@@ -315,13 +315,14 @@ class Desk:
         return [wish.start, wish.goal, *wish.via, *track.q[:: max(len(track.q) // FEW, 1)]]
 
     def _window(self) -> Window:
-        """The canvas: as the browser reports it once there are panels, as they will leave it before."""
-        camera = self._client.camera
-        now = camera.image_width, max(camera.image_height, 1)
-        first = canvas(*self._size, self._panel.beside)
-        return first if first.phone or now == self._size else Window(*now)
+        """The canvas as the browser reports it; while its panels are still being laid out, no wider than they will leave it."""
+        camera, first = self._client.camera, canvas(*self._size, self._panel.beside)
+        now = Window(camera.image_width, max(camera.image_height, 1))
+        return first if first.phone or (not self._asked and now.width > first.width) else now
 
-    def _look(self, view: str) -> None:
+    def _look(self, view: str, asked: bool = False) -> None:
+        """asked: by the user, once the page is laid out."""
+        self._asked = self._asked or asked
         self._scene.look(self._seen, view)
 
     # playing --------------------------------------------------------------------------------------------------------------

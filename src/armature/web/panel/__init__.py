@@ -180,7 +180,7 @@ class Panel:
         self._robot.options = (*own, *library())
         self._robot.value = own[0] if own else robot.name
         self._payload.max = most_payload(robot)
-        self._payload.step = self._payload.max / 40
+        self._payload.step, self._payload.precision = self._payload.max / 40, 4
         self.about.content = about
         self.drives.robot(robot)
 

@@ -80,7 +80,7 @@ class DriveTab:
         self._joint = gui.add_dropdown("Joint", ("…",))
         self._joint.on_update(lambda event: self._show() if event.client is not None else None)
         with gui.add_folder("Limits (0: none)"):
-            self._limits = {name: gui.add_number(label, 0.0, min=0.0) for name, label in LIMITS.items()}
+            self._limits = {name: self._field(label, 0.0, min=0.0) for name, label in LIMITS.items()}
             gui.add_button("Set these limits", icon="check").on_click(lambda _: self._set_limits())
         with gui.add_folder("Drive (0: no limit)"):
             self._widgets()
@@ -89,17 +89,23 @@ class DriveTab:
         gui = self._gui
         self._motor = gui.add_dropdown("Motor", (TYPED,))
         self._motor.on_update(lambda event: self._fill_motor(event.target.value) if event.client is not None else None)
-        self._numbers = {name: gui.add_number(label, 0.0, min=0.0) for name, label in MOTOR.items()}
+        self._numbers = {name: self._field(label, 0.0, min=0.0) for name, label in MOTOR.items()}
         for number in self._numbers.values():
             number.on_update(lambda event: self._typed(self._motor, event))
         self._gear = gui.add_dropdown("Gear", (TYPED,))
         self._gear.on_update(lambda event: self._fill_gear(event.target.value) if event.client is not None else None)
-        self._ratio = gui.add_number("Gear ratio", 1.0)
-        self._efficiency = gui.add_number("Gear efficiency", 1.0, min=0.0, max=1.0, hint="0: as the gear has it (a table)")
+        self._ratio = self._field("Gear ratio", 1.0)
+        self._efficiency = self._field("Gear efficiency", 1.0, min=0.0, max=1.0, hint="0: as the gear has it (a table)")
         for number in (self._ratio, self._efficiency):
             number.on_update(lambda event: self._typed(self._gear, event))
-        self._voltage = gui.add_number("Voltage [V]", 0.0, min=0.0)
+        self._voltage = self._field("Voltage [V]", 0.0, min=0.0)
         gui.add_button("Set this drive", icon="check").on_click(lambda _: self._set_drive())
+
+    def _field(self, label: str, value: float, **options: Any) -> Any:
+        """A field for a number of six decimals; viser would allow only those of the first value."""
+        field = self._gui.add_number(label, value, step=0.1, **options)
+        field.precision = 6
+        return field
 
     def _typed(self, which: Any, event: Any) -> None:
         """A number was typed: it is no longer the catalogue's part."""
