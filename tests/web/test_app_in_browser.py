@@ -10,8 +10,8 @@ import armature as arm
 from armature.study.store import open_store
 from armature.web.opening import opened
 from armature.web.panel.drives import drive_of
-from armature.web.scene import matrix
 from armature.web.server import Server
+from armature.web.space.scene import matrix
 from browser import shot
 
 PATIENCE = 90.0  # seconds: machines that test may be slow and busy

@@ -9,12 +9,12 @@ import pytest
 import armature as arm
 from armature.drive import catalogue
 from armature.errors import ArmatureError
-from armature.web import camera
-from armature.web.geometry import corners, same_shape, shapes, shrunk
 from armature.web.panel import most_payload
 from armature.web.panel.drives import MOTOR, Choice, drive_of, with_drive, with_limits
 from armature.web.panel.style import legend
 from armature.web.session import first_wish
+from armature.web.space import camera
+from armature.web.space.geometry import corners, same_shape, shapes, shrunk
 
 ROBOT = arm.library("six_axis")
 

@@ -10,27 +10,28 @@ from typing import Any
 import numpy as np
 
 from armature.errors import ArmatureError
+from armature.optimize.floor import as_floor
 from armature.robot.library import library
 from armature.robot.model import Robot
 from armature.web import pictures
-from armature.web.camera import Window, canvas
 from armature.web.exports import export
-from armature.web.geometry import same_shape
 from armature.web.mailbox import Mailbox
-from armature.web.opening import MOST_PLAN, Opening, uploaded
+from armature.web.opening import Opening
 from armature.web.panel import NOBODY, OBJECTIVES, ORDINARY, PINNED, SUPPLIES, WAYS, Panel
 from armature.web.panel.drives import with_drive, with_limits
 from armature.web.planner import Planner
-from armature.web.scene import GHOST, PLAN, SKETCH, Scene
-from armature.web.scene import PINNED as PINNED_COLOUR
 from armature.web.session import Wish
+from armature.web.space.camera import Window, canvas
+from armature.web.space.geometry import same_shape
+from armature.web.space.scene import GHOST, PLAN, SKETCH, Scene
+from armature.web.space.scene import PINNED as PINNED_COLOUR
 from armature.web.study import Cases
+from armature.web.upload import MOST_PLAN, uploaded
 from armature.web.warm import Warmer
 from armature.web.words import about, card, remedy
 
 PAUSE = 0.7  # seconds between two rounds of the motion
 LONGEST_FIRST, EASY = 30.0, 1.4  # seconds that a first move may take at least, and times as long as that it is given
-FEW = 8  # configurations of a plan that the camera is fitted to
 STEP = 0.02  # of the duration that an arrow key goes
 ROUNDS = 5  # after which a motion that nobody touches comes to rest, and the browser too
 
@@ -78,6 +79,7 @@ class Desk:
             "way": lambda: self._wish(way=WAYS[value]),
             "theme": lambda: self._theme(value == "dark"),
             "payload": lambda: self._wish(payload=float(value)),
+            "floor": lambda: self._wish(floor=as_floor(str(value).strip() or "auto")),
             "supply": lambda: self._wish(supply=SUPPLIES.get(value, self.session.own_supply)),
             "remedy": self._help,
             "play": self._toggle,
@@ -238,7 +240,7 @@ class Desk:
         """A robot, from the beginning."""
         session = self.session
         self._drawn, self._fitted = session.robot, False
-        self._notes = self._scene.robot(session.robot, session.mesh_folders, self._seen)
+        self._notes = self._scene.robot(session.robot, session.mesh_folders, self.session.seen)
         self._panel.robot(session.robot, about(session.robot, self._notes))
         self._scene.place(session.wish.start, None)
         self._mail.ticking = False
@@ -255,6 +257,7 @@ class Desk:
     def _plan_anew(self) -> None:
         session = self.session
         session.problem, self._round = "", 0
+        self._scene.floor(session.wish.floor if isinstance(session.wish.floor, float) else 0.0)
         self._scene.ends(session.wish.start, session.wish.goal, session.wish.via)
         self._scene.handles(True)
         self._panel.wish(session.wish)
@@ -305,15 +308,6 @@ class Desk:
 
     # where it is looked at from -------------------------------------------------------------------------------------------
 
-    @property
-    def _seen(self) -> list[np.ndarray]:
-        """Configurations that the camera shall see: start, goal, via points, and some of the plan."""
-        wish, plan = self.session.wish, self.session.plan
-        track = plan.trajectory if plan is not None and plan.ok else None
-        if track is None or track.joint_names != wish.robot.joint_names:
-            return [wish.start, wish.goal, *wish.via]
-        return [wish.start, wish.goal, *wish.via, *track.q[:: max(len(track.q) // FEW, 1)]]
-
     def _window(self) -> Window:
         """The canvas as the browser reports it; while its panels are still being laid out, no wider than they will leave it."""
         camera, first = self._client.camera, canvas(*self._size, self._panel.beside)
@@ -323,7 +317,7 @@ class Desk:
     def _look(self, view: str, asked: bool = False) -> None:
         """asked: by the user, once the page is laid out."""
         self._asked = self._asked or asked
-        self._scene.look(self._seen, view)
+        self._scene.look(self.session.seen, view)
 
     # playing --------------------------------------------------------------------------------------------------------------
 

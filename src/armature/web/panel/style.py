@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from armature.web.camera import PHONE, SHEET
-from armature.web.scene import GHOST, GOAL, PINNED, PLAN, START, VIA
+from armature.web.space.camera import PHONE, SHEET
+from armature.web.space.scene import GHOST, GOAL, PINNED, PLAN, START, VIA
 
 MARKS = {"ordinary motion": GHOST, "pinned plan": PINNED}
 

@@ -11,9 +11,9 @@ import numpy as np
 from armature.dynamics.compiled import link_poses, pose
 from armature.motion.trajectory import Trajectory
 from armature.robot.model import Robot
-from armature.web.camera import FIELD, Window, fit
-from armature.web.geometry import Shape, corners, joined, shapes, shrunk
 from armature.web.session import hand
+from armature.web.space.camera import FIELD, Window, fit
+from armature.web.space.geometry import Shape, corners, joined, shapes, shrunk
 
 START, GOAL, PLAN, GHOST = (0.13, 0.59, 0.38), (0.90, 0.45, 0.10), (0.0, 0.447, 0.698), (0.45, 0.47, 0.50)
 PINNED, VIA = (0.80, 0.30, 0.55), (0.55, 0.35, 0.75)
@@ -79,7 +79,7 @@ class Scene:
         self._labels: dict[str, Any] = {}
         self._ways: dict[str, Any] = {}
         self._held, self._aside, self._root, self._count = "", False, "/robot0", 0
-        self._dark, self._via = False, 0
+        self._dark, self._via, self._height = False, 0, 0.0
 
     def robot(self, robot: Robot, folders: Sequence[Path], seen: Sequence[np.ndarray]) -> list[str]:
         """Put a robot into the empty scene, the camera so that it is seen in all configurations `seen` (nq,); returns notes on what
@@ -128,8 +128,14 @@ class Scene:
         size, (cell, section) = self.size * 4, DARK if self._dark else LIGHT
         self._scene.add_grid(
             f"{self._root}/ground", size, size, cell_size=self.size / 8, section_size=self.size / 2, plane="xy",
-            cell_color=cell, section_color=section, shadow_opacity=0.12, position=(0, 0, -0.002 * self.size),
+            cell_color=cell, section_color=section, shadow_opacity=0.12, position=(0, 0, self._height - 0.002 * self.size),
         )  # fmt: skip
+
+    def floor(self, height: float) -> None:
+        """Where the ground is drawn, m."""
+        if height != self._height:
+            self._height = height
+            self._ground()
 
     def theme(self, dark: bool) -> None:
         """Light or dark ground."""
