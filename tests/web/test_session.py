@@ -252,3 +252,93 @@ def test_uploaded_robot_without_drives_gets_typical_ones_and_then_its_own():
 def test_built_in_robots_keep_their_drives():
     for name in arm.library():
         assert with_typical_drives(arm.library(name)) is arm.library(name) and not is_typical(arm.library(name))
+
+
+# changes, via points, a pinned plan ------------------------------------------------------------------------------------
+
+
+def test_undo_goes_back_through_changes_and_redo_forward_again():
+    session = Session(first_wish(arm.library("planar2")))
+    first = session.wish
+    session.change(duration=2.0)
+    session.change(payload=1.0)
+    assert session.undo() and (session.wish.duration, session.wish.payload) == (2.0, 0.0)
+    assert session.undo() and session.wish is first and not session.undo()
+    assert session.redo() and session.redo() and session.wish.payload == 1.0 and not session.redo()
+    session.undo()
+    session.change(duration=3.0)  # what was undone is forgotten then
+    assert not session.redo()
+
+
+def test_one_drag_is_undone_at_once_and_the_next_one_by_itself(monkeypatch):
+    session = Session(first_wish(arm.library("planar2")))
+    now = [100.0]
+    monkeypatch.setattr("armature.web.session.time.monotonic", lambda: now[0])
+    for k in range(10):
+        now[0] += 0.1
+        session.change(duration=1.0 + 0.1 * k)
+    now[0] += 5.0
+    session.change(duration=3.0)
+    session.undo()
+    assert session.wish.duration == 1.9
+    session.undo()
+    assert session.wish.duration == first_wish(arm.library("planar2")).duration
+
+
+def test_undo_brings_back_the_robot_that_was_replaced():
+    session = Session(first_wish(arm.library("planar2")))
+    session.take(arm.library("scara"))
+    assert session.robot.name == "scara" and session.undo() and session.robot.name == "planar2"
+    assert session.plan is None and session.planning
+
+
+def test_via_points_are_added_in_order_of_time_passed_moved_and_deleted(plan):
+    session = Session(first_wish(arm.library("planar2")), plan=plan)
+    T = plan.duration
+    assert session.add_via(0.7 * T) == "" and session.add_via(0.3 * T) == ""
+    early, late = session.wish.via
+    np.testing.assert_allclose(early, plan.trajectory(0.3 * T).q)
+    np.testing.assert_allclose(late, plan.trajectory(0.7 * T).q)
+    assert "already" in session.add_via(0.3 * T)
+    moved = early + [0.1, -0.1]
+    session.change_to(session.wish.moved("via 1", moved), "via 1")
+    found = session.wish.job(40).run()
+    assert found.ok
+    assert np.abs(found.trajectory(np.linspace(0.0, found.duration, 2000)).q - moved).max(axis=-1).min() < 0.01
+    session.change_to(session.wish.without_via("via 1"), "")
+    assert len(session.wish.via) == 1 and np.array_equal(session.wish.via[0], late)
+    session.undo()
+    np.testing.assert_array_equal(session.wish.via[0], moved)
+
+
+def test_hand_at_a_via_point_is_dragged():
+    session = Session(first_wish(arm.library("burgevin")))
+    session.change_to(session.wish.with_via(0, (session.wish.start + session.wish.goal) / 2), "")
+    where = session.where("via 1")
+    assert session.reach("via 1", np.eye(3), where.p + [0.02, 0.01, 0.0]) == ""
+    np.testing.assert_allclose(session.where("via 1").p, where.p + [0.02, 0.01, 0.0], atol=1e-8)
+
+
+def test_pinned_plan_is_compared_number_by_number(plan):
+    session = Session(first_wish(arm.library("planar2")), plan=plan)
+    session.pin()
+    session.plan = replace(first_wish(arm.library("planar2")), duration=2 * plan.duration).job(30).run()
+    text = words.card(session, "")
+    assert "pinned" in text and f"<b>{plan.energy:.4g}</b> J" in text and f"<b>{session.plan.energy:.4g}</b> J" in text
+    assert f"<b>{plan.duration:.4g}</b> s" in text and "+100.0 %" in text
+
+
+def test_nothing_can_be_pinned_before_the_first_plan():
+    with pytest.raises(ArmatureError, match="no motion to pin"):
+        Session(first_wish(arm.library("planar2"))).pin()
+
+
+@pytest.mark.parametrize("name", ["planar2", "six_axis", "scara", "seven_axis"])
+def test_first_move_of_an_unknown_arm_moves_every_joint_and_stays_as_high_as_it_can(name):
+    robot = replace(arm.library(name), name="unknown")
+    wish = first_wish(robot)
+    low, high = ranges(robot)
+    assert np.all(wish.start >= low) and np.all(wish.goal <= high) and np.all(np.abs(wish.goal - wish.start) > 1e-3)
+    if name == "six_axis":  # before, this one began below the floor
+        links = [arm.pose(robot, q, link.name).p[2] for q in (wish.start, wish.goal) for link in robot.links]
+        assert min(links) >= 0.0

@@ -91,7 +91,7 @@ def _wish_of(plan: Any) -> Wish:
 def _task(path: Path) -> Wish:
     from armature.optimize.job_file import load_job
     from armature.optimize.min_time import loose
-    from armature.optimize.task import Move
+    from armature.optimize.task import Move, configuration
 
     job = load_job(path)
     if not isinstance(job.task, Move):
@@ -100,5 +100,7 @@ def _task(path: Path) -> Wish:
     first = first_wish(job.robot)
     T = job.task.duration or first.duration
     bare = not job.task.via and not np.any(ends.v0) and not np.any(ends.v1)
-    given = None if bare else replace(job.task, duration=T, via=job.task.via if job.task.duration else loose(job.task))
+    via = job.task.via if job.task.duration else loose(job.task)
+    vectors = tuple(replace(v, configuration=configuration(job.robot, v.configuration, "via")) for v in via)
+    given = None if bare else replace(job.task, duration=T, via=vectors)
     return Wish(job.robot, ends.q0, ends.q1, T, 0.0, named(job.supply), job.objective, given=given, floor=job.task.floor)

@@ -111,8 +111,11 @@ def _bar(name: str, mine: float, other: float | None, most: float) -> str:
     return f'<div style="margin:4px 0">{line}{wide(mine, colour, 9)}{grey}</div>'
 
 
-def curve(found: Curve | None, least: float | None, plan: Any, wish: Any, address: str) -> str:
-    """Least energy (J) against duration (s). A click asks `address` + "duration/" + the duration there; the plan is marked."""
+CHARTS = {"Currents": graf, "Power": power, "Torque": torque, "Energy": ledger}
+
+
+def curve(found: Curve | None, least: float | None, plan: Any, wish: Any, address: str, pinned: Any = None) -> str:
+    """Least energy (J) against duration (s). A click asks `address` + "duration/" + the duration there; plan and pinned plan are marked."""
     if found is None:
         if wish.way != "free":
             return NOTHING.format("Energy against time is drawn for a free way of the hand.")
@@ -127,6 +130,8 @@ def curve(found: Curve | None, least: float | None, plan: Any, wish: Any, addres
             chart.dot(T, E, COLOURS[0], 2.4)
     if least is not None:
         chart.upright(least, COLOURS[1])
+    if pinned is not None:
+        chart.dot(pinned.duration, pinned.energy, "rgb(204,77,140)", 5)
     if plan is not None and plan.ok:
         chart.dot(plan.duration, plan.energy, COLOURS[1], 5)
     x0, x1, *_ = chart.limits()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +48,33 @@ def joined(parts: Sequence[Shape], tint: Colour | None = None) -> list[Shape]:
         first = np.cumsum([0, *(len(part.vertices) for part in group[:-1])])
         faces = np.concatenate([part.faces + k for part, k in zip(group, first)])
         found.append(Shape(np.concatenate([part.vertices for part in group]), faces, colour))
+    return found
+
+
+def same_shape(a: Robot, b: Robot) -> bool:
+    """Whether two robots look and move alike, whatever their limits and drives are."""
+    seats = [[(j.name, j.kind, j.parent, j.child, j.position, j.rotation, j.axis) for j in robot.joints] for robot in (a, b)]
+    return (a.name, a.links) == (b.name, b.links) and seats[0] == seats[1]
+
+
+def shrunk(parts: dict[str, list[Shape]], factor: float) -> dict[str, list[Shape]]:
+    """The same shapes, each link's made smaller about the middle of its box."""
+    found = {}
+    for name, group in parts.items():
+        if group:
+            every = np.concatenate([part.vertices for part in group])
+            middle = (every.min(axis=0) + every.max(axis=0)) / 2
+            found[name] = [replace(part, vertices=middle + factor * (part.vertices - middle)) for part in group]
+    return found
+
+
+def corners(robot: Robot, parts: dict[str, list[Shape]]) -> dict[int, np.ndarray]:
+    """{index of a link: (8, 3) corners of the box round its shapes, in its frame, m}; its origin where it has none."""
+    found = {}
+    for k, link in enumerate(robot.links):
+        every = np.concatenate([np.zeros((1, 3)), *(part.vertices for part in parts[link.name])])
+        ends = np.stack([every.min(axis=0), every.max(axis=0)])
+        found[k] = np.array([[ends[a, 0], ends[b, 1], ends[c, 2]] for a in (0, 1) for b in (0, 1) for c in (0, 1)])
     return found
 
 
