@@ -292,7 +292,6 @@ def tables() -> Iterator[Case]:
         yield f"times to 1e308 {way}", "a.csv", put(head + b"0,1\n1e300,2\n1e308,3\n"), way
         yield f"positions to 1e308 {way}", "a.csv", put(head + b"0,1\n1,1e300\n2,1e308\n"), way
         yield f"times too near {way}", "a.csv", put(head + b"0,1\n5e-324,2\n1e-323,3\n"), way
-        yield f"brackets {way}", "a.csv", put(b"t" + b"[" * 900 + b",q.a\n0,1\n1,2\n"), way
     deep = b'# {"format": ' + b"[" * 400_000 + b"\nt,q.a\n0,1\n1,2\n"
     yield "deep note", "a.csv", put(deep), "motion"
     yield "times in JSON", "a.json", put(json.dumps({**TRAJECTORY, "t": [0.0, 1e308], "q": [[0.0], [1.0]]}).encode()), "motion"
