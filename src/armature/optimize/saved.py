@@ -31,14 +31,16 @@ from armature.motion.columns import UNITS as MOTION_UNITS
 from armature.motion.columns import from_mapping, to_mapping
 from armature.motion.trajectory import Trajectory
 from armature.nested import json_value
-from armature.optimize.certify import Certificate, Margin
+from armature.optimize.certify import Certificate, Margin, nearest
 from armature.optimize.provenance import plain, provenance
 from armature.optimize.result import Iteration, Status
 from armature.optimize.seal import broken_seal, sealed
 from armature.optimize.solution import Baseline, Diagnosis, Solution
+from armature.robot.cover import with_floor
 from armature.robot.load.dump import SUPPLIES
 from armature.robot.load.yaml import robot_from_yaml
 from armature.robot.model import Robot
+from armature.scene import Floor
 from armature.simulate.ledger import Ledger, ledger
 from armature.text import read_text
 from armature.write import check_target, write_whole
@@ -168,6 +170,7 @@ def _document(plan: Any, origin: dict[str, Any], valid: bool = True) -> dict[str
         "certificate": _certificate(plan.certificate),
         "supply": {"kind": SUPPLIES[type(supply)], **{f.name: plain(getattr(supply, f.name)) for f in fields(supply)}},
         "robot": plan.robot.to_yaml(),
+        "floor": None if plan.robot.floor is None else plan.robot.floor.height,
         "iterations": {f.name: [getattr(i, f.name) for i in plan.iterations] for f in fields(Iteration) if f.name != "note"},
         "baseline": None if base is None else _compared(base),
         "trajectory": to_mapping(plan.trajectory),
@@ -182,7 +185,7 @@ def _compared(base: Baseline) -> dict[str, Any]:
 def _certificate(c: Certificate) -> dict[str, Any]:
     margins = [plain(asdict(m)) for row in c.margins.values() for m in row.values()]
     numbers = {name: plain(getattr(c, name)) for name in ("ok", "found", "tracking_error", "open_loop_error", "energy", "energy_error")}
-    return {**numbers, "notes": list(c.notes), "margins": margins}
+    return {**numbers, "proved": c.proved, "checked": c.checked, "notes": list(c.notes), "margins": margins}
 
 
 def _plan(data: dict[str, Any], path: Path) -> SavedPlan:
@@ -195,8 +198,9 @@ def _plan(data: dict[str, Any], path: Path) -> SavedPlan:
     columns = {name: values for name, values in data["iterations"].items() if name in {f.name for f in fields(Iteration)}}
     if max(len(data["notes"]), len(data["certificate"]["margins"]), *(len(c) for c in columns.values()), 0) > MOST_ENTRIES:
         raise FileError(f"the plan has more than {MOST_ENTRIES} notes, margins or iterations; it is damaged", path)
+    floor = data.get("floor")
     plan = SavedPlan(
-        robot,
+        robot if floor is None else with_floor(robot, Floor(float(floor))),
         read_drives({"supply": supply})[1],
         Status[data["status"]],
         _motion(data["trajectory"], robot, path),
@@ -241,9 +245,9 @@ def _proof(data: dict[str, Any]) -> Certificate:
     for entry in data["margins"]:
         margin = _known(Margin, entry)
         margins.setdefault(margin.joint, {})[margin.limit] = margin
-    worst = min((m for row in margins.values() for m in row.values()), key=lambda m: m.fraction, default=None)
     numbers = {name: float(data[name]) for name in ("tracking_error", "open_loop_error", "energy", "energy_error")}
-    return Certificate(margins, worst, **numbers, notes=tuple(data["notes"]), found=bool(data.get("found", True)))
+    said = {"proved": bool(data.get("proved", False)), "checked": str(data.get("checked", ""))}
+    return Certificate(margins, nearest(margins), **numbers, notes=tuple(data["notes"]), found=bool(data.get("found", True)), **said)
 
 
 def _known(kind: type, data: Mapping[str, Any]) -> Any:

@@ -26,7 +26,7 @@ def sealed(document: Mapping[str, Any]) -> dict[str, str]:
     """{part: SHA-256} of a plan's document: its motion's arrays, robot, supply and figures, and the certificate with all of them."""
     found = {
         "motion": _motion(document["trajectory"]),
-        "robot": _digest(document["robot"]),
+        "robot": _digest([document["robot"], document.get("floor")]),
         "supply": _digest(document["supply"]),
         "figures": _digest({name: document[name] for name in FIGURES}),
     }

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from armature.errors import ArmatureError
+from armature.optimize.floor import as_floor
 from armature.robot.library import library
 from armature.robot.model import Robot
 from armature.web import pictures
@@ -73,6 +74,7 @@ class Desk:
             "way": lambda: self._wish(way=WAYS[value]),
             "theme": lambda: self._theme(value == "dark"),
             "payload": lambda: self._wish(payload=float(value)),
+            "floor": lambda: self._floor(str(value)),
             "supply": lambda: self._wish(supply=SUPPLIES.get(value, self.session.own_supply)),
             "remedy": self._help,
             "play": self._toggle,
@@ -102,6 +104,15 @@ class Desk:
         q = np.array(getattr(self.session.wish, which))
         q[k] = value
         self._wish(**{which: q})
+
+    def _floor(self, text: str) -> None:
+        try:
+            floor = as_floor(text.strip() or "auto")
+        except ArmatureError as error:
+            self.session.problem = str(error)
+            return self._show_card()
+        self._scene.floor(floor if isinstance(floor, float) else 0.0)
+        self._wish(floor=floor)
 
     def _wish(self, **values: Any) -> None:
         if self.session.change(**values):
