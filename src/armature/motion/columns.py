@@ -83,8 +83,11 @@ def _rates(t: np.ndarray, x: np.ndarray, ends: str, orders: int) -> list[np.ndar
     from scipy.interpolate import CubicSpline
 
     with np.errstate(all="ignore"):  # what overflows is refused here
-        curves = [CubicSpline(t, column, bc_type=ends) for column in np.atleast_2d(x.T)]
-        found = [np.column_stack([c(t, k + 1) for c in curves]) for k in range(orders)]
+        try:
+            curves = [CubicSpline(t, column, bc_type=ends) for column in np.atleast_2d(x.T)]
+            found = [np.column_stack([c(t, k + 1) for c in curves]) for k in range(orders)]
+        except (ValueError, np.linalg.LinAlgError) as e:
+            raise ArgumentError(f"no velocities can be found from the positions ({e}); check times and their unit") from None
     if not all(np.all(np.isfinite(rate)) for rate in found):
         raise ArgumentError("the times are too near to each other for velocities to be finite; check their unit")
     return found

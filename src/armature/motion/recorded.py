@@ -249,7 +249,11 @@ def _smooth(t: np.ndarray, q: np.ndarray, names: tuple[str, ...], noise: float |
     """A twice differentiable motion through or near the samples."""
     if noise is not None and not (np.isfinite(noise) and noise >= 0):
         raise ArgumentError(f"noise = {noise} must be a number ≥ 0, in rad or m")
-    curves = [_curve(t, column, noise) for column in q.T]
+    with np.errstate(all="ignore"):  # what overflows is refused below
+        try:
+            curves = [_curve(t, column, noise) for column in q.T]
+        except (ValueError, np.linalg.LinAlgError) as e:
+            raise FileError(f"no smooth motion can be found through the samples ({e}); check times and their unit", path) from None
     knots = _knots(t)
     value = lambda order: np.column_stack([c.derivative(order)(knots) if order else c(knots) for c in curves])
     with np.errstate(all="ignore"):  # what overflows is refused here

@@ -15,7 +15,7 @@ from armature.text import read_text
 FIELDS = {"positions": "q", "velocities": "v", "accelerations": "a", "effort": "tau"}
 NANO = 1_000_000_000
 MOST_MESSAGE = 32 * 2**20  # bytes of a message in YAML
-MOST_VALUES = 1_500_000
+MOST_VALUES = 600_000
 
 
 def to_yaml(trajectory: Trajectory) -> str:
