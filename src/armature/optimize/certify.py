@@ -21,13 +21,14 @@ from armature.optimize.certificate.margins import FINER as FINER
 from armature.optimize.certificate.margins import MEANS as MEANS
 from armature.optimize.certificate.margins import exceeded_in_steps as exceeded_in_steps
 from armature.optimize.certificate.margins import fine_times as fine_times
+from armature.optimize.certificate.margins import floor_margins, proved_margins
 from armature.optimize.certificate.margins import margins as margins
-from armature.optimize.certificate.margins import proved_margins
 from armature.optimize.certificate.margins import torque_margins as torque_margins
 from armature.optimize.certificate.margins import worst_margin as worst_margin
 from armature.optimize.certificate.prove import Proof
 from armature.optimize.certificate.rows import ALLOWED, Margin, Source
 from armature.optimize.certificate.rows import left as left
+from armature.optimize.clearance import proved_heights
 from armature.optimize.replay import LAW, Run, replay
 from armature.robot.model import Robot
 from armature.simulate.ledger import ledger, motion_steps
@@ -49,7 +50,8 @@ class Certificate:
     joint that creeps below 1e-4 rad/s takes is a matter of its law.
     proved: limits are proved to be kept at every instant, or exceeded at one that the margins name; else `checked` says what is open.
     notes: what happened on the way, e.g. that the plan was refined.  found: false for the best try of a search that found no plan: such a
-    motion need not arrive, and is never certified.
+    motion need not arrive, and is never certified.  invalid: why a certificate from a file does not hold for the motion beside it; empty
+    where it does.
     """
 
     margins: Mapping[str, Mapping[str, Margin]]
@@ -62,6 +64,7 @@ class Certificate:
     found: bool = True
     proved: bool = False
     checked: str = ""
+    invalid: str = ""
 
     @property
     def within_limits(self) -> bool:
@@ -71,10 +74,11 @@ class Certificate:
     @property
     def ok(self) -> bool:
         """It is a plan, limits hold, the simulated mechanism follows, and its energy is the plan's."""
-        return self.found and self.within_limits and self.tracking_error <= TRACKING and self.energy_error <= ENERGY
+        return self.found and not self.invalid and self.within_limits and self.tracking_error <= TRACKING and self.energy_error <= ENERGY
 
     def __str__(self) -> str:
         verdict = "passed" if self.ok else "NOT passed" if self.found else "NOT passed: the search found no plan, this is its best try"
+        verdict = f"NOT valid: {self.invalid}" if self.invalid else verdict
         lines = [f"certificate: {verdict}"]
         if self.worst is not None:
             lines.append(f"  nearest limit   {self.worst} ({left(self.worst)})")
@@ -95,6 +99,8 @@ def certify(
     targets: where it has to be, and how fast, at which times.  rows: further limits (optimize/certificate/rows.py).
     """
     found, proof = proved_margins(robot, trajectory, rows)
+    for margin in floor_margins(proved_heights(robot, trajectory, fine_times(trajectory))):
+        found.setdefault(margin.joint, {})[margin.limit] = margin
     for margin in arrival(robot, trajectory, targets):
         found.setdefault(margin.joint, {})[margin.limit] = margin
     served = replay(robot, trajectory, servo_rate(trajectory))

@@ -12,6 +12,7 @@ from armature.motion.trajectory import Trajectory
 from armature.optimize.certificate.arrival import Target
 from armature.optimize.certify import Certificate, certify
 from armature.optimize.result import Result, Status
+from armature.optimize.self_collision import self_collisions
 from armature.robot.model import Robot
 from armature.simulate.ledger import Ledger, ledger
 
@@ -145,7 +146,9 @@ class Solution:
     @cached_property
     def certificate(self) -> Certificate:
         """The proof: limits at every instant, arrival, the motion simulated under its currents. Computed when first asked for."""
-        return replace(certify(self.robot, self.trajectory, self.supply, self.notes, self.targets), found=self.ok)
+        said = [self.robot.floor.words] if self.robot.floor is not None else []
+        said += [str(touch) for touch in self_collisions(self.robot, self.trajectory)[:1]] if self.ok else []
+        return replace(certify(self.robot, self.trajectory, self.supply, (*self.notes, *said), self.targets), found=self.ok)
 
     def report(self, path: Any, **options: Any) -> Any:
         """Write a page (HTML, PDF or PNG by the ending) with the figures of this plan; returns its path. options: `plot.write_report`'s."""

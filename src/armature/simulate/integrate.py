@@ -22,6 +22,7 @@ from armature.simulate.result import Event, Status
 
 ADAPTIVE = {"dop853": DOP853, "radau": Radau, "bdf": BDF}
 FIXED = ("rk4", "semi-implicit")
+MOST_STEPS = 500_000  # of one run
 RUNAWAY = 1e100  # states beyond which a motion counts as diverged
 SHRUNK = 0.1  # of the usual step: what such a step is near a singular position
 USUAL = 8  # steps whose largest is the usual one
@@ -100,6 +101,14 @@ def integrate(system: System, q0: np.ndarray, v0: np.ndarray, duration: float, s
     return run.result()
 
 
+def whole_steps(duration: float, step: float) -> int:
+    """How many fixed steps (s) make a duration (s); an ArgumentError where they are more than are taken."""
+    if not duration / step <= 20 * MOST_STEPS:
+        what = f"{duration:g} s in steps of {step:g} s are more than {20 * MOST_STEPS} steps"
+        raise ArgumentError(f"{what}; give longer steps, or less time")
+    return max(1, round(duration / step))
+
+
 class _Diverged(Exception):
     """The state or its rates are no longer finite."""
 
@@ -173,6 +182,9 @@ class _Run:
         bold = False
         while solver.status == "running":
             before = solver.t, solver.y
+            if len(self.t) > MOST_STEPS:
+                self.status = Status.STEPS
+                return
             solver.step()
             usual = max(sizes[-USUAL:], default=0.0)
             part = (solver.t - before[0]) / usual if usual and solver.t < end and not bold else 1.0
@@ -261,7 +273,7 @@ class _Run:
     def fixed(self, y: np.ndarray, progress: Progress) -> None:
         """Whole steps; the duration is rounded to them."""
         h = float(self.settings.step or 0.0)
-        steps = max(1, round(self.duration / h))
+        steps = whole_steps(self.duration, h)
         advance = self._rk4 if self.settings.method == "rk4" else self._semi_implicit
         self.keep(0.0, y)
         for k in range(steps):

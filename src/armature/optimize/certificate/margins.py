@@ -13,9 +13,11 @@ from armature.motion.trajectory import Trajectory
 from armature.optimize.certificate.drives import DriveRows, State
 from armature.optimize.certificate.prove import Proof, prove
 from armature.optimize.certificate.rows import Label, Margin, Source, scaled
+from armature.optimize.clearance import UNIT, Height, sampled_heights
 from armature.robot.bounds import Bounds
 from armature.robot.model import Robot
 from armature.robot.unit import unit_of
+from armature.scene.floor import LIMIT
 from armature.simulate.flows import drives_at
 from armature.simulate.pieces import ASIDE as SIDE
 from armature.simulate.pieces import Pieces, Points, pieces
@@ -42,8 +44,13 @@ def margins(robot: Robot, trajectory: Trajectory, finer: int = FINER) -> dict[st
     cut = pieces(robot, trajectory)
     rows = DriveRows(robot, cut)
     state = rows.state(cut.points(finer))
-    found = [*_exact(rows, cut), *rows.table(state).margins(state.points.t), *_overall(rows, cut, state)]
-    return _by_joint(found)
+    heights = floor_margins(sampled_heights(robot, state.points.t, state.points.q))
+    return _by_joint([*_exact(rows, cut), *rows.table(state).margins(state.points.t), *_overall(rows, cut, state), *heights])
+
+
+def floor_margins(heights: list[Height]) -> list[Margin]:
+    """Heights of links above the floor as margins."""
+    return [Margin(h.link, LIMIT, h.height / UNIT, h.time, h.height, 0.0, "m") for h in heights]
 
 
 def _by_joint(found: Iterable[Margin]) -> dict[str, dict[str, Margin]]:
