@@ -34,6 +34,7 @@ def test_a_path_ends_at_the_duration_asked_for():
     task = arm.FollowPath(arm.joint_path([[0.0, 0.5], [0.3, 0.9], [0.8, 1.2]]), duration=1.3)
     plan = arm.minimize_energy(ROBOT, task)
     assert plan.ok and plan.trajectory.t[-1] == 1.3
+    assert plan.certificate.ok and "distance from the path's end" in plan.certificate.margins["elbow"]
 
 
 def test_the_end_is_reached_where_a_motion_does_not_begin_at_zero():

@@ -27,6 +27,7 @@ from armature.optimize.along_path import (
     steps_along,
     timing_of,
 )
+from armature.optimize.certificate.arrival import Target
 from armature.optimize.certify import FINER, worst_margin
 from armature.optimize.fastest import duration_of, fastest, straight_rows
 from armature.optimize.follow_path import FollowPath
@@ -85,8 +86,14 @@ def plan_path(
     status = Status.INFEASIBLE if result.ok and diagnosis is not None else result.status
     return Solution(
         robot, search.supply, status, drive_signals(robot, motion), lambda: search.baseline(steps, motion.duration), None,
-        result, diagnosis, tuple(notes), time.perf_counter() - begin,
+        result, diagnosis, tuple(notes), time.perf_counter() - begin, ends_of(search.curve, motion),
     )  # fmt: skip
+
+
+def ends_of(curve: Curve, motion: Trajectory) -> tuple[Target, ...]:
+    """Both ends of a path, at the times at which a motion has to be there."""
+    first, last = curve(np.array([0.0, 1.0]))[0]
+    return Target("path's beginning", float(motion.t[0]), first), Target("path's end", float(motion.t[-1]), last)
 
 
 def quickest(robot: Robot, task: FollowPath, supply: Any = None, knots: int = 100) -> Timing | None:

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.integrate import BDF, DOP853, OdeSolution, Radau
 from scipy.optimize import brentq
 
-from armature.errors import ArgumentError
+from armature.errors import ArgumentError, RobotError
 from armature.simulate.progress import Progress
 from armature.simulate.result import Event, Status
 
@@ -24,11 +24,13 @@ ADAPTIVE = {"dop853": DOP853, "radau": Radau, "bdf": BDF}
 FIXED = ("rk4", "semi-implicit")
 MOST_STEPS = 500_000  # of one run
 RUNAWAY = 1e100  # states beyond which a motion counts as diverged
-SHRUNK = 0.1  # of the usual step: so much smaller ones are looked at for singular positions
+SHRUNK = 0.1  # of the usual step: what such a step is near a singular position
 USUAL = 8  # steps whose largest is the usual one
 STEPS_OVER = (0.4, 0.55, 0.7, 0.85, 1.0, 1.15, 1.3, 1.6)  # of the usual step, tried to step over a singular position
 NEAR = 0.2  # of the rank margin at the start: a position where it is smaller is nearly singular
-MIDST = 0.03  # likewise: a step must not end there
+MIDST = 0.03  # likewise: a step should not end there
+BEYOND = 0.06  # likewise: where a step over a singular position has to end
+SMALLER = 0.5  # of the usual step: smaller ones are looked at for singular positions
 
 
 class System(Protocol):
@@ -123,7 +125,6 @@ class _Run:
         self.events: list[Event] = []
         self.drift, self.evaluations, self.status = 0.0, 0, Status.COMPLETE
         self.over: Any = None  # the dense output of a step over a singular position
-        self.crossed = 0
 
     def f(self, t: float, y: np.ndarray) -> np.ndarray:
         """ẏ = (q̇, q̈, power); not a number where the state has run away, so that no controller has to answer there."""
@@ -179,6 +180,7 @@ class _Run:
         more = {} if s.method == "dop853" else {"jac": self.jacobian}
         solver = ADAPTIVE[s.method](self.f, start, y, end, rtol=s.rtol, atol=s.atol, max_step=s.max_step, **more)
         sizes: list[float] = []
+        bold = False
         while solver.status == "running":
             before = solver.t, solver.y
             if len(self.t) > MOST_STEPS:
@@ -186,8 +188,10 @@ class _Run:
                 return
             solver.step()
             usual = max(sizes[-USUAL:], default=0.0)
-            near = self._singular(solver.t, solver.y) if usual and solver.t < end else 1.0
-            if near < MIDST or (near < NEAR and solver.t - before[0] < SHRUNK * usual):
+            part = (solver.t - before[0]) / usual if usual and solver.t < end and not bold else 1.0
+            near = self._singular(solver.t, solver.y) if part < SMALLER else 1.0
+            bold = near < MIDST or (near < NEAR and part < SHRUNK)  # never twice in a row
+            if bold:
                 solver = self._stepped_over(solver, before, min(usual, end - before[0]), end, more)
             sizes.append(solver.t - before[0])
             if solver.status == "failed" or not np.max(np.abs(solver.y)) < RUNAWAY:
@@ -224,18 +228,27 @@ class _Run:
             t = min(before[0] + part * usual, end)
             bold = type(solver)(self.f, *before, t, rtol=1.0, atol=1e100, first_step=t - before[0], **more)
             bold.step()
-            if bold.status != "failed" and np.all(np.isfinite(bold.y)):
-                y = self.corrected(t, bold.y)
+            y = self._landed(t, bold.y) if bold.status != "failed" else None
+            if y is not None:
                 gained = self.system.energy(*self.split(y)) - self.system.energy(*self.split(before[1]))  # pyright: ignore
                 tried.append((abs(gained - (y[-1] - before[1][-1])), t, y, bold))
         if not tried:
             return solver
         _, t, y, bold = min(tried, key=lambda x: x[0])
         self.over = bold.dense_output()
-        self.crossed += 1
         if t >= end:
             return bold
         return type(solver)(self.f, t, y, end, rtol=s.rtol, atol=s.atol, max_step=s.max_step, first_step=min(usual, end - t), **more)
+
+    def _landed(self, t: float, y: np.ndarray) -> np.ndarray | None:
+        """The state after a step over a singular position, on the constraints; None where it is still near one, or far from any."""
+        if not np.all(np.isfinite(y)) or self._singular(t, y) < BEYOND:
+            return None
+        try:
+            q, v, _ = self.system.project(t, *self.split(y))
+        except RobotError:  # a stage of the step met the singular position
+            return None
+        return np.concatenate([q, v, y[-1:]])
 
     def _events(self, before: tuple, after: tuple, piece: Callable[[float], np.ndarray]) -> float | None:
         """Note the zero crossings within a step; the time of the first terminal one, if any."""
