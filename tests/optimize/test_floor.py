@@ -157,7 +157,7 @@ def test_links_that_run_into_each_other_are_warned_of():
     t = np.linspace(0.0, 1.0, 21)
     q = np.zeros((21, 6))
     q[:, 1], q[:, 2] = -1.2, 2.75 * np.sin(np.pi * t)  # the forearm folds back into the base and out again
-    motion = Trajectory(t, q, np.gradient(q, t, axis=0), np.zeros_like(q), robot.joint_names)
+    motion = Trajectory(t, q, np.asarray(np.gradient(q, t, axis=0)), np.zeros_like(q), robot.joint_names)
     found = self_collisions(robot, motion)
     assert found and found[0].depth > 0.0 and 0.2 < found[0].time < 0.8 and "self-collision" in str(found[0])
     still = Trajectory(t, 0 * q, 0 * q, 0 * q, robot.joint_names)

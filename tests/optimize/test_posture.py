@@ -74,6 +74,17 @@ def test_moves_and_task_files_take_poses_postures_tools_and_payloads(tmp_path):
         f"goal: {{position: {OTHER.tolist()}, rpy: [-90 deg, 0, 0], posture: elbow up}}}}\n"
     )
     job = load_job(tmp_path / "task.yaml")
+    assert isinstance(job.task, arm.Move)
     assert job.robot.tip == "tcp" and job.task.floor == 0.0 and job.robot.link("tcp").inertia[0] == pytest.approx(0.01)
     assert arm.pose(job.robot, job.task.goal, "tcp").p == pytest.approx(OTHER, abs=1e-8)
     assert elbow_height(job.robot, np.asarray(job.task.goal)) > 0
+
+
+def test_elbows_of_a_scara_are_to_the_left_or_right_as_seen_from_above():
+    robot = arm.library("scara")
+    link = robot.link_names[-1]
+    for side, sign in (("left", -1.0), ("right", 1.0)):  # an elbow that bends the hand to the left lies to the right
+        q = np.array([0.4, sign * 0.8, 0.05, 0.2])
+        assert features(robot, q, link) == {"elbow": side}
+        found = in_posture(robot, arm.pose(robot, q, link), link, -q, f"elbow {side}")
+        assert found[:2] == pytest.approx(q[:2], abs=1e-8)

@@ -20,6 +20,7 @@ from armature.robot.model import Robot
 
 START = "as the start"
 MOST = 64  # configurations of a pose that are looked at
+UPRIGHT = 0.999  # cosine of an axis that counts as vertical
 STRAIGHT = 1e-6  # m: an elbow that is nearer to the line from shoulder to wrist is neither up nor down
 CHOICES = {"elbow": ("up", "down", "left", "right"), "wrist": ("flipped", "not flipped"), "shoulder": ("front", "back")}
 
@@ -42,8 +43,9 @@ def in_posture(
     wanted = _wanted(robot, posture, link, start)
     fitting = [q for q in known if all(features(robot, q, link).get(key) in values for key, values in wanted.items())]
     if not fitting:
-        there = sorted({described(robot, q, link) for q in known})
-        raise ArgumentError(f"the pose is not reached with {_words(wanted)}; it is with {'; '.join(there)}")
+        there = sorted({described(robot, q, link) for q in known} - {""})
+        instead = f"it is with {'; '.join(there)}" if there else "postures of this arm have no names: give a configuration near it"
+        raise ArgumentError(f"the pose is not reached with {_words(wanted)}; {instead}")
     ranked = fitting if start is None else sorted(fitting, key=lambda q: distance(robot, q, start))
     kept = floor_under(robot, floor, start)
     above = ranked if kept is None else [q for q in ranked if lowest(robot, kept, q)[1] >= -TOUCH]
@@ -108,21 +110,26 @@ def features(robot: Robot, q: np.ndarray, link: str) -> dict[str, str]:
     if len(axes) < 3:
         return {}
     wrist = places[-2] if len(axes) > 4 else places[-1]
-    found = _elbow(axes, places[1], places[2 : (-2 if len(axes) > 4 else -1)], wrist)
+    flat = min(abs(axes[0][2]), abs(axes[1][2])) > UPRIGHT  # as in a SCARA, the shoulder is the first joint
+    first, last = (0 if flat else 1), (-2 if len(axes) > 4 else -1)
+    found = _elbow(places[first], places[first + 1 : last], wrist, flat)
     if len(axes) >= 6:
         found["wrist"] = "flipped" if np.cross(axes[-3], axes[-1]) @ axes[-2] < 0.0 else "not flipped"
         found["shoulder"] = "front" if _forward(axes, places, wrist) * _at_zero(robot, link) >= 0.0 else "back"
     return found
 
 
-def _elbow(axes: list[np.ndarray], shoulder: np.ndarray, between: list[np.ndarray], wrist: np.ndarray) -> dict[str, str]:
+def _elbow(shoulder: np.ndarray, between: list[np.ndarray], wrist: np.ndarray, flat: bool) -> dict[str, str]:
+    """Where the elbow is, of a line from shoulder to wrist. flat: seen from above, to its left or right."""
+    seen = np.array([1.0, 1.0, 0.0 if flat else 1.0])
+    shoulder, between, wrist = seen * shoulder, [seen * p for p in between], seen * wrist
     line = wrist - shoulder
     along = line / max(float(np.linalg.norm(line)), 1e-12)
     off = [(p - shoulder) - along * float((p - shoulder) @ along) for p in between]
     elbow = max(off, key=lambda d: float(np.linalg.norm(d)), default=np.zeros(3))
     if np.linalg.norm(elbow) < STRAIGHT:
         return {}
-    if min(abs(axes[0][2]), abs(axes[1][2])) > 0.999:
+    if flat:
         return {"elbow": "left" if np.cross(along, elbow)[2] > 0.0 else "right"}
     return {"elbow": "up" if elbow[2] >= 0.0 else "down"}
 
@@ -151,8 +158,8 @@ def _joints(robot: Robot, q: np.ndarray, link: str) -> tuple[list[np.ndarray], l
 
 
 def described(robot: Robot, q: np.ndarray, link: str) -> str:
-    """The posture of a configuration in words."""
-    return ", ".join(f"{key} {value}" for key, value in features(robot, q, link).items()) or "no posture that has a name"
+    """The posture of a configuration in words; empty for arms whose postures have no names."""
+    return ", ".join(f"{key} {value}" for key, value in features(robot, q, link).items())
 
 
 def _words(wanted: Mapping[str, Sequence[str]]) -> str:

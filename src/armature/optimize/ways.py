@@ -198,7 +198,7 @@ def postures(robot: Robot, task: Move, link: str | None) -> list[tuple[np.ndarra
     if len(found) == 0:
         place = ", ".join(f"{x:.4g}" for x in pose(robot, found.nearest, link).p)
         raise ArgumentError(f"the goal cannot be reached by {link!r}: {found.message}; the nearest place that it reaches is ({place}) m")
-    names = [posture_words(robot, q, link) for q in found]
+    names = [posture_words(robot, q, link) or f"posture {k}" for k, q in enumerate(found, start=1)]
     several = [names[:k].count(name) + 1 if names.count(name) > 1 else 0 for k, name in enumerate(names)]
     return [(np.asarray(q, dtype=float), f"{name} ({k})" if k else name) for q, name, k in zip(found, names, several)]
 

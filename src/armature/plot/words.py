@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from armature.scene.floor import LIMIT
+
 
 def headline(plan: Any) -> str:
     """The one line that matters."""
@@ -34,7 +36,19 @@ def summary(plan: Any) -> list[str]:
     if plan.baseline is not None:
         book, note = plan.baseline.ledger, f" ({plan.baseline.note})" if plan.baseline.note else ""
         lines.append(f"{the(plan.baseline.name).capitalize()}{note} draws {book.energy:.4g} J and turns {book.losses:.4g} J into heat.")
-    return [*lines, proof(plan.certificate)]
+    return [*lines, proof(plan.certificate), *surroundings(plan)]
+
+
+def surroundings(plan: Any) -> list[str]:
+    """How near the plan comes to its floor, and whether links may touch each other."""
+    heights = [m for row in plan.certificate.margins.values() for m in row.values() if m.limit == LIMIT]
+    warned = [f"{note[0].upper()}{note[1:]}." for note in plan.certificate.notes if note.startswith("self-collision")]
+    low = min(heights, key=lambda m: m.value, default=None)
+    if low is None:
+        return ["No floor was kept.", *warned]
+    z = "" if plan.robot.floor is None else f" at z = {plan.robot.floor.height:.4g} m"
+    lowest = f"{low.joint} comes lowest, {max(0.0, 1e3 * low.value):.0f} mm above it at {low.time:.3g} s"
+    return [f"All links stay above the floor{z}; {lowest}.", *warned]
 
 
 def certificate(plan: Any) -> str:
