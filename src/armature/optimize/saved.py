@@ -271,7 +271,7 @@ def _of_kind(x: Any, kind: str, name: str) -> Any:
     fits = (x is None and "None" in kind) or isinstance(x, {"str": str, "bool": bool}.get(kind.partition(" ")[0], int | float))
     if not fits or (isinstance(x, bool) and "bool" not in kind):
         raise TypeError(f"{name} = {x!r:.60} is not of the kind {kind}")
-    return float(x) if kind.startswith("float") and x is not None else x
+    return float(x) if kind.startswith("float") and isinstance(x, int | float) else x
 
 
 # files --------------------------------------------------------------------------------------------------------------------
