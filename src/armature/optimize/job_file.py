@@ -147,7 +147,7 @@ class _Maker:
     def _loaded(self, robot: Robot, payload: PayloadPart | float | None) -> Robot:
         if payload is None:
             return robot
-        given = payload if isinstance(payload, PayloadPart) else PayloadPart(mass=payload)
+        given = payload if isinstance(payload, PayloadPart) else PayloadPart(mass=payload, inertia=None)
         return robot.with_payload(given.mass, given.at, given.link, given.inertia) if given.mass or given.link else robot
 
     # --- the task -------------------------------------------------------------------------------------------------------
