@@ -9,6 +9,7 @@ from typing import Any
 
 from armature.motion.trajectory import Trajectory
 from armature.optimize.answer import check_search, check_task, solution
+from armature.optimize.baseline import baseline
 from armature.optimize.carry import Known
 from armature.optimize.conclude import Watch, concluded
 from armature.optimize.driven import Weights
@@ -24,6 +25,7 @@ from armature.optimize.move import MoveProblem
 from armature.optimize.passing import plan_passing
 from armature.optimize.plan import EXACT, Planner
 from armature.optimize.refine import FINEST
+from armature.optimize.smoothness import smoothed
 from armature.optimize.solution import Solution
 from armature.optimize.task import Move
 from armature.robot.model import Robot
@@ -72,7 +74,10 @@ def minimize_energy(
     search = lambda: plan_passing(planner, problem) if known is None else planner.plan(problem, known)
     best, notes, diagnosis = concluded(planner, watch, search)
     notes = [*notes, *filter(None, [advice(best, search_on)])] if best.ok else notes
-    found = solution(best, diagnosis, notes, time.perf_counter() - begin)
+    compare = baseline(best.problem, best.motion.duration) if best.ok and diagnosis is None and task.smoothness else None
+    if compare is not None:
+        best = smoothed(replace(planner, callback=callback, budget=None, met=None), best, task.smoothness, compare.ledger.energy)
+    found = solution(best, diagnosis, notes, time.perf_counter() - begin, compare)
     refused = not found.ok and not watch.possible
     if refused or search_on is False or not narrow_corners(best) or planner.late or (found.ok and found.certificate.ok):
         return found

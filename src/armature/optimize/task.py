@@ -14,6 +14,7 @@ from armature.optimize.closure import closure
 from armature.robot.model import Robot
 
 STEPS = 32  # of the way along which loops are followed to a goal
+SMOOTHNESS = 0.1  # of a move that gives none: 95 % of the saving are kept
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,8 @@ class Move:
     duration: s; None where it is to be found.
     via: configurations to pass on the way, in order, as (n,) arrays or `Via` objects.
     start_velocity, goal_velocity: (n,), or {joint name: value} with 0 for the others; rest by default.
+    smoothness: 0 … 1, how much of the saving against the baseline may be given up for less jerk; a least-energy plan keeps the part
+    1 − smoothness/2 of it. 0: energy alone.  0.1, the default: the smoothest motion that keeps 95 %.  1: that keeps half of it.
     """
 
     start: Any
@@ -47,9 +50,11 @@ class Move:
     via: Any = ()
     start_velocity: Any = 0.0
     goal_velocity: Any = 0.0
+    smoothness: float = SMOOTHNESS
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "duration", _seconds(self.duration, "duration", "leave it out to have it found"))
+        object.__setattr__(self, "smoothness", _part(self.smoothness, "smoothness"))
         stops = _stops(self.via)
         object.__setattr__(self, "via", stops)
         given = [v.at for v in stops if v.at is not None]
@@ -81,6 +86,17 @@ def _seconds(value: Any, what: str, otherwise: str) -> float | None:
         number = np.nan
     if number is not None and not (np.isfinite(number) and number > 0):
         raise ArgumentError(f"{what} = {value!r} must be a positive number, s; {otherwise}")
+    return number
+
+
+def _part(value: Any, what: str) -> float:
+    """A number from 0 to 1."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = np.nan
+    if not 0.0 <= number <= 1.0:
+        raise ArgumentError(f"{what} = {value!r} must be a number from 0 (least energy) to 1; {SMOOTHNESS} is usual")
     return number
 
 
