@@ -24,7 +24,7 @@ def curve(
     limits: Path | None = LIMITS,
     hold: str | None = HOLD,
     supply: str | None = SUPPLY,
-    knots: int = typer.Option(50, help="steps in time", min=4, max=20000),
+    knots: int = typer.Option(100, help="steps in time", min=4, max=20000),
     save: Path | None = typer.Option(None, help="write the table (.csv) or the picture (.png, .svg, .pdf)", show_default=False),
     picture: Path | None = typer.Option(None, help="write the picture too: .png, .svg or .pdf", show_default=False),
 ) -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from armature.cli.inputs import DRIVES, HOLD, LIMITS, MOTION_FILES, PAYLOAD, SUPPLY, find_robot
-from armature.cli.move import DURATION, GOAL, TASK, VIA, find_job
+from armature.cli.move import DURATION, GOAL, SMOOTHNESS, TASK, VIA, find_job
 from armature.cli.output import FAILED, INTERRUPTED, OK, Progress, answer, say
 from armature.errors import ArgumentError, FileError
 
@@ -35,6 +35,7 @@ def plan(
     hold: str | None = HOLD,
     supply: str | None = SUPPLY,
     knots: int | None = typer.Option(None, help="steps in time, 100 by default", show_default=False, min=4, max=20000),
+    smoothness: float | None = SMOOTHNESS,
     deadline: float | None = typer.Option(None, help="seconds after which the best so far is taken", show_default=False, min=0.01),
     thorough: bool | None = typer.Option(
         None, "--thorough/--quick", help="search on where dry friction may hold joints, ten times as long; by default where it may save 2 %"
@@ -49,8 +50,8 @@ def plan(
     if start is not None and goal is None and Path(start).suffix.lower() in MOTION_FILES:
         if via:
             raise ArgumentError("--via: a recorded motion has its own way; give --from and --to configurations to plan one by via points")
-        return _recorded(find_robot(task, **given), Path(start), supply, knots, save, report)
-    job = find_job(task, start, goal, via, duration, given, objective=objective, supply=supply, knots=knots)
+        return _recorded(find_robot(task, **given), Path(start), supply, knots, save, report, smoothness)
+    job = find_job(task, start, goal, via, duration, given, smoothness=smoothness, objective=objective, supply=supply, knots=knots)
     job = replace(job, thorough=thorough)
     with Progress(f"planning {job.name or job.robot.name}") as progress:
         solution = job.run(callback=progress, deadline=deadline)
@@ -110,7 +111,10 @@ def _report(solution: Any, report: Path) -> Any:
         raise FileError(f"the page cannot be written ({error.strerror}); choose another place", report) from None
 
 
-def _recorded(robot: Any, path: Path, supply: str | None, knots: int | None, save: Path | None, report: Path | None) -> int:
+def _recorded(
+    robot: Any, path: Path, supply: str | None, knots: int | None, save: Path | None, report: Path | None,
+    smoothness: float | None = None,
+) -> int:  # fmt: skip
     """What a recorded motion costs, and what the least would be."""
     from armature.motion.recorded import load_recorded
     from armature.optimize.job import Job
@@ -118,8 +122,9 @@ def _recorded(robot: Any, path: Path, supply: str | None, knots: int | None, sav
     from armature.optimize.task import Move
 
     motion = load_recorded(path, robot) if path.suffix.lower() == ".csv" else _motion(path, robot)
+    given = {} if smoothness is None else {"smoothness": smoothness}
     with Progress(f"planning {robot.name}") as progress:
-        found = recorded_cost(robot, motion, supply, knots or 100, callback=progress)
+        found = recorded_cost(robot, motion, supply, knots or 100, callback=progress, **given)
     say(found)
     _say_certificate(found.plan)
     job = Job(robot, Move(motion.q[0], motion.q[-1], motion.duration), supply=supply, knots=knots or 100)

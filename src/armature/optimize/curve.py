@@ -16,9 +16,13 @@ import numpy as np
 from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
 from armature.optimize.answer import check_search, check_task
+from armature.optimize.baseline import baseline
+from armature.optimize.certify import ALLOWED
 from armature.optimize.loop_move import move_problem
 from armature.optimize.min_time import short, stays
+from armature.optimize.plan import Attempt
 from armature.optimize.quick_time import shortest
+from armature.optimize.smoothness import Smoother
 from armature.optimize.sweep import Sweep
 from armature.optimize.task import Move
 from armature.robot.model import Robot
@@ -73,7 +77,7 @@ def energy_time_curve(
     task: Move,
     durations: Sequence[float] | None = None,
     supply: Any = None,
-    knots: int = 50,
+    knots: int = 100,
     refine: bool = True,
     callback: Callable | None = None,
 ) -> Curve:
@@ -92,6 +96,8 @@ def energy_time_curve(
     T = checked(default_durations(robot, task, supply) if durations is None else durations)
     sweep = Sweep(move_problem(robot, task, supply, knots), callback)
     best = sweep.both_ways(T)
+    if task.smoothness:
+        best = smooth_all(sweep, best, task.smoothness)
     minima = sweep.minima(T, best) if refine else []
     energies = np.array([a.value if a else np.nan for a in best])
     losses = np.array([a.losses if a else np.nan for a in best])
@@ -99,6 +105,13 @@ def energy_time_curve(
     resonance = spacing([t for t, _ in minima])
     advice = advise(T, energies, minima, resonance)
     return Curve(T, energies, losses, motions, tuple(minima), resonance, advice, time.perf_counter() - begin)
+
+
+def smooth_all(sweep: Sweep, best: list[Attempt | None], smoothness: float) -> list[Attempt | None]:
+    """The motions made as smooth as plans of the same duration are (smoothness.py), each from its neighbour's weight."""
+    smoother = Smoother(sweep.planner, smoothness, lambda attempt: sweep.room(attempt) >= -ALLOWED)
+    cost = lambda attempt: baseline(attempt.problem, attempt.motion.duration).ledger.energy
+    return [attempt and smoother(attempt, cost(attempt)) for attempt in best]
 
 
 def checked(durations: Any) -> np.ndarray:

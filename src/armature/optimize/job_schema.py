@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
+from armature.optimize.task import SMOOTHNESS
 from armature.robot.load.quantities import Angle, Coordinate, Duration, Length, Mass, Number, PerSecond, Power, Speed
 from armature.robot.load.schema import Direction, LimitsPart, Name, Part, Point
 
@@ -64,6 +65,11 @@ Rates = Annotated[
 ]
 
 
+Smoothness = Annotated[
+    Number, Field(ge=0.0, le=1.0, description="0: least energy alone; 0.1: the smoothest motion that keeps 95 % of the saving; 1: half of it")
+]
+
+
 class ViaPart(Part):
     """A configuration to pass. at: time after the start; velocity: free unless given."""
 
@@ -91,6 +97,7 @@ class MovePart(Part):
     via: tuple[Stop, ...] = ()
     start_velocity: Rates = 0.0
     goal_velocity: Rates = 0.0
+    smoothness: Smoothness = SMOOTHNESS
 
 
 class CirclePart(Part):

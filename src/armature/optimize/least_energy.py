@@ -25,7 +25,7 @@ from armature.optimize.move import MoveProblem
 from armature.optimize.passing import plan_passing
 from armature.optimize.plan import EXACT, Planner
 from armature.optimize.refine import FINEST
-from armature.optimize.smoothness import smoothed
+from armature.optimize.smoothness import Smoother
 from armature.optimize.solution import Solution
 from armature.optimize.task import Move
 from armature.robot.model import Robot
@@ -76,7 +76,7 @@ def minimize_energy(
     notes = [*notes, *filter(None, [advice(best, search_on)])] if best.ok else notes
     compare = baseline(best.problem, best.motion.duration) if best.ok and diagnosis is None and task.smoothness else None
     if compare is not None:
-        best = smoothed(replace(planner, callback=callback, budget=None, met=None), best, task.smoothness, compare.ledger.energy)
+        best = Smoother(replace(planner, callback=callback, budget=None, met=None), task.smoothness)(best, compare.ledger.energy)
     found = solution(best, diagnosis, notes, time.perf_counter() - begin, compare)
     refused = not found.ok and not watch.possible
     if refused or search_on is False or not narrow_corners(best) or planner.late or (found.ok and found.certificate.ok):

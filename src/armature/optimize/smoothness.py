@@ -16,6 +16,7 @@ is found, the plan of least energy stays.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -48,30 +49,49 @@ class Trial:
     excess: float
 
 
-def smoothed(planner: Planner, best: Attempt, smoothness: float, baseline: float) -> Attempt:
-    """The smoothest motion found that keeps its part of the saving (S2). best: the plan of least energy.  baseline: E_b, J."""
-    spare = spared(best, smoothness, baseline)
-    if spare <= 0.0 or best.problem.free:
-        return best
-    shares = jerk_shares(best.problem)
-    roughness = lambda attempt: jerk_of(best.problem, attempt.motion, shares)
-    least = max(best.losses, 1e-3 * abs(best.value))
-    weights = lambda rho: Weights(energy=1.0, jerk=rho * least / roughness(best), jerk_shares=tuple(shares))
-    if not least > 0.0 or not roughness(best) > 0.0:
-        return best
-    trials: list[Trial] = []
-    taken, rho = best, FIRST
-    for _ in range(SOLVES):
-        found = solved(planner, best, taken, weights(rho))
-        if found is None or planner.late:
-            break
-        trials.append(Trial(rho, found, found.value - best.value))
-        if trials[-1].excess <= spare and roughness(found) < roughness(taken):
-            taken = found
-        if NEAR * spare <= trials[-1].excess <= spare:
-            break
-        rho = next_weight(trials, spare)
-    return taken
+@dataclass
+class Smoother:
+    """Makes plans smooth. planner: of its solves.  smoothness: of the task.  runs: whether a motion can be taken.
+
+    rho: the weight that is tried first; after a plan the one that was taken, which is a good first one for its neighbour."""
+
+    planner: Planner
+    smoothness: float
+    runs: Callable[[Attempt], bool] = lambda attempt: attempt.runs and not attempt.whirls
+    rho: float = FIRST
+
+    def __call__(self, best: Attempt, baseline: float) -> Attempt:
+        """The smoothest motion found that keeps its part of the saving (S2). best: the plan of least energy.  baseline: E_b, J."""
+        spare, shares = spared(best, self.smoothness, baseline), jerk_shares(best.problem)
+        roughness = lambda attempt: jerk_of(best.problem, attempt.motion, shares)
+        unit = max(best.losses, 1e-3 * abs(best.value)) / max(roughness(best), 1e-300)
+        if spare <= 0.0 or best.problem.free or not 0.0 < unit < np.inf:
+            return best
+        weights = lambda rho: Weights(energy=1.0, jerk=rho * unit, jerk_shares=tuple(shares))
+        trials: list[Trial] = []
+        taken, rho = best, self.rho
+        for _ in range(SOLVES):
+            found = self.solved(best, taken, weights(rho))
+            if found is None or self.planner.late:
+                break
+            trials.append(Trial(rho, found, found.value - best.value))
+            if trials[-1].excess <= spare and roughness(found) < roughness(taken):
+                taken, self.rho = found, rho
+            if NEAR * spare <= trials[-1].excess <= spare:
+                break
+            rho = next_weight(trials, spare)
+        return taken
+
+    def solved(self, best: Attempt, near: Attempt, weights: Weights) -> Attempt | None:
+        """A motion with these weights that does the task and keeps all limits: warm from the smoothest known, else from it as a guess."""
+        options = replace(self.planner.precise, warm_barrier=BARRIER, iterations=ITERATIONS)
+        for start in (near.result, best.problem.guess(near.motion)):
+            found = self.planner.attempt(best.problem, start, options, weights)
+            if self.runs(found):
+                return found if found.ok else replace(found, result=replace(found.result, status=Status.FEASIBLE))
+            if self.planner.late:
+                break
+        return None
 
 
 def spared(best: Attempt, smoothness: float, baseline: float) -> float:
@@ -80,18 +100,6 @@ def spared(best: Attempt, smoothness: float, baseline: float) -> float:
     returns = getattr(best.problem.driven.supply, "efficiency", 0.0) > 0.0
     counted = best.losses if returns else best.value
     return smoothness * (GIVEN_UP * saving if saving > 0.0 else DEARER * abs(counted))
-
-
-def solved(planner: Planner, best: Attempt, near: Attempt, weights: Weights) -> Attempt | None:
-    """A motion with these weights that does the task and keeps all limits: warm from the smoothest known, else from the motion alone."""
-    options = replace(planner.precise, warm_barrier=BARRIER, iterations=ITERATIONS)
-    for start in (near.result, best.problem.guess(near.motion)):
-        found = planner.attempt(best.problem, start, options, weights)
-        if found.runs and not found.whirls:
-            return found if found.ok else replace(found, result=replace(found.result, status=Status.FEASIBLE))
-        if planner.late:
-            break
-    return None
 
 
 def next_weight(trials: list[Trial], spare: float) -> float:

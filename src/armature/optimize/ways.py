@@ -19,6 +19,7 @@ from armature.dynamics.inverse_kinematics import inverse_kinematics
 from armature.errors import ArgumentError, check_count
 from armature.motion.trajectory import Trajectory
 from armature.optimize.answer import check_search, check_task, solution
+from armature.optimize.baseline import baseline
 from armature.optimize.conclude import CLEARLY, OTHERWISE, Watch
 from armature.optimize.detours import detours
 from armature.optimize.diagnose import between_knots
@@ -27,6 +28,7 @@ from armature.optimize.forbidden import forbidden
 from armature.optimize.interior import Options
 from armature.optimize.move import MoveProblem
 from armature.optimize.plan import Attempt, Planner
+from armature.optimize.smoothness import Smoother
 from armature.optimize.solution import Solution
 from armature.optimize.task import Move, configuration
 from armature.robot.loop import refuse_loops
@@ -117,7 +119,9 @@ def _worked_out(planner: Planner, roughly: list[tuple[Attempt, str]], knots: int
         begin = time.perf_counter()
         best, notes = planner.plan(replace(attempt.problem, N=knots, directions=None, smooth=None, still=()), attempt.motion)
         if best.ok and not any(same(best, other) for other, _ in ways):
-            found = solution(best, between_knots(best), notes, time.perf_counter() - begin)
+            compare = baseline(best.problem, best.motion.duration)
+            smooth = Smoother(planner, best.problem.move.smoothness)(best, compare.ledger.energy)
+            found = solution(smooth, between_knots(smooth), notes, time.perf_counter() - begin, compare)
             ways.append((best, Way(found, described(best, words))))
     return (way for _, way in sorted(ways, key=lambda item: item[0].value))
 

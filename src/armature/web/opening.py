@@ -136,4 +136,4 @@ def _task(path: Path) -> Wish:
     T = job.task.duration or first.duration
     bare = not job.task.via and not np.any(ends.v0) and not np.any(ends.v1)
     given = None if bare else replace(job.task, duration=T, via=job.task.via if job.task.duration else loose(job.task))
-    return Wish(job.robot, ends.q0, ends.q1, T, 0.0, named(job.supply), job.objective, given=given)
+    return Wish(job.robot, ends.q0, ends.q1, T, 0.0, named(job.supply), job.objective, given=given, smoothness=job.task.smoothness)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from armature.optimize.task import SMOOTHNESS
 from armature.robot.library import library
 from armature.robot.model import Robot
 from armature.web.exports import EXPORTS
@@ -76,6 +77,8 @@ class Panel:
             self._objective = self._watched("objective", gui.add_dropdown("Wanted", tuple(OBJECTIVES)))
             self._way = self._watched("way", gui.add_dropdown("Way of the hand", tuple(WAYS), hint="free: whatever costs least"))
             self._payload = self._watched("payload", gui.add_slider("Payload [kg]", 0.0, 10.0, 0.5, 0.0, hint="at the hand"))
+            hint = "0: least energy alone; 0.1: the smoothest motion that keeps 95 % of the saving; 1: that keeps half of it"
+            self._smoothness = self._watched("smoothness", gui.add_slider("Smoothness", 0.0, 1.0, 0.05, SMOOTHNESS, hint=hint))
             hint = "what becomes of the energy that comes back while braking"
             self._supply = self._watched("supply", gui.add_dropdown("Braking energy", (BURNT, RETURNED, OWN), hint=hint))
 
@@ -162,6 +165,7 @@ class Panel:
         self._objective.value = next(words for words, name in OBJECTIVES.items() if name == wish.objective)
         self._way.value = next(words for words, name in WAYS.items() if name == wish.way)
         self._payload.value = float(wish.payload)
+        self._smoothness.value = float(wish.smoothness)
         own = wish.robot.supply is not None or not (wish.supply is None or isinstance(wish.supply, str))
         self._supply.options = (BURNT, RETURNED, *((OWN,) if own else ()))
         self._supply.value = next((words for words, name in SUPPLIES.items() if name == wish.supply), OWN if own else RETURNED)

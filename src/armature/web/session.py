@@ -21,7 +21,7 @@ from armature.optimize.curve import Curve
 from armature.optimize.follow_path import FollowPath
 from armature.optimize.job import Job
 from armature.optimize.move import guess_duration
-from armature.optimize.task import Move
+from armature.optimize.task import SMOOTHNESS, Move
 from armature.robot.bounds import bounds
 from armature.robot.model import Robot
 
@@ -62,6 +62,7 @@ class Wish:
     robot: without payload.  start, goal: (n,), rad or m.  duration: s.  payload: kg at the hand.  supply: its name, or None for the
     robot's own.  objective: "energy" or "time".  way: of the hand from start to goal: "free", a straight "line", or an "arc" above it.
     given: the move of a task file, whose via points and end velocities a free way keeps; passing times as parts of the duration.
+    smoothness: of the motion of least energy, as in `Move`.
     """
 
     robot: Robot
@@ -73,6 +74,7 @@ class Wish:
     objective: str = "energy"
     way: str = "free"
     given: Move | None = None
+    smoothness: float = SMOOTHNESS
 
     @property
     def loaded(self) -> Robot:
@@ -87,8 +89,8 @@ class Wish:
     def _move(self) -> Move:
         """From start to goal, by way of what the task file gives."""
         if self.given is None:
-            return Move(self.start, self.goal, self.duration)
-        ends = {"start": self.start, "goal": self.goal}
+            return Move(self.start, self.goal, self.duration, smoothness=self.smoothness)
+        ends = {"start": self.start, "goal": self.goal, "smoothness": self.smoothness}
         return replace(stretched(self.given, self.duration, self.given.duration or self.duration), **ends)
 
     def _along(self) -> FollowPath:
@@ -113,7 +115,7 @@ class Wish:
     def same_move(self, other: Wish) -> bool:
         """Whether only the duration or the objective differs."""
         ends = np.array_equal(self.start, other.start) and np.array_equal(self.goal, other.goal)
-        same = (self.payload, self.supply, self.way) == (other.payload, other.supply, other.way)
+        same = (self.payload, self.supply, self.way, self.smoothness) == (other.payload, other.supply, other.way, other.smoothness)
         return ends and same and self.robot is other.robot
 
 
