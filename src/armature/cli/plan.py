@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -158,6 +158,7 @@ def numbers(solution: Any) -> dict[str, Any]:
         "baseline": None if base is None else {"energy": base.ledger.energy, "losses": base.ledger.losses, "feasible": base.feasible},
         "iterations": len(solution.iterations),
         "seconds": solution.seconds,
+        "peaks": [asdict(peak) for peak in solution.peaks] if solution.ok else [],
         "notes": list(solution.notes),
     }
 

@@ -170,7 +170,7 @@ class _Maker:
                 stops.append(Via(configuration(robot, via.configuration, start), via.at, rates(robot, via.velocity)))
         with self.at("move"):
             ends = rates(robot, part.start_velocity), rates(robot, part.goal_velocity)
-            task = Move(start, goal, part.duration, stops, *ends, part.smoothness)
+            task = Move(start, goal, part.duration, stops, *ends, part.smoothness, part.acceleration_limits)
             task.vectors(robot)
             if part.duration is None and self.part.objective == "energy":
                 raise ArgumentError("a least-energy move needs a duration, e.g. duration: 1.5 s; or ask for objective: time")

@@ -98,6 +98,7 @@ class MovePart(Part):
     start_velocity: Rates = 0.0
     goal_velocity: Rates = 0.0
     smoothness: Smoothness = SMOOTHNESS
+    acceleration_limits: Literal["inferred", "none"] = Field("inferred", description="inferred from the drives where the robot has none")
 
 
 class CirclePart(Part):

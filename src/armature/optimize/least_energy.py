@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from armature.motion.trajectory import Trajectory
+from armature.optimize.accelerations import with_inferred
 from armature.optimize.answer import check_search, check_task, solution
 from armature.optimize.baseline import baseline
 from armature.optimize.carry import Known
@@ -54,12 +55,26 @@ def minimize_energy(
     Where the task seems to be impossible and the search goes on, the iterations' `note` tells it, with a duration that will do.
     thorough: search on for motions in which dry friction holds joints that hardly move, ten times as long. By default where that may save
     over 2 % and there is no guess; `notes` say where it may pay else.
+    A move's smoothness gives up a part of the saving for less jerk (smoothness.py); `energy` is the motion's own, exactly counted.
     Where a limit is exceeded between knots by more than 1e-3 of itself, the plan is refined and it is said in `notes`.
     """
     check_search(deadline, callback, options)
     if isinstance(task, FollowPath):
         return least_energy_along(robot, task, supply, knots=knots, deadline=deadline, callback=callback, options=options)
     check_task(robot, task)
+    how = supply, knots, guess, deadline, callback, options, thorough
+    slower, said = with_inferred(robot, task)
+    found = planned(slower, task, said, *how)
+    if slower is not robot and found.diagnosis is not None and found.diagnosis.limit == "acceleration":
+        return planned(robot, task, "no limits of acceleration: with those inferred from the drives there is no plan", *how)
+    return found
+
+
+def planned(
+    robot: Robot, task: Move, said: str, supply: Any, knots: int, guess: Trajectory | Solution | None, deadline: float | None,
+    callback: Callable | None, options: Options | None, thorough: bool | None,
+) -> Solution:  # fmt: skip
+    """The plan of a move of a robot with all its limits; arguments as for `minimize_energy`. said: the first of its notes, if any."""
     begin = time.perf_counter()
     problem = move_problem(robot, task, supply, knots)
     diagnosis = forbidden(robot, task)
@@ -73,7 +88,7 @@ def minimize_energy(
     known = Known(guess.result, guess.trajectory) if isinstance(guess, Solution) else guess
     search = lambda: plan_passing(planner, problem) if known is None else planner.plan(problem, known)
     best, notes, diagnosis = concluded(planner, watch, search)
-    notes = [*notes, *filter(None, [advice(best, search_on)])] if best.ok else notes
+    notes = [*filter(None, [said]), *notes, *filter(None, [advice(best, search_on)])] if best.ok else notes
     compare = baseline(best.problem, best.motion.duration) if best.ok and diagnosis is None and task.smoothness else None
     if compare is not None:
         best = Smoother(replace(planner, callback=callback, budget=None, met=None), task.smoothness)(best, compare.ledger.energy)
@@ -84,7 +99,7 @@ def minimize_energy(
     # joints that hardly move in narrow corners may not be followed exactly: by more knots they are, or the quick motion is taken
     told = f"with {knots} knots, the motion of the thorough search did not pass its certificate"
     for more, search_on in ((2 * knots, True), (knots, False)) if thorough else ((knots, False),):
-        other = minimize_energy(robot, task, supply, more, guess, planner.left(), callback, options, search_on and more <= FINEST)
+        other = planned(robot, task, said, supply, more, guess, planner.left(), callback, options, search_on and more <= FINEST)
         if other.ok and other.certificate.ok:
             return replace(other, notes=(*other.notes, told), seconds=time.perf_counter() - begin)
     return found

@@ -10,6 +10,7 @@ from typing import Any
 
 from armature.motion.trajectory import Trajectory
 from armature.optimize.certify import Certificate, certify
+from armature.optimize.peaks import Peak, peaks
 from armature.optimize.result import Result, Status
 from armature.robot.model import Robot
 from armature.simulate.ledger import Ledger, ledger
@@ -134,6 +135,11 @@ class Solution:
         mine, other = (self.losses, self.baseline.ledger.losses) if self.returns else (self.energy, self.baseline.ledger.energy)
         return 1.0 - mine / other if other > 0 else None
 
+    @cached_property
+    def peaks(self) -> tuple[Peak, ...]:
+        """Greatest torque, acceleration, jerk and current, each of the joint where it grows most against the baseline's."""
+        return peaks(self)
+
     @property
     def returns(self) -> bool:
         """Whether the supply takes energy back."""
@@ -166,4 +172,7 @@ class Solution:
             book, note = self.baseline.ledger, f" ({self.baseline.note})" if self.baseline.note else ""
             words = against(self.saving, counted(self.returns))
             lines.append(f"{self.baseline.name}{note}: {book.energy:.4g} J, losses {book.losses:.4g} J; {words}")
+        if self.ok and (found := self.peaks):
+            said = "; ".join(str(peak) for peak in found)
+            lines.append(f"peaks, in brackets the joint and what {self.baseline.name if self.baseline else ''} needs there: {said}")
         return "\n".join([*lines, *self.notes])

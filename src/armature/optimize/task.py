@@ -42,6 +42,8 @@ class Move:
     start_velocity, goal_velocity: (n,), or {joint name: value} with 0 for the others; rest by default.
     smoothness: 0 … 1, how much of the saving against the baseline may be given up for less jerk; a least-energy plan keeps the part
     1 − smoothness/2 of it. 0: energy alone.  0.1, the default: the smoothest motion that keeps 95 %.  1: that keeps half of it.
+    acceleration_limits: "inferred": where the robot has none, a least-energy plan takes what its drives keep up for long
+    (`optimize/accelerations.py`), and says so in its notes.  "none": none.
     """
 
     start: Any
@@ -51,10 +53,13 @@ class Move:
     start_velocity: Any = 0.0
     goal_velocity: Any = 0.0
     smoothness: float = SMOOTHNESS
+    acceleration_limits: str = "inferred"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "duration", _seconds(self.duration, "duration", "leave it out to have it found"))
         object.__setattr__(self, "smoothness", _part(self.smoothness, "smoothness"))
+        if self.acceleration_limits not in ("inferred", "none"):
+            raise ArgumentError(f"acceleration_limits = {self.acceleration_limits!r} must be 'inferred' or 'none'")
         stops = _stops(self.via)
         object.__setattr__(self, "via", stops)
         given = [v.at for v in stops if v.at is not None]
