@@ -21,10 +21,8 @@ from armature.simulate.ledger import drive_signals
 EXACTLY = 1e-9  # rad or m
 
 
-def solution(
-    best: Attempt, diagnosis: Diagnosis | None, notes: list[str], seconds: float, compare: Baseline | None = None
-) -> Solution:
-    """Everything that is said about a planned motion; its baseline (unless it is known) and certificate are made when they are asked for."""
+def solution(best: Attempt, diagnosis: Diagnosis | None, notes: list[str], seconds: float, compare: Baseline | None = None) -> Solution:
+    """Everything that is said about a planned motion; its baseline (unless it is known) and certificate are made when asked for."""
     problem, motion = best.problem, best.motion
     robot, supply = problem.robot, problem.driven.supply
     return Solution(

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from armature.drive import EXACT, Flow, Smooth, as_supply, stack
+from armature.drive.limit import readable
 from armature.dynamics.compiled import inverse_dynamics
 from armature.motion.trajectory import Trajectory
 from armature.optimize.replay import LAW, Run, replay
@@ -36,7 +37,8 @@ class Margin:
     """How near a motion comes to one limit.
 
     joint: joint or axis.  limit: its name.  fraction: (bound − value)/bound at the worst time: 0 at the limit, negative beyond it.
-    time: s, where the worst occurs.  value, bound: in `unit`.
+    time: s, where the worst occurs.  value, bound: in `unit`; of a continuous current both are root mean squares, A, and the fraction is
+    that of their squares, the heat.
     """
 
     joint: str
@@ -244,7 +246,7 @@ def _drive_margins(robot: Robot, t: np.ndarray, together: Flow):
         values, largest = rows[key]
         when = len(t) - 1 if limit.mean else largest[axis]
         value = float(np.trapezoid(values[:, axis], t) / (t[-1] - t[0])) if limit.mean else float(values[when, axis])
-        yield Margin(name, limit.name, 1.0 - value / limit.bound, float(t[when]), value, limit.bound, limit.unit)
+        yield Margin(name, limit.name, 1.0 - value / limit.bound, float(t[when]), *readable(value, limit.bound, limit.unit))
 
 
 # simulation --------------------------------------------------------------------------------------------------------------

@@ -149,7 +149,12 @@ def advise(durations: np.ndarray, energies: np.ndarray, minima: list[tuple[float
     candidates = [*zip(durations[good], energies[good]), *minima]
     T1, E1 = min(candidates, key=lambda p: p[1])
     longest, last = float(durations[good][-1]), float(energies[good][-1])
+    edge = {float(durations[good][0]): "shortest", longest: "longest"}.get(float(T1))
     words = [f"The cheapest motion takes {T1:.4g} s and {E1:.4g} J."]
+    if edge is not None and good.sum() > 1:
+        beyond = "shorter" if edge == "shortest" and good[0] else "longer" if edge == "longest" else ""
+        more = f"; {beyond} ones may cost less" if beyond else ""
+        words = [f"The cheapest motion of this range is its {edge}, {T1:.4g} s, with {E1:.4g} J{more}."]
     if last - E1 > WORTH * max(abs(last), 1e-9):
         share = f", {100 * (last - E1) / abs(last):.3g} %" if last > 0 else ""
         words.append(

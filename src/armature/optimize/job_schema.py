@@ -66,7 +66,7 @@ Rates = Annotated[
 
 
 Smoothness = Annotated[
-    Number, Field(ge=0.0, le=1.0, description="0: least energy alone; 0.1: the smoothest motion that keeps 95 % of the saving; 1: half of it")
+    Number, Field(ge=0.0, le=1.0, description="0: least energy alone; 0.1: the smoothest motion that keeps 95 % of the saving; 1: half")
 ]
 
 

@@ -27,6 +27,11 @@ class Status(Enum):
         """Whether the motion does what was asked for: an optimum, or one that keeps all limits and is not known to be optimal."""
         return self in (Status.CONVERGED, Status.ACCEPTABLE, Status.FEASIBLE)
 
+    @property
+    def optimal(self) -> bool:
+        """Whether the motion is an optimum."""
+        return self in (Status.CONVERGED, Status.ACCEPTABLE)
+
 
 @dataclass(frozen=True)
 class Iteration:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from armature.dynamics.stand_in import has_stand_ins
 from armature.errors import ArmatureError
 from armature.robot.library import library
 from armature.robot.model import Robot
@@ -21,9 +22,8 @@ from armature.web.planner import Planner
 from armature.web.scene import GHOST, PLAN, SKETCH, Scene
 from armature.web.session import Wish
 from armature.web.study import Cases
-from armature.web.typical import NOTE, is_typical
 from armature.web.warm import Warmer
-from armature.web.words import card, remedy
+from armature.web.words import STAND_INS, card, remedy
 
 PAUSE = 0.7  # seconds between two rounds of the motion
 ROUNDS = 5  # after which a motion that nobody touches comes to rest, and the browser too
@@ -196,7 +196,7 @@ class Desk:
 
     def _about(self, robot: Robot, notes: list[str]) -> str:
         lines = [f"**{robot.name}**: {robot.n} joints, {robot.mass:.3g} kg, {len(robot.drives)} drives."]
-        lines += [NOTE] if is_typical(robot) else []
+        lines += [STAND_INS] if has_stand_ins(robot) else []
         lines += [f"Drawn from its joints: {len(notes)} meshes were not read ({notes[0]})."] if notes else []
         return "\n\n".join(html.escape(line, quote=False) for line in lines)
 

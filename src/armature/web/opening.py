@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from lxml import etree  # pyright: ignore[reportAttributeAccessIssue] (lxml carries no types)
 
+from armature.dynamics.stand_in import with_stand_ins
 from armature.errors import ArgumentError, FileError
 from armature.robot.library import library
 from armature.robot.load import load
@@ -18,7 +19,6 @@ from armature.robot.load.xml import parse
 from armature.robot.model import Robot
 from armature.study.store import open_store
 from armature.web.session import Session, Wish, first_wish, named
-from armature.web.typical import with_typical_drives
 
 FIRST = "six_axis"
 ROBOTS, PLANS, STUDIES = (".urdf", ".xml", ".yaml", ".yml"), (".npz", ".json"), (".db", ".sqlite", ".sqlite3")
@@ -104,7 +104,7 @@ def _fixed(robot: Robot) -> Robot:
     if robot.nq != robot.nv or robot.n == 0:
         what = "has a floating base" if robot.n else "has no moving joint"
         raise ArgumentError(f"robot {robot.name!r} {what}; moves are planned for arms on a fixed base")
-    return with_typical_drives(robot)
+    return with_stand_ins(robot)
 
 
 def _plan(path: Path) -> Any:

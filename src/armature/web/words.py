@@ -5,9 +5,16 @@ from __future__ import annotations
 import html
 from typing import Any
 
-from armature.web.typical import is_typical
+from armature.dynamics.stand_in import has_stand_ins
+from armature.robot.check import mass_doubt
 
 GOOD, BAD, PALE = "light-dark(#0a7d4f, #4cc38a)", "light-dark(#c02626, #ff8f8f)", "var(--mantine-color-dimmed)"
+
+
+STAND_INS = (
+    "Its file names no drives: stand-in motors of the catalogue were put in, sized by gravity and speed. "
+    "Open a YAML file with your drives to see your own energy (`armature init` writes one to fill in)."
+)
 
 
 def card(session: Any, busy: str, shown: int = 0, address: str = "") -> str:
@@ -25,8 +32,10 @@ def card(session: Any, busy: str, shown: int = 0, address: str = "") -> str:
         parts.append(_pale("The first plan is on its way. On a new computer, the first one takes half a minute."))
     if session.other is not None:
         parts.append(_beside(plan, session.other))
-    if plan is not None and plan.ok and is_typical(plan.robot):
-        parts.append(_pale("Counted with typical drives, because the robot's file names none: see the tab <i>Robot</i>."))
+    if plan is not None and (doubt := mass_doubt(plan.robot)):
+        parts.insert(0, _refusal(doubt[0].upper() + doubt[1:] + "."))
+    if plan is not None and plan.ok and has_stand_ins(plan.robot):
+        parts.append(_pale("Counted with <b>stand-in motors</b>, because the robot's file names none: see the tab <i>Robot</i>."))
     carried = sum(link.payload[0] for link in session.robot.links if link.payload)
     if carried and session.planning:
         parts.append(_pale(f"The robot carries {carried:.3g} kg of its own, beside the payload that is set here."))
@@ -104,7 +113,8 @@ def _saved(plan: Any) -> str:
     words = f"<b>{percent:.0f} % less</b>" if percent >= 0.5 else "<b>as much</b>" if percent > -0.5 else f"<b>{-percent:.0f} % more</b>"
     than = "as" if -0.5 < percent < 0.5 else "than"
     note = f'<div style="font-size:0.8em;color:{PALE}">{html.escape(plan.baseline.note)}</div>' if plan.baseline.note else ""
-    return f'<div style="color:{GOOD if percent >= 0.5 else PALE}">{words} {than} the ordinary motion ({other:.3g} J){note}</div>'
+    good = percent >= 0.5 and not mass_doubt(plan.robot)
+    return f'<div style="color:{GOOD if good else PALE}">{words} {than} the ordinary motion ({other:.3g} J){note}</div>'
 
 
 def _proof(plan: Any, certified: bool) -> str:
