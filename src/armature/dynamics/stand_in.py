@@ -1,13 +1,13 @@
 """Stand-in drives for a robot whose file names none: motors of the catalogue with a plain gear, sized by gravity and speed.
 
-Each joint gets the smallest motor and gear ratio of which
+Each joint gets the weakest motor, all of one voltage, and with it the gear of the least torque, of which
 
 - the peak torque is at least twice what gravity asks for anywhere in the joints' ranges plus what brings the joint to its speed in
-  `RISE` seconds, though not more than the joint's own limit of torque where that can hold the robot at all,
-- the continuous torque holds the robot anywhere,
+  `RISE` seconds, and a tenth of what the strongest joint needs (for what the hand will carry), though not more than the joint's own limit of torque where that can hold the robot at all,
+- the continuous torque holds the robot anywhere, and is a third of that peak,
 - the speed without load is a third above the joint's limit of velocity.
 
-Where nothing in the catalogue is strong or fast enough, the strongest of those that are fast enough is taken.
+Where no voltage has motors that are strong and fast enough for all joints, each joint takes the best of all voltages.
 """
 
 from __future__ import annotations
@@ -26,6 +26,9 @@ NAME = "stand-in"
 RATIOS = (1, 5, 10, 20, 30, 50, 80, 100, 120, 160)
 EFFICIENCY = 0.8  # of every gear, both ways
 PEAK, HOLD, FAST = 2.0, 1.0, 1.33  # times gravity for a moment and for long; times the limit of velocity without load
+LASTING = 1 / 3  # of the peak torque, for long
+PAYLOAD = 0.1  # of what the strongest joint needs: what every joint that turns has at least, for what the hand will carry
+VOLTAGES = 24.0, 48.0, 325.0, 560.0
 RISE = 0.3  # s to the joint's speed
 SPEED = {False: 2.0, True: 0.5}  # rad/s, m/s: of joints without a limit of velocity, by whether they slide
 LEAST = {False: 0.1, True: 5.0}  # N·m, N: what a joint needs at least
@@ -53,7 +56,12 @@ def has_stand_ins(robot: Robot) -> bool:
 def stand_ins(robot: Robot) -> dict[str, Drive]:
     """{joint: drive} for every joint with one coordinate and no partner."""
     needs = needed(robot)
-    return {joint.name: stand_in(joint, needs[joint.name]) for joint in drivable(robot)}
+    joints = drivable(robot)
+    for volts in VOLTAGES:
+        found = {joint.name: stand_in(joint, needs[joint.name], volts) for joint in joints}
+        if all(found.values()):
+            return {name: drive for name, drive in found.items() if drive is not None}
+    return {joint.name: stand_in(joint, needs[joint.name]) or strongest(joint, needs[joint.name]) for joint in joints}
 
 
 def drivable(robot: Robot) -> list[Joint]:
@@ -69,29 +77,38 @@ def needed(robot: Robot) -> dict[str, Need]:
         hold, inertia = gravity_torques(bare), joint_inertias(bare)
     else:  # a floating base, or loops: what single joints hold is not known
         hold, inertia = np.zeros(robot.nv), np.zeros(robot.nv)
-    return {joint.name: _need(joint, hold[k], inertia[k])
-            for joint in drivable(robot) for k in [_column(bare, joint.name)]}  # fmt: skip
+    at = {joint.name: robot.joint_names.index(joint.name) + robot.nv - len(robot.joint_names) for joint in drivable(robot)}
+    turns = [PEAK * hold[at[joint.name]] for joint in drivable(robot) if joint.kind != "prismatic"]
+    spare = PAYLOAD * max(turns, default=0.0)
+    return {joint.name: _need(joint, float(hold[at[joint.name]]), float(inertia[at[joint.name]]), spare) for joint in drivable(robot)}
 
 
-def _column(robot: Robot, name: str) -> int:
-    return robot.joint_names.index(name) + robot.nv - len(robot.joint_names)
-
-
-def _need(joint: Joint, hold: float, inertia: float) -> Need:
+def _need(joint: Joint, hold: float, inertia: float, spare: float) -> Need:
+    """spare: what a joint that turns has at least, N·m."""
     slides, limits = joint.kind == "prismatic", joint.limits
     speed = limits.velocity if np.isfinite(limits.velocity) and limits.velocity > 0 else SPEED[slides]
-    peak = PEAK * hold + inertia * speed / RISE
+    peak = max(PEAK * hold + inertia * speed / RISE, LEAST[slides], 0.0 if slides else spare)
     if limits.torque > hold:  # else the file's limit is none: nothing could hold the robot
         peak = min(peak, limits.torque)
-    return Need(max(peak, LEAST[slides]), HOLD * hold, speed)
+    return Need(peak, max(HOLD * hold, LASTING * peak), speed)
 
 
-def stand_in(joint: Joint, need: Need) -> Drive:
-    """The smallest drive of the catalogue that a joint's need asks for."""
-    choices = sliding() if joint.kind == "prismatic" else turning(abs(joint.reduction or 1.0))
-    quick = [d for d in choices if top_speed(d) >= FAST * need.speed] or [max(choices, key=top_speed)]
-    enough = [d for d in quick if peak_torque(d) >= need.peak and lasting_torque(d) >= need.lasting]
-    return min(enough, key=lambda d: (peak_torque(d), d.inertia)) if enough else max(quick, key=lasting_torque)
+def stand_in(joint: Joint, need: Need, volts: float = np.inf) -> Drive | None:
+    """The weakest drive of up to a voltage that gives what a joint needs; None where there is none. Linear motors have any voltage."""
+    fit = [d for d in choices(joint) if d.amplifier.voltage <= volts or joint.kind == "prismatic"]
+    fit = [d for d in fit if top_speed(d) >= FAST * need.speed and peak_torque(d) >= need.peak and lasting_torque(d) >= need.lasting]
+    return min(fit, key=lambda d: (d.motor.torque_constant * d.motor.continuous_current, peak_torque(d)), default=None)
+
+
+def strongest(joint: Joint, need: Need) -> Drive:
+    """The strongest drive of those that are fast enough, or the fastest."""
+    quick = [d for d in choices(joint) if top_speed(d) >= FAST * need.speed] or [max(choices(joint), key=top_speed)]
+    return max(quick, key=lasting_torque)
+
+
+def choices(joint: Joint) -> tuple[Drive, ...]:
+    """All stand-ins for a joint, by its kind and the gear ratio that the robot's file names, if any."""
+    return sliding() if joint.kind == "prismatic" else turning(abs(joint.reduction or 1.0))
 
 
 def peak_torque(drive: Drive) -> float:
