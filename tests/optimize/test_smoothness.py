@@ -1,4 +1,6 @@
-"""Smooth plans: the part of the saving that is kept, less jerk, the same rule on the curve; limits of acceleration that are inferred; peaks."""
+"""Smooth plans: how much saving is kept, less jerk, the same rule on the curve; inferred limits of acceleration; peaks."""
+
+import itertools
 
 import numpy as np
 import pytest
@@ -39,7 +41,7 @@ def test_a_plan_keeps_its_part_of_the_saving_and_is_certified(plans):
 
 def test_more_smoothness_is_less_jerk(plans):
     jerks = [jerk(plans[s]) for s in (0.0, 0.1, 0.5, 1.0)]
-    assert all(b <= 1.001 * a for a, b in zip(jerks, jerks[1:])) and jerks[1] < 0.9 * jerks[0] and jerks[-1] < 0.5 * jerks[0]
+    assert all(b <= 1.001 * a for a, b in itertools.pairwise(jerks)) and jerks[1] < 0.9 * jerks[0] and jerks[-1] < 0.5 * jerks[0]
 
 
 @pytest.mark.parametrize("smoothness", [0.0, 0.1])

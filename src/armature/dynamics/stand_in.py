@@ -3,7 +3,8 @@
 Each joint gets the weakest motor, all of one voltage, and with it the gear of the least torque, of which
 
 - the peak torque is at least twice what gravity asks for anywhere in the joints' ranges plus what brings the joint to its speed in
-  `RISE` seconds, and a tenth of what the strongest joint needs (for what the hand will carry), though not more than the joint's own limit of torque where that can hold the robot at all,
+  `RISE` seconds, and a tenth of what the strongest joint needs (for what the hand will carry), though not more than the joint's own
+  limit of torque where that can hold the robot at all,
 - the continuous torque holds the robot anywhere, and is a third of that peak,
 - the speed without load is a third above the joint's limit of velocity.
 

@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from armature.motion.trajectory import Trajectory
+from armature.optimize.answer import arrives
 from armature.optimize.driven import Weights
 from armature.optimize.move import MoveProblem
 from armature.optimize.plan import Attempt, Planner
@@ -57,7 +58,7 @@ class Smoother:
 
     planner: Planner
     smoothness: float
-    runs: Callable[[Attempt], bool] = lambda attempt: attempt.runs and not attempt.whirls
+    runs: Callable[[Attempt], bool] = lambda attempt: attempt.runs and arrives(attempt) and not attempt.whirls
     rho: float = FIRST
 
     def __call__(self, best: Attempt, baseline: float) -> Attempt:
