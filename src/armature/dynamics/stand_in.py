@@ -95,8 +95,8 @@ def _need(joint: Joint, hold: float, inertia: float, spare: float) -> Need:
 
 
 def stand_in(joint: Joint, need: Need, volts: float = np.inf) -> Drive | None:
-    """The weakest drive of up to a voltage that gives what a joint needs; None where there is none. Linear motors have any voltage."""
-    fit = [d for d in choices(joint) if d.amplifier.voltage <= volts or joint.kind == "prismatic"]
+    """The weakest drive of a voltage that gives what a joint needs; None where there is none. Linear motors have their own voltage."""
+    fit = [d for d in choices(joint) if volts in (d.amplifier.voltage, np.inf) or joint.kind == "prismatic"]
     fit = [d for d in fit if top_speed(d) >= FAST * need.speed and peak_torque(d) >= need.peak and lasting_torque(d) >= need.lasting]
     return min(fit, key=lambda d: (d.motor.torque_constant * d.motor.continuous_current, peak_torque(d)), default=None)
 
