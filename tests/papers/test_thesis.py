@@ -132,7 +132,8 @@ def test_the_antipode_is_reached_over_the_top_and_by_the_side():
 def test_the_longer_a_half_turn_takes_the_more_of_its_heat_falls_on_both_ends():
     place, shares = np.array([0.0, np.pi / 2, 0.9]), []
     for T in (1.0, 2.0, 3.0):
-        motion = minimize_energy(library("burgevin").with_payload(2), energy_move(place, place + [np.pi, 0, 0], T), "regenerative").trajectory
+        task = energy_move(place, place + [np.pi, 0, 0], T)
+        motion = minimize_energy(library("burgevin").with_payload(2), task, "regenerative").trajectory
         heat, outer = np.sum(motion.current**2, axis=1), np.abs(motion.t / T - 0.5) > 0.25
         shares.append(np.trapezoid(np.where(outer, heat, 0.0), motion.t) / np.trapezoid(heat, motion.t))
     assert shares == pytest.approx([0.82, 0.91, 0.98], abs=0.01)

@@ -53,7 +53,9 @@ def drives_text(robot: Robot) -> str:
 
 
 def _drive(joint: str, drive: Drive) -> str:
-    gear = "" if drive.gear.ratio == 1 else f", gear: {{ratio: {drive.gear.ratio:g}, efficiency: {100 * drive.gear.efficiency:g} %}}"
+    from armature.dynamics.stand_in import EFFICIENCY
+
+    gear = "" if drive.gear.ratio == 1 else f", gear: {{ratio: {drive.gear.ratio:g}, efficiency: {100 * EFFICIENCY:g} %}}"
     amplifier = f"amplifier: {{voltage: {drive.amplifier.voltage:g} V}}"
     return f"  {_word(joint)}: {{name: {drive.name}, motor: {drive.motor.name}{gear}, {amplifier}}}"
 
