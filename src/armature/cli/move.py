@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from armature.cli.inputs import complete_robot, coordinates, find_robot, state
+from armature.cli.inputs import complete_robot, coordinates, find_robot, floor_of, state
 from armature.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -37,8 +37,12 @@ def find_job(
 ) -> Job:  # fmt: skip
     """The job of a task file with what the options change, or that of a robot and its configurations.
 
-    given: options that belong to the robot.  change: objective, supply, knots; None where the option is not given.
+    given: options that belong to the robot.  change: objective, supply, knots, floor; None where the option is not given.
     smoothness: of a move, as in `Move`; None: the file's, or the usual one."""
+    floor = change.pop("floor", None)
+    if floor is not None:
+        job = find_job(task, start, goal, via, duration, given, smoothness, **change)
+        return replace(job, task=replace(job.task, floor=floor_of(floor)))
     if start is None and goal is None:
         job = _of_file(task, via, duration, given, {key: value for key, value in change.items() if value is not None})
     elif start is None or goal is None:
@@ -60,8 +64,8 @@ def _of_file(task: str, via: list[str] | None, duration: str | None, given: dict
     from armature.optimize.job_file import load_job
     from armature.robot.library import library
 
-    if via or any(value not in (None, "0 kg") for value in given.values()):
-        raise ArgumentError("with a task file, via points, drives, payload, limits and hold stand in the file; or give --from and --to")
+    if via or any(value not in (None, [], "0 kg") for value in given.values()):
+        raise ArgumentError("with a task file, via points, drives, payload, limits, hold and arguments stand in it; or give --from, --to")
     if Path(task).suffix.lower() in (".urdf", ".xacro", ".xml") or task in library():
         raise ArgumentError(f"{task!r} is a robot: say which motion, by --from and --to, or in a task file (armature init --robot {task})")
     job = replace(load_job(task), **change)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from armature.cli.inputs import DRIVES, HOLD, LIMITS, MOTION_FILES, PAYLOAD, SUPPLY, find_robot
+from armature.cli.inputs import ARG, DRIVES, FLOOR, HOLD, LIMITS, MOTION_FILES, PAYLOAD, SUPPLY, find_mesh_folders, find_robot
 from armature.cli.move import DURATION, GOAL, SMOOTHNESS, TASK, VIA, find_job
 from armature.cli.output import FAILED, INTERRUPTED, OK, Progress, answer, say
 from armature.errors import ArgumentError, FileError
@@ -33,6 +34,8 @@ def plan(
     payload: str = PAYLOAD,
     limits: Path | None = LIMITS,
     hold: str | None = HOLD,
+    arg: list[str] | None = ARG,
+    floor: str | None = FLOOR,
     supply: str | None = SUPPLY,
     knots: int | None = typer.Option(None, help="steps in time, 100 by default", show_default=False, min=4, max=20000),
     smoothness: float | None = SMOOTHNESS,
@@ -44,15 +47,22 @@ def plan(
         None, help="write the plan: a folder, or the motion alone: .csv, .npz, .json, .yaml (ROS 2), …", show_default=False
     ),
     report: Path | None = typer.Option(None, help="write a page (.html) with figures and the moving robot", show_default=False),
+    meshes: bool | None = typer.Option(
+        None, "--meshes/--no-meshes", help="draw the robot's meshes on the page; by default where their files are found", show_default=False
+    ),
 ) -> int:
     """Plan the motion of least energy (or time) and prove that the drives can do it. Exit code 1 when there is no such motion."""
-    given = {"drives": drives, "payload": payload, "limits": limits, "hold": hold}
+    _check_targets(save, report, None)
+    given = {"drives": drives, "payload": payload, "limits": limits, "hold": hold, "arg": arg}
     if start is not None and goal is None and Path(start).suffix.lower() in MOTION_FILES:
         if via:
             raise ArgumentError("--via: a recorded motion has its own way; give --from and --to configurations to plan one by via points")
-        return _recorded(find_robot(task, **given), Path(start), supply, knots, save, report, smoothness)
-    job = find_job(task, start, goal, via, duration, given, smoothness=smoothness, objective=objective, supply=supply, knots=knots)
+        robot = find_robot(task, **given)
+        return _recorded(robot, Path(start), supply, knots, save, report, find_mesh_folders(task, robot, meshes), smoothness)
+    change = {"objective": objective, "supply": supply, "knots": knots, "floor": floor}
+    job = find_job(task, start, goal, via, duration, given, smoothness, **change)
     job = replace(job, thorough=thorough)
+    _check_targets(save, report, job.output)
     with Progress(f"planning {job.name or job.robot.name}") as progress:
         solution = job.run(callback=progress, deadline=deadline)
     say(solution)
@@ -60,7 +70,7 @@ def plan(
         answer({"ok": False, **numbers(solution), "certificate": None})
         return INTERRUPTED
     _say_certificate(solution)
-    written = _write(solution, job, save, report)
+    written = _write(solution, job, save, report, find_mesh_folders(task, job.robot, meshes))
     proved = solution.ok and solution.certificate.ok
     answer({**numbers(solution), "ok": proved, "certificate": certificate(solution), "written": written})
     if proved:
@@ -70,9 +80,10 @@ def plan(
 
 
 def _say_certificate(solution: Any) -> None:
-    """The certificate without its notes, which the plan has told already; where the task is not met there is nothing to certify."""
+    """The certificate without the notes that the plan has told already; where the task is not met there is nothing to certify."""
     none = "certificate: none, for the motion found does not do what was asked for"
-    say(replace(solution.certificate, notes=()) if solution.ok else none)
+    proof = solution.certificate if solution.ok else None
+    say(none if proof is None else replace(proof, notes=tuple(note for note in proof.notes if note not in solution.notes)))
 
 
 def _hint(job: Job) -> None:
@@ -84,8 +95,20 @@ def _hint(job: Job) -> None:
         )
 
 
-def _write(solution: Any, job: Job, save: Path | None, report: Path | None) -> list[str]:
-    """Files that the task or the options ask for; returns their names."""
+def _check_targets(save: Path | None, report: Path | None, output: Path | None) -> None:
+    """Refuse, before anything is planned, to write over files that are not the program's."""
+    from armature.optimize.saved import check_plan_target
+    from armature.write import check_target
+
+    for path in (p for p in (save, report) if p is not None and p.suffix):
+        check_target(path)
+    folder = save if save is not None and not save.suffix else output
+    if folder is not None:
+        check_plan_target(folder)
+
+
+def _write(solution: Any, job: Job, save: Path | None, report: Path | None, meshes: Sequence[Path] = ()) -> list[str]:
+    """Files that the task or the options ask for; returns their names. meshes: folders in which those of the robot may lie."""
     from armature.optimize.saved import save_plan
 
     written = []
@@ -94,25 +117,25 @@ def _write(solution: Any, job: Job, save: Path | None, report: Path | None) -> l
         written.append(str(save))
     folder = save if save is not None and not save.suffix else job.output
     if folder is not None:
-        save_plan(solution, folder, command=["armature", *sys.argv[1:]], task=job.task, report=True)
+        save_plan(solution, folder, command=["armature", *sys.argv[1:]], task=job.task, report={"meshes": meshes})
         written.append(str(folder))
     if report is not None:
-        written.append(str(_report(solution, report)))
+        written.append(str(_report(solution, report, meshes)))
     doubt = "" if solution.ok else " (to look at, not for the robot: the motion does not do what was asked for)"
     for name in written:
         say(f"written: {name}{doubt}")
     return written
 
 
-def _report(solution: Any, report: Path) -> Any:
+def _report(solution: Any, report: Path, meshes: Sequence[Path]) -> Any:
     try:
-        return solution.report(report)
+        return solution.report(report, meshes=meshes)
     except OSError as error:
         raise FileError(f"the page cannot be written ({error.strerror}); choose another place", report) from None
 
 
 def _recorded(
-    robot: Any, path: Path, supply: str | None, knots: int | None, save: Path | None, report: Path | None,
+    robot: Any, path: Path, supply: str | None, knots: int | None, save: Path | None, report: Path | None, meshes: Sequence[Path],
     smoothness: float | None = None,
 ) -> int:  # fmt: skip
     """What a recorded motion costs, and what the least would be."""
@@ -128,7 +151,7 @@ def _recorded(
     say(found)
     _say_certificate(found.plan)
     job = Job(robot, Move(motion.q[0], motion.q[-1], motion.duration), supply=supply, knots=knots or 100)
-    written = _write(found.plan, job, save, report)
+    written = _write(found.plan, job, save, report, meshes)
     book = {"energy": found.ledger.energy, "losses": found.ledger.losses, "duration": motion.duration, "broken": found.broken}
     proved = found.plan.ok and found.plan.certificate.ok
     answer({**numbers(found.plan), "ok": proved, "recorded": book, "certificate": certificate(found.plan), "written": written})

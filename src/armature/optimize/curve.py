@@ -18,14 +18,18 @@ from armature.motion.trajectory import Trajectory
 from armature.optimize.answer import check_search, check_task
 from armature.optimize.baseline import baseline
 from armature.optimize.certify import ALLOWED
+from armature.optimize.floor import MARGINS, move_ground, through
 from armature.optimize.loop_move import move_problem
 from armature.optimize.min_time import short, stays
+from armature.optimize.move import MoveProblem
 from armature.optimize.plan import Attempt
 from armature.optimize.quick_time import shortest
 from armature.optimize.smoothness import Smoother
 from armature.optimize.sweep import Sweep
 from armature.optimize.task import Move
+from armature.robot.cover import with_floor
 from armature.robot.model import Robot
+from armature.scene import Floor
 
 POINTS = 50
 FEW = 30  # knots to find the range of durations
@@ -93,12 +97,12 @@ def energy_time_curve(
     if task.duration is None and any(via.at is not None for via in task.via):
         raise ArgumentError("the passing times of via points are parts of a duration; give the move's own, Move(..., duration=...)")
     begin = time.perf_counter()
+    task = task.in_joints(robot)
+    floor = move_ground(robot, task)
+    if floor.below is not None:
+        raise ArgumentError(str(floor.below))
     T = checked(default_durations(robot, task, supply) if durations is None else durations)
-    sweep = Sweep(move_problem(robot, task, supply, knots), callback)
-    best = sweep.both_ways(T)
-    if task.smoothness:
-        best = smooth_all(sweep, best, task.smoothness)
-    minima = sweep.minima(T, best) if refine else []
+    best, minima = swept_above(robot, floor.floor, lambda robot: swept(move_problem(robot, task, supply, knots), T, refine, callback))
     energies = np.array([a.value if a else np.nan for a in best])
     losses = np.array([a.losses if a else np.nan for a in best])
     motions = tuple(a.motion if a else None for a in best)
@@ -107,11 +111,37 @@ def energy_time_curve(
     return Curve(T, energies, losses, motions, tuple(minima), resonance, advice, time.perf_counter() - begin)
 
 
+Swept = tuple[list[Attempt | None], list[tuple[float, float]]]
+
+
+def swept(problem: MoveProblem, T: np.ndarray, refine: bool, callback: Callable | None) -> Swept:
+    """The best motion at every duration, None where there is none, and the minima."""
+    sweep = Sweep(problem, callback)
+    best = sweep.both_ways(T)
+    if problem.move.smoothness:
+        best = smooth_all(sweep, best, problem.move.smoothness)
+    return best, sweep.minima(T, best) if refine else []
+
+
 def smooth_all(sweep: Sweep, best: list[Attempt | None], smoothness: float) -> list[Attempt | None]:
     """The motions made as smooth as plans of the same duration are (smoothness.py), each from its neighbour's weight."""
     smoother = Smoother(sweep.planner, smoothness, lambda attempt: sweep.room(attempt) >= -ALLOWED)
     cost = lambda attempt: baseline(attempt.problem, attempt.motion.duration).ledger.energy
     return [attempt and smoother(attempt, cost(attempt)) for attempt in best]
+
+
+def swept_above(robot: Robot, floor: Floor | None, sweep: Callable[[Robot], Swept]) -> Swept:
+    """The same above a floor: once more with its rows where motions go through it; what still does is left out."""
+    best, minima = sweep(robot)
+    if floor is None:
+        return best, minima
+    guarded = with_floor(robot, floor)
+    low = lambda found: [a is not None and through(guarded, a.motion) is not None for a in found]
+    for margin in MARGINS[:2]:
+        if not any(low(best)):
+            return best, minima
+        best, minima = sweep(with_floor(robot, floor.keeping(margin)))
+    return [None if below else a for a, below in zip(best, low(best))], minima
 
 
 def checked(durations: Any) -> np.ndarray:

@@ -11,17 +11,19 @@ import numpy as np
 
 from armature.dynamics.stand_in import has_stand_ins
 from armature.errors import ArmatureError
+from armature.optimize.floor import as_floor
 from armature.robot.library import library
 from armature.robot.model import Robot
 from armature.web import pictures
 from armature.web.exports import export
 from armature.web.mailbox import Mailbox
-from armature.web.opening import MOST_PLAN, Opening, uploaded
+from armature.web.opening import Opening
 from armature.web.panel import LEFT, NOBODY, OBJECTIVES, RIGHT, SUPPLIES, WAYS, Panel
 from armature.web.planner import Planner
 from armature.web.scene import GHOST, PLAN, SKETCH, Scene
 from armature.web.session import Wish
 from armature.web.study import Cases
+from armature.web.upload import MOST_PLAN, uploaded
 from armature.web.warm import Warmer
 from armature.web.words import STAND_INS, card, remedy
 
@@ -42,7 +44,8 @@ class Desk:
         self._cases = Cases(opening.study) if opening.study else None
         self._mail = Mailbox(self._tick, self._failed)
         width, height = client.camera.image_width, client.camera.image_height  # of the whole window, before there are panels
-        self._panel = Panel(client, self.act, self._cases is not None)
+        self._again = opening.again
+        self._panel = Panel(client, self.act, self._cases is not None, opening.arguments)
         self._scene = Scene(client, self._dragged, (width - LEFT - RIGHT) / max(height, 1))
         self._planner = Planner(self._told)
         self._mail.post("open", self._open)
@@ -73,6 +76,7 @@ class Desk:
             "theme": lambda: self._theme(value == "dark"),
             "smoothness": lambda: self._wish(smoothness=float(value)),
             "payload": lambda: self._wish(payload=float(value)),
+            "floor": lambda: self._floor(str(value)),
             "supply": lambda: self._wish(supply=SUPPLIES.get(value, self.session.own_supply)),
             "remedy": self._help,
             "play": self._toggle,
@@ -80,6 +84,7 @@ class Desk:
             "ghost": lambda: self._ghost(bool(value)),
             "robot": lambda: self._take(library(value), ()) if value in library() else None,
             "upload": lambda: self._upload(value.name, value.content),
+            "arguments": lambda: self._read_again(value),
             "export": lambda: self._export(value),
             "row": lambda: self._case(value, self._rows[1]),
             "beside": lambda: self._case(self._rows[0], value),
@@ -102,6 +107,15 @@ class Desk:
         q = np.array(getattr(self.session.wish, which))
         q[k] = value
         self._wish(**{which: q})
+
+    def _floor(self, text: str) -> None:
+        try:
+            floor = as_floor(text.strip() or "auto")
+        except ArmatureError as error:
+            self.session.problem = str(error)
+            return self._show_card()
+        self._scene.floor(floor if isinstance(floor, float) else 0.0)
+        self._wish(floor=floor)
 
     def _wish(self, **values: Any) -> None:
         if self.session.change(**values):
@@ -128,6 +142,12 @@ class Desk:
         else:
             self.session.look_at(found)
             self._open()
+
+    def _read_again(self, arguments: str) -> None:
+        """The xacro file that the app was started with, with other arguments."""
+        if self._again is not None:
+            opening = self._again(arguments)
+            self._take(opening.wish.robot, opening.mesh_folders)
 
     def _export(self, kind: str) -> None:
         name, content = export(self.session.plan, kind)

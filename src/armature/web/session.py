@@ -24,10 +24,11 @@ from armature.optimize.move import guess_duration
 from armature.optimize.task import SMOOTHNESS, Move
 from armature.robot.bounds import bounds
 from armature.robot.model import Robot
+from armature.robot.tip import hands, moves
 
 # where the built-in arms begin: start and goal, rad or m; seconds, kg, supply
 FIRST: dict[str, tuple[Any, Any, float, float, str]] = {
-    "six_axis": (np.radians([-40, -80, 140, -60, -90, 0]), np.radians([60, -10, 20, -10, -90, 90]), 1.6, 3.0, "non-regenerative"),
+    "six_axis": (np.radians([-37, -88, 71, -73, 90, 53]), np.radians([52, -65, 110, -135, 90, 142]), 1.6, 3.0, "non-regenerative"),
     "seven_axis": (np.radians([-50, 40, 0, -60, 0, 60, 0]), np.radians([50, 55, 20, -30, 0, 50, 40]), 1.8, 2.0, "non-regenerative"),
     "valasek": (np.array([0.0, 0.2, 0.5]), np.array([1.2, 0.7, 0.9]), 1.5, 0.0, "non-regenerative"),
 }
@@ -46,8 +47,17 @@ def with_payload(robot: Robot, mass: float) -> Robot:
 
 
 def hand(robot: Robot) -> str:
-    """The link that the handles hold: the first tip that moves."""
-    return robot.tips[0]
+    """The link that the handles hold: the hand, or that of the first arm (see `robot.tip`)."""
+    return hands(robot)[0]
+
+
+def payload_range(robot: Robot) -> float:
+    """The end of the payload slider, kg: half of the mass that moves, rounded up to 1, 2 or 5 times a power of 10; 10 if it has none."""
+    half = 0.5 * sum(link.mass for link in robot.links if moves(robot, link.name))
+    if not half:
+        return 10.0
+    power = 10.0 ** np.floor(np.log10(half))
+    return float(next(k * power for k in (1, 2, 5, 10) if k * power >= half * (1 - 1e-9)))
 
 
 def named(supply: Any) -> Any:
@@ -61,6 +71,7 @@ class Wish:
 
     robot: without payload.  start, goal: (n,), rad or m.  duration: s.  payload: kg at the hand.  supply: its name, or None for the
     robot's own.  objective: "energy" or "time".  way: of the hand from start to goal: "free", a straight "line", or an "arc" above it.
+    floor: as in `Move`.
     given: the move of a task file, whose via points and end velocities a free way keeps; passing times as parts of the duration.
     smoothness: of the motion of least energy, as in `Move`.
     """
@@ -74,6 +85,7 @@ class Wish:
     objective: str = "energy"
     way: str = "free"
     given: Move | None = None
+    floor: Any = "auto"
     smoothness: float = SMOOTHNESS
 
     @property
@@ -89,8 +101,8 @@ class Wish:
     def _move(self) -> Move:
         """From start to goal, by way of what the task file gives."""
         if self.given is None:
-            return Move(self.start, self.goal, self.duration, smoothness=self.smoothness)
-        ends = {"start": self.start, "goal": self.goal, "smoothness": self.smoothness}
+            return Move(self.start, self.goal, self.duration, floor=self.floor, smoothness=self.smoothness)
+        ends = {"start": self.start, "goal": self.goal, "floor": self.floor, "smoothness": self.smoothness}
         return replace(stretched(self.given, self.duration, self.given.duration or self.duration), **ends)
 
     def _along(self) -> FollowPath:
@@ -104,7 +116,7 @@ class Wish:
             middle = (p + q) / 2 + BULGE * float(np.linalg.norm(q - p)) * above(q - p)
             path = shapes.arc(a, (ends[0].R, middle) if free else middle, b)
         try:
-            return FollowPath(FollowPath(path, link=hand(self.robot), start=self.start).curve(self.loaded), self.duration)
+            return FollowPath(FollowPath(path, link=hand(self.robot), start=self.start).curve(self.loaded), self.duration, floor=self.floor)
         except ArgumentError as error:
             raise ArgumentError(f"The hand does not get to the goal on this way: {error}") from None
 
@@ -115,7 +127,8 @@ class Wish:
     def same_move(self, other: Wish) -> bool:
         """Whether only the duration or the objective differs."""
         ends = np.array_equal(self.start, other.start) and np.array_equal(self.goal, other.goal)
-        same = (self.payload, self.supply, self.way, self.smoothness) == (other.payload, other.supply, other.way, other.smoothness)
+        kept = ("payload", "supply", "way", "floor", "smoothness")
+        same = all(getattr(self, name) == getattr(other, name) for name in kept)
         return ends and same and self.robot is other.robot
 
 
