@@ -7,13 +7,13 @@ import pytest
 
 import armature as arm
 from armature.dynamics.compiled import fingerprint
+from armature.dynamics.stand_in import has_stand_ins, with_stand_ins
 from armature.errors import ArmatureError, FileError
 from armature.robot.load import mjcf
 from armature.web import charts, pictures, words
 from armature.web.exports import EXPORTS, export
 from armature.web.opening import opened
 from armature.web.session import Session, first_wish, hand, ranges, with_payload
-from armature.web.typical import is_typical, with_typical_drives
 from armature.web.upload import MOST_ROBOT, uploaded
 
 ROBOT = arm.library("planar2")
@@ -107,9 +107,9 @@ MJCF = """<mujoco model="pendulum"><worldbody><body name="bob"><joint name="swin
 <geom type="capsule" fromto="0 0 0 0.4 0 0" size="0.03" mass="1.5"/></body></worldbody>{}</mujoco>"""
 
 
-def test_mjcf_is_taken_and_gets_typical_drives():
+def test_mjcf_is_taken_and_gets_stand_in_drives():
     robot = uploaded("pendulum.xml", MJCF.format("").encode(), ROBOT)
-    assert robot.name == "pendulum" and robot.joint_names == ("swing",) and is_typical(robot)
+    assert robot.name == "pendulum" and robot.joint_names == ("swing",) and has_stand_ins(robot)
     assert robot.mass == pytest.approx(1.5)
     assert uploaded("mine.xml", URDF.encode(), ROBOT).name == "mine"  # a URDF may be called .xml, too
 
@@ -239,19 +239,17 @@ URDF = """<robot name="mine"><link name="base"/><link name="limb"><inertial><ori
 <limit lower="-1.5" upper="1.5" velocity="2" effort="60"/></joint></robot>"""
 
 
-def test_uploaded_robot_without_drives_gets_typical_ones_and_then_its_own():
+def test_uploaded_robot_without_drives_gets_stand_ins_and_then_its_own():
     robot = uploaded("mine.urdf", URDF.encode(), ROBOT)
-    assert is_typical(robot) and first_wish(robot).job(20).run().ok
-    motor = robot.drivetrain.drives[0].motor
-    assert motor.peak_current * motor.torque_constant * 100 >= 60.0
+    assert has_stand_ins(robot) and first_wish(robot).job(20).run().ok
     mine = b"drives:\n  turn: {motor: {like: torque-48v-joint-l}, gear: {ratio: 50}, amplifier: {voltage: 48 V}}\n"
     own = uploaded("drives.yaml", mine, robot)
-    assert own.name == "mine" and not is_typical(own) and own.drivetrain.drives[0].gear.ratio == 50.0
+    assert own.name == "mine" and not has_stand_ins(own) and own.drivetrain.drives[0].gear.ratio == 50.0
 
 
 def test_built_in_robots_keep_their_drives():
     for name in arm.library():
-        assert with_typical_drives(arm.library(name)) is arm.library(name) and not is_typical(arm.library(name))
+        assert with_stand_ins(arm.library(name)) is arm.library(name) and not has_stand_ins(arm.library(name))
 
 
 # changes, via points, a pinned plan ------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ def curve(
     arg: list[str] | None = ARG,
     floor: str | None = FLOOR,
     supply: str | None = SUPPLY,
-    knots: int = typer.Option(50, help="steps in time", min=4, max=20000),
+    knots: int = typer.Option(100, help="steps in time", min=4, max=20000),
     save: Path | None = typer.Option(None, help="write the table (.csv) or the picture (.png, .svg, .pdf)", show_default=False),
     picture: Path | None = typer.Option(None, help="write the picture too: .png, .svg or .pdf", show_default=False),
 ) -> int:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from armature.cli.inputs import ARG, DRIVES, FLOOR, HOLD, LIMITS, MOTION_FILES, PAYLOAD, SUPPLY, find_mesh_folders, find_robot
-from armature.cli.move import DURATION, GOAL, TASK, VIA, find_job
+from armature.cli.move import DURATION, GOAL, SMOOTHNESS, TASK, VIA, find_job
 from armature.cli.output import FAILED, INTERRUPTED, OK, Progress, answer, say
 from armature.errors import ArgumentError, FileError
 
@@ -38,6 +38,7 @@ def plan(
     floor: str | None = FLOOR,
     supply: str | None = SUPPLY,
     knots: int | None = typer.Option(None, help="steps in time, 100 by default", show_default=False, min=4, max=20000),
+    smoothness: float | None = SMOOTHNESS,
     deadline: float | None = typer.Option(None, help="seconds after which the best so far is taken", show_default=False, min=0.01),
     thorough: bool | None = typer.Option(
         None, "--thorough/--quick", help="search on where dry friction may hold joints, ten times as long; by default where it may save 2 %"
@@ -60,8 +61,10 @@ def plan(
         if via:
             raise ArgumentError("--via: a recorded motion has its own way; give --from and --to configurations to plan one by via points")
         robot = find_robot(task, **given)
-        return _recorded(robot, Path(start), supply, knots, save, report, {"meshes": find_mesh_folders(task, robot, meshes), **year})
-    job = find_job(task, start, goal, via, duration, given, objective=objective, supply=supply, knots=knots, floor=floor)
+        page = {"meshes": find_mesh_folders(task, robot, meshes), **year}
+        return _recorded(robot, Path(start), supply, knots, save, report, page, smoothness)
+    change = {"objective": objective, "supply": supply, "knots": knots, "floor": floor}
+    job = find_job(task, start, goal, via, duration, given, smoothness, **change)
     job = replace(job, thorough=thorough)
     _check_targets(save, report, job.output)
     with Progress(f"planning {job.name or job.robot.name}") as progress:
@@ -143,8 +146,9 @@ def _report(solution: Any, report: Path, page: Mapping[str, Any]) -> Any:
 
 
 def _recorded(
-    robot: Any, path: Path, supply: str | None, knots: int | None, save: Path | None, report: Path | None, page: Mapping[str, Any]
-) -> int:
+    robot: Any, path: Path, supply: str | None, knots: int | None, save: Path | None, report: Path | None, page: Mapping[str, Any],
+    smoothness: float | None = None,
+) -> int:  # fmt: skip
     """What a recorded motion costs, and what the least would be."""
     from armature.motion.recorded import load_recorded
     from armature.optimize.job import Job
@@ -152,8 +156,9 @@ def _recorded(
     from armature.optimize.task import Move
 
     motion = load_recorded(path, robot) if path.suffix.lower() == ".csv" else _motion(path, robot)
+    given = {} if smoothness is None else {"smoothness": smoothness}
     with Progress(f"planning {robot.name}") as progress:
-        found = recorded_cost(robot, motion, supply, knots or 100, callback=progress)
+        found = recorded_cost(robot, motion, supply, knots or 100, callback=progress, **given)
     say(found)
     _say_certificate(found.plan)
     job = Job(robot, Move(motion.q[0], motion.q[-1], motion.duration), supply=supply, knots=knots or 100)
@@ -187,6 +192,7 @@ def numbers(solution: Any) -> dict[str, Any]:
         "baseline": None if base is None else {"energy": base.ledger.energy, "losses": base.ledger.losses, "feasible": base.feasible},
         "iterations": len(solution.iterations),
         "seconds": solution.seconds,
+        "peaks": [asdict(peak) for peak in solution.peaks] if solution.ok else [],
         "notes": list(solution.notes),
     }
 

@@ -58,6 +58,7 @@ def _checked(goal: Goal) -> Goal:
         raise ArgumentError(f"the pose's position is {goal.p.tolist()}; give three finite numbers in m")
     return goal
 
+
 def is_pose(value: Any) -> bool:
     """Whether a goal is a pose of the hand rather than joint coordinates: a Goal, (R, p), (p, quaternion), or a 4 × 4 matrix."""
     if isinstance(value, Goal):

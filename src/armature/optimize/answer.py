@@ -14,7 +14,7 @@ from armature.optimize.interior import Options
 from armature.optimize.loop_move import mastered
 from armature.optimize.plan import Attempt
 from armature.optimize.result import Status
-from armature.optimize.solution import Diagnosis, Solution
+from armature.optimize.solution import Baseline, Diagnosis, Solution
 from armature.optimize.task import Move
 from armature.robot.model import Robot
 from armature.simulate.ledger import drive_signals
@@ -22,12 +22,12 @@ from armature.simulate.ledger import drive_signals
 EXACTLY = 1e-9  # rad or m
 
 
-def solution(best: Attempt, diagnosis: Diagnosis | None, notes: list[str], seconds: float) -> Solution:
-    """Everything that is said about a planned motion; its baseline and certificate are made when they are asked for."""
+def solution(best: Attempt, diagnosis: Diagnosis | None, notes: list[str], seconds: float, compare: Baseline | None = None) -> Solution:
+    """Everything that is said about a planned motion; its baseline (unless it is known) and certificate are made when asked for."""
     problem, motion = best.problem, best.motion
     robot, supply = problem.robot, problem.driven.supply
     return Solution(
-        robot, supply, status(best, diagnosis), drive_signals(robot, motion), lambda: baseline(problem, motion.duration),
+        robot, supply, status(best, diagnosis), drive_signals(robot, motion), compare or (lambda: baseline(problem, motion.duration)),
         None, best.result, diagnosis, tuple(notes), seconds, targets(best),
     )  # fmt: skip
 

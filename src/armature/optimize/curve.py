@@ -17,6 +17,8 @@ from armature import notebook
 from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
 from armature.optimize.answer import check_search, check_task
+from armature.optimize.baseline import baseline
+from armature.optimize.certify import ALLOWED
 from armature.optimize.floor import MARGINS, move_ground, through
 from armature.optimize.interrupt import interruptible
 from armature.optimize.loop_move import move_problem
@@ -24,6 +26,7 @@ from armature.optimize.min_time import short, stays
 from armature.optimize.move import MoveProblem
 from armature.optimize.plan import Attempt
 from armature.optimize.quick_time import shortest
+from armature.optimize.smoothness import Smoother
 from armature.optimize.sweep import Sweep
 from armature.optimize.task import Move
 from armature.robot.cover import with_floor
@@ -83,7 +86,7 @@ def energy_time_curve(
     task: Move,
     durations: Sequence[float] | None = None,
     supply: Any = None,
-    knots: int = 50,
+    knots: int = 100,
     refine: bool = True,
     callback: Callable | None = None,
 ) -> Curve:
@@ -120,7 +123,16 @@ def swept(problem: MoveProblem, T: np.ndarray, refine: bool, callback: Callable 
     """The best motion at every duration, None where there is none, and the minima."""
     sweep = Sweep(problem, callback)
     best = sweep.both_ways(T)
+    if problem.move.smoothness:
+        best = smooth_all(sweep, best, problem.move.smoothness)
     return best, sweep.minima(T, best) if refine else []
+
+
+def smooth_all(sweep: Sweep, best: list[Attempt | None], smoothness: float) -> list[Attempt | None]:
+    """The motions made as smooth as plans of the same duration are (smoothness.py), each from its neighbour's weight."""
+    smoother = Smoother(sweep.planner, smoothness, lambda attempt: sweep.room(attempt) >= -ALLOWED)
+    cost = lambda attempt: baseline(attempt.problem, attempt.motion.duration).ledger.energy
+    return [attempt and smoother(attempt, cost(attempt)) for attempt in best]
 
 
 def swept_above(robot: Robot, floor: Floor | None, sweep: Callable[[Robot], Swept]) -> Swept:
@@ -172,7 +184,12 @@ def advise(durations: np.ndarray, energies: np.ndarray, minima: list[tuple[float
     candidates = [*zip(durations[good], energies[good]), *minima]
     T1, E1 = min(candidates, key=lambda p: p[1])
     longest, last = float(durations[good][-1]), float(energies[good][-1])
+    edge = {float(durations[good][0]): "shortest", longest: "longest"}.get(float(T1))
     words = [f"The cheapest motion takes {T1:.4g} s and {E1:.4g} J."]
+    if edge is not None and good.sum() > 1:
+        beyond = "shorter" if edge == "shortest" and good[0] else "longer" if edge == "longest" else ""
+        more = f"; {beyond} ones may cost less" if beyond else ""
+        words = [f"The cheapest motion of this range is its {edge}, {T1:.4g} s, with {E1:.4g} J{more}."]
     if last - E1 > WORTH * max(abs(last), 1e-9):
         share = f", {100 * (last - E1) / abs(last):.3g} %" if last > 0 else ""
         words.append(

@@ -9,6 +9,7 @@ import numpy as np
 
 from armature.drive.drive import Drive, Flow
 from armature.drive.gear import EfficiencyTable
+from armature.drive.limit import readable
 from armature.dynamics.compiled import inverse_dynamics
 from armature.motion.trajectory import Trajectory
 from armature.optimize.polynomial_sets import Forbidden, fitted, joined, positive, roots
@@ -39,7 +40,8 @@ class Reason:
     excess: float = 0.0
 
     def __str__(self) -> str:
-        return f"{self.limit} of {self.joint!r} ({self.bound:.6g} {self.unit}) at s = {self.place:.4g}"
+        _, bound, unit = readable(0.0, self.bound, self.unit)
+        return f"{self.limit} of {self.joint!r} ({bound:.6g} {unit}) at s = {self.place:.4g}"
 
 
 class _Label(NamedTuple):

@@ -232,4 +232,3 @@ def no_way(low: Height, floor: Floor) -> Diagnosis:
 
 def _noted(plan: Solution, note: str) -> Solution:
     return replace(plan, notes=(*plan.notes, note)) if note else plan
-

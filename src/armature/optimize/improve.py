@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from armature.drive.limit import readable
 from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
 from armature.optimize.first_motion import first_motion
@@ -103,4 +104,5 @@ def _why(run: Approximations, at: Instants) -> str:
         step, over = int(np.argmax(worst)), 100 * float(np.max(worst))
         hint = "; from and to rest, accelerations must begin and end with zero, as a quintic's do" if step in (0, len(worst) - 1) else ""
         return f"jerk or torque rate exceed their limits by {over:.3g} % at t = {run.t[step]:.4g} s{hint}"
-    return f"{row} is {row.value(rows[k, c, r]):.6g} {row.unit} at t = {when:.4g} s, its limit is {row.bound:.6g} {row.unit}"
+    value, bound, unit = readable(row.value(rows[k, c, r]), row.bound, row.unit)
+    return f"{row} is {value:.6g} {unit} at t = {when:.4g} s, its limit is {bound:.6g} {unit}"

@@ -175,7 +175,8 @@ class _Maker:
                 stops.append(Via(configuration(robot, via.configuration, start, self.part.floor), via.at, rates(robot, via.velocity)))
         with self.at("move"):
             ends = rates(robot, part.start_velocity), rates(robot, part.goal_velocity)
-            task = Move(start, goal, part.duration, stops, *ends, floor=self.part.floor)
+            smooth = {"smoothness": part.smoothness, "acceleration_limits": part.acceleration_limits}
+            task = Move(start, goal, part.duration, stops, *ends, floor=self.part.floor, **smooth)
             task.vectors(robot)
             if part.duration is None and self.part.objective == "energy":
                 raise ArgumentError("a least-energy move needs a duration, e.g. duration: 1.5 s; or ask for objective: time")

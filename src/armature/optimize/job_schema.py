@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
+from armature.optimize.task import SMOOTHNESS
 from armature.robot.load.quantities import Angle, Coordinate, Duration, Length, Mass, Moment, Number, PerSecond, Power, Speed
 from armature.robot.load.schema import Direction, LimitsPart, Name, Part, Point
 
@@ -78,6 +79,11 @@ Rates = Annotated[
 ]
 
 
+Smoothness = Annotated[
+    Number, Field(ge=0.0, le=1.0, description="0: least energy alone; 0.1: the smoothest motion that keeps 95 % of the saving; 1: half")
+]
+
+
 class ViaPart(Part):
     """A configuration to pass. at: time after the start; velocity: free unless given."""
 
@@ -115,6 +121,8 @@ class MovePart(Part):
     via: tuple[Stop, ...] = Field((), max_length=1000)
     start_velocity: Rates = 0.0
     goal_velocity: Rates = 0.0
+    smoothness: Smoothness = SMOOTHNESS
+    acceleration_limits: Literal["inferred", "none"] = Field("inferred", description="inferred from the drives where the robot has none")
 
 
 class CirclePart(Part):

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from armature.drive.limit import readable
 from armature.motion.trajectory import Trajectory
 from armature.optimize.along_path import (
     Curve,
@@ -351,9 +352,10 @@ class _Search:
         if worst <= 0.0:
             return None
         p = float((steps.p[k] + steps.p[k + 1]) / 2)
+        value, bound, unit = readable(row.value(worst), row.bound, row.unit)
         sentence = (
             f"The path cannot be run at any speed: at p = {p:.4g} holding the arm alone takes a {row.limit} of "
-            f"{row.value(worst):.4g} {row.unit} at {row.joint}, its limit is {row.bound:.4g} {row.unit}."
+            f"{value:.4g} {unit} at {row.joint}, its limit is {bound:.4g} {unit}."
         )
         return Diagnosis(sentence, row.limit, row.joint, None, worst, "Move the path, lighten the load, or take a stronger drive.")
 
@@ -361,9 +363,10 @@ class _Search:
         """The duration asked for is too short: by how much, and which limit is met where when the path is run as fast as it can be."""
         k, row = tightest(self.model, shortest)
         p = float(steps.p[k])
+        _, bound, unit = readable(0.0, row.bound, row.unit)
         sentence = (
             f"The path cannot be run in {self.aim.duration:.4g} s: about {T:.4g} s is the shortest, limited first by the {row.limit} of "
-            f"{row.joint} ({row.bound:.4g} {row.unit}) at p = {p:.4g}."
+            f"{row.joint} ({bound:.4g} {unit}) at p = {p:.4g}."
         )
         return Diagnosis(sentence, row.limit, row.joint, None, T - float(self.aim.duration or 0.0), f"Allow {1.02 * T:.4g} s.", T)
 

@@ -156,10 +156,10 @@ class Attempt:
         return bool(np.isfinite(self.value)) and (self.worst is None or self.worst.fraction >= -NEARLY)
 
     def anyhow(self) -> Attempt:
-        """This; where the search has not ended and the motion can be run, told as such: optimal to a looser tolerance at best."""
+        """This; where the search has not ended and the motion can be run, with a status that says so."""
         if self.ok or not self.runs:
             return self
-        return replace(self, result=replace(self.result, status=Status.ACCEPTABLE), note="the search was not ended: less may be possible")
+        return replace(self, result=replace(self.result, status=Status.FEASIBLE))
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,9 +25,7 @@ STRAIGHT = 1e-6  # m: an elbow that is nearer to the line from shoulder to wrist
 CHOICES = {"elbow": ("up", "down", "left", "right"), "wrist": ("flipped", "not flipped"), "shoulder": ("front", "back")}
 
 
-def in_posture(
-    robot: Robot, pose: Any, link: str, start: np.ndarray | None = None, posture: Any = None, floor: Any = None
-) -> np.ndarray:
+def in_posture(robot: Robot, pose: Any, link: str, start: np.ndarray | None = None, posture: Any = None, floor: Any = None) -> np.ndarray:
     """The configuration (n,) that brings a link to a pose in a posture.
 
     pose: as `arm.inverse_kinematics` takes it.  start: (n,) where the arm comes from.  floor: as in `Move`.
@@ -164,4 +162,3 @@ def described(robot: Robot, q: np.ndarray, link: str) -> str:
 
 def _words(wanted: Mapping[str, Sequence[str]]) -> str:
     return ", ".join(f"{key} {' or '.join(values)}" for key, values in wanted.items())
-

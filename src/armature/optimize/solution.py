@@ -9,14 +9,19 @@ from functools import cached_property
 from typing import Any
 
 from armature import notebook
+from armature.dynamics.stand_in import has_stand_ins
 from armature.motion.trajectory import Trajectory
 from armature.optimize.certificate.arrival import Target
 from armature.optimize.certify import Certificate, certify
+from armature.optimize.peaks import Peak, peaks
 from armature.optimize.result import Result, Status
 from armature.optimize.self_collision import self_collisions
+from armature.robot.check import mass_doubt
 from armature.robot.model import Robot
 from armature.simulate.ledger import Ledger, ledger
 from armature.simulate.yearly import Yearly, yearly
+
+NOTHING = 5e-3  # fraction saved or lost that is not worth a headline
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,12 @@ class Baseline:
     name: str = "joint cubic"
 
 
+def doubts(robot: Robot) -> tuple[str, ...]:
+    """Sentences on what makes the energies of a robot's motions mean little or nothing."""
+    stand_ins = "counted with stand-in motors: energies are theirs, not your robot's" if has_stand_ins(robot) else ""
+    return tuple(filter(None, (mass_doubt(robot), stand_ins)))
+
+
 def counted(returns: bool) -> str:
     """What a saving is of. returns: whether the supply takes energy back."""
     return "losses" if returns else "energy drawn"
@@ -71,7 +82,9 @@ def counted(returns: bool) -> str:
 
 def against(saving: float, of: str) -> str:
     """A saving (a fraction) in words. of: what is saved, "losses" or "energy drawn"."""
-    return f"saved {100 * abs(saving):.1f} % of the {of}" if saving > -5e-4 else f"{-100 * saving:.1f} % more {of}"
+    if abs(saving) < NOTHING:
+        return f"the {of} is about the same" if of == "energy drawn" else f"the {of} are about the same"
+    return f"saved {100 * saving:.1f} % of the {of}" if saving > 0.0 else f"{-100 * saving:.1f} % more {of}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,6 +158,16 @@ class Solution:
         return 1.0 - mine / other if other > 0 else None
 
     @property
+    def doubts(self) -> tuple[str, ...]:
+        """Why its energies may mean nothing: masses that are placeholders, motors that are stand-ins."""
+        return doubts(self.robot)
+
+    @cached_property
+    def peaks(self) -> tuple[Peak, ...]:
+        """Greatest torque, acceleration, jerk and current, each of the joint where it grows most against the baseline's."""
+        return peaks(self)
+
+    @property
     def returns(self) -> bool:
         """Whether the supply takes energy back."""
         return getattr(self.supply, "efficiency", 0.0) > 0.0
@@ -175,7 +198,8 @@ class Solution:
         count = len(self.iterations)
         size = f"{self.duration:.4g} s, {len(self.trajectory) - 1} knots, {count} iteration{'' if count == 1 else 's'} in the last search"
         unsearched = not self.ok and not self.iterations
-        lines = [f"{self.robot.name}: {size}. {'No motion was searched for.' if unsearched else self.status.value}"]
+        ended = "No motion was searched for." if unsearched else "" if self.status.optimal else self.status.value
+        lines = [f"{self.robot.name}: {size}. {ended}".rstrip(), *self.doubts]
         if self.diagnosis is not None:
             lines.append(str(self.diagnosis))
         if self.ok:
@@ -184,4 +208,7 @@ class Solution:
             book, note = self.baseline.ledger, f" ({self.baseline.note})" if self.baseline.note else ""
             words = against(self.saving, counted(self.returns))
             lines.append(f"{self.baseline.name}{note}: {book.energy:.4g} J, losses {book.losses:.4g} J; {words}")
+        if self.ok and (found := self.peaks):
+            said = "; ".join(str(peak) for peak in found)
+            lines.append(f"peaks (in brackets: the joint, and its peak in {self.baseline.name if self.baseline else ''}): {said}")
         return "\n".join([*lines, *self.notes])

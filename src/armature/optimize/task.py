@@ -16,6 +16,7 @@ from armature.robot.model import Robot
 from armature.robot.tip import tip
 
 STEPS = 32  # of the way along which loops are followed to a goal
+SMOOTHNESS = 0.1  # of a move that gives none: 95 % of the saving are kept
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,10 @@ class Move:
     a list of such words, or a configuration near the one that is meant; by default the one nearest to the start that keeps the floor (of
     the start itself the one farthest from singular).
     link: what poses are of; `robot.tip` by default.
+    smoothness: 0 … 1, how much of the saving against the baseline may be given up for less jerk; a least-energy plan keeps the part
+    1 − smoothness/2 of it. 0: energy alone.  0.1, the default: the smoothest motion that keeps 95 %.  1: that keeps half of it.
+    acceleration_limits: "inferred": where the robot has none, a least-energy plan takes what its drives keep up for long
+    (`optimize/accelerations.py`), and says so in its notes.  "none": none.
     """
 
     start: Any
@@ -59,9 +64,14 @@ class Move:
     floor: Any = "auto"
     posture: Any = None
     link: str | None = None
+    smoothness: float = SMOOTHNESS
+    acceleration_limits: str = "inferred"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "duration", _seconds(self.duration, "duration", "leave it out to have it found"))
+        object.__setattr__(self, "smoothness", _part(self.smoothness, "smoothness"))
+        if self.acceleration_limits not in ("inferred", "none"):
+            raise ArgumentError(f"acceleration_limits = {self.acceleration_limits!r} must be 'inferred' or 'none'")
         stops = _stops(self.via)
         object.__setattr__(self, "via", stops)
         given = [v.at for v in stops if v.at is not None]
@@ -111,6 +121,17 @@ def _seconds(value: Any, what: str, otherwise: str) -> float | None:
         number = np.nan
     if number is not None and not (np.isfinite(number) and number > 0):
         raise ArgumentError(f"{what} = {value!r} must be a positive number, s; {otherwise}")
+    return number
+
+
+def _part(value: Any, what: str) -> float:
+    """A number from 0 to 1."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = np.nan
+    if not 0.0 <= number <= 1.0:
+        raise ArgumentError(f"{what} = {value!r} must be a number from 0 (least energy) to 1; {SMOOTHNESS} is usual")
     return number
 
 

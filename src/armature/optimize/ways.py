@@ -20,6 +20,7 @@ from armature.errors import ArgumentError, check_count
 from armature.motion.goal import is_pose
 from armature.motion.trajectory import Trajectory
 from armature.optimize.answer import check_search, check_task, solution
+from armature.optimize.baseline import baseline
 from armature.optimize.conclude import CLEARLY, OTHERWISE, Watch
 from armature.optimize.detours import detours
 from armature.optimize.diagnose import between_knots
@@ -31,6 +32,7 @@ from armature.optimize.interrupt import interruptible
 from armature.optimize.move import MoveProblem
 from armature.optimize.plan import Attempt, Planner
 from armature.optimize.posture import described as posture_words
+from armature.optimize.smoothness import Smoother
 from armature.optimize.solution import Solution
 from armature.optimize.task import Move, configuration
 from armature.robot.cover import with_floor
@@ -164,7 +166,9 @@ def _worked_out(planner: Planner, roughly: list[tuple[Attempt, str]], knots: int
         begin = time.perf_counter()
         best, notes = planner.plan(replace(attempt.problem, N=knots, directions=None, smooth=None, still=()), attempt.motion)
         if best.ok and not any(same(best, other) for other, _ in ways):
-            found = solution(best, between_knots(best), notes, time.perf_counter() - begin)
+            compare = baseline(best.problem, best.motion.duration)
+            smooth = Smoother(planner, best.problem.move.smoothness)(best, compare.ledger.energy)
+            found = solution(smooth, between_knots(smooth), notes, time.perf_counter() - begin, compare)
             ways.append((best, Way(found, described(best, words))))
     return (way for _, way in sorted(ways, key=lambda item: item[0].value))
 

@@ -18,6 +18,7 @@ from armature.plot.joints import joints
 from armature.plot.ledger import ledger_flow
 from armature.plot.motion import motion
 from armature.plot.power import power
+from armature.robot.check import mass_doubt
 from armature.write import MARK, write_whole
 
 ROWS = 28  # of the certificate's table on a page
@@ -73,11 +74,13 @@ def _png(plan: Any) -> bytes:
 def _title(plan: Any) -> Figure:
     """What the plan saves, in words, and the certificate."""
     figure = Figure(figsize=(8.3, 6.0))
-    good = plan.ok and plan.certificate.ok
+    good = plan.ok and plan.certificate.ok and not mass_doubt(plan.robot)
+    peaks = [f"peak {what} of {joint}: {mine}, {plan.baseline.name} {other}" for what, joint, mine, other, _ in words.peak_rows(plan)]
     figure.text(0.06, 0.92, plan.robot.name, fontsize=11, color="#666666")
     title = textwrap.fill(words.headline(plan), 44)
     figure.text(0.06, 0.90, title, fontsize=20, weight="bold", color="#0A7A52" if good else "#B3261E", va="top")
-    lines = [textwrap.fill(line, 96) for line in (*words.summary(plan), "", *words.certificate(plan).splitlines(), "", *plan.notes)]
+    told = (*words.summary(plan), *(peaks if plan.ok else ()), "", *words.certificate(plan).splitlines(), "", *plan.notes)
+    lines = [textwrap.fill(line, 96) for line in told]
     figure.text(0.06, 0.74, "\n".join(lines), fontsize=9.5, va="top", linespacing=1.5)
     return figure
 

@@ -11,8 +11,10 @@ from string import Template
 from typing import Any
 
 from armature.errors import FileError
+from armature.optimize.solution import NOTHING, doubts
 from armature.plot import words
 from armature.plot.page_data import page_data
+from armature.robot.check import mass_doubt
 from armature.simulate.yearly import Yearly
 from armature.write import write_whole
 
@@ -54,11 +56,13 @@ def html_page(
         title=html.escape(f"{plan.robot.name}: {plan.duration:.4g} s"),
         robot=html.escape(plan.robot.name),
         headline=html.escape(words.headline(plan)),
-        verdict="good" if plan.ok and plan.certificate.ok else "bad",
+        verdict=_verdict(plan),
+        banner="".join(f'<p class="banner" role="alert">{html.escape(line[0].upper() + line[1:])}.</p>' for line in doubts(plan.robot)),
+        peaks=_peaks(plan),
         summary="".join(f"<p>{html.escape(line)}</p>" for line in ([lead, *rest] if plan.ok else rest)),
         failure="" if plan.ok else f'<p class="failure" role="alert">{html.escape(lead)}</p>',
         tiles=_tiles(plan, None if cycles_per_day is None else plan.yearly(cycles_per_day, price)),
-        notes="".join(f"<li>{html.escape(note)}</li>" for note in (plan.status.value, *plan.notes)),
+        notes="".join(f"<li>{html.escape(note)}</li>" for note in (*(() if plan.status.optimal else (plan.status.value,)), *plan.notes)),
         certificate=html.escape(words.certificate(plan)),
         books=html.escape(str(plan.ledger)),
         provenance=_provenance(plan),
@@ -66,6 +70,23 @@ def html_page(
         script="\n".join(text(name) for name in SCRIPTS),
         data=_script(page_data(plan, shapes)),
     )
+
+
+def _verdict(plan: Any) -> str:
+    """The colour of the headline: green only for a plan that is certified and whose energy means something."""
+    if not (plan.ok and plan.certificate.ok) or mass_doubt(plan.robot):
+        return "bad"
+    return "plain" if plan.saving is not None and plan.saving < NOTHING and not words.hurried(plan) else "good"
+
+
+def _peaks(plan: Any) -> str:
+    """The peaks of plan and baseline, as a table."""
+    rows = words.peak_rows(plan) if plan.ok else []
+    if not rows:
+        return ""
+    cells = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in ("peak", "of", "plan", plan.baseline.name, ""))
+    return f'<table class="peaks"><thead><tr>{head}</tr></thead><tbody>{cells}</tbody></table>'
 
 
 def _script(data: Any) -> str:
@@ -93,7 +114,7 @@ def _tiles(plan: Any, year: Yearly | None = None) -> str:
         ("duration", f"{plan.duration:.4g} s", f"{len(plan.trajectory) - 1} knots, {len(plan.iterations)} iterations in the last search"),
         ("certificate", "passed" if plan.ok and proof.ok else "not passed", follows if plan.ok else "the task is not met"),
     ]
-    if plan.ok and plan.saving is not None and not words.hurried(plan):
+    if plan.ok and plan.saving is not None and not words.hurried(plan) and not mass_doubt(plan.robot):
         tiles.insert(0, ("saved", f"{100 * plan.saving:.1f} %", f"of the {'losses' if plan.returns else 'energy drawn'}"))
     if near is not None:
         tiles.append(("nearest limit", words.left(near), f"{near.joint}: {near.limit} at {near.time:.3g} s"))

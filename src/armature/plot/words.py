@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+from armature.optimize.peaks import peaks
+from armature.optimize.solution import NOTHING, doubts
+from armature.robot.check import mass_doubt
 from armature.scene.floor import LIMIT
 
 
@@ -17,6 +21,10 @@ def headline(plan: Any) -> str:
         faster = 1 - plan.duration / plan.baseline.trajectory.duration
         return f"{100 * faster:.0f} % less time than {the(plan.baseline.name)}"
     what = "losses" if plan.returns else "energy drawn"
+    if mass_doubt(plan.robot):
+        return "Energies mean nothing: the model has no real masses"
+    if abs(plan.saving) < NOTHING:
+        return f"{plan.energy:.4g} J drawn, {plan.losses:.4g} J lost: about as {the(plan.baseline.name)}"
     if plan.saving < 0:
         return f"{-100 * plan.saving:.0f} % more {what} than {the(plan.baseline.name)}"
     return f"{100 * plan.saving:.0f} % less {what} than {the(plan.baseline.name)}"
@@ -36,7 +44,8 @@ def summary(plan: Any) -> list[str]:
     if plan.baseline is not None:
         book, note = plan.baseline.ledger, f" ({plan.baseline.note})" if plan.baseline.note else ""
         lines.append(f"{the(plan.baseline.name).capitalize()}{note} draws {book.energy:.4g} J and turns {book.losses:.4g} J into heat.")
-    return [*lines, proof(plan.certificate), *surroundings(plan)]
+    doubted = [f"{line[0].upper()}{line[1:]}." for line in doubts(plan.robot)]
+    return [*lines, *doubted, proof(plan.certificate), *surroundings(plan)]
 
 
 def surroundings(plan: Any) -> list[str]:
@@ -51,9 +60,18 @@ def surroundings(plan: Any) -> list[str]:
     return [f"All links stay above the floor{z}; {lowest}.", *warned]
 
 
+def peak_rows(plan: Any) -> list[tuple[str, str, str, str, str]]:
+    """Of torque, acceleration, jerk and current: the joint, its peak in the plan and in the baseline, and how many times it is."""
+    return [(p.quantity, p.joint, f"{p.value:.3g} {p.unit}", f"{p.baseline:.3g} {p.unit}", _times(p)) for p in peaks(plan)]
+
+
+def _times(peak: Any) -> str:
+    return f"{peak.value / peak.baseline:.2g} ×" if peak.baseline > 1e-2 * peak.value else "it stands there"
+
+
 def certificate(plan: Any) -> str:
     """The certificate as lines; where the task is not met there is nothing to certify, though the motion shown may keep all limits."""
-    return str(plan.certificate) if plan.ok else "certificate: none, for the motion found does not do what was asked for"
+    return str(replace(plan.certificate, notes=())) if plan.ok else "certificate: none, for the motion found does not do what was asked for"
 
 
 def proof(certificate: Any) -> str:

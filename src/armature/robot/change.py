@@ -15,9 +15,7 @@ from armature.robot.model import ZERO, Joint, Limits, Link, Mimic, Robot
 from armature.robot.tip import hands, moves, tip
 
 
-def with_payload(
-    robot: Robot, mass: float, at: Iterable[float] | None, link: str | None, inertia: Iterable[float] | None = None
-) -> Robot:
+def with_payload(robot: Robot, mass: float, at: Iterable[float] | None, link: str | None, inertia: Iterable[float] | None = None) -> Robot:
     """A mass m (kg) at a point of a link: mass, centre and inertia of the two together, exactly (Steiner); the link is marked."""
     m = guard.number("payload mass", mass)
     if m < 0.0:

@@ -79,6 +79,7 @@ class Desk:
             "objective": lambda: self._wish(objective=OBJECTIVES[value]),
             "way": lambda: self._wish(way=WAYS[value]),
             "theme": lambda: self._theme(value == "dark"),
+            "smoothness": lambda: self._wish(smoothness=float(value)),
             "payload": lambda: self._wish(payload=float(value)),
             "floor": lambda: self._wish(floor=as_floor(str(value).strip() or "auto")),
             "supply": lambda: self._wish(supply=SUPPLIES.get(value, self.session.own_supply)),

@@ -103,4 +103,5 @@ def _task(path: Path) -> Wish:
     via = job.task.via if job.task.duration else loose(job.task)
     vectors = tuple(replace(v, configuration=configuration(job.robot, v.configuration, "via")) for v in via)
     given = None if bare else replace(job.task, duration=T, via=vectors)
-    return Wish(job.robot, ends.q0, ends.q1, T, 0.0, named(job.supply), job.objective, given=given, floor=job.task.floor)
+    more = {"given": given, "floor": job.task.floor, "smoothness": job.task.smoothness}
+    return Wish(job.robot, ends.q0, ends.q1, T, 0.0, named(job.supply), job.objective, **more)

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from lxml import etree  # pyright: ignore[reportAttributeAccessIssue] (lxml carries no types)
 
+from armature.dynamics.stand_in import with_stand_ins
 from armature.errors import ArgumentError, FileError
 from armature.robot.load import load
 from armature.robot.load.xml import parse
 from armature.robot.load.yaml import robot_from_yaml
 from armature.robot.model import Robot
 from armature.text import read_bytes
-from armature.web.typical import with_typical_drives
 
 ROBOTS, PLANS = (".urdf", ".xml", ".yaml", ".yml"), (".npz", ".json")
 MOST_JOINTS, MOST_LINKS = 64, 1000  # of a robot that the page can show and plan for
@@ -68,7 +68,7 @@ def fixed(robot: Robot) -> Robot:
     if robot.n > MOST_JOINTS or len(robot.links) > MOST_LINKS:
         size = f"{robot.n} joints and {len(robot.links)} links"
         raise ArgumentError(f"robot {robot.name!r} has {size}; the app takes {MOST_JOINTS} and {MOST_LINKS}: hold some joints (--hold)")
-    return with_typical_drives(robot)
+    return with_stand_ins(robot)
 
 
 def has_key(path: Path, keys: str) -> bool:

@@ -22,7 +22,7 @@ from armature.optimize.curve import Curve
 from armature.optimize.follow_path import FollowPath
 from armature.optimize.job import Job
 from armature.optimize.move import guess_duration
-from armature.optimize.task import Move, Via
+from armature.optimize.task import SMOOTHNESS, Move, Via
 from armature.robot.bounds import bounds
 from armature.robot.model import Robot
 from armature.robot.tip import hands, moves
@@ -79,6 +79,7 @@ class Wish:
     robot's own.  objective: "energy" or "time".  way: of the hand from start to goal: "free", a straight "line", or an "arc" above it.
     floor: as in `Move`.
     given: a move whose via points and end velocities a free way keeps; passing times as parts of its duration.
+    smoothness: of the motion of least energy, as in `Move`.
     """
 
     robot: Robot
@@ -91,6 +92,7 @@ class Wish:
     way: str = "free"
     given: Move | None = None
     floor: Any = "auto"
+    smoothness: float = SMOOTHNESS
 
     @property
     def loaded(self) -> Robot:
@@ -105,8 +107,8 @@ class Wish:
     def _move(self) -> Move:
         """From start to goal, by way of what the task file gives."""
         if self.given is None:
-            return Move(self.start, self.goal, self.duration, floor=self.floor)
-        ends = {"start": self.start, "goal": self.goal, "floor": self.floor}
+            return Move(self.start, self.goal, self.duration, floor=self.floor, smoothness=self.smoothness)
+        ends = {"start": self.start, "goal": self.goal, "floor": self.floor, "smoothness": self.smoothness}
         return replace(stretched(self.given, self.duration, self.given.duration or self.duration), **ends)
 
     def _along(self) -> FollowPath:
@@ -163,7 +165,8 @@ class Wish:
     def same_move(self, other: Wish) -> bool:
         """Whether only the duration or the objective differs."""
         ends = np.array_equal(self.start, other.start) and np.array_equal(self.goal, other.goal)
-        same = (self.payload, self.supply, self.way, self.floor) == (other.payload, other.supply, other.way, other.floor)
+        kept = ("payload", "supply", "way", "floor", "smoothness")
+        same = all(getattr(self, name) == getattr(other, name) for name in kept)
         return ends and same and self.robot is other.robot and self.given is other.given
 
 

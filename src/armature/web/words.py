@@ -8,10 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from armature.dynamics.stand_in import has_stand_ins
+from armature.robot.check import mass_doubt
 from armature.robot.model import Robot
-from armature.web.typical import NOTE, is_typical
 
 GOOD, BAD, PALE = "light-dark(#0a7d4f, #4cc38a)", "light-dark(#c02626, #ff8f8f)", "var(--mantine-color-dimmed)"
+
+
+STAND_INS = (
+    "Its file names no drives: stand-in motors of the catalogue were put in, sized by gravity and speed. "
+    "Open a YAML file with your drives to see your own energy (`armature init` writes one to fill in)."
+)
 
 
 def card(session: Any, busy: str, shown: int = 0, address: str = "") -> str:
@@ -29,8 +36,10 @@ def card(session: Any, busy: str, shown: int = 0, address: str = "") -> str:
         parts.append(_pale("The first plan is on its way. On a new computer, the first one takes half a minute."))
     if session.other is not None and plan is not None and plan.ok:
         parts.append(_beside(plan, session.other, "beside it" if session.aside else "pinned"))
-    if plan is not None and plan.ok and is_typical(plan.robot):
-        parts.append(_pale("Counted with typical drives, because the robot's file names none: see the tab <i>Robot</i>."))
+    if plan is not None and (doubt := mass_doubt(plan.robot)):
+        parts.insert(0, _refusal(doubt[0].upper() + doubt[1:] + "."))
+    if plan is not None and plan.ok and has_stand_ins(plan.robot):
+        parts.append(_pale("Counted with <b>stand-in motors</b>, because the robot's file names none: see the tab <i>Robot</i>."))
     carried = sum(link.payload[0] for link in session.robot.links if link.payload)
     if carried and session.planning:
         parts.append(_pale(f"The robot carries {carried:.3g} kg of its own, beside the payload that is set here."))
@@ -51,7 +60,7 @@ def card(session: Any, busy: str, shown: int = 0, address: str = "") -> str:
 def about(robot: Robot, notes: list[str]) -> str:
     """A robot in a few lines of Markdown. notes: on what could not be drawn."""
     lines = [f"**{robot.name}**: {robot.n} joints, {robot.mass:.3g} kg, {len(robot.drives)} drives."]
-    lines += [NOTE] if is_typical(robot) else []
+    lines += [STAND_INS] if has_stand_ins(robot) else []
     lines += [f"Drawn from its joints: {len(notes)} meshes were not read ({notes[0]})."] if notes else []
     return "\n\n".join(html.escape(line, quote=False) for line in lines)
 
@@ -124,7 +133,8 @@ def _saved(plan: Any) -> str:
     words = f"<b>{percent:.0f} % less</b>" if percent >= 0.5 else "<b>as much</b>" if percent > -0.5 else f"<b>{-percent:.0f} % more</b>"
     than = "as" if -0.5 < percent < 0.5 else "than"
     note = f'<div style="font-size:0.8em;color:{PALE}">{html.escape(plan.baseline.note)}</div>' if plan.baseline.note else ""
-    return f'<div style="color:{GOOD if percent >= 0.5 else PALE}">{words} {than} the ordinary motion ({other:.3g} J){note}</div>'
+    good = percent >= 0.5 and not mass_doubt(plan.robot)
+    return f'<div style="color:{GOOD if good else PALE}">{words} {than} the ordinary motion ({other:.3g} J){note}</div>'
 
 
 def _proof(plan: Any, certified: bool) -> str:

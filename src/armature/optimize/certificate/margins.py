@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from armature.drive import Flow
+from armature.drive.limit import readable
 from armature.dynamics.compiled import inverse_dynamics
 from armature.motion.polynomials import derivative, extremes
 from armature.motion.trajectory import Trajectory
@@ -168,4 +169,5 @@ def _means(robot: Robot, t: np.ndarray, cells: np.ndarray, together: Flow) -> It
         if limit.mean:
             y = limit.sign * getattr(together, limit.quantity)[:, axis]
             value = float(dt @ (y[1:] + y[:-1]) / 2 / (t[-1] - t[0]))
-            yield Label(name, limit.name, limit.bound, limit.unit, limit.bound).margin(value, float(t[-1]))
+            shown = readable(value, limit.bound, limit.unit)  # a continuous current as its root mean square; its fraction is the heat's
+            yield Margin(name, limit.name, 1.0 - value / limit.bound, float(t[-1]), *shown)
