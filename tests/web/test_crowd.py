@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import socket
 
@@ -57,10 +58,8 @@ def test_malformed_requests_do_not_stop_the_page(gate: Gate) -> None:
     for line in lines:
         client = opened(gate, line)
         client.settimeout(2)
-        try:
+        with contextlib.suppress(OSError):
             assert b"200 OK" not in client.recv(1000)
-        except OSError:
-            pass
         client.close()
     assert status(gate) == 200
 
