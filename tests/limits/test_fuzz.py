@@ -61,7 +61,7 @@ def seeds(tmp_path_factory) -> dict[str, bytes]:
         track.save(folder / name)
     plan = arm.minimize_energy(robot, arm.Move([0.0, 0.0], [1.0, 1.0], 1.0), knots=8)
     for name in ("p.json", "p.npz"):
-        arm.save_plan(plan, folder / name)
+        plan.save(folder / name)
     crafted.make_store(folder / "s.db")
     found = {
         name: (folder / name).read_bytes()
