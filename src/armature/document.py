@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
@@ -50,9 +50,12 @@ def checked(model: type[Model], data: Any, path: object) -> Model:
 # --- values and their lines -------------------------------------------------------------------------------------------
 
 
-def values(text: str, path: object) -> Any:
-    """Mappings (`Block`), lists (`Items`), numbers and words of a YAML 1.2 text, within bounds; `path` is for messages."""
-    return yaml_value(text, path)
+def values(text: str, path: object, convert: Callable[[Any], Any] | None = None) -> Any:
+    """Mappings (`Block`), lists (`Items`), numbers and words of a YAML 1.2 text, within bounds; `path` is for messages.
+
+    convert: a single value from the parser's event, where other tags or words count than those of `nested.scalar`.
+    """
+    return yaml_value(text, path, convert)
 
 
 def selected(data: Block, keys: Sequence[str]) -> Block:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from armature.errors import FileError
@@ -43,9 +44,12 @@ class Items(list):
     lines: Any  # [line]
 
 
-def yaml_value(text: str, path: object) -> Any:
-    """The value of a YAML text with one document; a FileError with its line for any other. path: for messages."""
-    found = yaml_documents(text, path)
+def yaml_value(text: str, path: object, convert: Callable[[Any], Any] | None = None) -> Any:
+    """The value of a YAML text with one document; a FileError with its line for any other. path: for messages.
+
+    convert: a single value from the parser's event, instead of `scalar`.
+    """
+    found = yaml_documents(text, path, convert=convert)
     if not found:
         raise FileError("the file is empty; a mapping of keys to values was expected", path, 1)
     if len(found) > 1:
@@ -54,7 +58,9 @@ def yaml_value(text: str, path: object) -> Any:
     return found[0]
 
 
-def yaml_documents(text: str, path: object, most_text: int = MOST_YAML, most_values: int = MOST_VALUES) -> list[Any]:
+def yaml_documents(
+    text: str, path: object, most_text: int = MOST_YAML, most_values: int = MOST_VALUES, convert: Callable[[Any], Any] | None = None
+) -> list[Any]:
     """The values of all documents of a YAML text that are not empty."""
     import yaml
 
@@ -63,7 +69,7 @@ def yaml_documents(text: str, path: object, most_text: int = MOST_YAML, most_val
     if len(text) > most_text:
         raise FileError(f"the file has {len(text) / 2**20:.1f} MB; at most {most_text / 2**20:g} MB of YAML are read", path)
     try:
-        return _Builder((loader or yaml.SafeLoader)(text), path, most_values).documents()
+        return _Builder((loader or yaml.SafeLoader)(text), path, most_values, convert or scalar).documents()
     except yaml.YAMLError as e:
         open_bracket = "flow" in (getattr(e, "context", None) or "")  # then the bracket's own line tells more than where it was missed
         mark = getattr(e, "context_mark" if open_bracket else "problem_mark", None)
@@ -77,8 +83,8 @@ def yaml_documents(text: str, path: object, most_text: int = MOST_YAML, most_val
 class _Builder:
     """Values from the parser's events. Aliases share their value, and count as often as they stand there."""
 
-    def __init__(self, parser: Any, path: object, most: int):
-        self.next, self.path, self.most, self.count = parser.get_event, path, most, 0
+    def __init__(self, parser: Any, path: object, most: int, convert: Callable[[Any], Any]):
+        self.next, self.path, self.most, self.count, self.convert = parser.get_event, path, most, 0, convert
         self.anchors: dict[str, tuple[Any, int, int] | None] = {}  # value, number of values, nesting; None while it is read
 
     def documents(self) -> list[Any]:
@@ -101,7 +107,7 @@ class _Builder:
         if anchor is not None:
             self.anchors[anchor] = None
         if kind == "ScalarEvent":
-            value, height = _scalar(event), 0
+            value, height = self.convert(event), 0
         else:
             value, height = (self._list if kind == "SequenceStartEvent" else self._mapping)(event, depth)
         if anchor is not None:
@@ -164,7 +170,7 @@ def _line(event: Any) -> int:
     return event.start_mark.line + 1
 
 
-def _scalar(event: Any) -> Any:
+def scalar(event: Any) -> Any:
     """A word, number, truth value or nothing, by its tag or by how it looks."""
     text, tag = event.value, event.tag
     if tag is None or tag == "!":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from armature.cli.inputs import DRIVES, HOLD, LIMITS, PAYLOAD, ROBOT, find_robot, task_of
+from armature.cli.inputs import ARG, DRIVES, HOLD, LIMITS, PAYLOAD, ROBOT, find_robot, task_of
 from armature.cli.output import answer, say, settings, table, tidy
 
 if TYPE_CHECKING:
@@ -18,11 +18,12 @@ def check(
     payload: str = PAYLOAD,
     limits: Path | None = LIMITS,
     hold: str | None = HOLD,
+    arg: list[str] | None = ARG,
 ) -> None:
     """What is in a robot's (or a task's) file: joints, limits, drives; what is doubtful, with its line; torques that gravity asks for."""
     from armature.optimize.follow_path import FollowPath
 
-    machine = find_robot(robot, drives, payload, limits, hold)
+    machine = find_robot(robot, drives, payload, limits, hold, arg)
     if (job := task_of(robot)) is not None:
         what = "a path" if isinstance(job.task, FollowPath) else "a move"
         say(f"{robot}: {what} of least {job.objective} in {job.knots} steps; what follows is its robot with drives, limits and payload", "")

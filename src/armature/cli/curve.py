@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from armature.cli.inputs import DRIVES, FLOOR, HOLD, LIMITS, PAYLOAD, SUPPLY, coordinates
+from armature.cli.inputs import ARG, DRIVES, FLOOR, HOLD, LIMITS, PAYLOAD, SUPPLY, coordinates
 from armature.cli.move import FROM, GOAL, TASK, VIA, find_job
 from armature.cli.output import FAILED, INTERRUPTED, OK, Progress, answer, say, table
 from armature.errors import ArgumentError
@@ -23,6 +23,7 @@ def curve(
     payload: str = PAYLOAD,
     limits: Path | None = LIMITS,
     hold: str | None = HOLD,
+    arg: list[str] | None = ARG,
     floor: str | None = FLOOR,
     supply: str | None = SUPPLY,
     knots: int = typer.Option(50, help="steps in time", min=4, max=20000),
@@ -33,7 +34,7 @@ def curve(
     from armature.optimize.curve import energy_time_curve
     from armature.optimize.task import Move
 
-    given = {"drives": drives, "payload": payload, "limits": limits, "hold": hold}
+    given = {"drives": drives, "payload": payload, "limits": limits, "hold": hold, "arg": arg}
     # objective: a move needs no duration here
     job = find_job(task, start, goal, via, duration, given, objective="time", supply=supply, knots=knots, floor=floor)
     if not isinstance(job.task, Move):

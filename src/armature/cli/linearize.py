@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from armature.cli.inputs import DRIVES, HOLD, LIMITS, PAYLOAD, ROBOT, find_robot, state
+from armature.cli.inputs import ARG, DRIVES, HOLD, LIMITS, PAYLOAD, ROBOT, find_robot, state
 from armature.cli.output import answer, plain, say, table, tidy
 from armature.errors import FileError
 
@@ -25,6 +25,7 @@ def linearize(
     payload: str = PAYLOAD,
     limits: Path | None = LIMITS,
     hold: str | None = HOLD,
+    arg: list[str] | None = ARG,
     save: Path | None = typer.Option(
         None, help="write A, B and the eigenvalues: .json, or .csv (A and B side by side)", show_default=False
     ),
@@ -34,7 +35,7 @@ def linearize(
 
     import armature as arm
 
-    machine = find_robot(robot, drives, payload, limits, hold)
+    machine = find_robot(robot, drives, payload, limits, hold, arg)
     q, v = state(machine, at, "--at"), state(machine, velocity or "", "--velocity", ("rad/s", "m/s"), start=np.zeros(machine.n))
     holding = arm.inverse_dynamics(machine, q, v, np.zeros(machine.n))
     tau = holding if torque is None else state(machine, torque, "--torque", ("N*m", "N"), start=holding)

@@ -48,8 +48,8 @@ def _of_file(task: str, via: list[str] | None, duration: str | None, given: dict
     from armature.optimize.job_file import load_job
     from armature.robot.library import library
 
-    if via or any(value not in (None, "0 kg") for value in given.values()):
-        raise ArgumentError("with a task file, via points, drives, payload, limits and hold stand in the file; or give --from and --to")
+    if via or any(value not in (None, [], "0 kg") for value in given.values()):
+        raise ArgumentError("with a task file, via points, drives, payload, limits, hold and arguments stand in it; or give --from, --to")
     if Path(task).suffix.lower() in (".urdf", ".xacro", ".xml") or task in library():
         raise ArgumentError(f"{task!r} is a robot: say which motion, by --from and --to, or in a task file (armature init --robot {task})")
     job = replace(load_job(task), **change)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from armature.cli.inputs import DRIVES, FLOOR, HOLD, LIMITS, MOTION_FILES, PAYLOAD, SUPPLY, find_robot
+from armature.cli.inputs import ARG, DRIVES, FLOOR, HOLD, LIMITS, MOTION_FILES, PAYLOAD, SUPPLY, find_mesh_folders, find_robot
 from armature.cli.move import DURATION, GOAL, TASK, VIA, find_job
 from armature.cli.output import FAILED, INTERRUPTED, OK, Progress, answer, say
 from armature.errors import ArgumentError, FileError
@@ -34,6 +34,7 @@ def plan(
     payload: str = PAYLOAD,
     limits: Path | None = LIMITS,
     hold: str | None = HOLD,
+    arg: list[str] | None = ARG,
     floor: str | None = FLOOR,
     supply: str | None = SUPPLY,
     knots: int | None = typer.Option(None, help="steps in time, 100 by default", show_default=False, min=4, max=20000),
@@ -47,14 +48,18 @@ def plan(
     report: Path | None = typer.Option(None, help="write a page (.html) with figures and the moving robot", show_default=False),
     cycles: float | None = typer.Option(None, help="cycles a day: kWh in a year are told, here and on the page", show_default=False, min=0),
     price: float | None = typer.Option(None, help="of a kWh, in any currency: money in a year, with --cycles", show_default=False, min=0),
+    meshes: bool | None = typer.Option(
+        None, "--meshes/--no-meshes", help="draw the robot's meshes on the page; by default where their files are found", show_default=False
+    ),
 ) -> int:
     """Plan the motion of least energy (or time) and prove that the drives can do it. Exit code 1 when there is no such motion."""
     _check_targets(save, report, None)
-    given = {"drives": drives, "payload": payload, "limits": limits, "hold": hold}
+    given = {"drives": drives, "payload": payload, "limits": limits, "hold": hold, "arg": arg}
     if start is not None and goal is None and Path(start).suffix.lower() in MOTION_FILES:
         if via:
             raise ArgumentError("--via: a recorded motion has its own way; give --from and --to configurations to plan one by via points")
-        return _recorded(find_robot(task, **given), Path(start), supply, knots, save, report)
+        robot = find_robot(task, **given)
+        return _recorded(robot, Path(start), supply, knots, save, report, find_mesh_folders(task, robot, meshes))
     job = find_job(task, start, goal, via, duration, given, objective=objective, supply=supply, knots=knots, floor=floor)
     job = replace(job, thorough=thorough)
     _check_targets(save, report, job.output)
@@ -62,8 +67,9 @@ def plan(
         solution = job.run(callback=progress, deadline=deadline)
     say(solution)
     year = {} if cycles is None else {"cycles_per_day": cycles, "price": price}
+    page = {"meshes": find_mesh_folders(task, job.robot, meshes), **year}
     if progress.stopped:
-        written = _write(solution, job, save, report, year)
+        written = _write(solution, job, save, report, page)
         if not written:
             say("nothing is written, for neither --save nor the task's output asks for it")
         answer({**numbers(solution), "ok": False, "certificate": None, "written": written})
@@ -71,7 +77,7 @@ def plan(
     _say_certificate(solution)
     if year and solution.ok:
         say(solution.yearly(**year))
-    written = _write(solution, job, save, report, year)
+    written = _write(solution, job, save, report, page)
     proved = solution.ok and solution.certificate.ok
     answer({**numbers(solution), "ok": proved, "certificate": certificate(solution), "written": written,
             **({"year": asdict(solution.yearly(**year))} if year and solution.ok else {})})  # fmt: skip
@@ -109,8 +115,8 @@ def _check_targets(save: Path | None, report: Path | None, output: Path | None) 
         check_plan_target(folder)
 
 
-def _write(solution: Any, job: Job, save: Path | None, report: Path | None, year: Mapping[str, Any] | None = None) -> list[str]:
-    """Files that the task or the options ask for; returns their names. year: what the page tells of a year."""
+def _write(solution: Any, job: Job, save: Path | None, report: Path | None, page: Mapping[str, Any]) -> list[str]:
+    """Files that the task or the options ask for; returns their names. page: options of `plot.write_report`."""
     from armature.optimize.saved import save_plan
 
     written = []
@@ -119,26 +125,26 @@ def _write(solution: Any, job: Job, save: Path | None, report: Path | None, year
         written.append(str(save))
     folder = save if save is not None and not save.suffix else job.output
     if folder is not None:
-        save_plan(solution, folder, command=["armature", *sys.argv[1:]], task=job.task, report=True)
+        save_plan(solution, folder, command=["armature", *sys.argv[1:]], task=job.task, report=dict(page))
         written.append(str(folder))
-        if year:
-            _report(solution, folder / "report.html", year)
     if report is not None:
-        written.append(str(_report(solution, report, year or {})))
+        written.append(str(_report(solution, report, page)))
     doubt = "" if solution.ok else " (to look at, not for the robot: the motion does not do what was asked for)"
     for name in written:
         say(f"written: {name}{doubt}")
     return written
 
 
-def _report(solution: Any, report: Path, year: Mapping[str, Any]) -> Any:
+def _report(solution: Any, report: Path, page: Mapping[str, Any]) -> Any:
     try:
-        return solution.report(report, **year)
+        return solution.report(report, **page)
     except OSError as error:
         raise FileError(f"the page cannot be written ({error.strerror}); choose another place", report) from None
 
 
-def _recorded(robot: Any, path: Path, supply: str | None, knots: int | None, save: Path | None, report: Path | None) -> int:
+def _recorded(
+    robot: Any, path: Path, supply: str | None, knots: int | None, save: Path | None, report: Path | None, meshes: Sequence[Path]
+) -> int:
     """What a recorded motion costs, and what the least would be."""
     from armature.motion.recorded import load_recorded
     from armature.optimize.job import Job
@@ -151,7 +157,7 @@ def _recorded(robot: Any, path: Path, supply: str | None, knots: int | None, sav
     say(found)
     _say_certificate(found.plan)
     job = Job(robot, Move(motion.q[0], motion.q[-1], motion.duration), supply=supply, knots=knots or 100)
-    written = _write(found.plan, job, save, report)
+    written = _write(found.plan, job, save, report, {"meshes": meshes})
     book = {"energy": found.ledger.energy, "losses": found.ledger.losses, "duration": motion.duration, "broken": found.broken}
     proved = found.plan.ok and found.plan.certificate.ok
     answer({**numbers(found.plan), "ok": proved, "recorded": book, "certificate": certificate(found.plan), "written": written})

@@ -7,8 +7,11 @@ from math import degrees, inf, isfinite
 from typing import TYPE_CHECKING, Any
 
 from armature.errors import ArgumentError
+from armature.robot.tip import hands, is_finger
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from armature.robot.model import Joint, Robot
 
 # (up to this torque or force at the joint, N·m or N; motor; gear ratio); the catalogue's motors, gears as plain ratios
@@ -20,7 +23,6 @@ ROTARY = (
 )
 LINEAR = ((300.0, "linear-48v-100n", 1), (inf, "linear-325v-500n", 1))
 
-FINGERS = re.compile("finger|thumb|gripper|knuckle|jaw|wheel")
 MANY = 9  # joints; robots with more are taken for several arms
 
 DRIVES = """\
@@ -39,7 +41,7 @@ TASK = """\
 # A move of {robot}: armature plan task.yaml
 name: {name}
 robot: {file}
-{drives}{limits}{hold}payload: 0 kg                # at the tip; or {{mass: 2 kg, at: [0, 0, 50 mm], link: {tip}}}
+{arguments}{drives}{limits}{hold}payload: 0 kg                # at the tip; or {{mass: 2 kg, at: [0, 0, 50 mm], link: {tip}}}
 objective: energy            # or time: the shortest motion
 move:
   # joints by name, a list, or a pose of the hand: {{position: [x, y, z], rpy: [r, p, y], link: {tip}}}
@@ -65,8 +67,8 @@ def _drive(joint: Joint) -> str:
     return f"  {_word(joint.name)}: {{motor: {motor}{gear}, amplifier: {{voltage: {volts}}}}}"
 
 
-def task_text(robot: Robot, file: str) -> str:
-    """task.yaml with a move of all joints that are not a gripper's."""
+def task_text(robot: Robot, file: str, arguments: Mapping[str, str] | None = None) -> str:
+    """task.yaml with a move of all joints that are not a gripper's; arguments: those that its xacro file was read with."""
     idle = [name for name in robot.joint_names if name not in movable(robot)]
     names = [name for name in robot.joint_names if name in movable(robot)]
     if robot.nq != robot.nv:
@@ -77,8 +79,10 @@ def task_text(robot: Robot, file: str) -> str:
     hold = f"hold: [{', '.join(_word(n) for n in idle)}]     # these stay still and need no drive\n" if idle else ""
     drives = "" if robot.drives else "drives: drives.yaml\n"
     limits = _limits(robot, names)
-    tip = robot.tips[0] if robot.tips else robot.base
+    tip = hands(robot)[0]
     words = {"robot": robot.name, "name": f"{_word(robot.name)}", "file": _word(file), "tip": tip}
+    given = ", ".join(f"{_word(name)}: {_word(value)}" for name, value in (arguments or {}).items())
+    words["arguments"] = f"arguments: {{{given}}}\n" if given else ""
     return TASK.format(**words, drives=drives, limits=limits, hold=hold, start=show(0), goal=show(1))
 
 
@@ -101,7 +105,7 @@ def movable(robot: Robot) -> list[str]:
     """Joints that a first plan moves: without fingers and wheels; of a robot with many branches, those of the longest branch."""
     joints = {j.name: j for j in robot.joints}
     own = [name for name in robot.joint_names if name in joints and not joints[name].passive]
-    able = [name for name in own if not _finger(robot, joints[name])] or own
+    able = [name for name in own if not is_finger(robot, joints[name])] or own
     if len(able) <= MANY:
         return able
     above = {j.child: j for j in robot.joints}
@@ -117,13 +121,6 @@ def _branch(above: dict[str, Joint], tip: str) -> list[str]:
         names.append(above[tip].name)
         tip = above[tip].parent
     return names
-
-
-def _finger(robot: Robot, joint: Joint) -> bool:
-    """A joint of a gripper: by its name, or what slides less than 0.1 m at the end of a branch."""
-    carries = any(j.parent == joint.child and j.kind != "fixed" for j in robot.joints)
-    slides = joint.kind == "prismatic" and joint.limits.upper - joint.limits.lower < 0.1 and not carries
-    return slides or FINGERS.search(joint.name.lower()) is not None
 
 
 def ends(robot: Robot) -> tuple[list[float], list[float]]:

@@ -60,15 +60,17 @@ def job_of(part: TaskFile, data: Any, path: str | PathLike[str], robot: Robot | 
     return Job(robot, task, part.objective, supply, part.knots, part.name or Path(path).stem, output)
 
 
-def find_robot(name: str, folder: Path = Path()) -> Robot:
-    """A robot by the name of its file, relative to `folder`, or by its name in the library."""
+def find_robot(name: str, folder: Path = Path(), arguments: Mapping[str, Any] | None = None) -> Robot:
+    """A robot by the name of its file, relative to `folder`, or by its name in the library; arguments: of a xacro file."""
     file = folder / name
     if name in library() and not file.exists():
+        if arguments:
+            raise ArgumentError(f"the built-in robot {name!r} takes no arguments; only .xacro files have them")
         return library(name)
     if not file.suffix:
         known = f"{suggestion(name, library())}" if not file.exists() else "give a .urdf, .xacro, .xml or .yaml file"
         raise ArgumentError(f"{name!r} is neither a robot file nor a built-in robot; {known}")
-    return load(file)
+    return load(file, arguments=arguments)
 
 
 class _Maker:
@@ -112,7 +114,7 @@ class _Maker:
         with self.at("robot"):
             if Path(part.robot).suffix and part.robot not in library():
                 self.near(part.robot, "robot")
-            robot = find_robot(part.robot, self.folder)
+            robot = find_robot(part.robot, self.folder, part.arguments)
         if part.limits is not None:
             robot = self._limited(robot, part.limits)
         with self.at("friction"):

@@ -209,6 +209,7 @@ LimitsOrFile = Annotated[
         file=_is_text, mapping=_is_mapping, otherwise="give MoveIt's joint_limits.yaml, or a mapping {joint: {velocity: …, torque: …}}"
     ),
 ]
+Arguments = dict[str, str | bool | int | float]
 Held = Annotated[
     Annotated[list[str], Tag("list")] | Annotated[dict[str, Coordinate], Tag("joints")],
     _alternative(list=_is_list, joints=_is_mapping, otherwise="give a list of joints that stay still, or {joint: value}"),
@@ -221,6 +222,7 @@ class TaskFile(Part):
     armature: Literal[1] = 1
     name: str = ""
     robot: Name = Field(description="a robot file (.urdf, .yaml, .xml, .xacro), or the name of a built-in robot")
+    arguments: Arguments | None = Field(None, description="{name: value} of a xacro file's arguments, e.g. {ur_type: ur5e}")
     drives: FileOrMapping | None = Field(None, description="a drives file, or {joint: drive}; by default those of the robot's file")
     payload: Payload | None = None
     tool: ToolPart | None = Field(None, description="the tool centre point, which goals and paths of the hand are meant for")

@@ -124,12 +124,12 @@ def save_plan(
     path: str | PathLike[str],
     command: str | Sequence[str] | None = None,
     task: Any = None,
-    report: bool = False,
+    report: bool | Mapping[str, Any] = False,
 ) -> Path:
     """Write a plan: into one file where the path ends in .npz or .json, else into a folder, which is made. Returns the path.
 
     command: what was typed, for the record.  task: what was asked for (a Move, a FollowPath, a Job, or the Path of its file), whose hash is
-    recorded.  report: put report.html into the folder.
+    recorded.  report: put report.html into the folder; a mapping holds options of `plot.write_report`.
     """
     origin = provenance({"robot": solution.robot, "supply": solution.supply, "task": task}, command)
     return _write(_document(solution, origin), solution, path, report)
@@ -289,7 +289,7 @@ def check_plan_target(path: str | PathLike[str]) -> None:
         check_target(place / name)
 
 
-def _write(document: dict[str, Any], plan: Any, path: str | PathLike[str], report: bool) -> Path:
+def _write(document: dict[str, Any], plan: Any, path: str | PathLike[str], report: bool | Mapping[str, Any]) -> Path:
     place = Path(fspath(path))
     suffix = place.suffix.lower()
     if suffix == ".npz":
@@ -308,7 +308,7 @@ def _write(document: dict[str, Any], plan: Any, path: str | PathLike[str], repor
     write_whole(place / "iterations.csv", _table(document["iterations"], origin))
     write_whole(place / "robot.yaml", f"# {json.dumps({'format': 'armature robot', 'provenance': origin})}\n{document['robot']}")
     if report:
-        plan.report(place / "report.html")
+        plan.report(place / "report.html", **(report if isinstance(report, Mapping) else {}))
     write_whole(place / "plan.json", _json(document))  # last: a folder with it is complete
     return place
 

@@ -12,7 +12,7 @@ from armature.errors import ArgumentError, RobotError
 from armature.robot import frames, guard
 from armature.robot.check import inertia_doubt
 from armature.robot.model import ZERO, Joint, Limits, Link, Mimic, Robot
-from armature.robot.tip import tip
+from armature.robot.tip import hands, moves, tip
 
 
 def with_payload(
@@ -24,6 +24,9 @@ def with_payload(
         raise ArgumentError(f"payload mass is {m:g} kg; give a number ≥ 0")
     point = ZERO if at is None else guard.vector("payload position `at`", at, 3)
     name = tip(robot, "carries the payload") if link is None else guard.known("link", link, robot.link_names)
+    if robot.n and not moves(robot, name):
+        advice = f"give one that moves, e.g. {hands(robot)[0]}"
+        raise ArgumentError(f"no joint moves the link {name!r}, so that a payload there changes nothing; {advice}")
     moments = frames.POINT if inertia is None else _moments(inertia, m)
     old = robot.link(name)
     carried, where = old.payload or (0.0, point)

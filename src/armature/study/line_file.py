@@ -16,7 +16,7 @@ from armature.drive import Brake
 from armature.drive.catalogue import read_drives
 from armature.errors import ArmatureError, FileError
 from armature.optimize.job_file import configuration, robot_of
-from armature.optimize.job_schema import Configuration, FileOrMapping, Held, LimitsOrFile, TaskFile
+from armature.optimize.job_schema import Arguments, Configuration, FileOrMapping, Held, LimitsOrFile, TaskFile
 from armature.optimize.task import Move
 from armature.robot.load.quantities import Duration, Mass, Number, Power, Torque
 from armature.robot.load.schema import Name, Part
@@ -25,7 +25,7 @@ from armature.study.line import Line, Process, Station, StationMove
 from armature.study.rest import with_brakes
 from armature.text import read_text
 
-OF_ROBOT = ("robot", "drives", "limits", "friction", "hold")
+OF_ROBOT = ("robot", "arguments", "drives", "limits", "friction", "hold")
 
 
 class BrakePart(Part):
@@ -69,6 +69,7 @@ class StationPart(Part):
 
     name: Name
     robot: Name
+    arguments: Arguments | None = None
     drives: FileOrMapping | None = None
     limits: LimitsOrFile | None = None
     friction: dict[str, dict[str, Number]] | None = None

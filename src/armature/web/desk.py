@@ -44,7 +44,8 @@ class Desk:
         self._cases = Cases(opening.study) if opening.study else None
         self._mail = Mailbox(self._tick, self._failed)
         width, height = client.camera.image_width, client.camera.image_height  # of the whole window, before there are panels
-        self._panel = Panel(client, self.act, self._cases is not None)
+        self._again = opening.again
+        self._panel = Panel(client, self.act, self._cases is not None, opening.arguments)
         self._scene = Scene(client, self._dragged, (width - LEFT - RIGHT) / max(height, 1))
         self._planner = Planner(self._told)
         self._mail.post("open", self._open)
@@ -82,6 +83,7 @@ class Desk:
             "ghost": lambda: self._ghost(bool(value)),
             "robot": lambda: self._take(library(value), ()) if value in library() else None,
             "upload": lambda: self._upload(value.name, value.content),
+            "arguments": lambda: self._read_again(value),
             "export": lambda: self._export(value),
             "row": lambda: self._case(value, self._rows[1]),
             "beside": lambda: self._case(self._rows[0], value),
@@ -139,6 +141,12 @@ class Desk:
         else:
             self.session.look_at(found)
             self._open()
+
+    def _read_again(self, arguments: str) -> None:
+        """The xacro file that the app was started with, with other arguments."""
+        if self._again is not None:
+            opening = self._again(arguments)
+            self._take(opening.wish.robot, opening.mesh_folders)
 
     def _export(self, kind: str) -> None:
         name, content = export(self.session.plan, kind)

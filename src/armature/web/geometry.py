@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from armature.plot.limbs import solids
+from armature.plot.meshes import inside
 from armature.robot.model import Robot, Visual
 
 KINDS = (".stl", ".obj", ".ply", ".dae", ".glb", ".off")
@@ -51,23 +52,6 @@ def joined(parts: Sequence[Shape], tint: Colour | None = None) -> list[Shape]:
 
 
 # meshes ------------------------------------------------------------------------------------------------------------------
-
-
-def inside(name: str, folders: Sequence[Path]) -> Path | None:
-    """The file that a robot's file names, if it lies in one of the folders: no way out by .., by links, or by absolute paths."""
-    text = name.removeprefix("file://")
-    packaged = text.startswith("package://")
-    parts = PurePosixPath(text.removeprefix("package://").replace("\\", "/")).parts
-    if not parts or ".." in parts or "://" in text.removeprefix("package://"):
-        return None
-    # package://arm/meshes/a.stl may be arm/meshes/a.stl or meshes/a.stl below a folder that was given
-    for folder in folders:
-        root = folder.resolve()
-        for tail in (parts, parts[1:]) if packaged else (parts,):
-            path = root.joinpath(*tail).resolve()
-            if tail and path.is_relative_to(root) and path.is_file():
-                return path
-    return None
 
 
 def _mesh(visual: Visual, folders: Sequence[Path], notes: list[str]) -> Shape | None:

@@ -5,6 +5,7 @@ Uploads are read in a process of their own (`armature.web.upload`); the server s
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ import numpy as np
 from armature.errors import FileError
 from armature.robot.library import library
 from armature.robot.load import load
+from armature.robot.load.packages import mesh_folders
+from armature.robot.load.xacro.arguments import from_words
 from armature.study.store import open_store
 from armature.web.reader import PLANS, fixed, has_key
 from armature.web.session import Session, Wish, first_wish, named
@@ -26,13 +29,16 @@ STUDIES = (".db", ".sqlite", ".sqlite3")
 class Opening:
     """What every new browser begins with.
 
-    wish: a robot and a move.  plan: a saved plan to look at.  study: the path of a study's table.  mesh_folders: see `geometry.inside`.
+    wish: a robot and a move.  plan: a saved plan to look at.  study: the path of a study's table.  mesh_folders: see `meshes.inside`.
+    arguments: "name:=value …" that a xacro file was read with, None for other files; `again` reads it with others.
     """
 
     wish: Wish
     plan: Any = None
     study: Path | None = None
     mesh_folders: tuple[Path, ...] = ()
+    arguments: str | None = None
+    again: Callable[[str], Opening] | None = None
 
     def session(self) -> Session:
         """A state of its own for a new browser."""
@@ -42,10 +48,12 @@ class Opening:
         return session
 
 
-def opened(what: str | None = None, meshes: tuple[Path, ...] = (), drives: Path | None = None) -> Opening:
+def opened(
+    what: str | None = None, meshes: tuple[Path, ...] = (), drives: Path | None = None, arguments: Mapping[str, str] | None = None
+) -> Opening:
     """What `armature view` was given: a robot's name or file, a task file, a saved plan, or a study; by default a six-axis arm.
 
-    meshes: more folders that meshes may be read from.  drives: a YAML file with a robot's drives.
+    meshes: more folders that meshes may be read from.  drives: a YAML file with a robot's drives.  arguments: of a xacro file.
     """
     if what is None or (what in library() and not Path(what).exists()):
         return Opening(first_wish(library(what or FIRST)), mesh_folders=meshes)
@@ -60,8 +68,13 @@ def opened(what: str | None = None, meshes: tuple[Path, ...] = (), drives: Path 
         return Opening(first_wish(library(FIRST)), study=path, mesh_folders=meshes)
     if suffix in (".yaml", ".yml") and path.is_file() and not has_key(path, "links"):
         return Opening(_task(path), mesh_folders=folders)
-    robot = load(path)
-    return Opening(first_wish(fixed(robot.with_drives(drives) if drives is not None else robot)), mesh_folders=folders)
+    robot = load(path, arguments=arguments)
+    folders = (*mesh_folders(robot, path.resolve().parent), *meshes)
+    wish = first_wish(fixed(robot.with_drives(drives) if drives is not None else robot))
+    if suffix != ".xacro":
+        return Opening(wish, mesh_folders=folders)
+    words = " ".join(f"{name}:={value}" for name, value in (arguments or {}).items())
+    return Opening(wish, None, None, folders, words, lambda text: opened(what, meshes, drives, from_words(text.split())))
 
 
 def _plan(path: Path) -> Any:

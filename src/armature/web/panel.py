@@ -12,7 +12,7 @@ from armature.robot.model import Robot
 from armature.web.exports import EXPORTS
 from armature.web.reader import PLANS, ROBOTS
 from armature.web.scene import GHOST, GOAL, PLAN, START
-from armature.web.session import Wish, ranges
+from armature.web.session import Wish, payload_range, ranges
 
 WAYS = {"free (the best one)": "free", "a straight line": "line", "an arc above the line": "arc"}
 OBJECTIVES = {"least energy": "energy", "least time": "time"}
@@ -40,7 +40,7 @@ LEGEND = _legend()
 class Panel:
     """All widgets. Values set by the server do not come back as changes."""
 
-    def __init__(self, client: Any, act: Act, study: bool):
+    def __init__(self, client: Any, act: Act, study: bool, arguments: str | None = None):
         self._gui, self._act = client.gui, act
         gui = self._gui
         self.theme(dark=False)
@@ -52,7 +52,7 @@ class Panel:
         self._remedy.on_click(lambda _: act("remedy", None))
         self._player()
         self._move()
-        self._pages(study)
+        self._pages(study, arguments)
         self._charts(client)
 
     def theme(self, dark: bool) -> None:
@@ -81,7 +81,7 @@ class Panel:
             hint = "what becomes of the energy that comes back while braking"
             self._supply = self._watched("supply", gui.add_dropdown("Braking energy", (BURNT, RETURNED, OWN), hint=hint))
 
-    def _pages(self, study: bool) -> None:
+    def _pages(self, study: bool, arguments: str | None) -> None:
         gui = self._gui
         tabs = gui.add_tab_group()
         if study:
@@ -97,6 +97,9 @@ class Panel:
             self._robot = self._watched("robot", gui.add_dropdown("Robot", (*library(),)))
             upload = gui.add_upload_button("Open a robot, its drives, or a plan", icon="upload", mime_type=",".join((*ROBOTS, *PLANS)))
             upload.on_upload(lambda event: self._act("upload", event.target.value))
+            if arguments is not None:
+                words = gui.add_text("xacro arguments", arguments, hint="name:=value, separated by blanks")
+                gui.add_button("Read the file again", icon="refresh").on_click(lambda _: self._act("arguments", words.value))
             self.about = gui.add_markdown("")
         with tabs.add_tab("Save"):
             self._kind = gui.add_dropdown("What", tuple(EXPORTS))
@@ -163,6 +166,8 @@ class Panel:
         self._duration.value = float(wish.duration)
         self._objective.value = next(words for words, name in OBJECTIVES.items() if name == wish.objective)
         self._way.value = next(words for words, name in WAYS.items() if name == wish.way)
+        most = max(payload_range(wish.robot), float(wish.payload))
+        self._payload.max, self._payload.step = most, payload_range(wish.robot) / 20
         self._payload.value = float(wish.payload)
         self._floor.value = "none" if wish.floor is None else str(wish.floor)
         own = wish.robot.supply is not None or not (wish.supply is None or isinstance(wish.supply, str))

@@ -24,6 +24,7 @@ from armature.optimize.move import guess_duration
 from armature.optimize.task import Move
 from armature.robot.bounds import bounds
 from armature.robot.model import Robot
+from armature.robot.tip import hands, moves
 
 # where the built-in arms begin: start and goal, rad or m; seconds, kg, supply
 FIRST: dict[str, tuple[Any, Any, float, float, str]] = {
@@ -46,8 +47,17 @@ def with_payload(robot: Robot, mass: float) -> Robot:
 
 
 def hand(robot: Robot) -> str:
-    """The link that the handles hold: the first tip that moves."""
-    return robot.tips[0]
+    """The link that the handles hold: the hand, or that of the first arm (see `robot.tip`)."""
+    return hands(robot)[0]
+
+
+def payload_range(robot: Robot) -> float:
+    """The end of the payload slider, kg: half of the mass that moves, rounded up to 1, 2 or 5 times a power of 10; 10 if it has none."""
+    half = 0.5 * sum(link.mass for link in robot.links if moves(robot, link.name))
+    if not half:
+        return 10.0
+    power = 10.0 ** np.floor(np.log10(half))
+    return float(next(k * power for k in (1, 2, 5, 10) if k * power >= half * (1 - 1e-9)))
 
 
 def named(supply: Any) -> Any:
