@@ -96,7 +96,7 @@ def _order(order: int, first: int, n: int) -> int:
     if not isinstance(order, (int, np.integer)) or isinstance(order, bool) or order < 0:
         raise ArgumentError(f"order is {order!r}; give a whole number: 0, 1, 2, …")
     if order > MOST_ORDER:
-        raise ArgumentError(f"order must be at most {MOST_ORDER}, got {show(order)}")
+        raise ArgumentError(f"order is {show(order)}, the limit is {MOST_ORDER}: take a lower order")
     if (count := first * n**order) > MOST_OUTPUTS:
         raise ArgumentError(f"order {order} with {n} joints has {count} derivatives; the limit is {MOST_OUTPUTS}: take a lower order")
     return int(order)
