@@ -66,7 +66,8 @@ class Certificate:
     margins: {joint: {limit: Margin}}.  worst: the smallest margin, None without limits.
     tracking_error: largest joint error of the simulation with the servo, as a fraction of the joint's (or the motion's) extent.
     open_loop_error: largest joint error at the end without the servo, rad or m; inf where it diverged.
-    energy: of the simulation, J.  energy_error: its difference from the plan's, as a fraction of the energy that went through; both by the
+    energy: of the simulation, J; NaN, and energy_error 0, for a robot without drives.
+    energy_error: its difference from the plan's, as a fraction of the energy that went through; both by the
     friction of the simulation, since what a joint that creeps below 1e-4 rad/s takes is a matter of its law.
     notes: what happened on the way, e.g. that the plan was refined.  found: false for the best try of a search that found no plan: such a
     motion need not arrive, and is never certified.
@@ -96,9 +97,11 @@ class Certificate:
         lines = [f"certificate: {verdict}"]
         if self.worst is not None:
             lines.append(f"  nearest limit   {self.worst} ({left(self.worst)})")
-        lines.append(f"  simulated under the planned currents with a servo: off by {self.tracking_error:.1e} of the motion")
+        given = "torques" if np.isnan(self.energy) else "currents"
+        lines.append(f"  simulated under the planned {given} with a servo: off by {self.tracking_error:.1e} of the motion")
         lines.append(f"  simulated without a servo: off by {self.open_loop_error:.1e} rad or m at the end")
-        lines.append(f"  energy of the simulation {self.energy:.6g} J, off by {self.energy_error:.1e} of what went through")
+        energy = f"energy of the simulation {self.energy:.6g} J, off by {self.energy_error:.1e} of what went through"
+        lines.append(f"  {'energy not counted: no drives' if np.isnan(self.energy) else energy}")
         return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
 
 
@@ -112,8 +115,9 @@ def certify(robot: Robot, trajectory: Trajectory, supply: Any = None, notes: tup
     off = _energy(robot, served, supply, LAW) - _planned_energy(robot, trajectory, supply, LAW)
     through = max(planned.throughput, 1e-12)
     alone = replay(robot, trajectory, 0.0)
+    drawn, part = (_energy(robot, served, supply), abs(off) / through) if robot.drives else (np.nan, 0.0)
     end = float(np.max(np.abs(alone.q[-1] - trajectory.q[-1]))) if alone.complete else float("inf")
-    return Certificate(found, worst, error, end, _energy(robot, served, supply), abs(off) / through, notes)
+    return Certificate(found, worst, error, end, drawn, part, notes)
 
 
 # limits ------------------------------------------------------------------------------------------------------------------

@@ -83,7 +83,7 @@ def minimize_time(
     check_count(starts, "starts")
     if isinstance(task, FollowPath):
         return least_time_along(robot, task, supply, knots=knots, deadline=deadline, callback=callback, options=options)
-    check_task(robot, task, timed=False)
+    check_task(robot, task, timed=False, counted=False)
     if stays(robot, task):
         raise ArgumentError("start and goal are the same, at rest, with nothing between: the least time is 0; give a via point for a cycle")
     if unlimited(robot):

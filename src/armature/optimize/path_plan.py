@@ -99,8 +99,9 @@ def quickest(robot: Robot, task: FollowPath, supply: Any = None, knots: int = 10
 
 def searching(robot: Robot, task: FollowPath, aim: Aim, supply: Any, *others: Any) -> _Search:
     """A search. Where energy does not count its supply does not matter, and the simplest is searched with."""
-    counted = instants(robot, supply).supply
-    model = path_model(instants(robot, counted if aim.weight else "regenerative"))
+    counts = bool(aim.weight)
+    counted = instants(robot, supply, counted=counts).supply
+    model = path_model(instants(robot, counted if counts else "regenerative", counted=counts))
     return _Search(robot, task.curve(robot), task, aim, model, counted, *others)
 
 

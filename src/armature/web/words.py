@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from typing import Any
 
+from armature.optimize.solution import NOT_COUNTED
 from armature.web.typical import is_typical
 
 GOOD, BAD, PALE = "light-dark(#0a7d4f, #4cc38a)", "light-dark(#c02626, #ff8f8f)", "var(--mantine-color-dimmed)"
@@ -85,6 +86,8 @@ def remedy(session: Any) -> tuple[str, str, Any] | None:
 
 
 def _found(plan: Any, certified: bool) -> str:
+    if not plan.robot.drives:
+        return f'<div style="font-size:1.9em;font-weight:700">{plan.duration:.4g} s</div>{_pale(NOT_COUNTED)}' + _proof(plan, certified)
     what = "of heat" if plan.returns else "drawn"
     number = plan.losses if plan.returns else plan.energy
     net = f", {plan.energy:.3g} J net from the supply" if plan.returns else ""
