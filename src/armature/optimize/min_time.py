@@ -153,9 +153,8 @@ def unfinished(best: Attempt) -> Diagnosis | None:
 def unsearched(problem: MoveProblem) -> Attempt:
     """The joint cubic of a task that is wrong by itself: something to look at, without a search."""
     motion, none = problem.straight, np.zeros(0)
-    nothing = Multipliers(none, none, none, none, none, none, none, none, 0.0)
     states, controls = np.hstack([motion.q, motion.v, motion.a]), np.zeros((problem.N, 0))
-    result = Result(Status.INFEASIBLE, states, controls, none, np.nan, none, (), (), nothing, 0.0)
+    result = Result(Status.INFEASIBLE, states, controls, none, np.nan, none, (), (), Multipliers.none(), 0.0)
     return Attempt(problem, result, motion, np.nan)
 
 
