@@ -91,6 +91,7 @@ _SURFACE: dict[str, str | tuple[str, str]] = {
     "Via": "armature.optimize.task",
     "minimize_energy": "armature.optimize.least_energy",
     "certify": "armature.optimize.certify",
+    "optimal_control": ("armature.optimal_control", ""),
     # studies
     "Study": "armature.study.spec",
     "run_study": "armature.study.run",
@@ -153,6 +154,7 @@ _SURFACE: dict[str, str | tuple[str, str]] = {
 __all__ = [*_SURFACE, "__version__"]  # pyright: ignore[reportUnsupportedDunderAll]
 
 if TYPE_CHECKING:
+    from armature import optimal_control as optimal_control
     from armature.drive import Amplifier as Amplifier
     from armature.drive import Brake as Brake
     from armature.drive import Bus as Bus
