@@ -111,6 +111,8 @@ _SURFACE: dict[str, str | tuple[str, str]] = {
     "constraint_terms": "armature.dynamics.constrained",
     "constraints": ("armature.dynamics.constraints", ""),
     "linearize": "armature.dynamics.linear",
+    "equilibrium": "armature.dynamics.statics",
+    "Equilibrium": "armature.dynamics.statics",
     "section_loads": "armature.dynamics.loads",
     "joint_reactions": "armature.dynamics.loads",
     "worst_section_loads": "armature.dynamics.loads",
@@ -201,6 +203,8 @@ if TYPE_CHECKING:
     from armature.dynamics.loads import joint_reactions as joint_reactions
     from armature.dynamics.loads import section_loads as section_loads
     from armature.dynamics.loads import worst_section_loads as worst_section_loads
+    from armature.dynamics.statics import Equilibrium as Equilibrium
+    from armature.dynamics.statics import equilibrium as equilibrium
     from armature.errors import ArgumentError as ArgumentError
     from armature.errors import ArmatureError as ArmatureError
     from armature.errors import ArmatureWarning as ArmatureWarning
