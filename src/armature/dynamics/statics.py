@@ -167,7 +167,7 @@ def _inside(robot: Robot, q: np.ndarray) -> bool:
 
 def _judged(robot: Robot, q: np.ndarray, tau: np.ndarray, elements: Sequence[Any]) -> Equilibrium:
     """Stability by the eigenvalues of small motions."""
-    values = linearize(robot, q, np.zeros(robot.n), tau, elements=elements).eigenvalues
+    values: Any = linearize(robot, q, np.zeros(robot.n), tau, elements=elements).eigenvalues
     fastest = max(float(np.abs(values).max(initial=0.0)), 1e-12)
     if values.size and values.real.max() > STILL * fastest:
         return Equilibrium(q, values, "unstable")
