@@ -207,7 +207,7 @@ def test_bad_csv_is_refused_with_the_line(tmp_path, text: str, line: int | None,
         ("joint_names: [a]\npoints:\n- positions: [0.0]\n", 3, "time_from_start"),
         ("joint_names: a\npoints: []\n", 1, "list of names"),
         ("joint_names: [a]\npoints: []\n", 2, "at least one"),
-        ("joint_names: [a\npoints: 3\n", None, "not YAML"),
+        ("joint_names: [a\npoints: 3\n", 1, "not well-formed YAML"),
         ("- 1\n- 2\n", None, "joint_names and points"),
         ("joint_names: [a]\npoints:\n- time_from_start: {sec: 0}\n", 3, "no positions"),
         (

@@ -11,9 +11,10 @@ from armature.errors import ArmatureError, FileError
 from armature.robot.load import mjcf
 from armature.web import charts, pictures, words
 from armature.web.exports import EXPORTS, export
-from armature.web.opening import MOST_ROBOT, opened, uploaded
+from armature.web.opening import opened
 from armature.web.session import Session, first_wish, hand, ranges, with_payload
 from armature.web.typical import is_typical, with_typical_drives
+from armature.web.upload import MOST_ROBOT, uploaded
 
 ROBOT = arm.library("planar2")
 

@@ -23,7 +23,7 @@ def export(
     ),
     step: str | None = typer.Option(None, "--step", help="even times, with unit, e.g. 8ms; slower by less than a step", show_default=False),
     effort: bool = typer.Option(False, "--effort/--no-effort", help="ROS 2 messages with torques; Humble's controller refuses them"),
-    distro: str | None = typer.Option(None, "--distro", help="of ROS 2, e.g. humble: refuse what its controller refuses", show_default=False),
+    distro: str | None = typer.Option(None, "--distro", help="of ROS 2, e.g. humble, to refuse what it refuses", show_default=False),
 ) -> None:
     """Write a motion, or a cycle of several, in another format: ROS 2 (.yaml), tables, programs, players, move lists of controllers."""
     from armature.motion.cycle import at_even_times, joined
@@ -44,7 +44,7 @@ def export(
 def _write(motion, target: Path, suffix: str, effort: bool) -> None:
     from armature.motion.ros import to_yaml
     from armature.motion.vendor import WRITERS
-    from armature.motion.write import write_whole
+    from armature.write import write_whole
 
     if suffix in WRITERS:
         write_whole(target, WRITERS[suffix](motion))

@@ -38,6 +38,7 @@ DRIVES = typer.Option(None, "--drives", help="YAML file with the drives, if the 
 PAYLOAD = typer.Option("0 kg", "--payload", help="mass at the tip, e.g. 3kg")
 LIMITS = typer.Option(None, "--limits", help="MoveIt's joint_limits.yaml", show_default=False)
 HOLD = typer.Option(None, "--hold", help="joints that stay still, by name or pattern, comma separated: 'gripper_*'", show_default=False)
+FLOOR = typer.Option(None, "--floor", help="height of the floor, e.g. -0.1 or '20 mm'; none; auto (default)", show_default=False)
 SUPPLY = typer.Option(None, "--supply", help="regenerative or non-regenerative", show_default=False)
 
 
@@ -64,6 +65,13 @@ def task_of(name: str) -> Job | None:
         return None
     data = values(read_text(name), name)
     return load_job(name) if isinstance(data, dict) and {"move", "path"} & set(data) else None
+
+
+def floor_of(text: str) -> Any:
+    """A floor from a height, "none" or "auto"."""
+    from armature.optimize.floor import as_floor
+
+    return as_floor(text) if text.isalpha() else _number(text, "--floor", ("m",))
 
 
 def coordinates(text: str, what: str, unit: tuple[str, ...] = ("rad", "m")) -> list[float]:

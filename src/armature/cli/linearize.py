@@ -58,15 +58,13 @@ def _matrix(rows: list[str], columns: list[str], values: Any) -> str:
 
 def _write(path: Path, data: dict[str, Any], names: list[str], inputs: list[str]) -> None:
     """JSON, or a CSV table whose rows are states and whose columns are A and B."""
+    from armature.write import csv_text, write_whole
+
     if path.suffix.lower() == ".csv":
-        head = ",".join(["state", *(f"A {n}" for n in names), *(f"B {n}" for n in inputs)])
-        rows = [",".join([n, *(repr(x) for x in (*a, *b))]) for n, a, b in zip(names, data["A"].tolist(), data["B"].tolist())]
-        text = "\n".join([head, *rows]) + "\n"
+        head = ["state", *(f"A {n}" for n in names), *(f"B {n}" for n in inputs)]
+        text = csv_text([head, *([n, *a, *b] for n, a, b in zip(names, data["A"].tolist(), data["B"].tolist()))])
     elif path.suffix.lower() == ".json":
-        text = json.dumps(plain(data), ensure_ascii=False) + "\n"
+        text = json.dumps({"format": "armature linearization", **plain(data)}, ensure_ascii=False) + "\n"
     else:
         raise FileError("the ending must be .json or .csv", path)
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise FileError(f"it cannot be written ({error.strerror}); choose another place", path) from None
+    write_whole(path, text, table=True)

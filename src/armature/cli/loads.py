@@ -70,8 +70,7 @@ def _still(robot: Any, q: Any) -> Any:
 def _write(path: Path, head: tuple[str, ...], rows: list[tuple]) -> None:
     if path.suffix.lower() != ".csv":
         raise FileError("the ending must be .csv", path)
-    try:
-        path.write_text("\n".join(",".join(str(x) for x in row) for row in [head, *rows]) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise FileError(f"it cannot be written ({error.strerror}); choose another place", path) from None
+    from armature.write import csv_text, write_whole
+
+    write_whole(path, csv_text([head, *rows]), table=True)
     say(f"written: {path}")

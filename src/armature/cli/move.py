@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from armature.cli.inputs import complete_robot, coordinates, find_robot, state
+from armature.cli.inputs import complete_robot, coordinates, find_robot, floor_of, state
 from armature.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -32,7 +32,11 @@ def find_job(
 ) -> Job:
     """The job of a task file with what the options change, or that of a robot and its configurations.
 
-    given: options that belong to the robot.  change: objective, supply, knots; None where the option is not given."""
+    given: options that belong to the robot.  change: objective, supply, knots, floor; None where the option is not given."""
+    floor = change.pop("floor", None)
+    if floor is not None:
+        job = find_job(task, start, goal, via, duration, given, **change)
+        return replace(job, task=replace(job.task, floor=floor_of(floor)))
     if start is None and goal is None:
         return _of_file(task, via, duration, given, {key: value for key, value in change.items() if value is not None})
     if start is None or goal is None:

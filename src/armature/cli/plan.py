@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from armature.cli.inputs import DRIVES, HOLD, LIMITS, MOTION_FILES, PAYLOAD, SUPPLY, find_robot
+from armature.cli.inputs import DRIVES, FLOOR, HOLD, LIMITS, MOTION_FILES, PAYLOAD, SUPPLY, find_robot
 from armature.cli.move import DURATION, GOAL, TASK, VIA, find_job
 from armature.cli.output import FAILED, INTERRUPTED, OK, Progress, answer, say
 from armature.errors import ArgumentError, FileError
@@ -33,6 +33,7 @@ def plan(
     payload: str = PAYLOAD,
     limits: Path | None = LIMITS,
     hold: str | None = HOLD,
+    floor: str | None = FLOOR,
     supply: str | None = SUPPLY,
     knots: int | None = typer.Option(None, help="steps in time, 100 by default", show_default=False, min=4, max=20000),
     deadline: float | None = typer.Option(None, help="seconds after which the best so far is taken", show_default=False, min=0.01),
@@ -45,13 +46,15 @@ def plan(
     report: Path | None = typer.Option(None, help="write a page (.html) with figures and the moving robot", show_default=False),
 ) -> int:
     """Plan the motion of least energy (or time) and prove that the drives can do it. Exit code 1 when there is no such motion."""
+    _check_targets(save, report, None)
     given = {"drives": drives, "payload": payload, "limits": limits, "hold": hold}
     if start is not None and goal is None and Path(start).suffix.lower() in MOTION_FILES:
         if via:
             raise ArgumentError("--via: a recorded motion has its own way; give --from and --to configurations to plan one by via points")
         return _recorded(find_robot(task, **given), Path(start), supply, knots, save, report)
-    job = find_job(task, start, goal, via, duration, given, objective=objective, supply=supply, knots=knots)
+    job = find_job(task, start, goal, via, duration, given, objective=objective, supply=supply, knots=knots, floor=floor)
     job = replace(job, thorough=thorough)
+    _check_targets(save, report, job.output)
     with Progress(f"planning {job.name or job.robot.name}") as progress:
         solution = job.run(callback=progress, deadline=deadline)
     say(solution)
@@ -69,9 +72,10 @@ def plan(
 
 
 def _say_certificate(solution: Any) -> None:
-    """The certificate without its notes, which the plan has told already; where the task is not met there is nothing to certify."""
+    """The certificate without the notes that the plan has told already; where the task is not met there is nothing to certify."""
     none = "certificate: none, for the motion found does not do what was asked for"
-    say(replace(solution.certificate, notes=()) if solution.ok else none)
+    proof = solution.certificate if solution.ok else None
+    say(none if proof is None else replace(proof, notes=tuple(note for note in proof.notes if note not in solution.notes)))
 
 
 def _hint(job: Job) -> None:
@@ -81,6 +85,18 @@ def _hint(job: Job) -> None:
         say(
             f"hint: {', '.join(free)} have no limit of acceleration, so that motions jump; give limits in the task, or MoveIt's by --limits"
         )
+
+
+def _check_targets(save: Path | None, report: Path | None, output: Path | None) -> None:
+    """Refuse, before anything is planned, to write over files that are not the program's."""
+    from armature.optimize.saved import check_plan_target
+    from armature.write import check_target
+
+    for path in (p for p in (save, report) if p is not None and p.suffix):
+        check_target(path)
+    folder = save if save is not None and not save.suffix else output
+    if folder is not None:
+        check_plan_target(folder)
 
 
 def _write(solution: Any, job: Job, save: Path | None, report: Path | None) -> list[str]:

@@ -24,8 +24,7 @@ def view(
     browser: bool = typer.Option(True, help="open the page in the browser"),
 ) -> None:
     """Plan in the browser: drag the start and the goal, see the motion, what it costs and whether it is proved. Works offline."""
-    import webbrowser
-
+    from armature.web.browser import show
     from armature.web.opening import opened
     from armature.web.server import Server
 
@@ -38,7 +37,7 @@ def view(
         answer({"address": server.address})
         sys.stdout.flush()  # whoever started this in a pipe waits for the address
         if browser:
-            webbrowser.open(server.address)
+            show(server.address)
         server.wait()
     except KeyboardInterrupt:
         say("")

@@ -8,6 +8,7 @@ import numpy as np
 
 from armature.errors import ArgumentError
 from armature.optimize.baseline import baseline
+from armature.optimize.certificate.arrival import Target
 from armature.optimize.certify import TRACKING
 from armature.optimize.interior import Options
 from armature.optimize.loop_move import mastered
@@ -27,8 +28,17 @@ def solution(best: Attempt, diagnosis: Diagnosis | None, notes: list[str], secon
     robot, supply = problem.robot, problem.driven.supply
     return Solution(
         robot, supply, status(best, diagnosis), drive_signals(robot, motion), lambda: baseline(problem, motion.duration),
-        None, best.result, diagnosis, tuple(notes), seconds,
+        None, best.result, diagnosis, tuple(notes), seconds, targets(best),
     )  # fmt: skip
+
+
+def targets(best: Attempt) -> tuple[Target, ...]:
+    """Start, via points and goal of the task, with the velocities that it gives there, at the times at which the motion passes them."""
+    problem, knots = best.problem, [0, *best.problem.knots]
+    names = ["start", *(f"via point {k}" for k in range(1, len(knots) - 1)), "goal"]
+    times = best.motion.t[np.array(knots) * (len(best.motion) - 1) // knots[-1]]
+    places = zip(names, times, problem.points)
+    return tuple(Target(name, float(t), q, problem.speeds.get(k)) for k, (name, t, q) in enumerate(places))
 
 
 def status(best: Attempt, diagnosis: Diagnosis | None) -> Status:

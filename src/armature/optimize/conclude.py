@@ -31,6 +31,7 @@ from armature.optimize.result import Iteration, Status
 from armature.optimize.slower import OFTEN, RATES, Allowed, run_slower
 from armature.optimize.solution import Diagnosis
 from armature.optimize.surest import as_it_is, closely, run_in, short_one, shortest_of_all, slow_cubic
+from armature.scene.floor import LIMIT
 
 PURSE = 1.4  # seconds of computing for all searches until a motion is known that does the task: without one, this is when it is refused
 KEPT = 1.3  # the same at least, for a motion to fall back on where the task seems possible
@@ -359,7 +360,7 @@ def hurried(problem: MoveProblem) -> bool:
     if problem.robot.loops:
         return False
     found = margins(problem.robot, problem.straight, 2)
-    return any(m.fraction < 0.0 and m.limit not in RATES for row in found.values() for m in row.values())
+    return any(m.fraction < 0.0 and m.limit not in (*RATES, LIMIT) for row in found.values() for m in row.values())
 
 
 def heated(problem: MoveProblem, fastest: Attempt | None) -> bool:

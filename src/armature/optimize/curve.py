@@ -16,12 +16,17 @@ import numpy as np
 from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
 from armature.optimize.answer import check_search, check_task
+from armature.optimize.floor import MARGINS, move_ground, through
 from armature.optimize.loop_move import move_problem
 from armature.optimize.min_time import short, stays
+from armature.optimize.move import MoveProblem
+from armature.optimize.plan import Attempt
 from armature.optimize.quick_time import shortest
 from armature.optimize.sweep import Sweep
 from armature.optimize.task import Move
+from armature.robot.cover import with_floor
 from armature.robot.model import Robot
+from armature.scene import Floor
 
 POINTS = 50
 FEW = 30  # knots to find the range of durations
@@ -89,16 +94,42 @@ def energy_time_curve(
     if task.duration is None and any(via.at is not None for via in task.via):
         raise ArgumentError("the passing times of via points are parts of a duration; give the move's own, Move(..., duration=...)")
     begin = time.perf_counter()
+    task = task.in_joints(robot)
+    floor = move_ground(robot, task)
+    if floor.below is not None:
+        raise ArgumentError(str(floor.below))
     T = checked(default_durations(robot, task, supply) if durations is None else durations)
-    sweep = Sweep(move_problem(robot, task, supply, knots), callback)
-    best = sweep.both_ways(T)
-    minima = sweep.minima(T, best) if refine else []
+    best, minima = swept_above(robot, floor.floor, lambda robot: swept(move_problem(robot, task, supply, knots), T, refine, callback))
     energies = np.array([a.value if a else np.nan for a in best])
     losses = np.array([a.losses if a else np.nan for a in best])
     motions = tuple(a.motion if a else None for a in best)
     resonance = spacing([t for t, _ in minima])
     advice = advise(T, energies, minima, resonance)
     return Curve(T, energies, losses, motions, tuple(minima), resonance, advice, time.perf_counter() - begin)
+
+
+Swept = tuple[list[Attempt | None], list[tuple[float, float]]]
+
+
+def swept(problem: MoveProblem, T: np.ndarray, refine: bool, callback: Callable | None) -> Swept:
+    """The best motion at every duration, None where there is none, and the minima."""
+    sweep = Sweep(problem, callback)
+    best = sweep.both_ways(T)
+    return best, sweep.minima(T, best) if refine else []
+
+
+def swept_above(robot: Robot, floor: Floor | None, sweep: Callable[[Robot], Swept]) -> Swept:
+    """The same above a floor: once more with its rows where motions go through it; what still does is left out."""
+    best, minima = sweep(robot)
+    if floor is None:
+        return best, minima
+    guarded = with_floor(robot, floor)
+    low = lambda found: [a is not None and through(guarded, a.motion) is not None for a in found]
+    for margin in MARGINS[:2]:
+        if not any(low(best)):
+            return best, minima
+        best, minima = sweep(with_floor(robot, floor.keeping(margin)))
+    return [None if below else a for a, below in zip(best, low(best))], minima
 
 
 def checked(durations: Any) -> np.ndarray:

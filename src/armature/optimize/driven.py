@@ -109,7 +109,7 @@ class Driven:
 
     @functools.cached_property
     def torques(self) -> tuple[np.ndarray, np.ndarray]:
-        """Bounds of the torques that the drives give, friction included: the joints' limits; zero for a joint without a drive in a
+        """Bounds of the torques delivered at the joints (`delivered_torque`): the joints' limits; zero for a joint without a drive in a
         robot that has drives."""
         upper = np.array([self.joint_limit(name, "torque") for name in self.robot.joint_names])
         if self.robot.drives:
@@ -224,8 +224,8 @@ class Driven:
         weights = at.d[:WEIGHTS]
         terms = [supply.cost, sum(flow.copper for flow in flows), 1.0, sum(at.tau**2), sum(at.a**2), sum(at.jerk**2)]
         rows = [getattr(flows[axis], quantity) / unit(*bounds) for axis, quantity, _, *bounds in self.quantities]
-        drag = self.robot.drivetrain.joint_friction(at.tau, at.v, widths)
-        rows += [at.tau[j] + drag[j] for j in range(self.robot.n) if np.isfinite(self.torques[1][j])]
+        delivered = self.robot.drivetrain.delivered_torque(at.tau, at.v, widths)
+        rows += [delivered[j] for j in range(self.robot.n) if np.isfinite(self.torques[1][j])]
         rows += list(self.extra(at)) if self.extra else []
         means = enumerate(self.means)
         totals = [(getattr(flows[axis], quantity) - at.d[WEIGHTS + k]) / unit(bound) for k, (axis, quantity, _, bound) in means]

@@ -90,9 +90,9 @@ class DurationLimits:
         return lift(self.A) * each**2 + lift(self.G), lift(self.d1) * each, lift(self.d2) * each**2
 
     def joint_torque(self, x: np.ndarray) -> np.ndarray:
-        """With the joints' friction (M, ..., n)."""
+        """Delivered at the joints, all friction included (M, ..., n)."""
         tau, v, _ = self.state(x)
-        return tau + np.stack(np.broadcast_arrays(*self.train.joint_friction(tau, v)), axis=-1)
+        return np.stack(np.broadcast_arrays(*self.train.delivered_torque(tau, v)), axis=-1)
 
     def flow(self, x: np.ndarray) -> list[Flow]:
         """What every drive does (M, ...)."""

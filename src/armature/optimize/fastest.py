@@ -58,8 +58,10 @@ def straight_rows(step: PathStep, steps: Steps, margin: float = 1.0) -> Rows:
         found.append((-alpha, -beta, margin * bound + offset, name))
 
     zero = np.zeros(m.shape[:2])
+    train = robot.drivetrain
     for j, name in enumerate(names):
-        drag = robot.drivetrain.frictions[j].coulomb * sides[..., j]
+        inside = sum(abs(row[j]) * drive.friction.coulomb for row, drive in zip(train.matrix, train.drives) if np.count_nonzero(row) == 1)
+        drag = (train.frictions[j].coulomb + inside) * sides[..., j]
         speed = _speed_limit(step, j)
         if np.isfinite(speed):
             found.append((zero, d1[..., j] ** 2, np.full_like(zero, (margin * speed) ** 2), f"velocity of {name}"))

@@ -75,14 +75,14 @@ class Instants:
         out). n numbers, arrays or symbols each."""
         found: list[tuple[Row, Any]] = []
         b, train, names = self.limits, self.robot.drivetrain, self.robot.joint_names
-        drag = train.joint_friction(tau, v, smooth)
+        delivered = train.delivered_torque(tau, v, smooth)
         for j, name in enumerate(names):
             span = b.upper[j] - b.lower[j] if 0 < b.upper[j] - b.lower[j] < np.inf else 1.0
             if q is not None and np.isfinite(b.lower[j]):
                 found.append((Row(name, "lower end of the range", b.lower[j], -span, "rad or m"), (b.lower[j] - q[j]) / span))
             if q is not None and np.isfinite(b.upper[j]):
                 found.append((Row(name, "upper end of the range", b.upper[j], span, "rad or m"), (q[j] - b.upper[j]) / span))
-            sized = (("velocity", v[j], "rad/s or m/s"), ("acceleration", a[j], "rad/s² or m/s²"), ("torque", tau[j] + drag[j], "N·m or N"))
+            sized = (("velocity", v[j], "rad/s or m/s"), ("acceleration", a[j], "rad/s² or m/s²"), ("torque", delivered[j], "N·m or N"))
             for what, value, unit in sized:
                 bound = float(getattr(b, what)[j])
                 if np.isfinite(bound):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,6 +15,7 @@ from armature.optimize.conclude import Watch, concluded
 from armature.optimize.driven import Weights
 from armature.optimize.dry import advice, narrow_corners
 from armature.optimize.effort import spent
+from armature.optimize.floor import move_ground, planned_above
 from armature.optimize.follow_path import FollowPath
 from armature.optimize.forbidden import forbidden
 from armature.optimize.interior import Options
@@ -59,10 +61,30 @@ def minimize_energy(
         return least_energy_along(robot, task, supply, knots=knots, deadline=deadline, callback=callback, options=options)
     check_task(robot, task)
     begin = time.perf_counter()
-    problem = move_problem(robot, task, supply, knots)
-    diagnosis = forbidden(robot, task)
+    task = task.in_joints(robot)
+    floor = move_ground(robot, task)
+    diagnosis = forbidden(robot, task) or floor.below
     if diagnosis is not None:
-        return solution(unsearched(problem), diagnosis, [], time.perf_counter() - begin)
+        return solution(unsearched(move_problem(robot, task, supply, knots)), diagnosis, [], time.perf_counter() - begin)
+    plan = functools.partial(least_energy, task=task, supply=supply, knots=knots, guess=guess, deadline=deadline, callback=callback,
+                             options=options, thorough=thorough)  # fmt: skip
+    return planned_above(robot, floor, plan)
+
+
+def least_energy(
+    robot: Robot,
+    task: Move,
+    supply: Any,
+    knots: int,
+    guess: Trajectory | Solution | None,
+    deadline: float | None,
+    callback: Callable | None,
+    options: Options | None,
+    thorough: bool | None,
+) -> Solution:
+    """The plan of a move that is possible by itself, with the robot's own floor, if it has one; arguments as in `minimize_energy`."""
+    begin = time.perf_counter()
+    problem = move_problem(robot, task, supply, knots)
     watch = Watch(problem, callback, guess.trajectory if isinstance(guess, Solution) else guess)
     ends = None if deadline is None else begin + deadline
     search_on = thorough if thorough is not None or guess is None else False
@@ -79,7 +101,7 @@ def minimize_energy(
     # joints that hardly move in narrow corners may not be followed exactly: by more knots they are, or the quick motion is taken
     told = f"with {knots} knots, the motion of the thorough search did not pass its certificate"
     for more, search_on in ((2 * knots, True), (knots, False)) if thorough else ((knots, False),):
-        other = minimize_energy(robot, task, supply, more, guess, planner.left(), callback, options, search_on and more <= FINEST)
+        other = least_energy(robot, task, supply, more, guess, planner.left(), callback, options, search_on and more <= FINEST)
         if other.ok and other.certificate.ok:
             return replace(other, notes=(*other.notes, told), seconds=time.perf_counter() - begin)
     return found

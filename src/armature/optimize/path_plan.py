@@ -304,7 +304,8 @@ class _Search:
         timing = run.timing
         if not np.all(timing.h > 0) or not np.all(np.isfinite(timing.s)):
             timing = self.cubic(run.steps)
-        return timing.trajectory(self.curve)
+        motion = timing.trajectory(self.curve)
+        return motion if self.aim.duration is None else motion.lasting(self.aim.duration)
 
     def baseline(self, steps: Steps, duration: float) -> Baseline:
         """The plain profile along the same path and of the same duration, or in the shortest one from there on that keeps the limits."""

@@ -10,8 +10,10 @@ from functools import cached_property
 from typing import Any
 
 from armature.motion.trajectory import Trajectory
+from armature.optimize.certificate.arrival import Target
 from armature.optimize.certify import Certificate, certify
 from armature.optimize.result import Result, Status
+from armature.optimize.self_collision import self_collisions
 from armature.robot.model import Robot
 from armature.simulate.ledger import Ledger, ledger
 
@@ -82,6 +84,7 @@ class Solution:
     compare: the baseline, or how to make it.  account: the ledger where it is known already.
     result: the solver's own account.  diagnosis: why it failed, None when it did not.
     notes: what happened on the way, e.g. that the knots were doubled.
+    targets: where the motion has to be, and how fast, at which times; part of its certificate.
     """
 
     robot: Robot
@@ -94,6 +97,7 @@ class Solution:
     diagnosis: Diagnosis | None = None
     notes: tuple[str, ...] = ()
     seconds: float = field(default=0.0)
+    targets: tuple[Target, ...] = ()
 
     @cached_property
     def ledger(self) -> Ledger:
@@ -145,8 +149,10 @@ class Solution:
 
     @cached_property
     def certificate(self) -> Certificate:
-        """The proof: limits between the knots, and the motion simulated under the planned currents. Computed when first asked for."""
-        return replace(certify(self.robot, self.trajectory, self.supply, self.notes), found=self.ok)
+        """The proof: limits at every instant, arrival, the motion simulated under its currents. Computed when first asked for."""
+        said = [self.robot.floor.words] if self.robot.floor is not None else []
+        said += [str(touch) for touch in self_collisions(self.robot, self.trajectory)[:1]] if self.ok else []
+        return replace(certify(self.robot, self.trajectory, self.supply, (*self.notes, *said), self.targets), found=self.ok)
 
     def report(self, path: Any, **options: Any) -> Any:
         """Write a page (HTML, PDF or PNG by the ending) with the figures of this plan; returns its path. options: `plot.write_report`'s."""

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from armature.errors import ArgumentError
+from armature.motion.goal import is_pose
 from armature.optimize.closure import closure
 from armature.robot.model import Robot
+from armature.robot.tip import tip
 
 STEPS = 32  # of the way along which loops are followed to a goal
 
@@ -36,9 +38,16 @@ class Move:
     """From one configuration to another.
 
     start, goal: (n,) joint coordinates, rad or m, or {joint name: value}; with closed loops a goal may name the motors' joints only.
+    Or a pose of the hand: (R, p) as `arm.pose` gives it, (p, quaternion x y z w) or a 4 × 4 matrix; via points too.
     duration: s; None where it is to be found.
     via: configurations to pass on the way, in order, as (n,) arrays or `Via` objects.
     start_velocity, goal_velocity: (n,), or {joint name: value} with 0 for the others; rest by default.
+    floor: height, m, of the floor that all links stay above; None for no floor.  "auto": at the foot of an arm that stands on a fixed
+    base, if start, goal and via points are above it.
+    posture: of poses: "as the start", "elbow up", "elbow down", "wrist flipped", "wrist not flipped", "shoulder front", "shoulder back",
+    a list of such words, or a configuration near the one that is meant; by default the one nearest to the start that keeps the floor (of
+    the start itself the one farthest from singular).
+    link: what poses are of; `robot.tip` by default.
     """
 
     start: Any
@@ -47,6 +56,9 @@ class Move:
     via: Any = ()
     start_velocity: Any = 0.0
     goal_velocity: Any = 0.0
+    floor: Any = "auto"
+    posture: Any = None
+    link: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "duration", _seconds(self.duration, "duration", "leave it out to have it found"))
@@ -57,8 +69,26 @@ class Move:
         if not inside or any(b <= a for a, b in itertools.pairwise(given)):
             raise ArgumentError(f"passing times {given} must rise and lie between 0 and the duration {self.duration} s")
 
+    def in_joints(self, robot: Robot) -> Move:
+        """The same move with poses of the hand replaced by joint coordinates, in the posture that is asked for."""
+        if not any(is_pose(place) for place in (self.start, self.goal, *(via.configuration for via in self.via))):
+            return self
+        from armature.optimize.posture import in_posture  # which itself asks for moves above a floor
+
+        link = self.link or tip(robot, "shall be at the goal")
+        joints = lambda place, start, posture: in_posture(robot, place, link, start, posture, self.floor) if is_pose(place) else place
+        own = self.posture if self.posture != "as the start" else None
+        start = configuration(robot, joints(self.start, None, own), "start")
+        via, near = [], start
+        for stop in self.via:
+            near = configuration(robot, joints(stop.configuration, near, self.posture), "via configuration")
+            via.append(replace(stop, configuration=near))
+        return replace(self, start=start, goal=joints(self.goal, start, self.posture), via=tuple(via))
+
     def vectors(self, robot: Robot) -> Ends:
         """Start, goal and end velocities as arrays for a robot, checked."""
+        if (move := self.in_joints(robot)) is not self:
+            return move.vectors(robot)
         start = configuration(robot, self.start, "start")
         goal = configuration(robot, reached(robot, start, self.goal), "goal")
         v0, v1 = velocity(robot, self.start_velocity, "start_velocity"), velocity(robot, self.goal_velocity, "goal_velocity")

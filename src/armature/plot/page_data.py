@@ -47,7 +47,9 @@ def _scene(plan: Any, meshes: dict[str, list[dict[str, Any]]] | None) -> dict[st
     tracks = {"plan": _track(robot, plan.trajectory)}
     if plan.baseline is not None:
         tracks["base"] = _track(robot, plan.baseline.trajectory)
-    return {"solids": solids(robot, meshes), "size": round(reach(robot), 4), "tips": [index[t] for t in robot.tips[:4]], "tracks": tracks}
+    floor = None if robot.floor is None else round(robot.floor.height, 4)
+    tips = [index[t] for t in robot.tips[:4]]
+    return {"floor": floor, "solids": solids(robot, meshes), "size": round(reach(robot), 4), "tips": tips, "tracks": tracks}
 
 
 def _track(robot: Robot, motion: Trajectory) -> dict[str, Any]:

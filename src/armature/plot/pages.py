@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from armature.motion.write import write_whole
 from armature.plot import style, words
 from armature.plot.graf import graf
 from armature.plot.iterations import iterations
@@ -19,6 +18,7 @@ from armature.plot.joints import joints
 from armature.plot.ledger import ledger_flow
 from armature.plot.motion import motion
 from armature.plot.power import power
+from armature.write import MARK, write_whole
 
 ROWS = 28  # of the certificate's table on a page
 
@@ -46,7 +46,7 @@ def _pdf(plan: Any) -> bytes:
     from matplotlib.backends.backend_pdf import PdfPages
 
     out = io.BytesIO()
-    with PdfPages(out, metadata={"Title": f"{plan.robot.name}: {words.headline(plan)}", "Creator": "Armature"}) as file:
+    with PdfPages(out, metadata={"Title": f"{plan.robot.name}: {words.headline(plan)}", "Creator": MARK}) as file:
         for page in pages(plan):
             file.savefig(page)
     return out.getvalue()
@@ -66,7 +66,7 @@ def _png(plan: Any) -> bytes:
     width = max(p.shape[1] for p in pictures)
     wide = [np.pad(p, ((0, 0), (0, width - p.shape[1]), (0, 0)), constant_values=255) for p in pictures]
     out = io.BytesIO()
-    imsave(out, np.ascontiguousarray(np.concatenate(wide)), format="png")
+    imsave(out, np.ascontiguousarray(np.concatenate(wide)), format="png", metadata={"Software": MARK})
     return out.getvalue()
 
 

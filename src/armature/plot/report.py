@@ -11,10 +11,10 @@ from string import Template
 from typing import Any
 
 from armature.errors import FileError
-from armature.motion.write import write_whole
 from armature.optimize.solution import NOT_COUNTED
 from armature.plot import words
 from armature.plot.page_data import page_data
+from armature.write import write_whole
 
 PARTS = Path(__file__).parent / "page"
 SCRIPTS = ("scene.js", "charts.js", "report.js")
@@ -55,8 +55,14 @@ def html_page(plan: Any, meshes: Sequence[str | PathLike[str]] = ()) -> str:
         provenance=_provenance(plan),
         style=text("report.css"),
         script="\n".join(text(name) for name in SCRIPTS),
-        data=json.dumps(page_data(plan, shapes), separators=(",", ":"), allow_nan=False).replace("</", "<\\/"),
+        data=_script(page_data(plan, shapes)),
     )
+
+
+def _script(data: Any) -> str:
+    """JSON that may stand in a script of a page, whatever names are in it: no character of it can end the script or begin a comment."""
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False)  # pure ASCII
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def _meshes(plan: Any, folders: Sequence[str | PathLike[str]]) -> dict[str, list[dict[str, Any]]]:

@@ -76,7 +76,7 @@ class StationPart(Part):
     supply: FileOrMapping | None = None
     brake: BrakePart | None = Field(None, description="a brake on every axis that has none; without brakes the motors hold while waiting")
     start: Configuration
-    steps: list[StepPart] = Field(min_length=1)
+    steps: list[StepPart] = Field(min_length=1, max_length=1000)
 
 
 class LineFile(Part):
@@ -87,7 +87,7 @@ class LineFile(Part):
     cycle: Duration | None = Field(None, description="by default that of the slowest station at its least time")
     knots: Annotated[int, Field(ge=4, le=2000)] = 50
     points: Annotated[int, Field(ge=3, le=200)] = Field(16, description="durations on each curve of energy against time")
-    stations: list[StationPart] = Field(min_length=1)
+    stations: list[StationPart] = Field(min_length=1, max_length=1000)
 
 
 def load_line(path: str | PathLike[str]) -> Line:

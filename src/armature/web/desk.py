@@ -10,18 +10,20 @@ from typing import Any
 import numpy as np
 
 from armature.errors import ArmatureError
+from armature.optimize.floor import as_floor
 from armature.robot.library import library
 from armature.robot.model import Robot
 from armature.web import pictures
 from armature.web.exports import export
 from armature.web.mailbox import Mailbox
-from armature.web.opening import MOST_PLAN, Opening, uploaded
+from armature.web.opening import Opening
 from armature.web.panel import LEFT, NOBODY, OBJECTIVES, RIGHT, SUPPLIES, WAYS, Panel
 from armature.web.planner import Planner
 from armature.web.scene import GHOST, PLAN, SKETCH, Scene
 from armature.web.session import Wish
 from armature.web.study import Cases
 from armature.web.typical import NOTE, is_typical
+from armature.web.upload import MOST_PLAN, uploaded
 from armature.web.warm import Warmer
 from armature.web.words import card, remedy
 
@@ -72,6 +74,7 @@ class Desk:
             "way": lambda: self._wish(way=WAYS[value]),
             "theme": lambda: self._theme(value == "dark"),
             "payload": lambda: self._wish(payload=float(value)),
+            "floor": lambda: self._floor(str(value)),
             "supply": lambda: self._wish(supply=SUPPLIES.get(value, self.session.own_supply)),
             "remedy": self._help,
             "play": self._toggle,
@@ -101,6 +104,15 @@ class Desk:
         q = np.array(getattr(self.session.wish, which))
         q[k] = value
         self._wish(**{which: q})
+
+    def _floor(self, text: str) -> None:
+        try:
+            floor = as_floor(text.strip() or "auto")
+        except ArmatureError as error:
+            self.session.problem = str(error)
+            return self._show_card()
+        self._scene.floor(floor if isinstance(floor, float) else 0.0)
+        self._wish(floor=floor)
 
     def _wish(self, **values: Any) -> None:
         if self.session.change(**values):

@@ -10,7 +10,7 @@ import numpy as np
 from armature.robot.library import library
 from armature.robot.model import Robot
 from armature.web.exports import EXPORTS
-from armature.web.opening import PLANS, ROBOTS
+from armature.web.reader import PLANS, ROBOTS
 from armature.web.scene import GHOST, GOAL, PLAN, START
 from armature.web.session import Wish, ranges
 
@@ -76,6 +76,8 @@ class Panel:
             self._objective = self._watched("objective", gui.add_dropdown("Wanted", tuple(OBJECTIVES)))
             self._way = self._watched("way", gui.add_dropdown("Way of the hand", tuple(WAYS), hint="free: whatever costs least"))
             self._payload = self._watched("payload", gui.add_slider("Payload [kg]", 0.0, 10.0, 0.5, 0.0, hint="at the hand"))
+            height = "height in m that all links stay above; none; auto: under the base of an arm that stands"
+            self._floor = self._watched("floor", gui.add_text("Floor", "auto", hint=height))
             hint = "what becomes of the energy that comes back while braking"
             self._supply = self._watched("supply", gui.add_dropdown("Braking energy", (BURNT, RETURNED, OWN), hint=hint))
 
@@ -162,6 +164,7 @@ class Panel:
         self._objective.value = next(words for words, name in OBJECTIVES.items() if name == wish.objective)
         self._way.value = next(words for words, name in WAYS.items() if name == wish.way)
         self._payload.value = float(wish.payload)
+        self._floor.value = "none" if wish.floor is None else str(wish.floor)
         own = wish.robot.supply is not None or not (wish.supply is None or isinstance(wish.supply, str))
         self._supply.options = (BURNT, RETURNED, *((OWN,) if own else ()))
         self._supply.value = next((words for words, name in SUPPLIES.items() if name == wish.supply), OWN if own else RETURNED)

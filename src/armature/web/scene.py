@@ -74,7 +74,7 @@ class Scene:
         self._labels: dict[str, Any] = {}
         self._ways: dict[str, Any] = {}
         self._held, self._aside, self._root, self._count = "", False, "/robot0", 0
-        self._dark = False
+        self._dark, self._height = False, 0.0
 
     def robot(self, robot: Robot, folders: Sequence[Path]) -> list[str]:
         """Put a robot into the empty scene; returns notes on what could not be drawn."""
@@ -102,8 +102,13 @@ class Scene:
         size, (cell, section) = self.size * 3, DARK if self._dark else LIGHT
         self._scene.add_grid(
             f"{self._root}/ground", size, size, cell_size=self.size / 8, section_size=self.size / 2, plane="xy",
-            cell_color=cell, section_color=section, shadow_opacity=0.12, position=(0, 0, -0.002 * self.size),
+            cell_color=cell, section_color=section, shadow_opacity=0.12, position=(0, 0, self._height - 0.002 * self.size),
         )  # fmt: skip
+
+    def floor(self, height: float) -> None:
+        """Where the ground is drawn, m."""
+        self._height = height
+        self._ground()
 
     def theme(self, dark: bool) -> None:
         """Light or dark ground."""

@@ -27,7 +27,7 @@ from armature.robot.model import Robot
 
 # where the built-in arms begin: start and goal, rad or m; seconds, kg, supply
 FIRST: dict[str, tuple[Any, Any, float, float, str]] = {
-    "six_axis": (np.radians([-40, -80, 140, -60, -90, 0]), np.radians([60, -10, 20, -10, -90, 90]), 1.6, 3.0, "non-regenerative"),
+    "six_axis": (np.radians([-37, -88, 71, -73, 90, 53]), np.radians([52, -65, 110, -135, 90, 142]), 1.6, 3.0, "non-regenerative"),
     "seven_axis": (np.radians([-50, 40, 0, -60, 0, 60, 0]), np.radians([50, 55, 20, -30, 0, 50, 40]), 1.8, 2.0, "non-regenerative"),
     "valasek": (np.array([0.0, 0.2, 0.5]), np.array([1.2, 0.7, 0.9]), 1.5, 0.0, "non-regenerative"),
 }
@@ -61,6 +61,7 @@ class Wish:
 
     robot: without payload.  start, goal: (n,), rad or m.  duration: s.  payload: kg at the hand.  supply: its name, or None for the
     robot's own.  objective: "energy" or "time".  way: of the hand from start to goal: "free", a straight "line", or an "arc" above it.
+    floor: as in `Move`.
     given: the move of a task file, whose via points and end velocities a free way keeps; passing times as parts of the duration.
     """
 
@@ -73,6 +74,7 @@ class Wish:
     objective: str = "energy"
     way: str = "free"
     given: Move | None = None
+    floor: Any = "auto"
 
     @property
     def loaded(self) -> Robot:
@@ -87,8 +89,8 @@ class Wish:
     def _move(self) -> Move:
         """From start to goal, by way of what the task file gives."""
         if self.given is None:
-            return Move(self.start, self.goal, self.duration)
-        ends = {"start": self.start, "goal": self.goal}
+            return Move(self.start, self.goal, self.duration, floor=self.floor)
+        ends = {"start": self.start, "goal": self.goal, "floor": self.floor}
         return replace(stretched(self.given, self.duration, self.given.duration or self.duration), **ends)
 
     def _along(self) -> FollowPath:
@@ -102,7 +104,7 @@ class Wish:
             middle = (p + q) / 2 + BULGE * float(np.linalg.norm(q - p)) * above(q - p)
             path = shapes.arc(a, (ends[0].R, middle) if free else middle, b)
         try:
-            return FollowPath(FollowPath(path, link=hand(self.robot), start=self.start).curve(self.loaded), self.duration)
+            return FollowPath(FollowPath(path, link=hand(self.robot), start=self.start).curve(self.loaded), self.duration, floor=self.floor)
         except ArgumentError as error:
             raise ArgumentError(f"The hand does not get to the goal on this way: {error}") from None
 
@@ -113,7 +115,7 @@ class Wish:
     def same_move(self, other: Wish) -> bool:
         """Whether only the duration or the objective differs."""
         ends = np.array_equal(self.start, other.start) and np.array_equal(self.goal, other.goal)
-        same = (self.payload, self.supply, self.way) == (other.payload, other.supply, other.way)
+        same = (self.payload, self.supply, self.way, self.floor) == (other.payload, other.supply, other.way, other.floor)
         return ends and same and self.robot is other.robot
 
 

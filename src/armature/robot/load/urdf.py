@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from os import PathLike
+from pathlib import Path
 from typing import cast
 
 from armature.drive.friction import Friction
 from armature.robot import frames, guard, structure
 from armature.robot.check import check
 from armature.robot.load.xml import Element, Source, child, children, parse
+from armature.robot.mesh import find_mesh
 from armature.robot.model import IDENTITY, INF, Joint, Kind, Limits, Link, Mat3, Mimic, Robot, Vec3, Visual
 from armature.text import read_bytes
 
@@ -34,7 +36,9 @@ def robot_from_urdf(root: Element, path: object) -> Robot:
     _refuse_macros(root, source)
     if not link_elements:
         raise source.error(root, "has no <link>; a robot has at least one")
-    links = [_link(e, source, colours) for e in link_elements]
+    if len(link_elements) > structure.MOST_LINKS:
+        raise source.error(root, f"has {len(link_elements)} links; at most {structure.MOST_LINKS} are read")
+    links = [_located(_link(e, source, colours), path) for e in link_elements]
     joints = [_joint(e, source) for e in joint_elements]
     for problem in structure.problems(links, joints):
         element = (link_elements if problem.element == "link" else joint_elements)[problem.index]
@@ -89,16 +93,26 @@ def origin(element: Element, source: Source) -> tuple[Vec3, Mat3]:
 def _link(element: Element, source: Source, colours: dict) -> Link:
     name = source.text(element, "name")
     visuals = tuple(v for e in children(element, "visual") if (v := _visual(e, source, colours)) is not None)
+    collisions = tuple(shape for e in children(element, "collision") if (shape := _visual(e, source, colours)) is not None)
     inertial = child(element, "inertial")
     if inertial is None:
-        return Link(name, visuals=visuals)
+        return Link(name, visuals=visuals, collisions=collisions)
     mass_element = child(inertial, "mass")
     if mass_element is None:
         raise source.error(inertial, f"of link {name!r} has no <mass>; give it, or leave the whole <inertial> out for a massless link")
     mass = source.number(mass_element, "value")
     com, R = origin(inertial, source)
     with source.at(mass_element):
-        return Link(name, mass, com, frames.rotated(_inertia(inertial, name, source), R), visuals)
+        return Link(name, mass, com, frames.rotated(_inertia(inertial, name, source), R), visuals, collisions=collisions)
+
+
+def _located(link: Link, path: object) -> Link:
+    """The link with the mesh files of its shapes looked for; `path`: of the robot's file."""
+    if not isinstance(path, str | PathLike) or not (link.collisions or link.visuals):
+        return link
+    folder = Path(path).parent
+    found = lambda shapes: tuple(replace(s, path=find_mesh(s.file, folder)) if s.shape == "mesh" else s for s in shapes)
+    return replace(link, collisions=found(link.collisions), visuals=found(link.visuals))
 
 
 def _inertia(inertial: Element, name: str, source: Source) -> frames.Inertia:
