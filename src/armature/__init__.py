@@ -91,6 +91,7 @@ _SURFACE: dict[str, str | tuple[str, str]] = {
     "Via": "armature.optimize.task",
     "minimize_energy": "armature.optimize.least_energy",
     "certify": "armature.optimize.certify",
+    "optimal_control": ("armature.optimal_control", ""),
     # studies
     "Study": "armature.study.spec",
     "run_study": "armature.study.run",
@@ -110,6 +111,8 @@ _SURFACE: dict[str, str | tuple[str, str]] = {
     "constraint_terms": "armature.dynamics.constrained",
     "constraints": ("armature.dynamics.constraints", ""),
     "linearize": "armature.dynamics.linear",
+    "equilibrium": "armature.dynamics.statics",
+    "Equilibrium": "armature.dynamics.statics",
     "section_loads": "armature.dynamics.loads",
     "joint_reactions": "armature.dynamics.loads",
     "worst_section_loads": "armature.dynamics.loads",
@@ -153,6 +156,7 @@ _SURFACE: dict[str, str | tuple[str, str]] = {
 __all__ = [*_SURFACE, "__version__"]  # pyright: ignore[reportUnsupportedDunderAll]
 
 if TYPE_CHECKING:
+    from armature import optimal_control as optimal_control
     from armature.drive import Amplifier as Amplifier
     from armature.drive import Brake as Brake
     from armature.drive import Bus as Bus
@@ -199,6 +203,8 @@ if TYPE_CHECKING:
     from armature.dynamics.loads import joint_reactions as joint_reactions
     from armature.dynamics.loads import section_loads as section_loads
     from armature.dynamics.loads import worst_section_loads as worst_section_loads
+    from armature.dynamics.statics import Equilibrium as Equilibrium
+    from armature.dynamics.statics import equilibrium as equilibrium
     from armature.errors import ArgumentError as ArgumentError
     from armature.errors import ArmatureError as ArmatureError
     from armature.errors import ArmatureWarning as ArmatureWarning

@@ -179,7 +179,8 @@ def _motion(path: Path, robot: Any) -> Any:
 
 def numbers(solution: Any) -> dict[str, Any]:
     """A plan's numbers, SI."""
-    base = solution.baseline
+    base, counted = solution.baseline, bool(solution.robot.drives)
+    energies = lambda book: {"energy": book.energy, "losses": book.losses} if counted else {"energy": None, "losses": None}
     return {
         "ok": solution.ok,
         "status": solution.status.value,
@@ -189,7 +190,7 @@ def numbers(solution: Any) -> dict[str, Any]:
         "energy": solution.energy,
         "losses": solution.losses,
         "saving": solution.saving,
-        "baseline": None if base is None else {"energy": base.ledger.energy, "losses": base.ledger.losses, "feasible": base.feasible},
+        "baseline": None if base is None else {**energies(base.ledger), "feasible": base.feasible},
         "iterations": len(solution.iterations),
         "seconds": solution.seconds,
         "peaks": [asdict(peak) for peak in solution.peaks] if solution.ok else [],

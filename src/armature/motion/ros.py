@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
@@ -18,8 +19,9 @@ MOST_MESSAGE = 32 * 2**20  # bytes of a message in YAML
 MOST_VALUES = 600_000
 
 
-def to_yaml(trajectory: Trajectory) -> str:
-    """The message as YAML text; times from the first knot, to a nanosecond."""
+def to_yaml(trajectory: Trajectory, effort: bool = False) -> str:
+    """The message as YAML text; times from the first knot, to a nanosecond. effort: with torques, which Humble's controller refuses."""
+    trajectory = trajectory if effort else replace(trajectory, tau=None)
     message = to_message(trajectory)
     quoted = ", ".join("'" + name.replace("'", "''") + "'" for name in message["joint_names"])
     lines = ["header:", "  stamp: {sec: 0, nanosec: 0}", "  frame_id: ''", f"joint_names: [{quoted}]", "points:"]

@@ -56,22 +56,22 @@ def arrives(best: Attempt) -> bool:
     return best.beside <= max(TRACKING * best.problem.way, EXACTLY)
 
 
-def check_task(robot: Robot, task: Move, timed: bool = True) -> None:
-    """Refuse what cannot be planned, with words. timed: a duration is needed."""
+def check_task(robot: Robot, task: Move, timed: bool = True, counted: bool = True) -> None:
+    """Refuse what cannot be planned, with words. timed: a duration is needed.  counted: energy is minimised, so drives are needed."""
     if not isinstance(robot, Robot):
         raise ArgumentError(f"the robot must be an arm.Robot, got {type(robot).__name__}; arm.load(file) or arm.library(name) gives one")
     if not isinstance(task, Move):
         raise ArgumentError(f"the task must be an arm.Move, got {type(task).__name__}")
     if timed and task.duration is None:
         raise ArgumentError("a least-energy motion needs a duration: arm.Move(start, goal, duration=…); minimize_time finds the shortest")
-    if not robot.drives:
+    if not robot.drives and counted:
         raise ArgumentError(
             f"robot {robot.name!r} has no drives, so no energy can be counted; add them with robot.with_drives(...). To begin with, "
             "`armature init folder --robot file` writes a drives.yaml of motors from the catalogue that are about the right size"
         )
     if robot.loops:
         mastered(robot, task)
-    elif not all(robot.drivetrain.driven):
+    elif robot.drives and not all(robot.drivetrain.driven):
         name = robot.joint_names[robot.drivetrain.driven.index(False)]
         raise ArgumentError(
             f"joint {name!r} has no drive and nothing holds it, so that few motions can be planned in advance; give it a drive, hold it "

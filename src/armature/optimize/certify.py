@@ -46,7 +46,8 @@ class Certificate:
     target that is missed most; None without limits.
     tracking_error: largest joint error of the simulation with the servo, as a fraction of the joint's (or the motion's) extent.
     open_loop_error: largest joint error at the end without the servo, rad or m; inf where it diverged.
-    energy: of the simulation, J: the ledger's energy of the plan, and by what the simulation differs from it.
+    energy: of the simulation, J (NaN, and energy_error 0, without drives): the ledger's energy of the plan, and by
+    what the simulation differs from it.
     energy_error: this difference as a fraction of the energy that went through, both by the friction of the simulation, since what a
     joint that creeps below 1e-4 rad/s takes is a matter of its law.
     proved: limits are proved to be kept at every instant, or exceeded at one that the margins name; else `checked` says what is open.
@@ -87,9 +88,11 @@ class Certificate:
             lines.append(f"  nearest limit   {self.worst} ({left(self.worst)})")
         if self.checked:
             lines.append(f"  limits          {self.checked}")
-        lines.append(f"  simulated under the planned currents with a servo: off by {self.tracking_error:.1e} of the motion")
+        given = "torques" if np.isnan(self.energy) else "currents"
+        lines.append(f"  simulated under the planned {given} with a servo: off by {self.tracking_error:.1e} of the motion")
         lines.append(f"  simulated without a servo: off by {self.open_loop_error:.1e} rad or m at the end")
-        lines.append(f"  energy of the simulation {self.energy:.6g} J, off by {self.energy_error:.1e} of what went through")
+        energy = f"energy of the simulation {self.energy:.6g} J, off by {self.energy_error:.1e} of what went through"
+        lines.append(f"  {'energy not counted: no drives' if np.isnan(self.energy) else energy}")
         return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
 
 
@@ -112,12 +115,13 @@ def certify(
     off = _energy(robot, served, supply, LAW) - _planned_energy(robot, trajectory, supply, LAW)
     through = max(planned.throughput, 1e-12)
     alone = replay(robot, trajectory, 0.0)
+    drawn, part = (planned.energy + off, abs(off) / through) if robot.drives else (np.nan, 0.0)
     end = float(np.max(np.abs(alone.q[-1] - trajectory.q[-1]))) if alone.complete else float("inf")
     locking = [name for name, d in zip(robot.drivetrain.axis_names, robot.drivetrain.drives) if d.gear.self_locking]
     if locking:
         notes = (*notes, f"simulated by torques instead of currents: {', '.join(locking)}, whose self-locking gears hold any load")
     return Certificate(
-        found, nearest(found), error, end, planned.energy + off, abs(off) / through, notes,
+        found, nearest(found), error, end, drawn, part, notes,
         proved=proof.proved, checked=_checked(proof),
     )  # fmt: skip
 

@@ -163,12 +163,12 @@ class Instants:
 SOURCE = 1  # raise when the functions above change what they compute
 
 
-def instants(robot: Robot, supply: Any = None, smooth: Smooth | None = None) -> Instants:
-    """The instants of a robot on a supply, kept with the robot."""
+def instants(robot: Robot, supply: Any = None, smooth: Smooth | None = None, counted: bool = True) -> Instants:
+    """The instants of a robot on a supply, kept with the robot. counted: energy is, so that the robot needs drives."""
     supply = as_supply(supply if supply is not None else robot.supply)
     if isinstance(supply, Bus):
         raise ArgumentError(f"{supply.label}: what a capacitor holds depends on the past; give supply='regenerative' or 'non-regenerative'")
-    if not robot.drives:
+    if counted and not robot.drives:
         raise ArgumentError(f"robot {robot.name!r} has no drives, so no energy can be counted; add them with robot.with_drives(...)")
     if robot.nq != robot.nv:
         raise ArgumentError(f"robot {robot.name!r} has a floating base; motions are planned for robots on a fixed base")

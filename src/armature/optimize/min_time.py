@@ -88,7 +88,7 @@ def minimize_time(
     check_count(starts, "starts")
     if isinstance(task, FollowPath):
         return least_time_along(robot, task, supply, knots=knots, deadline=deadline, callback=callback, options=options)
-    check_task(robot, task, timed=False)
+    check_task(robot, task, timed=False, counted=False)
     task = task.in_joints(robot)
     if stays(robot, task):
         raise ArgumentError("start and goal are the same, at rest, with nothing between: the least time is 0; give a via point for a cycle")
@@ -179,9 +179,8 @@ def unfinished(best: Attempt) -> Diagnosis | None:
 def unsearched(problem: MoveProblem) -> Attempt:
     """The joint cubic of a task that is wrong by itself: something to look at, without a search."""
     motion, none = problem.straight, np.zeros(0)
-    nothing = Multipliers(none, none, none, none, none, none, none, none, 0.0)
     states, controls = np.hstack([motion.q, motion.v, motion.a]), np.zeros((problem.N, 0))
-    result = Result(Status.INFEASIBLE, states, controls, none, np.nan, none, (), (), nothing, 0.0)
+    result = Result(Status.INFEASIBLE, states, controls, none, np.nan, none, (), (), Multipliers.none(), 0.0)
     return Attempt(problem, result, motion, np.nan)
 
 

@@ -35,10 +35,11 @@ from armature.optimize.follow_path import FollowPath
 from armature.optimize.instant import instants
 from armature.optimize.interior import Options, solve
 from armature.optimize.path import PathModel, path_model
-from armature.optimize.path_start import Scaled, plain, scaled
+from armature.optimize.path_start import Scaled, interpolated, jumps, plain, scaled
 from armature.optimize.phase_plane import Profile, Steps, best_within_means
-from armature.optimize.result import Result, Status
+from armature.optimize.result import Multipliers, Result, Status
 from armature.optimize.solution import Baseline, Diagnosis, Solution
+from armature.optimize.straight_time import is_straight, straight_time
 from armature.robot.model import Robot
 from armature.simulate.ledger import drive_signals, ledger
 
@@ -50,6 +51,7 @@ ENERGY_OFF = 2e-3  # the solver's sum for the energy may be off by this fraction
 EXCESS = 1e-9  # of a limit, between knots, with which a plan is no plan
 SLOWER = (0.0, 2e-4, 1e-3, 5e-3, 0.02, 0.1, 0.3, 1.0)  # by how much a run may be slowed where knots do not help
 HALVINGS = 6  # of the bracket around the least slowing
+SWITCHES = 2.0  # share of the knots, against those by time, that lie where p̈ jumps, where time alone counts
 QUICKEST = 8.0  # times the cubic's speed, where nothing else limits it
 
 
@@ -60,6 +62,9 @@ class Aim:
     weight: float = 1.0
     price: float = 0.0
     duration: float | None = None
+
+
+SHORTEST = Aim(0.0, 1.0)
 
 
 def plan_path(
@@ -75,6 +80,8 @@ def plan_path(
     """A plan along a path without corners; see `minimize_energy` for the arguments."""
     begin = time.perf_counter()
     search = searching(robot, task, aim, supply, callback, options, deadline, begin)
+    if aim == SHORTEST and is_straight(robot) and (quick := straight_time(search.curve, search.model.step, task.ends, knots)) is not None:
+        return search.swept(quick, knots)
     steps = search.steps(knots_along(search.curve, min(knots, COARSE)))
     profile = search.profile(steps)
     run = search.first(steps, profile)
@@ -107,8 +114,9 @@ def quickest(robot: Robot, task: FollowPath, supply: Any = None, knots: int = 10
 
 def searching(robot: Robot, task: FollowPath, aim: Aim, supply: Any, *others: Any) -> _Search:
     """A search. Where energy does not count its supply does not matter, and the simplest is searched with."""
-    counted = instants(robot, supply).supply
-    model = path_model(instants(robot, counted if aim.weight else "regenerative"))
+    counts = bool(aim.weight)
+    counted = instants(robot, supply, counted=counts).supply
+    model = path_model(instants(robot, counted if counts else "regenerative", counted=counts))
     return _Search(robot, task.curve(robot), task, aim, model, counted, *others)
 
 
@@ -233,6 +241,8 @@ class _Search:
         fine = np.linspace(0.0, 1.0, 4001)
         t = np.interp(fine, run.timing.p, run.timing.t)
         density = spread(np.maximum(np.diff(t), 1e-12), self.curve, (fine[1:] + fine[:-1]) / 2)
+        if self.aim.weight == 0.0:
+            density = density + SWITCHES * jumps(run.timing, fine)
         for count in (knots, (knots + run.steps.N) // 2):
             new = self.steps(knots_along(self.curve, count, density))
             again = self.run(new, interpolated(run.timing, new.p), run.inside)
@@ -278,6 +288,16 @@ class _Search:
             middle = (low + high) / 2
             low, high = (low, middle) if keeps(middle) else (middle, high)
         return replace(run, timing=slowed(run.timing, high))
+
+    def swept(self, timing: Timing, knots: int) -> Solution:
+        """The plan of a run that two sweeps over the path have found, which need no iterations."""
+        motion, none = timing.trajectory(self.curve, 1), np.zeros(0)
+        result = Result(Status.CONVERGED, none, none, none, motion.duration, none, (), (), Multipliers.none(), 0.0)
+        steps = lambda: self.steps(knots_along(self.curve, knots))
+        return Solution(
+            self.robot, self.supply, Status.CONVERGED, drive_signals(self.robot, motion), lambda: self.baseline(steps(), motion.duration),
+            None, result, None, (f"least time by two sweeps over {len(timing.h) - 1} steps of the path",), time.perf_counter() - self.begin,
+        )  # fmt: skip
 
     def energy_off(self, run: _Run) -> float:
         """How far the solver's sum for the energy is from the motion's, as a fraction of what went through the drives."""
@@ -380,14 +400,6 @@ def tightest(model: PathModel, profile: Profile) -> tuple[int, Any]:
     keep = [k for k, row in enumerate(model.at.rows) if not row.mean and "range" not in row.limit]
     k, r = np.unravel_index(int(np.argmax(rows[:, keep])), (len(rows), len(keep)))
     return int(k), model.at.rows[keep[r]]
-
-
-def interpolated(timing: Timing, p: np.ndarray) -> Timing:
-    """The same run with other knots: t, ṗ and p̈ where it passes them."""
-    t, at, s, a = timing.sampled(20)
-    at = np.maximum.accumulate(at)
-    when = np.interp(p, at, t)
-    return Timing(p, np.interp(p, at, s), np.interp(p, at, a), np.maximum(np.diff(when), 1e-9 * t[-1]))
 
 
 def _inside(robot: Robot, motion: Trajectory, finer: int = 2) -> bool:

@@ -112,7 +112,8 @@ def _accelerations(robot: Robot, tree: Tree, q: Any, v: Any, row: Any, kp: Any, 
         for k, drive in enumerate(train.drives)
     ]
     ideal = [not driven and j not in robot.passive for j, driven in enumerate(train.driven)]
-    tau: list[Any] = [taup[j] + correction[j] if ideal[j] else 0.0 for j in range(n)]
+    drag = train.joint_friction(list(taup), list(vp), LAW)  # of the plan: an ideal joint's torque overcomes it too
+    tau: list[Any] = [taup[j] + drag[j] + correction[j] if ideal[j] else 0.0 for j in range(n)]
     for k, weights in enumerate(train.matrix):
         for j in range(n):
             if weights[j]:

@@ -79,6 +79,11 @@ class Multipliers:
     rows: np.ndarray
     barrier: float
 
+    @classmethod
+    def none(cls) -> Multipliers:
+        """Of a motion that no search has found."""
+        return cls(*[np.zeros(0)] * 8, 0.0)
+
 
 @dataclass(frozen=True)
 class Result:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -80,6 +81,9 @@ def counted(returns: bool) -> str:
     return "losses" if returns else "energy drawn"
 
 
+NOT_COUNTED = "energy not counted: no drives"
+
+
 def against(saving: float, of: str) -> str:
     """A saving (a fraction) in words. of: what is saved, "losses" or "energy drawn"."""
     if abs(saving) < NOTHING:
@@ -141,18 +145,18 @@ class Solution:
 
     @property
     def energy(self) -> float:
-        """Net electrical energy drawn from the supply, J."""
-        return self.ledger.energy
+        """Net electrical energy drawn from the supply, J; NaN where the robot has no drives and none is counted."""
+        return self.ledger.energy if self.robot.drives else math.nan
 
     @property
     def losses(self) -> float:
-        """What became heat, J."""
-        return self.ledger.losses
+        """What became heat, J; NaN where the robot has no drives and none is counted."""
+        return self.ledger.losses if self.robot.drives else math.nan
 
     @property
     def saving(self) -> float | None:
         """Fraction saved against the baseline: of the losses with a supply that takes energy back, else of the energy drawn."""
-        if self.baseline is None or self.diagnosis is not None:
+        if self.baseline is None or self.diagnosis is not None or not self.robot.drives:
             return None
         mine, other = (self.losses, self.baseline.ledger.losses) if self.returns else (self.energy, self.baseline.ledger.energy)
         return 1.0 - mine / other if other > 0 else None
@@ -203,7 +207,7 @@ class Solution:
         if self.diagnosis is not None:
             lines.append(str(self.diagnosis))
         if self.ok:
-            lines.append(f"energy drawn {self.energy:.4g} J, losses {self.losses:.4g} J")
+            lines.append(f"energy drawn {self.energy:.4g} J, losses {self.losses:.4g} J" if self.robot.drives else NOT_COUNTED)
         if self.baseline is not None and self.saving is not None:
             book, note = self.baseline.ledger, f" ({self.baseline.note})" if self.baseline.note else ""
             words = against(self.saving, counted(self.returns))

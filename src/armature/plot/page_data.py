@@ -163,6 +163,8 @@ def _total(name: str, motion: Trajectory) -> dict[str, Any]:
 
 def _energy(plan: Any) -> dict[str, Any]:
     """Flows of the plan's ledger and the baseline's, J, and the plan's losses by joint."""
+    if not plan.robot.drives:
+        return {"flows": {}, "joints": {}, "residual": None}
     pairs = lambda flows: [[name.replace("_", " "), short(x)] for name, x in flows]
     books = {"plan": plan.ledger} | ({} if plan.baseline is None else {"base": plan.baseline.ledger})
     rows = {joint: {key: short(x) for key, x in row.items()} for joint, row in plan.ledger.per_joint.items()}

@@ -37,7 +37,7 @@ def pages(plan: Any) -> Iterator[Figure]:
     if plan.robot.drives:
         yield graf(plan)
         yield power(plan)
-    yield ledger_flow(plan)
+        yield ledger_flow(plan)
     yield _margins(plan)
     if len(plan.iterations) > 1:
         yield iterations(plan)

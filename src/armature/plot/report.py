@@ -11,7 +11,7 @@ from string import Template
 from typing import Any
 
 from armature.errors import FileError
-from armature.optimize.solution import NOTHING, doubts
+from armature.optimize.solution import NOT_COUNTED, NOTHING, doubts
 from armature.plot import words
 from armature.plot.page_data import page_data
 from armature.robot.check import mass_doubt
@@ -64,7 +64,7 @@ def html_page(
         tiles=_tiles(plan, None if cycles_per_day is None else plan.yearly(cycles_per_day, price)),
         notes="".join(f"<li>{html.escape(note)}</li>" for note in (*(() if plan.status.optimal else (plan.status.value,)), *plan.notes)),
         certificate=html.escape(words.certificate(plan)),
-        books=html.escape(str(plan.ledger)),
+        books=html.escape(str(plan.ledger) if plan.robot.drives else NOT_COUNTED),
         provenance=_provenance(plan),
         style=text("report.css"),
         script="\n".join(text(name) for name in SCRIPTS),
@@ -106,7 +106,8 @@ def _meshes(plan: Any, folders: Sequence[str | PathLike[str]]) -> dict[str, list
 def _tiles(plan: Any, year: Yearly | None = None) -> str:
     """The numbers that matter, each with its name and a remark."""
     base, proof, near = plan.baseline, plan.certificate, plan.certificate.worst
-    follows = f"follows to {proof.tracking_error:.0e}, energy to {proof.energy_error:.0e}"
+    counted = bool(plan.robot.drives)
+    follows = f"follows to {proof.tracking_error:.0e}" + (f", energy to {proof.energy_error:.0e}" if counted else "")
     other = lambda name: "" if base is None else f"{words.the(base.name)}: {getattr(base.ledger, name):.4g} J"
     tiles = [
         ("energy drawn", f"{plan.energy:.4g} J", other("energy")),
@@ -114,6 +115,8 @@ def _tiles(plan: Any, year: Yearly | None = None) -> str:
         ("duration", f"{plan.duration:.4g} s", f"{len(plan.trajectory) - 1} knots, {len(plan.iterations)} iterations in the last search"),
         ("certificate", "passed" if plan.ok and proof.ok else "not passed", follows if plan.ok else "the task is not met"),
     ]
+    if not counted:
+        tiles[:2] = [("energy", "not counted", "the robot has no drives")]
     if plan.ok and plan.saving is not None and not words.hurried(plan) and not mass_doubt(plan.robot):
         tiles.insert(0, ("saved", f"{100 * plan.saving:.1f} %", f"of the {'losses' if plan.returns else 'energy drawn'}"))
     if near is not None:

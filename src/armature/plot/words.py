@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -15,11 +16,12 @@ def headline(plan: Any) -> str:
     """The one line that matters."""
     if not plan.ok:
         return "No plan was found"
+    if not plan.robot.drives:
+        return _faster(plan) if hurried(plan) else f"{plan.duration:.4g} s"
     if plan.saving is None:
         return f"{plan.energy:.4g} J drawn, {plan.losses:.4g} J lost"
     if hurried(plan):
-        faster = 1 - plan.duration / plan.baseline.trajectory.duration
-        return f"{100 * faster:.0f} % less time than {the(plan.baseline.name)}"
+        return _faster(plan)
     what = "losses" if plan.returns else "energy drawn"
     if mass_doubt(plan.robot):
         return "Energies mean nothing: the model has no real masses"
@@ -28,6 +30,12 @@ def headline(plan: Any) -> str:
     if plan.saving < 0:
         return f"{-100 * plan.saving:.0f} % more {what} than {the(plan.baseline.name)}"
     return f"{100 * plan.saving:.0f} % less {what} than {the(plan.baseline.name)}"
+
+
+def _faster(plan: Any) -> str:
+    """How much shorter the plan is than the motion it is compared with."""
+    faster = 1 - plan.duration / plan.baseline.trajectory.duration
+    return f"{100 * faster:.0f} % less time than {the(plan.baseline.name)}"
 
 
 def hurried(plan: Any) -> bool:
@@ -40,6 +48,8 @@ def summary(plan: Any) -> list[str]:
     lines = [f"{plan.robot.name} moves for {plan.duration:.4g} s."] if plan.ok else [str(plan.diagnosis or plan.status.value)]
     if not plan.ok:
         return [*lines, "The motion shown is the one of least violation that was met. It breaks limits and must not be run."]
+    if not plan.robot.drives:
+        return [*lines, "The robot has no drives, so no energy is counted.", proof(plan.certificate)]
     lines.append(f"The plan draws {plan.energy:.4g} J from the supply and turns {plan.losses:.4g} J into heat.")
     if plan.baseline is not None:
         book, note = plan.baseline.ledger, f" ({plan.baseline.note})" if plan.baseline.note else ""
@@ -79,11 +89,14 @@ def proof(certificate: Any) -> str:
     c = certificate
     if not c.within_limits:
         return f"The certificate did not pass: {c.worst}."
-    follows = f"the simulated arm follows to {c.tracking_error:.0e} of the motion and its energy agrees to {100 * c.energy_error:.1g} %"
+    counted = not math.isnan(c.energy)
+    energy = f" and its energy agrees to {100 * c.energy_error:.1g} %" if counted else ""
+    follows = f"the simulated arm follows to {c.tracking_error:.0e} of the motion{energy}"
+    given = "currents" if counted else "torques"
     near = f" (nearest: {c.worst.joint}'s {c.worst.limit}, {left(c.worst)})" if c.worst else ""
     if not c.ok:
         return f"The certificate did not pass: all limits hold, but {follows}."
-    return f"The certificate passed: every limit holds between the knots too{near}; under the planned currents {follows}."
+    return f"The certificate passed: every limit holds between the knots too{near}; under the planned {given} {follows}."
 
 
 def left(margin: Any) -> str:

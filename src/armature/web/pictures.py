@@ -88,6 +88,8 @@ def torque(plan: Any) -> str:
 
 def ledger(plan: Any) -> str:
     """Where the energy came from and where it went, as bars to one scale; the baseline's beside them, in grey."""
+    if not plan.robot.drives:
+        return NOTHING.format("This robot has no drives, so no energy is counted.")
     book, base = plan.ledger, plan.baseline.ledger if plan.baseline is not None else None
     sides = (("Came from", flows_in(book), flows_in(base) if base else []), ("Went to", flows_out(book), flows_out(base) if base else []))
     most = max([x for _, mine, other in sides for _, x in [*mine, *other]], default=1.0)

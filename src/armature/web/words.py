@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from armature.dynamics.stand_in import has_stand_ins
+from armature.optimize.solution import NOT_COUNTED
 from armature.robot.check import mass_doubt
 from armature.robot.model import Robot
 
@@ -114,6 +115,8 @@ def remedy(session: Any) -> tuple[str, str, Any] | None:
 
 
 def _found(plan: Any, certified: bool) -> str:
+    if not plan.robot.drives:
+        return f'<div style="font-size:1.9em;font-weight:700">{plan.duration:.4g} s</div>{_pale(NOT_COUNTED)}' + _proof(plan, certified)
     what = "of heat" if plan.returns else "drawn"
     number = plan.losses if plan.returns else plan.energy
     net = f", {plan.energy:.3g} J net from the supply" if plan.returns else ""
