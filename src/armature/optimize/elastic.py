@@ -104,6 +104,10 @@ def judge(search: Interior) -> Status | None:
     left, largest = violation(search)
     if largest <= 1e-5:
         return tighten(search)
+    if not search.progress.arrived:
+        search.progress.advance(search)
+        relax(search)
+        return None
     state = search.stretched
     if left > 0.99 * state.last or RHO / state.weight >= MOST:
         return Status.INFEASIBLE
