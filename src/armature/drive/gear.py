@@ -133,7 +133,7 @@ class Gear(Component):
 
         ½(1/η + η_b) c ± ½(1/η − η_b) √(c² + w²),   w = smooth.torque."""
         forward, backward = self.factors(torque, velocity, smooth)
-        return (forward + backward) / 2 * torque + sign * (forward - backward) / 2 * magnitude(torque, smooth.torque)
+        return (forward + backward) / 2 * torque + sign * (forward - backward) / 2 * (magnitude(torque, smooth.torque) - smooth.torque)
 
     def delivered(
         self, effort: Number, velocity: Number, smooth: Smooth = EXACT, resistance: Number = 0.0, constant: float = 1.0

@@ -121,6 +121,6 @@ def tighten(search: Interior) -> None:
     """The rows hold: make them rigid again and finish with the usual weight of the cost."""
     search.elastic = False
     reweigh(search, 1.0)
-    search.mu = max(search.options.tolerance, 1e-6)
+    search.mu = max(search.options.tolerance, 1e-6) if search.progress.arrived else 1e-2
     rows.place_slacks(search.point.v, search.limits, search.point.rows, 1e-6, search.mu)
     begin(search)

@@ -171,7 +171,7 @@ class Interior:
                 self.fall_back()
                 self.errors()
             before = self.mu
-            if self.progress.arrived:
+            if self.progress.arrived or self.elastic:
                 barrier.lower(self)
             else:
                 self.progress.follow(self)
