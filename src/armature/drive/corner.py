@@ -38,6 +38,7 @@ class Smooth:
     table: float = 0.0
     direction: Number = 0.0
     torque: Number = 0.0
+    blend: Number | None = None
 
     def sense(self, velocity: Number) -> Number:
         """The velocity that decides which way friction acts: a known direction stands for 1 rad/s or m/s."""
@@ -46,6 +47,8 @@ class Smooth:
 
     def side(self, velocity: Number, scale: float = 1.0) -> Number:
         """Which way an axis moves: its direction where that is known, else the rounded sign of `velocity` (in units of `scale`)."""
+        if self.blend is not None:
+            return self.blend
         m = self.direction
         free = side(velocity, self.velocity * scale)
         return m + (1 - m * m) * free if rounded(m) else free

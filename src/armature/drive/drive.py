@@ -139,7 +139,7 @@ class Drive(Component):
         sign of the velocity. sides: the torque if the joint moves forward, and backward; joint friction differs."""
         laws = []
         for sign, torque in zip((1.0, -1.0), sides):
-            side = replace(smooth, direction=sign)
+            side = replace(smooth, direction=sign, blend=None)
             drag = self.friction.torque(velocity, torque, side)
             carried = torque + drag - rotor
             effort = self.gear.one_sided(carried, velocity, sign, side)

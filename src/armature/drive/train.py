@@ -131,7 +131,7 @@ class Drivetrain:
             return [None] * len(self.drives)
         both = []
         for sign in (1.0, -1.0):
-            drag = self.joint_friction(torque, velocity, [replace(s, direction=sign) for s in each])
+            drag = self.joint_friction(torque, velocity, [replace(s, direction=sign, blend=None) for s in each])
             needed = [t + d for t, d in zip(self._columns(torque), drag)]
             both.append([_combine(row, needed) for row in self.share])
         alone = [sum(w != 0.0 for w in row) == 1 and max(row) > 0.0 for row in self.matrix]
@@ -144,7 +144,7 @@ class Drivetrain:
     def _of_axis(row: tuple[float, ...], each: list[Smooth]) -> Smooth:
         """An axis that moves as one joint does knows its direction; one of a coupling does not."""
         joints = [j for j, w in enumerate(row) if w != 0.0]
-        return each[joints[0]] if len(joints) == 1 and row[joints[0]] == 1.0 else replace(each[joints[0]], direction=0.0)
+        return each[joints[0]] if len(joints) == 1 and row[joints[0]] == 1.0 else replace(each[joints[0]], direction=0.0, blend=None)
 
     def limits(self) -> tuple[tuple[int, str, Limit], ...]:
         """All limits of all drives as (axis index, axis name, limit)."""

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from armature.drive import Bus, Smooth, as_supply
+from armature.drive.corner import side
 from armature.dynamics.compiled import inverse_dynamics
 from armature.optimize.driven import WEIGHTS, unit
 from armature.optimize.move import AT_KNOTS, INSIDE, MoveProblem
@@ -71,7 +72,9 @@ class Smoothed(Moving):
         f, V, T, P, modes = d[0], d[1 : 1 + n], d[1 + n : 1 + 2 * n], d[1 + 2 * n : 1 + 2 * n + m], d[1 + 2 * n + m :]
         power = [PART * f * x for x in P]
         most = sum(power)
-        widths = [Smooth(most / max(m, 1), f * V[j], TABLE, modes[j], PART * f * T[j]) for j in range(n)]
+        free = [side(at.mean[j], f * V[j]) for j in range(n)]
+        blend = [modes[j] + (1 - modes[j] * modes[j]) * free[j] for j in range(n)]
+        widths = [Smooth(most / max(m, 1), f * V[j], TABLE, 0.0, PART * f * T[j], blend[j]) for j in range(n)]
         flows = self.robot.drivetrain.flow(at.tau, at.v, at.a, smooth=widths)
         powers = [flow.power for flow in flows]
         weights = at.d[:WEIGHTS]
@@ -131,6 +134,9 @@ class SmoothedMove(MoveProblem):
                 values[kind] = np.maximum(values[kind], 0.1 * most if most > 0 else 0.1 * max(values.max(), 1e-6))
         power = np.abs(powers).max(0)
         return Scales(speed, torque, np.maximum(power, 0.05 * max(power.max(initial=0.0), 1e-6)))
+
+    def _limits_once(self, bounds):
+        return tuple(np.tile(s, (self.N, 1)) for s in bounds)
 
     def problem(self, weights):
         base = super().problem(weights)
