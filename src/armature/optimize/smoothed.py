@@ -21,7 +21,7 @@ from armature.dynamics.compiled import inverse_dynamics
 from armature.optimize.driven import WEIGHTS, unit
 from armature.optimize.move import AT_KNOTS, INSIDE, MoveProblem
 from armature.optimize.speeds import Moving
-from armature.optimize.transcribe import At, Instant, Shape
+from armature.optimize.transcribe import RULES, Accelerations, At, Instant, Shape, vector
 from armature.robot.model import Robot
 from armature.simulate.flows import drives_at
 
@@ -38,15 +38,89 @@ class Scales(NamedTuple):
 
 
 @dataclass(frozen=True)
+class Normalised(Accelerations):
+    """By accelerations in normalised time: with the free duration R the states are q, R v, R² a and the control is R³ j.
+
+    The dynamics are then linear for every duration, which enters only limits and costs; with several free durations R is their sum.
+    """
+
+    def reference(self, p: Any) -> Any:
+        """R, s."""
+        return sum((p[j] for j in range(1, self.shape.durations)), start=p[0])
+
+    def physical(self, x: Any, u: Any, p: Any) -> tuple[list[Any], list[Any]]:
+        """x and u in rad, m and s."""
+        n, R = self.shape.n, self.reference(p)
+        stores = [x[3 * n + k] for k in range(self.shape.stores)]
+        slacks = [u[n + k] for k in range(self.shape.slacks * len(RULES[self.rule][0]))]
+        state = [x[j] / R**k if k else x[j] for k in range(3) for j in (k * n + i for i in range(n))]
+        return [*state, *stores], [*(u[j] / R**3 for j in range(n)), *slacks]
+
+    def arguments(self, x: Any, u: Any, p: Any, d: Any) -> list[list[Any]]:
+        return super().arguments(*self.physical(x, u, p), p, d)
+
+    def at(self, c: float, x: Any, u: Any, p: Any, d: Any, w: Any) -> At:
+        return super().at(c, *self.physical(x, u, p), p, d, w)
+
+    def dynamics(self, x: Any, u: Any, p: Any, d: Any, w: Any) -> list[Any]:
+        """(T1) with the step as a part of R."""
+        s = self.shape
+        step = d[1] if s.durations == 1 else s.step(p, d) / self.reference(p)
+        after = [y for row in super().motion(x, u, step, 1.0)[:3] for y in row]
+        if s.stores:
+            after += list(vector(x, len(after), s.stores) + self.integrate("rates", x, u, p, d, w))
+        return after
+
+
+@dataclass(frozen=True)
 class Smoothed(Moving):
-    """Data after weights and means: f, V (n), T (n), P (axes), modes (n)."""
+    """Data after weights and means: f, V (n), T (n), P (axes), modes (n). normal: in normalised time, for free durations."""
+
+    normal: bool = False
+
+    @functools.cached_property
+    def transcription(self) -> Accelerations:
+        base = super().transcription
+        if not self.normal:
+            return base
+        parts = (base.shape, base.torque, base.instant, base.linear, base.rule, base.limits_at, base.between or self.between, base.closed)
+        return Normalised(*parts)
+
+    @functools.cached_property
+    def rates(self) -> list[tuple[str, int, str, float]]:
+        """(what, joint, name, bound) of accelerations and jerks that are rows, since states are normalised."""
+        names = self.robot.joint_names if self.normal else ()
+        found = [(what, j, f"{what} of {name}", self.joint_limit(name, what)) for what in ("acceleration", "jerk") for j, name in enumerate(names)]
+        return [row for row in found if np.isfinite(row[3])]
+
+    def between(self, begin: At, end: At, h: Any) -> list[Any]:
+        rows = [begin.a[j] if what == "acceleration" else begin.jerk[j] for what, j, _, _ in self.rates]
+        return [*super().between(begin, end, h), *rows]
+
+    def constraint_bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        most = np.array([bound for *_, bound in self.rates])
+        low, high = super().constraint_bounds()
+        return np.concatenate([low, -most]), np.concatenate([high, most])
+
+    def state_bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        low, high = super().state_bounds()
+        if self.normal:
+            n = self.robot.n
+            low[2 * n : 3 * n], high[2 * n : 3 * n] = -np.inf, np.inf
+        return low, high
+
+    def control_bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        low, high = super().control_bounds()
+        return (np.full_like(low, -np.inf), np.full_like(high, np.inf)) if self.normal else (low, high)
 
     @functools.cached_property
     def shape(self) -> Shape:
         base = super().shape
         n, m = self.robot.n, len(self.robot.drivetrain.drives)
         slacks = base.slacks if isinstance(self.supply, Bus) else 0
-        return replace(base, nd=WEIGHTS + len(self.means) + 1 + 3 * n + m, slacks=slacks, slack_names=base.slack_names[:slacks])
+        names = (*base.constraint_names, *(name for _, _, name, _ in self.rates))
+        nd = WEIGHTS + len(self.means) + 1 + 3 * n + m
+        return replace(base, nd=nd, slacks=slacks, slack_names=base.slack_names[:slacks], constraint_names=names)
 
     @property
     def supply_rows(self) -> int:
@@ -54,7 +128,7 @@ class Smoothed(Moving):
 
     @property
     def key(self) -> str:
-        return f"smoothed {super().key}"
+        return f"smoothed {self.normal} {super().key}"
 
     @property
     def first(self) -> int:
@@ -98,14 +172,14 @@ class Smoothed(Moving):
         return Instant(sum(w * term for w, term in zip(weights, terms)), rows, conditions, totals, rates)
 
 
-def smoothed_model(robot: Robot, supply: Any, durations: int, dense: bool) -> Smoothed:
+def smoothed_model(robot: Robot, supply: Any, durations: int, dense: bool, normal: bool) -> Smoothed:
     """The model, kept with the robot."""
     supply = as_supply(supply if supply is not None else robot.supply)
     store = robot.__dict__.setdefault("_models", {})
-    key = ("smoothed", repr(supply), durations, dense)
+    key = ("smoothed", repr(supply), durations, dense, normal)
     if key not in store:
         rule = "gauss" if isinstance(supply, Bus) else "simpson"
-        store[key] = Smoothed(robot, supply, True, rule, INSIDE if dense else AT_KNOTS, durations, Smooth(1.0, 1.0, 1.0))
+        store[key] = Smoothed(robot, supply, True, rule, INSIDE if dense else AT_KNOTS, durations, Smooth(1.0, 1.0, 1.0), normal=normal)
     return store[key]
 
 
@@ -117,7 +191,7 @@ class SmoothedMove(MoveProblem):
 
     @functools.cached_property
     def driven(self) -> Smoothed:
-        return smoothed_model(self.robot, self.supply, self.legs, self.dense)
+        return smoothed_model(self.robot, self.supply, self.legs, self.dense, self.normal)
 
     @functools.cached_property
     def scales(self) -> Scales:
@@ -134,6 +208,26 @@ class SmoothedMove(MoveProblem):
                 values[kind] = np.maximum(values[kind], 0.1 * most if most > 0 else 0.1 * max(values.max(), 1e-6))
         power = np.abs(powers).max(0)
         return Scales(speed, torque, np.maximum(power, 0.05 * max(power.max(initial=0.0), 1e-6)))
+
+    @property
+    def normal(self) -> bool:
+        """Whether time is normalised: where the duration is free and the ends are at rest."""
+        return self.legs > 0 and not self.moving
+
+    def guess(self, trajectory=None, times=None):
+        found = super().guess(trajectory, times)
+        return self._scaled(found, 1.0) if self.normal else found
+
+    def _scaled(self, found, sign):
+        n, x, u = self.robot.n, np.array(found.x), np.array(found.u)
+        R = float(np.sum(np.atleast_1d(found.p)[: self.legs])) ** sign
+        for k in (1, 2):
+            x[:, k * n : (k + 1) * n] *= R**k
+        u[:, :n] *= R**3
+        return replace(found, x=x, u=u)
+
+    def trajectory(self, result):
+        return super().trajectory(self._scaled(result, -1.0) if self.normal else result)
 
     def _limits_once(self, bounds):
         return tuple(np.tile(s, (self.N, 1)) for s in bounds)
