@@ -180,7 +180,11 @@ class Interior:
                 if status := self.judge(Status.CONVERGED):
                     return status
                 continue
-            if not (found and self.find_step()) and not self.fall_back():
+            if found and self.find_step():
+                continue
+            if self.progress.arrived and not self.elastic and self.theta <= 1e-3 and self.mu <= 1e-5:
+                return Status.ACCEPTABLE  # within the rows, and no step is left
+            if not self.fall_back():
                 return self.give_up(worst)
         return Status.ITERATIONS
 
