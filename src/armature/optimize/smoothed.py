@@ -19,6 +19,7 @@ from armature.drive import Bus, Smooth, as_supply
 from armature.drive.corner import side
 from armature.dynamics.compiled import inverse_dynamics
 from armature.optimize.driven import WEIGHTS, unit
+from armature.optimize.problem import Guess
 from armature.optimize.move import AT_KNOTS, INSIDE, MoveProblem
 from armature.optimize.speeds import Moving
 from armature.optimize.transcribe import RULES, Accelerations, At, Instant, Shape, vector
@@ -228,6 +229,10 @@ class SmoothedMove(MoveProblem):
 
     def trajectory(self, result):
         return super().trajectory(self._scaled(result, -1.0) if self.normal else result)
+
+    def motion_of(self, x, u, p):
+        """The motion of the solver's variables."""
+        return self.trajectory(Guess(x, u, p))
 
     def _limits_once(self, bounds):
         return tuple(np.tile(s, (self.N, 1)) for s in bounds)
