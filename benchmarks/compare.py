@@ -14,10 +14,10 @@ import argparse
 import json
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -156,15 +156,36 @@ def figures(plan: arm.Solution) -> dict[str, Any]:
     return found
 
 
-def answer(kind: str, task: dict[str, Any], shelf: dict[str, Arm], warm: set[tuple[Any, ...]]) -> dict[str, Any]:
+class Planner(NamedTuple):
+    """The functions that are compared: (robot, move, supply) -> Solution, (robot, move) -> Solution, (robot, move, supply) -> Curve."""
+
+    energy: Callable[..., arm.Solution] = arm.minimize_energy
+    time: Callable[..., arm.Solution] = arm.minimize_time
+    curve: Callable[..., Any] = arm.energy_time_curve
+
+
+def homotopy_planner() -> Planner:
+    """The pipeline that is to replace the searches: one homotopy, coarse to fine, then back-off."""
+    from armature.optimize.answer import solution
+    from armature.optimize.pipeline import least_energy, least_time
+    from armature.optimize.smoothed import SmoothedMove
+
+    energy = lambda robot, move, supply: solution(least_energy(SmoothedMove(robot, move, supply)), None, [], 0.0)
+    time = lambda robot, move: solution(least_time(SmoothedMove(robot, move, None, free=True)), None, [], 0.0)
+    return Planner(energy, time)
+
+
+def answer(
+    kind: str, task: dict[str, Any], shelf: dict[str, Arm], warm: set[tuple[Any, ...]], planner: Planner | None = None
+) -> dict[str, Any]:
     """Plan one task; where its functions have not been compiled yet, twice, and the figures are the second's."""
     robot, move, supply = asked(task, shelf)
-    free = replace(move, duration=None)
+    free, planner = replace(move, duration=None), planner or Planner()
     run = {
-        "energy": lambda: arm.minimize_energy(robot, move, supply),
-        "border": lambda: arm.minimize_energy(robot, move, supply),
-        "time": lambda: arm.minimize_time(robot, free),
-        "curves": lambda: arm.energy_time_curve(robot, free, supply=supply),
+        "energy": lambda: planner.energy(robot, move, supply),
+        "border": lambda: planner.energy(robot, move, supply),
+        "time": lambda: planner.time(robot, free),
+        "curves": lambda: planner.curve(robot, free, supply=supply),
     }[kind]
     key = kind, task["arm"], task["supply"], len(task["via"]), bool(task["limits"])
     with warnings.catch_warnings():
@@ -226,13 +247,13 @@ def freeze(path: Path, first: int, counts: dict[str, int]) -> None:
 # comparing ---------------------------------------------------------------------------------------
 
 
-def compare(path: Path, sets: list[str], count: int | None, out: Path | None) -> str:
+def compare(path: Path, sets: list[str], count: int | None, out: Path | None, planner: Planner) -> str:
     """Plan the table's tasks again and tell both, as markdown."""
     data = json.loads(path.read_text())
     shelf, warm, found = frozen_arms(data["arms"]), set(), []
     for kind in sets:
         for row in [row for row in data["rows"] if row["set"] == kind][:count]:
-            now = answer(kind, row["task"], shelf, warm)
+            now = answer(kind, row["task"], shelf, warm, planner)
             found.append({**row, "now": now})
             if out is not None:
                 out.write_text(json.dumps(found))
@@ -295,12 +316,13 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="where to write both answers of every task, JSON")
     parser.add_argument("--freeze", type=Path, help="draw and plan new tasks instead, and write this table")
     parser.add_argument("--first", type=int, default=0, help="number of the first task drawn")
+    parser.add_argument("--planner", choices=["current", "homotopy"], default="current")
     given = parser.parse_args()
     counts = {name: min(most, given.count or most) for name, most in SETS.items()}
     if given.freeze:
         freeze(given.freeze, given.first, counts)
     else:
-        print(compare(given.reference, given.sets.split(","), given.count, given.out))
+        print(compare(given.reference, given.sets.split(","), given.count, given.out, homotopy_planner() if given.planner == "homotopy" else Planner()))
 
 
 if __name__ == "__main__":

@@ -15,8 +15,9 @@ import numpy as np
 
 from armature.dynamics.compiled import inverse_dynamics
 from armature.optimize.carry import carried
-from armature.optimize.certify import MEANS, Margin, exceeded_in_steps
+from armature.optimize.certify import MEANS, Margin, exceeded_in_steps, margins
 from armature.optimize.driven import Weights
+from armature.optimize.guess import stretched
 from armature.optimize.homotopy import Homotopy
 from armature.optimize.interior import Options, solve
 from armature.optimize.move import resampled
@@ -24,7 +25,6 @@ from armature.optimize.plan import Attempt, net_energy
 from armature.optimize.problem import Guess, Problem
 from armature.optimize.result import Iteration, Result
 from armature.optimize.smoothed import SmoothedMove
-from armature.optimize.time_scaling import time_scaling
 from armature.simulate.flows import drives_at
 
 LOSSES = ("copper", "iron", "friction", "gear", "amplifier")
@@ -61,6 +61,7 @@ class Settings:
     back_off_power: float = 1.2
     enough: float = 9.5e-4
     slower: float = 1.05
+    slow: float = 0.02
 
 
 SETTINGS = Settings()
@@ -81,7 +82,19 @@ class Pipeline:
         first = self.solve(few, few.guess(None), s.start, s.coarse, coarse=True)
         fine = task.timed_as(first.motion) if task.free else task
         start = carried(first.result, first.motion, fine)
-        return self.backed_off(self.solve(fine, start, s.coarse, s.end))
+        found = self.solve(fine, start, s.coarse, s.end)
+        if not found.ok or not found.nearly:
+            # joints that turn or creep keep the search busy: with their modes fixed it ends
+            found = self.with_modes(fine, found if found.nearly and found.value <= 1.02 * first.value else first)
+        return self.backed_off(found)
+
+    def with_modes(self, task: SmoothedMove, known: Attempt) -> Attempt:
+        """From a known motion, with the direction of every joint that moves fixed in every step."""
+        s = self.settings
+        task = task.timed_as(known.motion) if task.free else task
+        start = carried(known.result, known.motion, task)
+        fixed = replace(task, directions=modes(task.trajectory(start), s.slow * task.scales.velocity))
+        return self.solve(fixed, start, s.coarse, s.end)
 
     def solve(self, task: SmoothedMove, start: Guess | Result, f: float, end: float, coarse: bool = False, mu: float = 0.0) -> Attempt:
         """One solve with the smoothing parameter from f to `end`."""
@@ -134,6 +147,13 @@ class Pipeline:
         return best
 
 
+def modes(motion, slow: np.ndarray) -> np.ndarray:
+    """(N, n) which way every joint moves in a step, ±1; 0 where its mean velocity is below `slow` (n,)."""
+    mean = np.diff(motion.q, axis=0) / np.diff(motion.t)[:, None]
+    same = np.sign(motion.v[:-1]) * np.sign(motion.v[1:]) >= 0
+    return np.where((np.abs(mean) > slow) & same, np.sign(mean), 0.0)
+
+
 def tightened(best: Attempt, beyond: list[Margin], s: Settings) -> dict[str, np.ndarray]:
     """Factors of the limits that a motion exceeds, for every knot; empty where none of them is a row of the problem."""
     task, found, changed = best.problem, dict(best.problem.tighter), False
@@ -174,8 +194,30 @@ def least_energy(task: SmoothedMove, callback=None, settings: Settings = SETTING
 
 def least_time(task: SmoothedMove, callback=None, settings: Settings = SETTINGS) -> Attempt:
     """The shortest motion."""
-    scaled = time_scaling(task.robot, task.straight, samples=60)
-    if scaled.ok and not task.moving:
-        task = replace(task, move=replace(task.move, duration=settings.slower * scaled.shortest))
+    if not task.moving:
+        task = replace(task, move=replace(task.move, duration=settings.slower * feasible_cubic(task)))
     time = replace(settings, coarse=0.03, end=0.005, start=1.0)
     return Pipeline(Weights(time=1.0), time, callback).run(task)
+
+
+def feasible_cubic(task: SmoothedMove) -> float:
+    """About the shortest duration in which the joint cubic keeps all limits but rates, s; the first guess where none does."""
+    ok = lambda T: keeps(task, stretched(task.straight, T))
+    T = first = task.duration
+    for _ in range(20):
+        if ok(T):
+            break
+        T *= 1.3
+    else:
+        return first
+    low = T / 1.3
+    for _ in range(3):
+        middle = np.sqrt(low * T)
+        low, T = (low, middle) if ok(middle) else (middle, T)
+    return float(T)
+
+
+def keeps(task: SmoothedMove, motion) -> bool:
+    """Whether a motion keeps all limits at its knots, but for rates, which a cubic jumps beyond."""
+    found = margins(task.robot, motion, 1)
+    return all(m.fraction >= 0.0 for row in found.values() for m in row.values() if m.limit not in ("jerk", "torque rate"))

@@ -19,8 +19,8 @@ from armature.drive import Bus, Smooth, as_supply
 from armature.drive.corner import side
 from armature.dynamics.compiled import inverse_dynamics
 from armature.optimize.driven import WEIGHTS, unit
-from armature.optimize.problem import Guess
 from armature.optimize.move import AT_KNOTS, INSIDE, MoveProblem
+from armature.optimize.problem import Guess
 from armature.optimize.speeds import Moving
 from armature.optimize.transcribe import RULES, Accelerations, At, Instant, Shape, vector
 from armature.robot.model import Robot
