@@ -48,6 +48,7 @@ class Settings:
     factor: float = 0.5
     coarse_knots: int = 50
     jerk: float = 5e-4
+    jerk_slope: float = 0.01
     jerk_time: float = 0.1
     jerk_least: float = 1e-5
     tolerance: float = 1e-6
@@ -121,7 +122,7 @@ class Pipeline:
             motion = task.motion_of(x, u, p)
             jerk = np.diff(motion.a, axis=0) / np.diff(motion.t)[:, None] / task.scales.velocity
             size = float((jerk**2).sum(1) @ np.diff(motion.t))
-            rho = max(s.jerk_least, s.jerk_time * f) if self.weights.time else s.jerk
+            rho = max(s.jerk_least, s.jerk_time * f) if self.weights.time else min(s.jerk, s.jerk_slope * f)
             cost = motion.duration if self.weights.time else losses(task, motion)
             base[:, task.driven.first] = f
             base[:, place] = rho * max(cost, 1e-9) / max(size, 1e-12)

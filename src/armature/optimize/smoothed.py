@@ -240,7 +240,7 @@ class SmoothedMove(MoveProblem):
     def problem(self, weights):
         base = super().problem(weights)
         data = np.array(base.data)
-        n, first = self.robot.n, self.driven.first
+        first = self.driven.first
         numbers = self.driven.numbers(self.f, self.scales)
         data[:, first : first + numbers.size] = numbers
         data[:, first + numbers.size :] = 0.0
