@@ -13,7 +13,7 @@ from benchmarks.measure import machine
 NOTE = "Both sides of every ratio were measured in this run, turn by turn; medians of several repeats."
 SECTIONS = [
     "dynamics", "closed_forms", "rollouts", "links", "compile_time", "mechanisms",
-    "solver", "plans", "curves", "everyday", "moves", "refusals", "paths", "studies",
+    "solver", "plans", "curves", "everyday", "moves", "refusals", "paths", "studies", "dense",
 ]  # fmt: skip
 
 

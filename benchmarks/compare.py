@@ -309,7 +309,8 @@ def curves_told(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> str:
 
 def main() -> None:
     """Command line."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.compare", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    how = argparse.RawTextHelpFormatter
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.compare", description=__doc__, formatter_class=how)
     parser.add_argument("--reference", type=Path, default=REFERENCE)
     parser.add_argument("--sets", default=",".join([*SETS, "border"]), help="energy, time, border, curves")
     parser.add_argument("--count", type=int, help="only the first so many of every set")
@@ -322,7 +323,8 @@ def main() -> None:
     if given.freeze:
         freeze(given.freeze, given.first, counts)
     else:
-        print(compare(given.reference, given.sets.split(","), given.count, given.out, homotopy_planner() if given.planner == "homotopy" else Planner()))
+        planner = homotopy_planner() if given.planner == "homotopy" else Planner()
+        print(compare(given.reference, given.sets.split(","), given.count, given.out, planner))
 
 
 if __name__ == "__main__":

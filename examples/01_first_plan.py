@@ -6,8 +6,8 @@ import armature as arm
 from armature.plot import motion
 
 robot = arm.library("six_axis").with_payload(3.0)
-start = np.radians([-40, -80, 140, -60, -90, 0])
-goal = np.radians([60, -10, 20, -10, -90, 90])
+start = np.radians([-37, -88, 71, -73, 90, 53])
+goal = np.radians([52, -65, 110, -135, 90, 142])
 
 plan = arm.minimize_energy(robot, arm.Move(start, goal, duration=1.6), supply="non-regenerative")
 print(plan)

@@ -17,7 +17,7 @@ import armature as arm
 
 OUT = Path("demo")
 DOWN = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])  # the tool (its y axis) points down
-SHELF, BOX, CLEAR = np.array([0.45, -0.20, 0.55]), np.array([0.25, 0.55, -0.20]), np.array([0.0, 0.0, 0.10])  # m
+SHELF, BOX, CLEAR = np.array([0.45, -0.20, 0.55]), np.array([0.25, 0.50, 0.12]), np.array([0.0, 0.0, 0.10])  # m
 DURATION, LIFT = 1.6, 0.35  # s
 
 

@@ -1,5 +1,6 @@
 """The public surface: every name resolves, and type checkers see the same names."""
 
+import importlib
 import re
 import subprocess
 import sys
@@ -31,3 +32,32 @@ def test_import_is_lazy():
 def test_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no_such_name"):
         _ = arm.no_such_name
+
+
+def shown_on(page: str) -> set[str]:
+    """The names that a page of mkdocstrings shows: the members asked for, or all of a module."""
+    found = set()
+    for module, members in re.findall(r"^::: (\S+)\n(?:    options: \{members: \[([^\]]*)\]\})?", page, re.MULTILINE):
+        every = [name for name in vars(importlib.import_module(module)) if not name.startswith("_")]
+        found |= set(re.split(r",\s*", members) if members else every)
+        assert set(found) & set(every), f"{module} is named on the page, but has none of its names"
+    return found
+
+
+@pytest.mark.parametrize("name", sorted(arm._SURFACE))
+def test_every_public_name_is_on_the_api_page(name):
+    page = (Path(__file__).parent.parent / "docs/api.md").read_text(encoding="utf-8")
+    entry = arm._SURFACE[name]
+    module, defined = entry if isinstance(entry, tuple) else (entry, name)
+    assert (defined in shown_on(page)) if defined else f"::: {module}" in page
+
+
+def test_types_are_shipped():
+    assert (Path(arm.__file__).parent / "py.typed").exists()
+
+
+def test_dir_lists_what_can_be_used():
+    from armature import plot
+
+    assert set(plot.__all__) <= set(dir(plot)) and all(getattr(plot, name) for name in plot.__all__)
+    assert set(arm.__all__) <= set(dir(arm))

@@ -13,7 +13,7 @@ from __future__ import annotations
 import importlib
 import sys
 import types
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
@@ -91,6 +91,7 @@ _SURFACE: dict[str, str | tuple[str, str]] = {
     "Via": "armature.optimize.task",
     "minimize_energy": "armature.optimize.least_energy",
     "certify": "armature.optimize.certify",
+    "optimal_control": ("armature.optimal_control", ""),
     # studies
     "Study": "armature.study.spec",
     "run_study": "armature.study.run",
@@ -110,6 +111,8 @@ _SURFACE: dict[str, str | tuple[str, str]] = {
     "constraint_terms": "armature.dynamics.constrained",
     "constraints": ("armature.dynamics.constraints", ""),
     "linearize": "armature.dynamics.linear",
+    "equilibrium": "armature.dynamics.statics",
+    "Equilibrium": "armature.dynamics.statics",
     "section_loads": "armature.dynamics.loads",
     "joint_reactions": "armature.dynamics.loads",
     "worst_section_loads": "armature.dynamics.loads",
@@ -153,6 +156,7 @@ _SURFACE: dict[str, str | tuple[str, str]] = {
 __all__ = [*_SURFACE, "__version__"]  # pyright: ignore[reportUnsupportedDunderAll]
 
 if TYPE_CHECKING:
+    from armature import optimal_control as optimal_control
     from armature.drive import Amplifier as Amplifier
     from armature.drive import Brake as Brake
     from armature.drive import Bus as Bus
@@ -199,6 +203,8 @@ if TYPE_CHECKING:
     from armature.dynamics.loads import joint_reactions as joint_reactions
     from armature.dynamics.loads import section_loads as section_loads
     from armature.dynamics.loads import worst_section_loads as worst_section_loads
+    from armature.dynamics.statics import Equilibrium as Equilibrium
+    from armature.dynamics.statics import equilibrium as equilibrium
     from armature.errors import ArgumentError as ArgumentError
     from armature.errors import ArmatureError as ArmatureError
     from armature.errors import ArmatureWarning as ArmatureWarning
@@ -278,8 +284,24 @@ def __getattr__(name: str):
         raise AttributeError(f"module 'armature' has no attribute {name!r}")
     module, attribute = entry if isinstance(entry, tuple) else (entry, name)
     found = importlib.import_module(module)
-    value = getattr(found, attribute) if attribute else found
+    value = _guarded(name, getattr(found, attribute) if attribute else found)
     globals()[name] = value
+    return value
+
+
+def _guarded(name: str, value: Any) -> Any:
+    """A public function or class whose wrong arguments are explained (`arguments.py`)."""
+    from armature.arguments import guard, guard_class, guard_module, guard_results
+
+    if isinstance(value, type):
+        guard_class(value)
+    elif isinstance(value, types.ModuleType):
+        guard_module(value)
+    elif isinstance(value, types.FunctionType):
+        guard_results(value)
+        quick = value.__module__.startswith(("armature.dynamics.compiled", "armature.kernel"))
+        value = guard(value, name, before=not quick)
+        value.__module__, value.__qualname__ = __name__, name  # found there by pickle
     return value
 
 

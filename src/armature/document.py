@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 import difflib
-import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from armature.errors import FileError
+from armature.nested import Block, Items, yaml_value
 from armature.text import read_text
 
 if TYPE_CHECKING:
@@ -19,29 +19,7 @@ if TYPE_CHECKING:
 
     Model = TypeVar("Model", bound=BaseModel)
 
-Node = Any  # of ruamel.yaml's graph
-MOST_TEXT = 4 * 2**20
-MOST_VALUES = 500_000
 MOST_MISTAKES = 20
-DEEPEST = 20
-MOST_BRACKETS = 200
-TAG = "tag:yaml.org,2002:"
-CONSTANTS = {".inf": "inf", "+.inf": "inf", "-.inf": "-inf", ".nan": "nan"}
-LONGEST_NUMBER = 400
-
-
-class Block(dict):
-    """A mapping of a YAML text. line: where it begins; lines: {key: line}; 1-based."""
-
-    line: int = 1
-    lines: Any  # {key: line}
-
-
-class Items(list):
-    """A list of a YAML text. line: where it begins; lines: of its items; 1-based."""
-
-    line: int = 1
-    lines: Any  # [line]
 
 
 def checked_yaml(model: type[Model], text: str, path: object) -> Model:
@@ -69,105 +47,15 @@ def checked(model: type[Model], data: Any, path: object) -> Model:
         raise _mistakes(e, model, data, path) from None
 
 
-# --- text to values ---------------------------------------------------------------------------------------------------
+# --- values and their lines -------------------------------------------------------------------------------------------
 
 
-def values(text: str, path: object) -> Any:
-    """Mappings (`Block`), lists (`Items`), numbers and words of a YAML 1.2 text, within bounds; `path` is for messages."""
-    return _Values(path).value(_compose(text, path), 0)
+def values(text: str, path: object, convert: Callable[[Any], Any] | None = None) -> Any:
+    """Mappings (`Block`), lists (`Items`), numbers and words of a YAML 1.2 text, within bounds; `path` is for messages.
 
-
-def _compose(text: str, path: object) -> Node:
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import YAMLError
-
-    if len(text) > MOST_TEXT:
-        raise FileError(f"the file has {len(text) / 2**20:.0f} MB; at most {MOST_TEXT // 2**20} MB of YAML are read", path)
-    if (line := _too_deep(text)) is not None:
-        raise FileError("the brackets are nested too deep; write the values out flat", path, line)
-    try:
-        node = YAML(typ="safe", pure=True).compose(text)
-    except YAMLError as e:
-        mark = getattr(e, "problem_mark", None)
-        reason = getattr(e, "problem", None) or str(e).splitlines()[0]
-        raise FileError(f"this is not well-formed YAML ({reason}); correct it there", path, mark.line + 1 if mark else None) from None
-    except (RecursionError, ValueError, AttributeError, KeyError, TypeError, IndexError) as e:
-        raise FileError(f"this is not well-formed YAML ({type(e).__name__}); nesting too deep, or a broken directive", path, 1) from None
-    if node is None:
-        raise FileError("the file is empty; a mapping of keys to values was expected", path, 1)
-    return node
-
-
-def _too_deep(text: str) -> int | None:
-    """The line where brackets are nested deeper than any file needs, found without the parser, which is slow at this; else None."""
-    depth = 0
-    for bracket in re.finditer(r"[\[\]{}]", text):
-        depth = max(0, depth + (1 if bracket[0] in "[{" else -1))
-        if depth > MOST_BRACKETS:
-            return text.count("\n", 0, bracket.start()) + 1
-    return None
-
-
-class _Values:
-    """Plain values of a node graph; aliases are followed, but not without end."""
-
-    def __init__(self, path: object):
-        self.path, self.count = path, 0
-
-    def value(self, node: Node, depth: int) -> Any:
-        self.count += 1
-        if depth > DEEPEST or self.count > MOST_VALUES:
-            raise FileError("the values are nested or repeated too much; write them out flat", self.path, _line(node))
-        if node.id == "sequence":
-            return self._list(node, depth)
-        return self._mapping(node, depth) if node.id == "mapping" else _scalar(node)
-
-    def _list(self, node: Node, depth: int) -> Items:
-        result = Items(self.value(item, depth + 1) for item in node.value)
-        result.line, result.lines = _line(node), [_line(item) for item in node.value]
-        return result
-
-    def _mapping(self, node: Node, depth: int) -> Block:
-        result, inherited = Block(), []
-        result.line, result.lines = _line(node), {}
-        for key, item in node.value:
-            if key.id != "scalar" or key.value in result:
-                what = "a key is not a word" if key.id != "scalar" else f"the key {key.value[:60]!r} stands twice"
-                raise FileError(f"{what}; remove or rename it", self.path, _line(key))
-            if key.tag == TAG + "merge":
-                inherited.append((key, self.value(item, depth + 1)))
-                continue
-            result[key.value] = self.value(item, depth + 1)
-            result.lines[key.value] = _line(key)
-        for key, given in inherited:  # << takes over what is not said here
-            for block in given if isinstance(given, list) else [given]:
-                self._inherit(result, block, key)
-        return result
-
-    def _inherit(self, result: Block, block: Any, key: Node) -> None:
-        if not isinstance(block, Block):
-            raise FileError("<< takes over a mapping, e.g. <<: *motor; there is none", self.path, _line(key))
-        for name, value in block.items():
-            result.setdefault(name, value)
-            result.lines.setdefault(name, _line(key))
-
-
-def _scalar(node: Node) -> Any:
-    text, tag = str(node.value), str(node.tag)
-    try:
-        if tag == TAG + "float":
-            return float(CONSTANTS.get(text.lower(), text.replace("_", "")))
-        if tag == TAG + "int" and len(text) < LONGEST_NUMBER:
-            return int(text.replace("_", ""), 0 if text.lstrip("+-").lower().startswith(("0x", "0o", "0b")) else 10)
-    except ValueError:
-        return text
-    if tag == TAG + "bool":
-        return text.lower() == "true"
-    return None if tag == TAG + "null" else text
-
-
-def _line(node: Node) -> int:
-    return node.start_mark.line + 1
+    convert: a single value from the parser's event, where other tags or words count than those of `nested.scalar`.
+    """
+    return yaml_value(text, path, convert)
 
 
 def selected(data: Block, keys: Sequence[str]) -> Block:

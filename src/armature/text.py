@@ -6,6 +6,7 @@ import codecs
 import os
 import re
 import stat
+from typing import BinaryIO
 
 from armature.errors import FileError
 
@@ -15,24 +16,57 @@ CODECS = {"utf-8", "ascii", "utf-16", "utf-16-le", "utf-16-be", "cp1250", "cp125
 DECLARED = re.compile(rb"""^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9._-]{1,40})["']""")
 
 
-def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """The content of a regular file of at most 64 MB, or a FileError."""
+def read_bytes(path: str | os.PathLike[str], most: int = MOST_BYTES) -> bytes:
+    """The content of a regular file of at most `most` bytes (64 MB), or a FileError."""
+    with open_regular(path, most) as file:
+        try:
+            data = file.read(most + 1)
+        except OSError as e:
+            raise FileError(f"it cannot be read ({_reason(e)}); check its permissions", path) from None
+    if len(data) > most:  # a file that grows, or one of the system that tells no size
+        raise FileError(f"the file has more than the {_size(most)} that are read: is this the right file?", path)
+    return data
+
+
+def open_regular(path: str | os.PathLike[str], most: int = MOST_BYTES) -> BinaryIO:
+    """A regular file of at most `most` bytes, open for reading bytes; a FileError for directories, pipes, sockets and devices.
+
+    Nothing blocks: what is no regular file is not opened, and one that becomes something else meanwhile is not waited for.
+    """
+    check_regular(path, most)
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    except (OSError, ValueError) as e:
+        raise FileError(f"it cannot be read ({_reason(e)}); check its permissions", path) from None
+    file = os.fdopen(descriptor, "rb")
+    try:
+        _refuse(os.fstat(descriptor), path, most)
+    except FileError:
+        file.close()
+        raise
+    return file
+
+
+def check_regular(path: str | os.PathLike[str], most: int = MOST_BYTES) -> None:
+    """A FileError unless this is a regular file of at most `most` bytes: for readers that open files themselves."""
     try:
         info = os.stat(path)
     except (OSError, ValueError) as e:
         reason = "there is no such file" if isinstance(e, FileNotFoundError) else f"it cannot be opened ({_reason(e)})"
         raise FileError(f"{reason}; check the path", path) from None
+    _refuse(info, path, most)
+
+
+def _refuse(info: os.stat_result, path: object, most: int) -> None:
     if not stat.S_ISREG(info.st_mode):
         what = "a directory" if stat.S_ISDIR(info.st_mode) else "not a regular file"
         raise FileError(f"this is {what}; give the path of a file", path)
-    if info.st_size > MOST_BYTES:
-        sizes = f"{info.st_size / 2**20:.0f} MB; at most {MOST_BYTES // 2**20} MB are read"
-        raise FileError(f"the file has {sizes}: is this the right file?", path)
-    try:
-        with open(path, "rb") as file:
-            return file.read(MOST_BYTES + 1)
-    except OSError as e:
-        raise FileError(f"it cannot be read ({_reason(e)}); check its permissions", path) from None
+    if info.st_size > most:
+        raise FileError(f"the file has {_size(info.st_size)}; at most {_size(most)} are read: is this the right file?", path)
+
+
+def _size(count: int) -> str:
+    return f"{count / 2**20:.0f} MB" if count >= 2**20 else f"{count / 2**10:.0f} kB"
 
 
 def _reason(error: Exception) -> str:
@@ -58,9 +92,9 @@ def _known_codec(name: str, path: object) -> str:
     raise FileError(f"the declared encoding {name!r} is not known; save the file as UTF-8 and declare that", path, 1)
 
 
-def read_text(path: str | os.PathLike[str]) -> str:
-    """The content of a UTF-8 file of at most 64 MB, or a FileError."""
-    return decode(read_bytes(path), "utf-8-sig", path)
+def read_text(path: str | os.PathLike[str], most: int = MOST_BYTES) -> str:
+    """The content of a UTF-8 file of at most `most` bytes (64 MB), or a FileError."""
+    return decode(read_bytes(path, most), "utf-8-sig", path)
 
 
 def decode(data: bytes, encoding: str, path: object) -> str:

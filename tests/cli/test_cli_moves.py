@@ -79,7 +79,7 @@ def test_with_a_link_ways_lead_to_its_pose_in_every_posture(capsys):
     move = ["scara", "--from", "0.2, 0.5, 50mm, 0", "--to", "1, 1, 80mm, 1", "-T", "0.6", "--knots", "20"]
     robot = arm.library("scara")
     found = answered(capsys, "ways", *move, "--link", robot.link_names[-1])
-    assert {way["description"][:9] for way in found["ways"]} >= {"posture 1", "posture 2"}  # the elbow to the left and to the right
+    assert {way["description"][:10] for way in found["ways"]} >= {"elbow left", "elbow righ"}
 
 
 def test_where_there_is_no_way_it_is_told_why(capsys):

@@ -10,7 +10,8 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from armature.kernel import compile, compiled, machine_code, trace
+from armature.errors import ArmatureWarning
+from armature.kernel import cache, compile, compiled, machine_code, trace
 
 X = np.arange(-5, 6).reshape(11, 1) / 4.0  # exact in 3x + 1
 
@@ -98,14 +99,14 @@ def resealed(body: bytes) -> bytes:
     """An entry with any content and a right checksum."""
     import hashlib
 
-    return machine_code.MAGIC + hashlib.sha256(body).hexdigest().encode() + body
+    return cache.MAGIC + hashlib.sha256(body).hexdigest().encode() + body
 
 
 @pytest.mark.parametrize("header", [b"{not json", b"[]", b"3", b"{}", b'{"key": "line"}', b"\xff\xfe", b"null"])
 def test_an_entry_with_a_foreign_header_is_built_again(folder, header):
     compiled("line", Build())
     path = entry(folder)
-    code = path.read_bytes()[len(machine_code.MAGIC) + 64 :].partition(b"\n")[2]
+    code = path.read_bytes()[len(cache.MAGIC) + 64 :].partition(b"\n")[2]
     path.write_bytes(resealed(header + b"\n" + code))
     build = Build()
     np.testing.assert_array_equal(compiled("line", build)(X), 3 * X + 1)
@@ -142,7 +143,7 @@ def test_the_key_names_cpu_versions_and_the_compilers_source():
 
 def test_the_header_says_what_the_arguments_are(folder):
     compiled("line", Build())
-    header = json.loads(entry(folder).read_bytes()[len(machine_code.MAGIC) + 64 :].partition(b"\n")[0])
+    header = json.loads(entry(folder).read_bytes()[len(cache.MAGIC) + 64 :].partition(b"\n")[0])
     assert (header["name"], header["inputs"], header["outputs"]) == ("line", [["x", [1]]], [["y", [1]]])
 
 
@@ -159,8 +160,7 @@ def test_a_folder_that_cannot_be_written_costs_only_speed(tmp_path, monkeypatch,
         def refuse(*args, **kwargs):
             raise PermissionError(13, "Permission denied")
 
-        monkeypatch.setattr(machine_code.Path, "mkdir", refuse)
-        monkeypatch.setattr(machine_code.Path, "read_bytes", refuse)
+        monkeypatch.setattr(cache.Path, "mkdir", refuse)
     for _ in range(2):
         build = Build()
         np.testing.assert_array_equal(compiled("line", build)(X), 3 * X + 1)
@@ -172,9 +172,109 @@ def test_a_disk_that_fills_up_leaves_nothing_behind(folder, monkeypatch):
     def full(*args):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(machine_code.os, "replace", full)
+    monkeypatch.setattr(cache.os, "replace", full)
     np.testing.assert_array_equal(compiled("line", Build())(X), 3 * X + 1)
     assert list(folder.iterdir()) == []
+
+
+def plant(folder: Path) -> Path:
+    """An entry that would be used, were it the user's own."""
+    compiled("line", Build())
+    return entry(folder)
+
+
+def test_entries_are_for_their_owner_alone(folder):
+    path = plant(folder)
+    assert (folder.stat().st_mode & 0o777, path.stat().st_mode & 0o777) == (0o700, 0o600)
+
+
+def in_group(path: Path) -> None:
+    path.chmod(0o620)
+
+
+def for_all(path: Path) -> None:
+    path.chmod(0o602)
+
+
+def of_another_user(path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can give files away")
+    os.chown(path, 65534, 65534)
+
+
+def behind_a_link(path: Path) -> None:
+    path.rename(path.with_suffix(".elsewhere"))
+    path.symlink_to(path.with_suffix(".elsewhere"))
+
+
+def as_a_pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="owners and modes are POSIX")
+@pytest.mark.parametrize("hand", [in_group, for_all, of_another_user, behind_a_link, as_a_pipe])
+def test_code_that_others_may_have_written_is_not_run(folder, hand):
+    hand(plant(folder))
+    build = Build()
+    np.testing.assert_array_equal(compiled("line", build)(X), 3 * X + 1)
+    assert build.times == 1
+    compiled("line", never)  # and the new entry is the user's own
+
+
+@pytest.mark.skipif(os.name != "posix", reason="owners and modes are POSIX")
+@pytest.mark.parametrize("hand", ["everybody may write", "another user's"])
+def test_a_shared_folder_is_neither_read_nor_written(folder, hand, monkeypatch):
+    monkeypatch.setattr(cache, "_reported", set())
+    plant(folder)
+    if hand == "another user's":
+        of_another_user(folder)
+    else:
+        folder.chmod(0o777)
+    build = Build()
+    with pytest.warns(ArmatureWarning, match="ARMATURE_CACHE"):
+        compiled("line", build)
+    compiled("other", Build())
+    assert (build.times, len(list(folder.iterdir()))) == (1, 1)
+
+
+def test_above_the_limit_the_least_used_go(folder, monkeypatch):
+    sizes = []
+    for i in range(6):
+        compiled(f"line {i}", Build())
+        path = machine_code.cache_path(f"line {i}")
+        os.utime(path, (1000 + i, 1000 + i))
+        sizes.append(path.stat().st_size)
+    compiled("line 0", never)  # used: now it is the youngest
+    monkeypatch.setenv("ARMATURE_CACHE_SIZE", str(4.5 * max(sizes) / 1e6))
+    cache._uncounted.clear()  # as another process would
+    compiled("line 6", Build())
+    left = {i for i in range(7) if machine_code.cache_path(f"line {i}").exists()}
+    assert {0, 6} <= left < {0, 3, 4, 5, 6}
+    assert sum(p.stat().st_size for p in folder.iterdir()) <= 4.5 * max(sizes)
+
+
+def test_the_cache_never_grows_beyond_its_limit(folder, monkeypatch):
+    monkeypatch.setenv("ARMATURE_CACHE_SIZE", "0.05")
+    for i in range(30):
+        compiled(f"line {i}", Build())
+        assert sum(p.stat().st_size for p in folder.iterdir()) <= 50_000 * 1.01
+    assert len(list(folder.iterdir())) > 3
+
+
+LIMITS = [("250", 250), ("0", 0), ("-3", 0), ("much", 1000), ("nan", 1000), ("inf", 1000), ("", 1000)]
+
+
+@pytest.mark.parametrize(("words", "megabytes"), LIMITS)
+def test_the_limit_is_a_number_of_megabytes(monkeypatch, words, megabytes):
+    monkeypatch.setenv("ARMATURE_CACHE_SIZE", words)
+    assert cache.cache_limit() == megabytes * 1e6
+
+
+def test_a_limit_of_zero_keeps_nothing(folder, monkeypatch):
+    monkeypatch.setenv("ARMATURE_CACHE_SIZE", "0")
+    compiled("line", Build())
+    assert not folder.exists()
 
 
 WRITER = """

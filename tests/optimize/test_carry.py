@@ -19,8 +19,8 @@ SHARP = Options(tolerance=1e-8)
 
 
 def test_a_neighbouring_plan_as_guess_gives_the_same_optimum_in_fewer_iterations():
-    first = minimize_energy(ARM, Move(START, GOAL, 0.9))
-    task = Move(START, GOAL + [0.03, -0.02, 0.01], 0.92)
+    first = minimize_energy(ARM, Move(START, GOAL, 0.9, smoothness=0.0))
+    task = Move(START, GOAL + [0.03, -0.02, 0.01], 0.92, smoothness=0.0)
     cold, warm = minimize_energy(ARM, task), minimize_energy(ARM, task, guess=first)
     assert warm.ok and warm.energy == pytest.approx(cold.energy, rel=2e-4)
     assert len(warm.iterations) < len(cold.iterations)

@@ -17,10 +17,10 @@ import pytest
 
 import armature as arm
 from armature.errors import FileError
-from armature.motion.write import write_whole
 from armature.optimize.provenance import digest, provenance
 from armature.optimize.saved import SavedPlan, load_plan, save_plan
 from armature.optimize.solution import Solution
+from armature.write import write_whole
 
 ROBOT = arm.library("burgevin").with_payload(2.0)
 MOVE = arm.Move([0.0, 1.0, 0.6], [1.5, 1.4, 0.8], duration=1.0)
@@ -142,11 +142,12 @@ def test_bad_plans_are_refused_with_words(plan, tmp_path):
 
 WRITER = """
 import sys
-from armature.motion.write import write_whole
+from armature.write import overwriting, write_whole
 print("ready", flush=True)
 while True:
     for text in ("a" * 3_000_000, "b" * 3_000_000):
-        write_whole(sys.argv[1], text)
+        with overwriting():
+            write_whole(sys.argv[1], text)
 """
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 ROOT = Path(__file__).parents[2]
 REFERENCE = json.loads((ROOT / "tests" / "data" / "multibody.json").read_text())
@@ -100,3 +101,15 @@ def test_a05_as_a_mechanism_of_bodies_agrees_with_the_tree():
     start = mech.assemble(m)
     assert np.allclose(start[1][-4:], v, atol=1e-12)
     assert np.allclose(mech.accelerations(m, *start).a[-4:], expected, rtol=1e-10)
+
+
+def test_a02_tighter_tolerances_pass_singular_positions_better():
+    """Witness: the mechanism's single equation of motion, integrated by itself."""
+    N, T = 2, 3.0
+    k = 9.81 * ((N + 1) / 2 + N) / ((N + 1) / 3 + N)
+    one = solve_ivp(lambda t, x: [x[1], k * np.sin(x[0])], (0.0, T), [0.0, 1.0], method="DOP853", rtol=1e-13, atol=1e-13)
+    top = [np.sin(one.y[0, -1]), np.cos(one.y[0, -1])]
+    runs = [example("four_bars")["main"](N, T, rtol) for rtol in (1e-7, 1e-10)]
+    errors = [np.abs(motion.point("upright 0", (0.5, 0, 0))[-1, :2] - top).max() for motion in runs]
+    assert all(motion.ok for motion in runs) and errors[1] < 1e-8 and errors[1] < errors[0]
+    assert runs[1].evaluations < 20 * runs[0].evaluations

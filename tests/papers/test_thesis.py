@@ -20,6 +20,11 @@ REFERENCE = json.loads((Path(__file__).parent.parent / "data" / "burgevin.json")
 named = lambda key: pytest.mark.parametrize("case", REFERENCE[key], ids=lambda c: c["name"])
 
 
+def energy_move(*ends, **more):
+    """A move of least energy alone, as the thesis computes it."""
+    return Move(*ends, smoothness=0.0, acceleration_limits="none", **more)
+
+
 def configuration(x):
     """(R, θ°, φ°) of the file as (φ, θ, R) of the robot."""
     return np.array([np.radians(x[2]), np.radians(x[1]), x[0]])
@@ -39,7 +44,7 @@ def arm(case):
 
 
 def move(case, duration=None):
-    return Move(configuration(case["q0"]), configuration(case["qf"]), duration)
+    return energy_move(configuration(case["q0"]), configuration(case["qf"]), duration)
 
 
 @named("regenerative_no_friction")
@@ -91,7 +96,7 @@ def test_least_times(case):
 def holding_curve():
     """Holding at R = 0.9 m, payload 2 kg: start = goal, the arm may swing meanwhile."""
     place = configuration([0.9, 90, 0])
-    return energy_time_curve(library("burgevin").with_payload(2), Move(place, place), np.linspace(0.2, 6.2, 50))
+    return energy_time_curve(library("burgevin").with_payload(2), energy_move(place, place), np.linspace(0.2, 6.2, 50))
 
 
 def test_energy_against_time_has_its_minima_where_they_belong(holding_curve):
@@ -115,7 +120,7 @@ def test_resonance_and_waiting_on_the_brake_are_told(holding_curve):
 
 def test_the_antipode_is_reached_over_the_top_and_by_the_side():
     robot = library("burgevin").with_payload(2)
-    ways = ways_round(robot, Move(configuration([0.5, 90, 0]), [-0.5, 0.0, 0.0], 1.0), link="slider")
+    ways = ways_round(robot, energy_move(configuration([0.5, 90, 0]), [-0.5, 0.0, 0.0], 1.0), link="slider")
     assert ways[0].solution.losses == pytest.approx(1.5742104, rel=1e-5)  # over the top
     assert any(way.solution.losses == pytest.approx(1.6184245, rel=1e-5) for way in ways)  # by the side
     assert all(a.energy <= b.energy + 1e-9 for a, b in itertools.pairwise(ways))
@@ -127,7 +132,8 @@ def test_the_antipode_is_reached_over_the_top_and_by_the_side():
 def test_the_longer_a_half_turn_takes_the_more_of_its_heat_falls_on_both_ends():
     place, shares = np.array([0.0, np.pi / 2, 0.9]), []
     for T in (1.0, 2.0, 3.0):
-        motion = minimize_energy(library("burgevin").with_payload(2), Move(place, place + [np.pi, 0, 0], T), "regenerative").trajectory
+        task = energy_move(place, place + [np.pi, 0, 0], T)
+        motion = minimize_energy(library("burgevin").with_payload(2), task, "regenerative").trajectory
         heat, outer = np.sum(motion.current**2, axis=1), np.abs(motion.t / T - 0.5) > 0.25
         shares.append(np.trapezoid(np.where(outer, heat, 0.0), motion.t) / np.trapezoid(heat, motion.t))
     assert shares == pytest.approx([0.82, 0.91, 0.98], abs=0.01)
@@ -139,14 +145,14 @@ def test_the_cheapest_way_to_the_antipode_depends_on_the_time():
     ways = {"top": [0, -np.pi, 0], "bottom": [0, np.pi, 0], "side": [np.pi, 0, 0]}
     ranked = []
     for T in (1.0, 1.5):
-        heat = {way: minimize_energy(robot, Move(place, place + by, T), "regenerative").losses for way, by in ways.items()}
+        heat = {way: minimize_energy(robot, energy_move(place, place + by, T), "regenerative").losses for way, by in ways.items()}
         ranked.append(sorted(heat, key=lambda way: heat[way]))
     assert ranked == [["bottom", "side", "top"], ["side", "bottom", "top"]]
 
 
 def test_later_minima_of_stretching_are_lower_and_none_is_near_the_least_time():
     inside, outside = np.array([0.0, np.pi / 2, 0.3]), np.array([0.0, np.pi / 2, 0.8])
-    curve = energy_time_curve(library("burgevin").with_payload(2), Move(inside, outside), np.linspace(0.5, 2.6, 26), "regenerative")
+    curve = energy_time_curve(library("burgevin").with_payload(2), energy_move(inside, outside), np.linspace(0.5, 2.6, 26), "regenerative")
     (first, dear), (second, cheap) = curve.minima
     assert (first, second) == pytest.approx((1.045, 2.133), rel=5e-3) and cheap < 0.9 * dear
     least = next(case["Tmin_continuous_s"] for case in REFERENCE["minimum_time"] if case["name"] == "ext_30_80_m2")

@@ -121,7 +121,7 @@ def test_mimic_chains_are_resolved_to_the_free_joint():
     assert robot.joint("j1").mimic == Mimic("j0", -6.0, 1.0)
 
 
-@pytest.mark.parametrize("link", [None, "l1", "l0"])
+@pytest.mark.parametrize("link", [None, "l1", "l2"])
 def test_payload_adds_the_energy_of_a_point_mass(link):
     robot, at = chain(), (0.3, -0.2, 0.7)
     loaded = robot.with_payload(2.5, at, link)

@@ -224,7 +224,7 @@ def test_a_million_joints_are_refused_in_bounded_time(tmp_path):
 
 
 def test_more_links_than_any_robot_has_are_refused(tmp_path):
-    with pytest.raises(FileError, match="110000 links; at most 100000"):
+    with pytest.raises(FileError, match="110000 links; at most 20000"):
         read(tmp_path, robot_of(*(f'<link name="{i}"/>' for i in range(110_000))))
 
 
@@ -317,7 +317,7 @@ def test_xacro_macros_are_expanded(tmp_path):
     head = '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">'
     body = '<xacro:property name="m" value="${1 + 2}"/><link name="a"><inertial><mass value="${m}"/>' + ZEROS + "</inertial></link></robot>"
     assert read(tmp_path, head + body, "a.xacro").link("a").mass == 3.0
-    with pytest.raises(FileError, match="xacro cannot expand it"):
+    with pytest.raises(FileError, match="'k' is not defined"):
         read(tmp_path, head + body.replace("${m}", "${k}"), "a.xacro")
 
 

@@ -119,5 +119,5 @@ def test_perturbations_are_a_mapping_too_and_others_are_refused():
     named, given = (arm.rehearse(robot, motion, p, runs=4) for p in (arm.Perturbations(mass=0.1, noise=0.0), {"mass": 0.1, "noise": 0.0}))
     assert np.array_equal(named.error, given.error)
     for wrong in ({"weight": 0.1}, 0.2):
-        with pytest.raises(arm.ArgumentError, match="perturbations are"):
+        with pytest.raises(arm.ArgumentError, match="perturbations"):
             arm.rehearse(robot, motion, wrong)

@@ -60,3 +60,18 @@ def talkative(inputs: Mapping[str, Any]) -> dict[str, Any]:
     print("a library says hello")
     os.write(1, b"so does another one\n")
     return square(inputs)
+
+
+def listening(x: float) -> dict:
+    """How many sockets this process and the one that started it listen at."""
+    import os
+    from pathlib import Path
+
+    count = 0
+    for pid in (os.getpid(), os.getppid()):
+        links = [os.path.join(f"/proc/{pid}/fd", n) for n in os.listdir(f"/proc/{pid}/fd")]
+        sockets = {os.readlink(link) for link in links if os.path.islink(link)}
+        tables = [Path(f"/proc/{pid}/net/{name}").read_text() for name in ("tcp", "tcp6")]
+        rows = [line.split() for table in tables for line in table.splitlines()[1:]]
+        count += sum(row[3] == "0A" and f"socket:[{row[9]}]" in sockets for row in rows)
+    return {"ports": count, "x": x}

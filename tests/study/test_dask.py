@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 import study_functions as functions
 
 import armature as arm
+from armature.study.dask_pool import Tls
 from armature.study.run import run_study
 from armature.study.spec import Study
 from armature.study.store import StudyError
 
 
+@contextmanager
+def cluster_of(workers: int) -> Iterator[str]:
+    """The address of a Dask cluster of this machine, which tells of every worker's death."""
+    distributed, config = pytest.importorskip("distributed"), pytest.importorskip("dask").config
+    told = {"distributed.scheduler.allowed-failures": 0, "distributed.scheduler.worker-saturation": 1.0}
+    options = {"threads_per_worker": 1, "processes": True, "dashboard_address": "127.0.0.1:0", "host": "127.0.0.1", "silence_logs": 50}
+    with config.set(told), distributed.LocalCluster(n_workers=workers, **options) as cluster:
+        yield cluster.scheduler_address
+
+
 def test_a_cluster_gives_the_table_of_the_local_pool(tmp_path: Path) -> None:
     move = arm.Move([0.0, 0.0], [1.0, 1.0], 1.0)
     study = Study(arm.Job(arm.library("planar2"), move, knots=12), {"duration": [0.9, 1.2], "knots": [10, 12]}, certify=False, keep=True)
-    local, cluster = run_study(study, tmp_path / "a.db", workers=1), run_study(study, tmp_path / "b.db", cluster="local:2")
+    local = run_study(study, tmp_path / "a.db", workers=1)
+    with cluster_of(2) as address:
+        cluster = run_study(study, tmp_path / "b.db", cluster=address)
     same = lambda results: {name: v for name, v in results.table().items() if name != "seconds"}
     assert same(local) == same(cluster) and local.complete and all(local.column("ok"))
     assert cluster.plan(3).trajectory.duration == pytest.approx(1.2)
@@ -24,12 +39,25 @@ def test_a_cluster_gives_the_table_of_the_local_pool(tmp_path: Path) -> None:
 
 def test_a_poisoned_case_does_not_stop_the_cluster(tmp_path: Path) -> None:
     study = Study(function=functions.deadly_three, vary={"x": range(1, 6)}, attempts=2)
-    results = run_study(study, tmp_path / "a.db", cluster="local:1")
+    with cluster_of(1) as address:
+        results = run_study(study, tmp_path / "a.db", cluster=address)
     assert results.counts == {"waiting": 0, "done": 4, "failed": 0, "poisoned": 1}
     assert "it cost 2 workers; the last one of the cluster died" in results.rows[2].reason
 
 
-@pytest.mark.parametrize("address", ["local:0", "local:two", "somewhere"])
+def test_local_processes_listen_at_no_port(tmp_path: Path) -> None:
+    study = Study(function=functions.listening, vary={"x": [1, 2, 3]})
+    results = run_study(study, tmp_path / "a.db", cluster="local:2")
+    assert results.complete and set(results.column("ports")) == {0.0}
+
+
+@pytest.mark.parametrize("given", [{"cluster": "tls://127.0.0.1:9"}, {"cluster": "tls://127.0.0.1:9", "tls": Tls("no", "such", "files")}])
+def test_tls_needs_certificates(tmp_path: Path, given) -> None:
+    with pytest.raises(arm.ArmatureError, match=r"certificates|no such file"):
+        run_study(Study(function=functions.square, vary={"x": [1]}), tmp_path / "a.db", **given)
+
+
+@pytest.mark.parametrize("address", ["local:0", "local:two", "somewhere", "local:99999999999"])
 def test_an_address_that_is_none_is_told(tmp_path: Path, address: str) -> None:
     with pytest.raises(arm.ArgumentError, match="cluster = "):
         run_study(Study(function=functions.square, vary={"x": [1]}), tmp_path / "a.db", cluster=address)

@@ -89,7 +89,7 @@ for k in range(2000):
     ("make", "words"),
     [
         (lambda p: p.write_bytes(b"this is no database at all, but long enough to be looked at" * 20), "is not the store of a study"),
-        (lambda p: p.mkdir(), "cannot be used"),
+        (lambda p: p.mkdir(), "is a directory"),
         (lambda p: _foreign(p), "not the store of a study"),
         (lambda p: _newer(p), f"format {FORMAT + 1}"),
         (lambda p: _broken(p), "damaged"),

@@ -9,8 +9,9 @@ import pytest
 import armature as arm
 from armature.study.store import open_store
 from armature.web.opening import opened
-from armature.web.scene import matrix
+from armature.web.panel.drives import drive_of
 from armature.web.server import Server
+from armature.web.space.scene import matrix
 from browser import shot
 
 PATIENCE = 90.0  # seconds: machines that test may be slow and busy
@@ -19,6 +20,13 @@ PATIENCE = 90.0  # seconds: machines that test may be slow and busy
 @pytest.fixture(scope="module")
 def app():
     server = Server()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="module")
+def small():
+    server = Server(opened("planar2"))
     yield server
     server.stop()
 
@@ -37,6 +45,7 @@ def wait(page, condition, what, seconds=PATIENCE):
 def visit(server, page, size=(1000, 640)):
     """Open the page; the desk of this browser, once its first plan is on screen."""
     page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.set_default_timeout(PATIENCE * 1000)
     before = set(server.desks)
     page.goto(server.address)
     page.wait_for_selector(".armature-card", timeout=PATIENCE * 1000)
@@ -111,6 +120,10 @@ def test_a_plan_is_on_screen_and_follows_every_change(app, page):
     at_rest(page, desk)
     says(page, "Proved")
     shot(page, "app")
+    seen = page.locator("canvas").first.bounding_box()
+    for which in ("start", "goal"):  # both hands are seen, not behind a panel
+        x, y = pixel(page, desk, desk._scene._handles[which].position) - (seen["x"], seen["y"])
+        assert 0.02 * seen["width"] < x < 0.98 * seen["width"] and 0.02 * seen["height"] < y < 0.98 * seen["height"]
 
     # a click on the curve sets the duration
     curve = page.locator(".armature-curve")
@@ -158,7 +171,7 @@ def test_handles_are_dragged_by_mouse_and_files_come_and_go(app, page, tmp_path)
     handle = desk._scene._handles["goal"]
     p, R = np.array(handle.position), matrix(np.array(handle.wxyz))
     here = pixel(page, desk, p)
-    arrows = [pixel(page, desk, p + 0.85 * 0.17 * desk._scene.size * R[:, k]) - here for k in range(3)]
+    arrows = [pixel(page, desk, p + 0.85 * desk._scene._gizmo * R[:, k]) - here for k in range(3)]
     arrow = max(arrows, key=np.linalg.norm)
     x, y = here + arrow
     page.mouse.move(x, y)
@@ -243,7 +256,7 @@ def test_cases_of_a_study_are_looked_at_and_compared(page, tmp_path):
         desk.act("beside", desk._cases.labels[1])
         says(page, "beside it")
         assert desk.session.other.duration == pytest.approx(1.2)
-        ghost, plan = desk._scene._figures["ghost"], desk._scene._figures["plan"]
+        ghost, plan = desk._scene._figures["pinned"], desk._scene._figures["plan"]
         assert ghost.visible and ghost._nodes[0][1].position[1] > plan._nodes[0][1].position[1] + 0.5  # it stands beside the other
         shot(page, "app_study")
         desk.act("duration", 1.0)  # from here on, plan
@@ -251,3 +264,120 @@ def test_cases_of_a_study_are_looked_at_and_compared(page, tmp_path):
         assert page.strangers == [] and page.mistakes == []
     finally:
         server.stop()
+
+
+def test_keyboard_plays_steps_undoes_and_turns_the_view(small, page):
+    desk = visit(small, page, (700, 500))
+    wait(page, lambda: desk.session.certified, "proof")
+    session, T = desk.session, desk.session.wish.duration
+    page.mouse.click(150, 20)  # the keyboard is the page's, not a field's
+    page.keyboard.press("Home")
+    wait(page, lambda: desk._t == 0.0, "to the start")
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    wait(page, lambda: desk._t == pytest.approx(0.06 * T), "three steps ahead")
+    page.keyboard.press("ArrowLeft")
+    wait(page, lambda: desk._t == pytest.approx(0.04 * T), "one step back")
+    page.keyboard.press("Space")
+    wait(page, lambda: desk._mail.ticking, "space plays")
+    page.keyboard.press("Space")
+    wait(page, lambda: not desk._mail.ticking, "space pauses")
+
+    # a slider keeps its own arrow keys
+    thumb, t = slider(page, "Duration [s]"), desk._t
+    thumb.focus()
+    page.keyboard.press("ArrowRight")
+    wait(page, lambda: session.wish.duration > T, "arrow on a slider")
+    assert desk._t == t
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("Control+z")
+    wait(page, lambda: session.wish.duration == T, "undo")
+    page.keyboard.press("Control+Shift+z")
+    wait(page, lambda: session.wish.duration > T, "redo")
+
+    # the view from above and back
+    page.keyboard.press("3")
+    camera = desk._client.camera
+    above = lambda: (camera.position - camera.look_at) / np.linalg.norm(camera.position - camera.look_at)
+    wait(page, lambda: above()[2] > 0.99, "from above")
+    page.get_by_role("button", name="Front").click()
+    wait(page, lambda: above()[0] > 0.99, "from the front")
+    assert page.strangers == [] and page.mistakes == []
+
+
+def test_via_points_and_a_pinned_plan_by_the_panel(small, page):
+    desk = visit(small, page, (700, 600))
+    desk.act("duration", 2.0)
+    wait(page, lambda: desk.session.certified and desk.session.plan.duration == pytest.approx(2.0), "slower plan")
+    session, first = desk.session, desk.session.plan
+    page.get_by_role("button", name="Pin", exact=True).click()
+    wait(page, lambda: session.other is first, "pin")
+    says(page, "pinned")
+    assert desk._scene._figures["pinned"].visible and not desk._scene._figures["ghost"].visible
+    desk.act("time", 0.5 * first.duration)
+    page.get_by_role("tab", name="Via").click()
+    page.get_by_role("button", name="Add a via point").click()
+    wait(page, lambda: len(session.wish.via) == 1, "via point")
+    name = session.robot.joint_names[0]
+    turned = float(np.degrees(session.wish.via[0][0])) + 25
+    set_slider(page, f"{name} [°]", turned)
+    wait(page, lambda: abs(np.degrees(session.wish.via[0][0]) - turned) < 22, "slider of the via point")
+    passed = lambda: np.abs(session.plan.trajectory(np.linspace(0, session.plan.duration, 500)).q - session.wish.via[0]).max(axis=-1).min()
+    wait(page, lambda: session.plan is not first and session.plan.ok and passed() < 0.05, "plan by way of it")
+    shot(page, "app_via")
+    compared = page.inner_text(".armature-beside")
+    assert f"{first.energy:.4g} J" in compared and "peak torque" in compared
+
+    # its handle is where the hand is then, and deleting it goes back to the first move
+    hand = arm.pose(session.robot, session.wish.via[0], session.robot.tips[0]).p
+    np.testing.assert_allclose(desk._scene._handles["via 1"].position, hand, atol=1e-6)
+    page.get_by_role("button", name="Delete it").click()
+    wait(page, lambda: not session.wish.via and "via 1" not in desk._scene._handles, "deleted")
+    page.get_by_role("button", name="Unpin").click()
+    wait(page, lambda: session.other is None, "unpin")
+    assert page.strangers == [] and page.mistakes == []
+
+
+def test_limits_and_drives_are_set_by_the_panel(small, page):
+    desk = visit(small, page, (700, 600))
+    session = desk.session
+    ratio_of = lambda robot: drive_of(robot, "shoulder").gear.ratio
+    page.get_by_role("tab", name="Drives").click()
+    field = lambda label: page.get_by_label(label, exact=True).first
+    field("Velocity [rad/s]").fill("1.25")
+    field("Velocity [rad/s]").press("Tab")
+    page.get_by_role("button", name="Set these limits").click()
+    wait(page, lambda: session.robot.joint("shoulder").limits.velocity == 1.25, "limit")
+    wait(page, lambda: session.plan.robot.joint("shoulder").limits.velocity == 1.25, "plan with it")
+    ratio = ratio_of(session.robot)
+    field("Gear ratio").fill("80")
+    field("Gear ratio").press("Tab")
+    page.get_by_role("button", name="Set this drive").click()
+    wait(page, lambda: ratio_of(session.robot) == 80.0, "gear")
+    shot(page, "app_drives")
+    desk.act("undo", None)
+    wait(page, lambda: ratio_of(session.robot) == ratio, "undo of the gear")
+    field("Gear ratio").fill("0")
+    field("Gear ratio").press("Tab")
+    page.get_by_role("button", name="Set this drive").click()
+    says(page, "ratio")  # refused in a sentence
+    assert page.strangers == [] and page.mistakes == []
+
+
+def test_on_a_phone_the_robot_stands_above_the_sheet_and_everything_fits_its_width(app, browser):
+    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    page = context.new_page()
+    try:
+        desk = visit(app, page, (390, 844))
+        frames(page, 5)
+        sheet = page.locator("div[style*='max-height: 60%']").first.bounding_box()
+        assert sheet["width"] == pytest.approx(390, abs=2) and sheet["y"] > 0.45 * 844
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        for which in ("start", "goal"):
+            x, y = pixel(page, desk, desk._scene._handles[which].position)
+            assert 0 < x < 390 and 0 < y < sheet["y"]
+        button = page.get_by_role("button", name="Play").bounding_box()
+        assert button["width"] > 300 and button["x"] + button["width"] <= 390
+        shot(page, "app_phone")
+    finally:
+        context.close()

@@ -6,7 +6,7 @@ import trimesh
 
 import armature as arm
 from armature.dynamics.compiled import link_poses
-from armature.web.geometry import inside, joined, shapes
+from armature.web.space.geometry import inside, joined, shapes
 
 URDF = """<robot name="one"><link name="base"/><link name="limb"><inertial><mass value="1"/>
 <inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>

@@ -7,13 +7,14 @@ import pytest
 
 import armature as arm
 from armature.dynamics.compiled import fingerprint
+from armature.dynamics.stand_in import has_stand_ins, with_stand_ins
 from armature.errors import ArmatureError, FileError
 from armature.robot.load import mjcf
 from armature.web import charts, pictures, words
 from armature.web.exports import EXPORTS, export
-from armature.web.opening import MOST_ROBOT, opened, uploaded
+from armature.web.opening import opened
 from armature.web.session import Session, first_wish, hand, ranges, with_payload
-from armature.web.typical import is_typical, with_typical_drives
+from armature.web.upload import MOST_ROBOT, uploaded
 
 ROBOT = arm.library("planar2")
 
@@ -106,9 +107,9 @@ MJCF = """<mujoco model="pendulum"><worldbody><body name="bob"><joint name="swin
 <geom type="capsule" fromto="0 0 0 0.4 0 0" size="0.03" mass="1.5"/></body></worldbody>{}</mujoco>"""
 
 
-def test_mjcf_is_taken_and_gets_typical_drives():
+def test_mjcf_is_taken_and_gets_stand_in_drives():
     robot = uploaded("pendulum.xml", MJCF.format("").encode(), ROBOT)
-    assert robot.name == "pendulum" and robot.joint_names == ("swing",) and is_typical(robot)
+    assert robot.name == "pendulum" and robot.joint_names == ("swing",) and has_stand_ins(robot)
     assert robot.mass == pytest.approx(1.5)
     assert uploaded("mine.xml", URDF.encode(), ROBOT).name == "mine"  # a URDF may be called .xml, too
 
@@ -238,16 +239,104 @@ URDF = """<robot name="mine"><link name="base"/><link name="limb"><inertial><ori
 <limit lower="-1.5" upper="1.5" velocity="2" effort="60"/></joint></robot>"""
 
 
-def test_uploaded_robot_without_drives_gets_typical_ones_and_then_its_own():
+def test_uploaded_robot_without_drives_gets_stand_ins_and_then_its_own():
     robot = uploaded("mine.urdf", URDF.encode(), ROBOT)
-    assert is_typical(robot) and first_wish(robot).job(20).run().ok
-    motor = robot.drivetrain.drives[0].motor
-    assert motor.peak_current * motor.torque_constant * 100 >= 60.0
+    assert has_stand_ins(robot) and first_wish(robot).job(20).run().ok
     mine = b"drives:\n  turn: {motor: {like: torque-48v-joint-l}, gear: {ratio: 50}, amplifier: {voltage: 48 V}}\n"
     own = uploaded("drives.yaml", mine, robot)
-    assert own.name == "mine" and not is_typical(own) and own.drivetrain.drives[0].gear.ratio == 50.0
+    assert own.name == "mine" and not has_stand_ins(own) and own.drivetrain.drives[0].gear.ratio == 50.0
 
 
 def test_built_in_robots_keep_their_drives():
     for name in arm.library():
-        assert with_typical_drives(arm.library(name)) is arm.library(name) and not is_typical(arm.library(name))
+        assert with_stand_ins(arm.library(name)) is arm.library(name) and not has_stand_ins(arm.library(name))
+
+
+# changes, via points, a pinned plan ------------------------------------------------------------------------------------
+
+
+def test_undo_goes_back_through_changes_and_redo_forward_again():
+    session = Session(first_wish(arm.library("planar2")))
+    first = session.wish
+    session.change(duration=2.0)
+    session.change(payload=1.0)
+    assert session.undo() and (session.wish.duration, session.wish.payload) == (2.0, 0.0)
+    assert session.undo() and session.wish is first and not session.undo()
+    assert session.redo() and session.redo() and session.wish.payload == 1.0 and not session.redo()
+    session.undo()
+    session.change(duration=3.0)  # what was undone is forgotten then
+    assert not session.redo()
+
+
+def test_one_drag_is_undone_at_once_and_the_next_one_by_itself(monkeypatch):
+    session = Session(first_wish(arm.library("planar2")))
+    now = [100.0]
+    monkeypatch.setattr("armature.web.session.time.monotonic", lambda: now[0])
+    for k in range(10):
+        now[0] += 0.1
+        session.change(duration=1.0 + 0.1 * k)
+    now[0] += 5.0
+    session.change(duration=3.0)
+    session.undo()
+    assert session.wish.duration == 1.9
+    session.undo()
+    assert session.wish.duration == first_wish(arm.library("planar2")).duration
+
+
+def test_undo_brings_back_the_robot_that_was_replaced():
+    session = Session(first_wish(arm.library("planar2")))
+    session.take(arm.library("scara"))
+    assert session.robot.name == "scara" and session.undo() and session.robot.name == "planar2"
+    assert session.plan is None and session.planning
+
+
+def test_via_points_are_added_in_order_of_time_passed_moved_and_deleted(plan):
+    session = Session(first_wish(arm.library("planar2")), plan=plan)
+    T = plan.duration
+    assert session.add_via(0.7 * T) == "" and session.add_via(0.3 * T) == ""
+    early, late = session.wish.via
+    np.testing.assert_allclose(early, plan.trajectory(0.3 * T).q)
+    np.testing.assert_allclose(late, plan.trajectory(0.7 * T).q)
+    assert "already" in session.add_via(0.3 * T)
+    moved = early + [0.1, -0.1]
+    session.change_to(session.wish.moved("via 1", moved), "via 1")
+    found = session.wish.job(40).run()
+    assert found.ok
+    assert np.abs(found.trajectory(np.linspace(0.0, found.duration, 2000)).q - moved).max(axis=-1).min() < 0.01
+    session.change_to(session.wish.without_via("via 1"), "")
+    assert len(session.wish.via) == 1 and np.array_equal(session.wish.via[0], late)
+    session.undo()
+    np.testing.assert_array_equal(session.wish.via[0], moved)
+
+
+def test_hand_at_a_via_point_is_dragged():
+    session = Session(first_wish(arm.library("burgevin")))
+    session.change_to(session.wish.with_via(0, (session.wish.start + session.wish.goal) / 2), "")
+    where = session.where("via 1")
+    assert session.reach("via 1", np.eye(3), where.p + [0.02, 0.01, 0.0]) == ""
+    np.testing.assert_allclose(session.where("via 1").p, where.p + [0.02, 0.01, 0.0], atol=1e-8)
+
+
+def test_pinned_plan_is_compared_number_by_number(plan):
+    session = Session(first_wish(arm.library("planar2")), plan=plan)
+    session.pin()
+    session.plan = replace(first_wish(arm.library("planar2")), duration=2 * plan.duration).job(30).run()
+    text = words.card(session, "")
+    assert "pinned" in text and f"<b>{plan.energy:.4g}</b> J" in text and f"<b>{session.plan.energy:.4g}</b> J" in text
+    assert f"<b>{plan.duration:.4g}</b> s" in text and "+100.0 %" in text
+
+
+def test_nothing_can_be_pinned_before_the_first_plan():
+    with pytest.raises(ArmatureError, match="no motion to pin"):
+        Session(first_wish(arm.library("planar2"))).pin()
+
+
+@pytest.mark.parametrize("name", ["planar2", "six_axis", "scara", "seven_axis"])
+def test_first_move_of_an_unknown_arm_moves_every_joint_and_stays_as_high_as_it_can(name):
+    robot = replace(arm.library(name), name="unknown")
+    wish = first_wish(robot)
+    low, high = ranges(robot)
+    assert np.all(wish.start >= low) and np.all(wish.goal <= high) and np.all(np.abs(wish.goal - wish.start) > 1e-3)
+    if name == "six_axis":  # before, this one began below the floor
+        links = [arm.pose(robot, q, link.name).p[2] for q in (wish.start, wish.goal) for link in robot.links]
+        assert min(links) >= 0.0

@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from armature.cli.inputs import DRIVES, HOLD, LIMITS, PAYLOAD, complete_robot, find_robot
+from armature.cli.inputs import ARG, DRIVES, HOLD, LIMITS, PAYLOAD, complete_robot, find_robot
 from armature.cli.output import answer, say, table
 
 BATCH = 1024
@@ -21,6 +21,7 @@ def bench(
     payload: str = PAYLOAD,
     limits: Path | None = LIMITS,
     hold: str | None = HOLD,
+    arg: list[str] | None = ARG,
     knots: int = typer.Option(60, help="steps in time of the plan", min=4, max=20000),
     seconds: float = typer.Option(0.2, help="about how long each function is measured", min=0.001, max=60.0),
 ) -> None:
@@ -29,7 +30,7 @@ def bench(
 
     import armature as arm
 
-    machine = find_robot(robot, drives, payload, limits, hold)
+    machine = find_robot(robot, drives, payload, limits, hold, arg)
     arm.set_threads(1)
     rng = np.random.default_rng(0)
     q = np.tile(_neutral(machine), (BATCH, 1))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from armature.cli.inputs import DRIVES, HOLD, LIMITS, PAYLOAD, ROBOT, find_robot, task_of
+from armature.cli.inputs import ARG, DRIVES, HOLD, LIMITS, PAYLOAD, ROBOT, find_robot, task_of
 from armature.cli.output import answer, say, settings, table, tidy
 
 if TYPE_CHECKING:
@@ -18,11 +18,12 @@ def check(
     payload: str = PAYLOAD,
     limits: Path | None = LIMITS,
     hold: str | None = HOLD,
+    arg: list[str] | None = ARG,
 ) -> None:
     """What is in a robot's (or a task's) file: joints, limits, drives; what is doubtful, with its line; torques that gravity asks for."""
     from armature.optimize.follow_path import FollowPath
 
-    machine = find_robot(robot, drives, payload, limits, hold)
+    machine = find_robot(robot, drives, payload, limits, hold, arg)
     if (job := task_of(robot)) is not None:
         what = "a path" if isinstance(job.task, FollowPath) else "a move"
         say(f"{robot}: {what} of least {job.objective} in {job.knots} steps; what follows is its robot with drives, limits and payload", "")
@@ -58,16 +59,26 @@ def physics(robot: Robot) -> list[dict[str, Any]]:
 
 
 def advice(robot: Robot) -> list[str]:
-    """What is missing before a motion can be planned."""
+    """What is missing or wrong before a motion can be planned that means something."""
+    from armature.dynamics.stand_in import has_stand_ins
+    from armature.dynamics.workspace import weak_joints
+    from armature.optimize.accelerations import inferred_accelerations
+    from armature.robot.check import mass_doubt
+
     driven = {name for c in robot.drives for name in c.joints}
     bare = [name for name in robot.joint_names if name not in driven]
-    words = []
+    words = [*filter(None, [mass_doubt(robot)]), *(str(joint) for joint in weak_joints(robot))]
+    words += ["stand-in motors: energies are theirs; put your own into the drives file"] if has_stand_ins(robot) else []
     if robot.n and not driven:
         words.append("no drives: give them by --drives drives.yaml (armature init --robot writes one) to plan motions")
     elif bare:
         words.append(f"no drive on {', '.join(bare)}: planning asks for one; add it, or --hold the joint")
+    inferred = inferred_accelerations(robot)
+    if inferred:
+        said = ", ".join(f"{name} {a:.3g}" for name, a in inferred.items())
+        words.append(f"no limits of acceleration: least-energy plans take what the drives keep up for long [rad/s² or m/s²]: {said}")
     free = [j.name for j in robot.joints if j.name in robot.joint_names and j.limits.acceleration == float("inf")]
-    if free:
+    if free := [name for name in free if name not in inferred]:
         words.append(
             f"no limit of acceleration on {', '.join(free)}: motions may jerk; add limits in the task file, or MoveIt's by --limits"
         )

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import typer
 
-from armature.cli.inputs import DRIVES, HOLD, LIMITS, PAYLOAD, SUPPLY, coordinates
+from armature.cli.inputs import ARG, DRIVES, FLOOR, HOLD, LIMITS, PAYLOAD, SUPPLY, coordinates
 from armature.cli.move import FROM, GOAL, TASK, VIA, find_job
 from armature.cli.output import FAILED, INTERRUPTED, OK, Progress, answer, say, table
-from armature.errors import ArgumentError, FileError
+from armature.errors import ArgumentError
 
 
 def curve(
@@ -23,8 +23,10 @@ def curve(
     payload: str = PAYLOAD,
     limits: Path | None = LIMITS,
     hold: str | None = HOLD,
+    arg: list[str] | None = ARG,
+    floor: str | None = FLOOR,
     supply: str | None = SUPPLY,
-    knots: int = typer.Option(50, help="steps in time", min=4, max=20000),
+    knots: int = typer.Option(100, help="steps in time", min=4, max=20000),
     save: Path | None = typer.Option(None, help="write the table (.csv) or the picture (.png, .svg, .pdf)", show_default=False),
     picture: Path | None = typer.Option(None, help="write the picture too: .png, .svg or .pdf", show_default=False),
 ) -> int:
@@ -32,8 +34,9 @@ def curve(
     from armature.optimize.curve import energy_time_curve
     from armature.optimize.task import Move
 
-    given = {"drives": drives, "payload": payload, "limits": limits, "hold": hold}
-    job = find_job(task, start, goal, via, duration, given, objective="time", supply=supply, knots=knots)  # a move needs no duration here
+    given = {"drives": drives, "payload": payload, "limits": limits, "hold": hold, "arg": arg}
+    # objective: a move needs no duration here
+    job = find_job(task, start, goal, via, duration, given, objective="time", supply=supply, knots=knots, floor=floor)
     if not isinstance(job.task, Move):
         raise ArgumentError("energy against time is for moves; this task follows a path, whose best duration `armature plan` finds")
     if job.task.duration is None and any(point.at is not None for point in job.task.via):
@@ -72,15 +75,13 @@ def _durations(text: str) -> list[float]:
 
 def _write(found, rows: list, save: Path | None, picture: Path | None) -> list[str]:
     from armature.plot.curve import curve as draw
+    from armature.write import write_whole
 
     written = []
     for path in (p for p in (save, picture) if p is not None):
         if path.suffix.lower() == ".csv":
             lines = ["duration [s],energy [J],losses [J]", *(",".join(repr(x) for x in row) for row in rows)]
-            try:
-                path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-            except OSError as error:
-                raise FileError(f"it cannot be written ({error.strerror}); choose another place", path) from None
+            write_whole(path, "\n".join(lines) + "\n", table=True)
         else:
             draw(found, save=path)
         say(f"written: {path}")

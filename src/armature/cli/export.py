@@ -1,4 +1,4 @@
-"""`armature export`: a motion or a saved plan in another format."""
+"""`armature export`: a motion, a saved plan, or several one after the other, in another format."""
 
 from __future__ import annotations
 
@@ -6,32 +6,63 @@ from pathlib import Path
 
 import typer
 
-from armature.cli.inputs import find_motion
+from armature.cli.inputs import coordinates, find_motion
 from armature.cli.output import answer, say
+from armature.errors import ArgumentError
+
+REJECT_EFFORT = ("foxy", "galactic", "humble")  # their joint_trajectory_controller refuses points with efforts
+DISTROS = (*REJECT_EFFORT, "iron", "jazzy", "kilted", "rolling")
+EVEN = {".script": "8ms", ".src": "100ms", ".mod": "100ms"}  # steps of move lists, where none is given
 
 
 def export(
-    source: Path = typer.Argument(help="a motion (.csv, .npz, .json, .yaml, .parquet, .h5, .mcap), or a saved plan (folder, .npz, .json)"),
-    target: Path = typer.Argument(help="the file to write; its ending decides: .csv, .npz, .json, .yaml (ROS 2), .parquet, .h5, .mcap"),
-    step: str | None = typer.Option(None, "--step", help="other times: every so many seconds, e.g. 8ms", show_default=False),
+    files: list[Path] = typer.Argument(
+        metavar="SOURCE... TARGET",
+        help="motions (.csv, .npz, .json, .yaml, .parquet, .h5, .mcap) or saved plans, one after the other; then the file to write: "
+        ".csv, .npz, .json, .yaml (ROS 2), .parquet, .h5, .mcap, .script (URScript), .src (KRL), .mod (RAPID)",
+    ),
+    step: str | None = typer.Option(None, "--step", help="even times, with unit, e.g. 8ms; slower by less than a step", show_default=False),
+    effort: bool = typer.Option(False, "--effort/--no-effort", help="ROS 2 messages with torques; Humble's controller refuses them"),
+    distro: str | None = typer.Option(None, "--distro", help="of ROS 2, e.g. humble, to refuse what it refuses", show_default=False),
 ) -> None:
-    """Write a motion in another format: for ROS 2 (.yaml), tables (.csv, .parquet), programs (.npz, .json, .h5), players (.mcap)."""
-    motion = find_motion(source)
-    if step is not None:
-        motion = _sampled(motion, step)
-    motion.save(target)
+    """Write a motion, or a cycle of several, in another format: ROS 2 (.yaml), tables, programs, players, move lists of controllers."""
+    from armature.motion.cycle import at_even_times, joined
+
+    if len(files) < 2:
+        raise ArgumentError("give at least one motion or saved plan, and the file to write")
+    *sources, target = files
+    _check_distro(distro, effort)
+    suffix = target.suffix.lower()
+    motion = joined([find_motion(source) for source in sources])
+    every = step if step is not None else EVEN.get(suffix)
+    motion = motion if every is None else at_even_times(motion, _seconds(every))
+    _write(motion, target, suffix, effort)
     say(f"written: {target} ({motion.n} joints, {len(motion)} points, {motion.duration:.6g} s)")
     answer({"written": target, "joints": motion.joint_names, "points": len(motion), "duration": motion.duration})
 
 
-def _sampled(motion, step: str):
-    """The motion at even times, its end included."""
-    import numpy as np
+def _write(motion, target: Path, suffix: str, effort: bool) -> None:
+    from armature.motion.ros import to_yaml
+    from armature.motion.vendor import WRITERS
+    from armature.write import write_whole
 
-    from armature.cli.inputs import coordinates
-    from armature.errors import ArgumentError
+    if suffix in WRITERS:
+        write_whole(target, WRITERS[suffix](motion))
+    elif suffix in (".yaml", ".yml") and effort:
+        write_whole(target, to_yaml(motion, effort=True))
+    else:
+        motion.save(target)
 
-    h = coordinates(step, "--step", ("s",))[0]
-    if not h > 0 or motion.duration / h > 1e6:
-        raise ArgumentError(f"--step is {step}; give a time above 0 that leaves at most a million points, e.g. 8ms")
-    return motion.resample(motion.t[0] + np.append(np.arange(0.0, motion.duration - 1e-9, h), motion.duration))
+
+def _check_distro(distro: str | None, effort: bool) -> None:
+    if distro is not None and distro.lower() not in DISTROS:
+        raise ArgumentError(f"--distro {distro} is not known; give one of {', '.join(DISTROS)}")
+    if distro is not None and effort and distro.lower() in REJECT_EFFORT:
+        raise ArgumentError(f"the joint_trajectory_controller of {distro} refuses points with efforts; leave out --effort")
+
+
+def _seconds(text: str) -> float:
+    """A step with its unit; a bare number is asked back."""
+    if text.strip().replace(".", "", 1).isdigit():
+        raise ArgumentError(f"--step {text}: seconds or milliseconds? Write {text}s or {text}ms")
+    return coordinates(text, "--step", ("s",))[0]

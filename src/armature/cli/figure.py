@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from armature.cli.inputs import DRIVES, HOLD, LIMITS, PAYLOAD, ROBOT, SUPPLY, find_motion, find_robot
+from armature.cli.inputs import ARG, DRIVES, HOLD, LIMITS, PAYLOAD, ROBOT, SUPPLY, find_motion, find_robot
 from armature.cli.output import answer, say
 from armature.errors import ArgumentError
 
@@ -23,6 +23,7 @@ def figure(
     payload: str = PAYLOAD,
     limits: Path | None = LIMITS,
     hold: str | None = HOLD,
+    arg: list[str] | None = ARG,
 ) -> None:
     """Draw a motion, its currents against velocity (graf), its power, its torques, where its energy went, or how the windings warm up."""
     import armature as arm
@@ -30,7 +31,7 @@ def figure(
 
     if name not in NAMES:
         raise ArgumentError(f"there is no figure {name!r}; choose one of {', '.join(NAMES)}")
-    machine = find_robot(robot, drives, payload, limits, hold)
+    machine = find_robot(robot, drives, payload, limits, hold, arg)
     track = find_motion(trajectory, machine)
     draw = {
         "motion": lambda: plot.motion(machine, track, save=save),

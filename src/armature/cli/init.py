@@ -8,6 +8,7 @@ from pathlib import Path
 
 import typer
 
+from armature.cli.inputs import ARG, arguments_of
 from armature.cli.output import answer, say
 from armature.errors import ArgumentError, FileError
 
@@ -22,10 +23,11 @@ def template(name: str) -> str:
 def init(
     folder: Path = typer.Argument(Path("."), help="where to write them; made if it is not there"),
     robot: str | None = typer.Option(None, "--robot", help="your own robot's file: task.yaml and drives.yaml are written for it"),
+    arg: list[str] | None = ARG,
     force: bool = typer.Option(False, "--force", help="write over files that are there already"),
 ) -> None:
     """Write commented examples of all files: a robot, drives, a move, a path, a study, a line. Then: armature plan task.yaml."""
-    texts = {name: template(name) for name in TEMPLATES} if robot is None else _for_robot(robot, folder)
+    texts = {name: template(name) for name in TEMPLATES} if robot is None else _for_robot(robot, folder, arguments_of(arg))
     taken = [name for name in texts if (folder / name).exists()]
     if taken and not force:
         raise FileError(f"there are {', '.join(taken)} already; choose another folder, or --force to write over them", folder)
@@ -39,18 +41,18 @@ def init(
     answer({"folder": folder, "written": list(texts)})
 
 
-def _for_robot(name: str, folder: Path) -> dict[str, str]:
+def _for_robot(name: str, folder: Path, arguments: dict[str, str]) -> dict[str, str]:
     """drives.yaml and task.yaml with the robot's own joints."""
     from armature.cli.starter import drives_text, movable, task_text
     from armature.optimize.job_file import find_robot
     from armature.robot.library import library
 
-    robot = find_robot(name)
+    robot = find_robot(name, arguments=arguments)
     if not movable(robot):
         raise ArgumentError(f"robot {robot.name!r} has no joint that a motor could move; there is nothing to plan")
     named = name if name in library() and not Path(name).exists() else _seen_from(folder, Path(name))
     own = {} if robot.drives else {"drives.yaml": drives_text(robot)}
-    return {**own, "task.yaml": task_text(robot, named)}
+    return {**own, "task.yaml": task_text(robot, named, arguments)}
 
 
 def _seen_from(folder: Path, file: Path) -> str:

@@ -38,20 +38,34 @@ DRIVES = typer.Option(None, "--drives", help="YAML file with the drives, if the 
 PAYLOAD = typer.Option("0 kg", "--payload", help="mass at the tip, e.g. 3kg")
 LIMITS = typer.Option(None, "--limits", help="MoveIt's joint_limits.yaml", show_default=False)
 HOLD = typer.Option(None, "--hold", help="joints that stay still, by name or pattern, comma separated: 'gripper_*'", show_default=False)
+ARG = typer.Option(None, "--arg", help="argument of a xacro file, name:=value (once for each): ur_type:=ur5e", show_default=False)
+FLOOR = typer.Option(None, "--floor", help="height of the floor, e.g. -0.1 or '20 mm'; none; auto (default)", show_default=False)
 SUPPLY = typer.Option(None, "--supply", help="regenerative or non-regenerative", show_default=False)
 
 
-def find_robot(name: str, drives: Path | None = None, payload: str = "0 kg", limits: Path | None = None, hold: str | None = None) -> Robot:
+def find_robot(
+    name: str, drives: Path | None = None, payload: str = "0 kg", limits: Path | None = None, hold: str | None = None,
+    arg: list[str] | None = None,
+) -> Robot:  # fmt: skip
     """A robot by its file, its name in the library, or a task file that tells of it, with what the options add."""
     from armature.optimize.job_file import find_robot as find
 
     job = task_of(name)
-    robot = find(name) if job is None else job.robot
+    if job is not None and arg:
+        raise ArgumentError("with a task file, a xacro file's arguments stand in the file, as arguments: {name: value}")
+    robot = find(name, arguments=arguments_of(arg)) if job is None else job.robot
     robot = robot.with_limits(limits) if limits is not None else robot
     robot = robot.with_drives(drives) if drives is not None else robot
     robot = robot.with_held([part.strip() for part in hold.split(",")]) if hold else robot
     mass = _number(payload, "--payload", ("kg",))
     return robot.with_payload(mass) if mass else robot
+
+
+def arguments_of(given: list[str] | None) -> dict[str, str]:
+    """{name: value} of --arg options."""
+    from armature.robot.load.xacro.arguments import from_words
+
+    return from_words(given or [])
 
 
 def task_of(name: str) -> Job | None:
@@ -64,6 +78,39 @@ def task_of(name: str) -> Job | None:
         return None
     data = values(read_text(name), name)
     return load_job(name) if isinstance(data, dict) and {"move", "path"} & set(data) else None
+
+
+def find_mesh_folders(name: str, robot: Robot, wanted: bool | None) -> tuple[Path, ...]:
+    """Folders in which the meshes of a robot may lie, by its own or a task's file. wanted: None where nothing was said, which needs no
+    package that is not there."""
+    from importlib.util import find_spec
+
+    from armature.robot.load.packages import mesh_folders
+
+    file = _robot_file(Path(name))
+    if wanted is False or file is None or (wanted is None and find_spec("trimesh") is None):
+        return ()
+    return mesh_folders(robot, file.parent)
+
+
+def _robot_file(path: Path) -> Path | None:
+    """The robot's file: itself, or the one that a task file names; None for a built-in robot."""
+    from armature.document import values
+    from armature.text import read_text
+
+    if not path.is_file():
+        return None
+    data = values(read_text(path), path) if path.suffix.lower() in (".yaml", ".yml") else {}
+    named = data.get("robot") if isinstance(data, dict) else None
+    file = path.parent / named if isinstance(named, str) else path
+    return file if file.is_file() else None
+
+
+def floor_of(text: str) -> Any:
+    """A floor from a height, "none" or "auto"."""
+    from armature.optimize.floor import as_floor
+
+    return as_floor(text) if text.isalpha() else _number(text, "--floor", ("m",))
 
 
 def coordinates(text: str, what: str, unit: tuple[str, ...] = ("rad", "m")) -> list[float]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from armature.cli.inputs import DRIVES, HOLD, LIMITS, PAYLOAD, ROBOT, find_robot, state
+from armature.cli.inputs import ARG, DRIVES, HOLD, LIMITS, PAYLOAD, ROBOT, find_robot, state
 from armature.cli.output import answer, plain, say, table, tidy
 from armature.errors import FileError
 
@@ -25,6 +25,7 @@ def linearize(
     payload: str = PAYLOAD,
     limits: Path | None = LIMITS,
     hold: str | None = HOLD,
+    arg: list[str] | None = ARG,
     save: Path | None = typer.Option(
         None, help="write A, B and the eigenvalues: .json, or .csv (A and B side by side)", show_default=False
     ),
@@ -34,7 +35,7 @@ def linearize(
 
     import armature as arm
 
-    machine = find_robot(robot, drives, payload, limits, hold)
+    machine = find_robot(robot, drives, payload, limits, hold, arg)
     q, v = state(machine, at, "--at"), state(machine, velocity or "", "--velocity", ("rad/s", "m/s"), start=np.zeros(machine.n))
     holding = arm.inverse_dynamics(machine, q, v, np.zeros(machine.n))
     tau = holding if torque is None else state(machine, torque, "--torque", ("N*m", "N"), start=holding)
@@ -58,15 +59,13 @@ def _matrix(rows: list[str], columns: list[str], values: Any) -> str:
 
 def _write(path: Path, data: dict[str, Any], names: list[str], inputs: list[str]) -> None:
     """JSON, or a CSV table whose rows are states and whose columns are A and B."""
+    from armature.write import csv_text, write_whole
+
     if path.suffix.lower() == ".csv":
-        head = ",".join(["state", *(f"A {n}" for n in names), *(f"B {n}" for n in inputs)])
-        rows = [",".join([n, *(repr(x) for x in (*a, *b))]) for n, a, b in zip(names, data["A"].tolist(), data["B"].tolist())]
-        text = "\n".join([head, *rows]) + "\n"
+        head = ["state", *(f"A {n}" for n in names), *(f"B {n}" for n in inputs)]
+        text = csv_text([head, *([n, *a, *b] for n, a, b in zip(names, data["A"].tolist(), data["B"].tolist()))])
     elif path.suffix.lower() == ".json":
-        text = json.dumps(plain(data), ensure_ascii=False) + "\n"
+        text = json.dumps({"format": "armature linearization", **plain(data)}, ensure_ascii=False) + "\n"
     else:
         raise FileError("the ending must be .json or .csv", path)
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise FileError(f"it cannot be written ({error.strerror}); choose another place", path) from None
+    write_whole(path, text, table=True)

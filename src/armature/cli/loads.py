@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from armature.cli.inputs import DRIVES, HOLD, LIMITS, PAYLOAD, ROBOT, find_motion, find_robot, state
+from armature.cli.inputs import ARG, DRIVES, HOLD, LIMITS, PAYLOAD, ROBOT, find_motion, find_robot, state
 from armature.cli.output import answer, note, say, table, tidy
 from armature.errors import ArgumentError, FileError
 
@@ -23,13 +23,14 @@ def loads(
     payload: str = PAYLOAD,
     limits: Path | None = LIMITS,
     hold: str | None = HOLD,
+    arg: list[str] | None = ARG,
     save: Path | None = typer.Option(None, help="write the table: .csv", show_default=False),
 ) -> None:
     """Axial force, shear, torsion and bending moment in the links' sections, gravity and inertia included: the worst along each link."""
     import armature as arm
     from armature.robot import guard
 
-    machine = find_robot(robot, drives, payload, limits, hold)
+    machine = find_robot(robot, drives, payload, limits, hold, arg)
     moving = [j.child for j in machine.joints if machine.link(j.child).mass > 0 or j.kind != "fixed"]
     names = moving if link is None else [guard.known("link", link, machine.link_names)]
     track = find_motion(motion, machine) if motion is not None else _still(machine, state(machine, at, "--at"))
@@ -70,8 +71,7 @@ def _still(robot: Any, q: Any) -> Any:
 def _write(path: Path, head: tuple[str, ...], rows: list[tuple]) -> None:
     if path.suffix.lower() != ".csv":
         raise FileError("the ending must be .csv", path)
-    try:
-        path.write_text("\n".join(",".join(str(x) for x in row) for row in [head, *rows]) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise FileError(f"it cannot be written ({error.strerror}); choose another place", path) from None
+    from armature.write import csv_text, write_whole
+
+    write_whole(path, csv_text([head, *rows]), table=True)
     say(f"written: {path}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from armature.cli.inputs import complete_robot, coordinates, find_robot, state
+from armature.cli.inputs import complete_robot, coordinates, find_robot, floor_of, state
 from armature.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -24,28 +24,48 @@ VIA = typer.Option(
     help="passed on the way, whenever it is best, or at a time: 'elbow=90deg @ 0.6s'; '@ stop' or '@ 0.6s stop' halts; once for each",
 )  # fmt: skip
 DURATION = typer.Option(None, "--duration", "-T", help="seconds, e.g. 1.2 or 800ms", show_default=False)
+SMOOTHNESS = typer.Option(
+    None, "--smoothness", min=0.0, max=1.0, show_default=False,
+    help="0: least energy alone; 0.1 (default): the smoothest motion that keeps 95 % of the saving; 1: that keeps half of it",
+)  # fmt: skip
 STOP = "stop"
 
 
 def find_job(
-    task: str, start: str | None, goal: str | None, via: list[str] | None, duration: str | None, given: dict[str, Any], **change: Any
-) -> Job:
+    task: str, start: str | None, goal: str | None, via: list[str] | None, duration: str | None, given: dict[str, Any],
+    smoothness: float | None = None, **change: Any,
+) -> Job:  # fmt: skip
     """The job of a task file with what the options change, or that of a robot and its configurations.
 
-    given: options that belong to the robot.  change: objective, supply, knots; None where the option is not given."""
+    given: options that belong to the robot.  change: objective, supply, knots, floor; None where the option is not given.
+    smoothness: of a move, as in `Move`; None: the file's, or the usual one."""
+    floor = change.pop("floor", None)
+    if floor is not None:
+        job = find_job(task, start, goal, via, duration, given, smoothness, **change)
+        return replace(job, task=replace(job.task, floor=floor_of(floor)))
     if start is None and goal is None:
-        return _of_file(task, via, duration, given, {key: value for key, value in change.items() if value is not None})
-    if start is None or goal is None:
+        job = _of_file(task, via, duration, given, {key: value for key, value in change.items() if value is not None})
+    elif start is None or goal is None:
         raise ArgumentError("give both --from and --to, or a task file alone (armature init writes an example)")
-    return _of_options(task, start, goal, via or [], duration, given, **change)
+    else:
+        job = _of_options(task, start, goal, via or [], duration, given, **change)
+    return job if smoothness is None else replace(job, task=_smooth(job.task, smoothness))
+
+
+def _smooth(task: Any, smoothness: float) -> Any:
+    from armature.optimize.task import Move
+
+    if not isinstance(task, Move):
+        raise ArgumentError("--smoothness: the task follows a path, whose shape is given; smoothness is for moves")
+    return replace(task, smoothness=smoothness)
 
 
 def _of_file(task: str, via: list[str] | None, duration: str | None, given: dict[str, Any], change: dict[str, Any]) -> Job:
     from armature.optimize.job_file import load_job
     from armature.robot.library import library
 
-    if via or any(value not in (None, "0 kg") for value in given.values()):
-        raise ArgumentError("with a task file, via points, drives, payload, limits and hold stand in the file; or give --from and --to")
+    if via or any(value not in (None, [], "0 kg") for value in given.values()):
+        raise ArgumentError("with a task file, via points, drives, payload, limits, hold and arguments stand in it; or give --from, --to")
     if Path(task).suffix.lower() in (".urdf", ".xacro", ".xml") or task in library():
         raise ArgumentError(f"{task!r} is a robot: say which motion, by --from and --to, or in a task file (armature init --robot {task})")
     job = replace(load_job(task), **change)

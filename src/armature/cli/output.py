@@ -145,8 +145,9 @@ class Progress:
             self._status.stop()
 
     def _interrupt(self, *_: Any) -> None:
-        if self.stopped:
-            raise KeyboardInterrupt
+        from armature.optimize.interrupt import request_stop
+
+        request_stop()
         self.stopped = True
         note("stopping with the best motion so far; Ctrl-C again leaves at once")
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from armature.cli.inputs import DRIVES, HOLD, LIMITS, MOTION_FILES, PAYLOAD, SUPPLY, find_robot
-from armature.cli.move import DURATION, GOAL, TASK, VIA, find_job
+from armature.cli.inputs import ARG, DRIVES, FLOOR, HOLD, LIMITS, MOTION_FILES, PAYLOAD, SUPPLY, find_mesh_folders, find_robot
+from armature.cli.move import DURATION, GOAL, SMOOTHNESS, TASK, VIA, find_job
 from armature.cli.output import FAILED, INTERRUPTED, OK, Progress, answer, say
 from armature.errors import ArgumentError, FileError
 
@@ -33,8 +34,11 @@ def plan(
     payload: str = PAYLOAD,
     limits: Path | None = LIMITS,
     hold: str | None = HOLD,
+    arg: list[str] | None = ARG,
+    floor: str | None = FLOOR,
     supply: str | None = SUPPLY,
     knots: int | None = typer.Option(None, help="steps in time, 100 by default", show_default=False, min=4, max=20000),
+    smoothness: float | None = SMOOTHNESS,
     deadline: float | None = typer.Option(None, help="seconds after which the best so far is taken", show_default=False, min=0.01),
     thorough: bool | None = typer.Option(
         None, "--thorough/--quick", help="search on where dry friction may hold joints, ten times as long; by default where it may save 2 %"
@@ -43,25 +47,43 @@ def plan(
         None, help="write the plan: a folder, or the motion alone: .csv, .npz, .json, .yaml (ROS 2), …", show_default=False
     ),
     report: Path | None = typer.Option(None, help="write a page (.html) with figures and the moving robot", show_default=False),
+    meshes: bool | None = typer.Option(
+        None, "--meshes/--no-meshes", help="draw the robot's meshes on the page; by default where their files are found", show_default=False
+    ),
+    cycles: float | None = typer.Option(None, help="cycles a day: kWh in a year are told, here and on the page", show_default=False, min=0),
+    price: float | None = typer.Option(None, help="of a kWh, in any currency: money in a year, with --cycles", show_default=False, min=0),
 ) -> int:
     """Plan the motion of least energy (or time) and prove that the drives can do it. Exit code 1 when there is no such motion."""
-    given = {"drives": drives, "payload": payload, "limits": limits, "hold": hold}
+    year = {} if cycles is None else {"cycles_per_day": cycles, "price": price}
+    _check_targets(save, report, None)
+    given = {"drives": drives, "payload": payload, "limits": limits, "hold": hold, "arg": arg}
     if start is not None and goal is None and Path(start).suffix.lower() in MOTION_FILES:
         if via:
             raise ArgumentError("--via: a recorded motion has its own way; give --from and --to configurations to plan one by via points")
-        return _recorded(find_robot(task, **given), Path(start), supply, knots, save, report)
-    job = find_job(task, start, goal, via, duration, given, objective=objective, supply=supply, knots=knots)
+        robot = find_robot(task, **given)
+        page = {"meshes": find_mesh_folders(task, robot, meshes), **year}
+        return _recorded(robot, Path(start), supply, knots, save, report, page, smoothness)
+    change = {"objective": objective, "supply": supply, "knots": knots, "floor": floor}
+    job = find_job(task, start, goal, via, duration, given, smoothness, **change)
     job = replace(job, thorough=thorough)
+    _check_targets(save, report, job.output)
     with Progress(f"planning {job.name or job.robot.name}") as progress:
         solution = job.run(callback=progress, deadline=deadline)
     say(solution)
+    page: dict[str, Any] = {"meshes": find_mesh_folders(task, job.robot, meshes), **year}
     if progress.stopped:
-        answer({"ok": False, **numbers(solution), "certificate": None})
+        written = _write(solution, job, save, report, page)
+        if not written:
+            say("nothing is written, for neither --save nor the task's output asks for it")
+        answer({**numbers(solution), "ok": False, "certificate": None, "written": written})
         return INTERRUPTED
     _say_certificate(solution)
-    written = _write(solution, job, save, report)
+    if year and solution.ok:
+        say(solution.yearly(**year))
+    written = _write(solution, job, save, report, page)
     proved = solution.ok and solution.certificate.ok
-    answer({**numbers(solution), "ok": proved, "certificate": certificate(solution), "written": written})
+    answer({**numbers(solution), "ok": proved, "certificate": certificate(solution), "written": written,
+            **({"year": asdict(solution.yearly(**year))} if year and solution.ok else {})})  # fmt: skip
     if proved:
         return OK
     _hint(job)
@@ -69,9 +91,10 @@ def plan(
 
 
 def _say_certificate(solution: Any) -> None:
-    """The certificate without its notes, which the plan has told already; where the task is not met there is nothing to certify."""
+    """The certificate without the notes that the plan has told already; where the task is not met there is nothing to certify."""
     none = "certificate: none, for the motion found does not do what was asked for"
-    say(replace(solution.certificate, notes=()) if solution.ok else none)
+    proof = solution.certificate if solution.ok else None
+    say(none if proof is None else replace(proof, notes=tuple(note for note in proof.notes if note not in solution.notes)))
 
 
 def _hint(job: Job) -> None:
@@ -83,8 +106,20 @@ def _hint(job: Job) -> None:
         )
 
 
-def _write(solution: Any, job: Job, save: Path | None, report: Path | None) -> list[str]:
-    """Files that the task or the options ask for; returns their names."""
+def _check_targets(save: Path | None, report: Path | None, output: Path | None) -> None:
+    """Refuse, before anything is planned, to write over files that are not the program's."""
+    from armature.optimize.saved import check_plan_target
+    from armature.write import check_target
+
+    for path in (p for p in (save, report) if p is not None and p.suffix):
+        check_target(path)
+    folder = save if save is not None and not save.suffix else output
+    if folder is not None:
+        check_plan_target(folder)
+
+
+def _write(solution: Any, job: Job, save: Path | None, report: Path | None, page: Mapping[str, Any]) -> list[str]:
+    """Files that the task or the options ask for; returns their names. page: options of the page."""
     from armature.optimize.saved import save_plan
 
     written = []
@@ -93,24 +128,27 @@ def _write(solution: Any, job: Job, save: Path | None, report: Path | None) -> l
         written.append(str(save))
     folder = save if save is not None and not save.suffix else job.output
     if folder is not None:
-        save_plan(solution, folder, command=["armature", *sys.argv[1:]], task=job.task, report=True)
+        save_plan(solution, folder, command=["armature", *sys.argv[1:]], task=job.task, report=page)
         written.append(str(folder))
     if report is not None:
-        written.append(str(_report(solution, report)))
+        written.append(str(_report(solution, report, page)))
     doubt = "" if solution.ok else " (to look at, not for the robot: the motion does not do what was asked for)"
     for name in written:
         say(f"written: {name}{doubt}")
     return written
 
 
-def _report(solution: Any, report: Path) -> Any:
+def _report(solution: Any, report: Path, page: Mapping[str, Any]) -> Any:
     try:
-        return solution.report(report)
+        return solution.report(report, **page)
     except OSError as error:
         raise FileError(f"the page cannot be written ({error.strerror}); choose another place", report) from None
 
 
-def _recorded(robot: Any, path: Path, supply: str | None, knots: int | None, save: Path | None, report: Path | None) -> int:
+def _recorded(
+    robot: Any, path: Path, supply: str | None, knots: int | None, save: Path | None, report: Path | None, page: Mapping[str, Any],
+    smoothness: float | None = None,
+) -> int:  # fmt: skip
     """What a recorded motion costs, and what the least would be."""
     from armature.motion.recorded import load_recorded
     from armature.optimize.job import Job
@@ -118,12 +156,13 @@ def _recorded(robot: Any, path: Path, supply: str | None, knots: int | None, sav
     from armature.optimize.task import Move
 
     motion = load_recorded(path, robot) if path.suffix.lower() == ".csv" else _motion(path, robot)
+    given = {} if smoothness is None else {"smoothness": smoothness}
     with Progress(f"planning {robot.name}") as progress:
-        found = recorded_cost(robot, motion, supply, knots or 100, callback=progress)
+        found = recorded_cost(robot, motion, supply, knots or 100, callback=progress, **given)
     say(found)
     _say_certificate(found.plan)
     job = Job(robot, Move(motion.q[0], motion.q[-1], motion.duration), supply=supply, knots=knots or 100)
-    written = _write(found.plan, job, save, report)
+    written = _write(found.plan, job, save, report, page)
     book = {"energy": found.ledger.energy, "losses": found.ledger.losses, "duration": motion.duration, "broken": found.broken}
     proved = found.plan.ok and found.plan.certificate.ok
     answer({**numbers(found.plan), "ok": proved, "recorded": book, "certificate": certificate(found.plan), "written": written})
@@ -140,7 +179,8 @@ def _motion(path: Path, robot: Any) -> Any:
 
 def numbers(solution: Any) -> dict[str, Any]:
     """A plan's numbers, SI."""
-    base = solution.baseline
+    base, counted = solution.baseline, bool(solution.robot.drives)
+    energies = lambda book: {"energy": book.energy, "losses": book.losses} if counted else {"energy": None, "losses": None}
     return {
         "ok": solution.ok,
         "status": solution.status.value,
@@ -150,9 +190,10 @@ def numbers(solution: Any) -> dict[str, Any]:
         "energy": solution.energy,
         "losses": solution.losses,
         "saving": solution.saving,
-        "baseline": None if base is None else {"energy": base.ledger.energy, "losses": base.ledger.losses, "feasible": base.feasible},
+        "baseline": None if base is None else {**energies(base.ledger), "feasible": base.feasible},
         "iterations": len(solution.iterations),
         "seconds": solution.seconds,
+        "peaks": [asdict(peak) for peak in solution.peaks] if solution.ok else [],
         "notes": list(solution.notes),
     }
 

@@ -10,7 +10,7 @@ from typing import Any
 import typer
 
 from armature.cli.output import answer, say, settings
-from armature.errors import ArgumentError, FileError
+from armature.errors import ArgumentError
 
 KINDS = ("robot", "drives", "task", "study", "line")
 
@@ -25,10 +25,9 @@ def schema(
     found = schema_of(kind)
     if save is None:
         return answer(found) if settings.json else say(json.dumps(found, indent=1))
-    try:
-        save.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise FileError(f"it cannot be written ({error.strerror}); choose another place", save) from None
+    from armature.write import write_whole
+
+    write_whole(save, json.dumps({"$comment": "written by armature", **found}, indent=1) + "\n")
     say(f"written: {save}")
     return answer({"written": save})
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from armature.cli.inputs import DRIVES, HOLD, LIMITS, PAYLOAD, ROBOT, coordinates, find_motion, find_robot, state
+from armature.cli.inputs import ARG, DRIVES, HOLD, LIMITS, PAYLOAD, ROBOT, coordinates, find_motion, find_robot, state
 from armature.cli.output import FAILED, OK, answer, say, settings, table
 from armature.errors import ArgumentError
 
@@ -29,12 +29,13 @@ def simulate(
     payload: str = PAYLOAD,
     limits: Path | None = LIMITS,
     hold: str | None = HOLD,
+    arg: list[str] | None = ARG,
     save: Path | None = typer.Option(None, help="write the motion: .csv, .npz, .json, …", show_default=False),
 ) -> int:
     """Simulate a robot and print its energy balance. Exit code 1 where the simulation breaks off."""
     import armature as arm
 
-    machine = find_robot(robot, drives, payload, limits, hold)
+    machine = find_robot(robot, drives, payload, limits, hold, arg)
     if motion is not None and (stay or start):
         raise ArgumentError("--motion begins where the motion does; leave out --from and --stay")
     q0, v0, T, law = _law(machine, start, velocity, duration, stay, motion, (stiffness, damping))

@@ -7,25 +7,20 @@ from math import degrees, inf, isfinite
 from typing import TYPE_CHECKING, Any
 
 from armature.errors import ArgumentError
+from armature.robot.tip import hands, is_finger
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from armature.drive import Drive
+    from armature.dynamics.workspace import Weak
     from armature.robot.model import Joint, Robot
 
-# (up to this torque or force at the joint, N·m or N; motor; gear ratio); the catalogue's motors, gears as plain ratios
-ROTARY = (
-    (15.0, "torque-48v-joint-s", 50),
-    (60.0, "torque-48v-joint-s", 100),
-    (250.0, "torque-48v-joint-m", 100),
-    (inf, "torque-48v-joint-l", 120),
-)
-LINEAR = ((300.0, "linear-48v-100n", 1), (inf, "linear-325v-500n", 1))
-
-FINGERS = re.compile("finger|thumb|gripper|knuckle|jaw|wheel")
 MANY = 9  # joints; robots with more are taken for several arms
 
 DRIVES = """\
-# Drives of {robot}. The motors and gears below are stand-ins of about the right size from Armature's catalogue:
-# replace them by your own data sheet, typed in as printed, for example
+# Drives of {robot}. The motors and gears below are stand-ins from Armature's catalogue, sized by gravity and speed:
+# energies are those of the stand-ins. Replace each line, its name too, by your own data sheet, typed in as printed, for example
 #   motor: {{terminal resistance: 0.299 ohm, torque constant: 54.6 mN*m/A, rotor inertia: 102 g*cm^2, peak current: 20 A}}
 #   gear: {{ratio: 100, efficiency: 85 %}}
 #   amplifier: {{voltage: 48 V, peak current: 20 A}}
@@ -39,7 +34,7 @@ TASK = """\
 # A move of {robot}: armature plan task.yaml
 name: {name}
 robot: {file}
-{drives}{limits}{hold}payload: 0 kg                # at the tip; or {{mass: 2 kg, at: [0, 0, 50 mm], link: {tip}}}
+{arguments}{drives}{limits}{hold}payload: 0 kg                # at the tip; or {{mass: 2 kg, at: [0, 0, 50 mm], link: {tip}}}
 objective: energy            # or time: the shortest motion
 move:
   # joints by name, a list, or a pose of the hand: {{position: [x, y, z], rpy: [r, p, y], link: {tip}}}
@@ -52,21 +47,23 @@ output: plan                 # folder for the plan and its report
 
 
 def drives_text(robot: Robot) -> str:
-    """drives.yaml with one drive for each joint, sized by its torque limit."""
-    return DRIVES.format(robot=robot.name, rows="\n".join(_drive(robot.joint(name)) for name in movable(robot)))
+    """drives.yaml with a stand-in drive for each joint, sized by gravity and speed."""
+    from armature.dynamics.stand_in import stand_ins
+
+    found = stand_ins(robot)
+    return DRIVES.format(robot=robot.name, rows="\n".join(_drive(name, found[name]) for name in movable(robot) if name in found))
 
 
-def _drive(joint: Joint) -> str:
-    sizes = LINEAR if joint.kind == "prismatic" else ROTARY
-    limit = joint.limits.torque if isfinite(joint.limits.torque) and joint.limits.torque > 0 else 100.0
-    motor, ratio = next((motor, ratio) for most, motor, ratio in sizes if limit <= most)
-    gear = "" if joint.kind == "prismatic" else f", gear: {{ratio: {ratio}, efficiency: 80 %}}"
-    volts = "325 V" if "325v" in motor else "48 V"
-    return f"  {_word(joint.name)}: {{motor: {motor}{gear}, amplifier: {{voltage: {volts}}}}}"
+def _drive(joint: str, drive: Drive) -> str:
+    from armature.dynamics.stand_in import EFFICIENCY
+
+    gear = "" if drive.gear.ratio == 1 else f", gear: {{ratio: {drive.gear.ratio:g}, efficiency: {100 * EFFICIENCY:g} %}}"
+    amplifier = f"amplifier: {{voltage: {drive.amplifier.voltage:g} V}}"
+    return f"  {_word(joint)}: {{name: {drive.name}, motor: {drive.motor.name}{gear}, {amplifier}}}"
 
 
-def task_text(robot: Robot, file: str) -> str:
-    """task.yaml with a move of all joints that are not a gripper's."""
+def task_text(robot: Robot, file: str, arguments: Mapping[str, str] | None = None) -> str:
+    """task.yaml with a move of all joints that are not a gripper's; arguments: those that its xacro file was read with."""
     idle = [name for name in robot.joint_names if name not in movable(robot)]
     names = [name for name in robot.joint_names if name in movable(robot)]
     if robot.nq != robot.nv:
@@ -77,31 +74,43 @@ def task_text(robot: Robot, file: str) -> str:
     hold = f"hold: [{', '.join(_word(n) for n in idle)}]     # these stay still and need no drive\n" if idle else ""
     drives = "" if robot.drives else "drives: drives.yaml\n"
     limits = _limits(robot, names)
-    tip = robot.tips[0] if robot.tips else robot.base
+    tip = hands(robot)[0]
     words = {"robot": robot.name, "name": f"{_word(robot.name)}", "file": _word(file), "tip": tip}
+    given = ", ".join(f"{_word(name)}: {_word(value)}" for name, value in (arguments or {}).items())
+    words["arguments"] = f"arguments: {{{given}}}\n" if given else ""
     return TASK.format(**words, drives=drives, limits=limits, hold=hold, start=show(0), goal=show(1))
 
 
 def _limits(robot: Robot, names: list[str]) -> str:
     """Limits of acceleration and jerk where the robot's file has none (URDF cannot say them), and others for those that are 0."""
-    rows = [f"  {_word(name)}: {{{', '.join(said)}}}\n" for name in names if (said := _missing(robot.joint(name)))]
+    from armature.dynamics.workspace import weak_joints
+
+    weak = {joint.joint: joint for joint in weak_joints(robot)}
+    rows = [f"  {_word(name)}: {{{', '.join(said)}}}{_why(weak.get(name))}\n"
+            for name in names if (said := _missing(robot.joint(name), name in weak))]  # fmt: skip
     head = "limits:                      # the robot's file has none of these; or MoveIt's: joint_limits.yaml\n"
     return "".join([head, *rows]) if rows else ""
 
 
-def _missing(joint: Joint) -> list[str]:
-    """Limits that a joint lacks, as YAML. A velocity or torque of 0 means "not known" in many files; the drive limits the torque then."""
+def _why(weak: Weak | None) -> str:
+    """A comment on a limit of torque that is left to the drive."""
+    return "" if weak is None else f"   # the file says {weak.limit:.3g} {weak.unit}, gravity asks for {weak.needed:.3g}"
+
+
+def _missing(joint: Joint, weak: bool) -> list[str]:
+    """Limits that a joint lacks, as YAML. A velocity or torque of 0 means "not known" in many files; the drive limits the torque then,
+    and where the file's limit is too weak to hold the robot."""
     unit, limits = "m" if joint.kind == "prismatic" else "rad", joint.limits
     said = [] if limits.velocity else [f"velocity: {1 if unit == 'm' else 2} {unit}/s"]
     said += [] if isfinite(limits.acceleration) else [f"acceleration: 10 {unit}/s^2", f"jerk: 150 {unit}/s^3"]
-    return said if limits.torque else [*said, "torque: .inf"]
+    return said if limits.torque and not weak else [*said, "torque: .inf"]
 
 
 def movable(robot: Robot) -> list[str]:
     """Joints that a first plan moves: without fingers and wheels; of a robot with many branches, those of the longest branch."""
     joints = {j.name: j for j in robot.joints}
     own = [name for name in robot.joint_names if name in joints and not joints[name].passive]
-    able = [name for name in own if not _finger(robot, joints[name])] or own
+    able = [name for name in own if not is_finger(robot, joints[name])] or own
     if len(able) <= MANY:
         return able
     above = {j.child: j for j in robot.joints}
@@ -117,13 +126,6 @@ def _branch(above: dict[str, Joint], tip: str) -> list[str]:
         names.append(above[tip].name)
         tip = above[tip].parent
     return names
-
-
-def _finger(robot: Robot, joint: Joint) -> bool:
-    """A joint of a gripper: by its name, or what slides less than 0.1 m at the end of a branch."""
-    carries = any(j.parent == joint.child and j.kind != "fixed" for j in robot.joints)
-    slides = joint.kind == "prismatic" and joint.limits.upper - joint.limits.lower < 0.1 and not carries
-    return slides or FINGERS.search(joint.name.lower()) is not None
 
 
 def ends(robot: Robot) -> tuple[list[float], list[float]]:
@@ -156,9 +158,11 @@ def _load(robot: Robot, q: Any) -> Any:
     import numpy as np
 
     from armature.dynamics.compiled import bias_forces
+    from armature.dynamics.workspace import weak_joints
 
     joints = {j.name: j.limits.torque for j in robot.joints}
-    limits = np.array([joints.get(n, inf) or inf for n in robot.joint_names])
+    weak = {joint.joint for joint in weak_joints(robot)}
+    limits = np.array([inf if n in weak else joints.get(n, inf) or inf for n in robot.joint_names])
     return np.max(np.abs(bias_forces(robot, q, np.zeros_like(q))) / limits, axis=1)
 
 

@@ -20,13 +20,19 @@ app = typer.Typer(no_args_is_help=True, help="Many plans as one table: run it, s
 STUDY = typer.Argument(help="study file (.yaml), or the store of one (.db)")
 STORE = typer.Option(None, "--store", help="the file of the table; by default the study's with the ending .db", show_default=False)
 WORKERS = typer.Option(None, "--workers", "-w", min=1, help="processes of this machine; by default one for each core", show_default=False)
-CLUSTER = typer.Option(None, "--cluster", help="run on a Dask cluster: tcp://host:8786, or local:N", show_default=False)
+CLUSTER = typer.Option(None, "--cluster", help="run on a Dask cluster: tcp://host:8786 or tls://host:8786; or local:N", show_default=False)
+TLS_CA = typer.Option(None, "--tls-ca", help="certificate of the cluster's authority (PEM)", show_default=False)
+TLS_CERT = typer.Option(None, "--tls-cert", help="certificate of this client (PEM)", show_default=False)
+TLS_KEY = typer.Option(None, "--tls-key", help="its key (PEM)", show_default=False)
 
 
 def run(
     study: Path = typer.Argument(help="study file (.yaml)"),
     workers: int | None = WORKERS,
     cluster: str | None = CLUSTER,
+    tls_ca: Path | None = TLS_CA,
+    tls_cert: Path | None = TLS_CERT,
+    tls_key: Path | None = TLS_KEY,
     store: Path | None = STORE,
 ) -> int:
     """Run the cases that are missing. Ctrl-C: the cases at work are finished; twice: stop at once. Run it again to go on.
@@ -38,7 +44,7 @@ def run(
 
     what, where = load_study(study), store or store_of(study)
     with Bar(what.name) as bar:
-        results = run_study(what, where, workers, cluster, bar)
+        results = run_study(what, where, workers, cluster, bar, tls=_tls(tls_ca, tls_cert, tls_key))
     stopped = results.interrupted and not results.complete
     output.say(results, f"table: {where}", *(["stopped; the same command goes on where it was"] if stopped else []))
     output.answer(facts(results))
@@ -50,6 +56,9 @@ def retry(
     case: list[int] = typer.Argument(None, help="numbers of cases; by default all that failed or were set aside", show_default=False),
     workers: int | None = WORKERS,
     cluster: str | None = CLUSTER,
+    tls_ca: Path | None = TLS_CA,
+    tls_cert: Path | None = TLS_CERT,
+    tls_key: Path | None = TLS_KEY,
     store: Path | None = STORE,
 ) -> int:
     """Run cases again that failed or were set aside because they cost too many workers."""
@@ -62,7 +71,19 @@ def retry(
     with open_store(where, write=True) as table:
         count = table.reset(("failed", "poisoned"), case or ())
     output.say(f"{count} cases are tried again")
-    return run(study, workers, cluster, store)
+    return run(study, workers, cluster, tls_ca, tls_cert, tls_key, store)
+
+
+def _tls(ca: Path | None, cert: Path | None, key: Path | None) -> Any:
+    """The certificates for a cluster: all three, or none."""
+    from armature.errors import ArgumentError
+    from armature.study.dask_pool import Tls
+
+    if ca is None and cert is None and key is None:
+        return None
+    if ca is None or cert is None or key is None:
+        raise ArgumentError("--tls-ca, --tls-cert and --tls-key belong together; give all three")
+    return Tls(ca, cert, key)
 
 
 def status(study: Path = STUDY, store: Path | None = STORE) -> int:

@@ -1,4 +1,4 @@
-"""Verbs: functions whose parameters are the command's; every one also takes --quiet, --json and --debug."""
+"""Verbs: functions whose parameters are the command's; every one also takes --quiet, --json, --force and --debug."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from typing import Any
 import typer
 
 from armature.cli import output
+from armature.write import overwriting
 
 COMMON = {
     "quiet": typer.Option(False, "--quiet", "-q", help="Say nothing but errors; the exit code tells."),
     "json": typer.Option(False, "--json", help="One JSON object on stdout, for programs."),
+    "force": typer.Option(False, "--force", help="Write over files that Armature did not write."),
     "debug": typer.Option(False, "--debug", help="Show the traceback of an error."),
 }
 
@@ -25,19 +27,22 @@ def add(app: typer.Typer, name: str, function: Callable[..., int | None], **opti
 
 
 def common(function: Callable[..., int | None]) -> Callable[..., int | None]:
-    """The function with the three common options."""
+    """The function with the common options; a verb with a --force of its own keeps that."""
+    signature = inspect.signature(function)
+    more = {name: option for name, option in COMMON.items() if name not in signature.parameters}
 
     @functools.wraps(function)
-    def run(*args: Any, quiet: bool = False, json: bool = False, debug: bool = False, **kwargs: Any) -> int | None:
+    def run(*args: Any, **kwargs: Any) -> int | None:
+        quiet, json, debug = (kwargs.pop(name, False) for name in ("quiet", "json", "debug"))
         output.settings.quiet |= quiet
         output.settings.json |= json
         output.settings.debug |= debug
-        return function(*args, **kwargs)
+        with overwriting(kwargs.pop("force", False) if "force" in more else False):
+            return function(*args, **kwargs)
 
     hints = typing.get_type_hints(function)
-    signature = inspect.signature(function)
     own = [p.replace(annotation=hints.get(p.name, p.annotation)) for p in signature.parameters.values()]
-    extra = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=d, annotation=bool) for n, d in COMMON.items()]
+    extra = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=d, annotation=bool) for n, d in more.items()]
     run.__signature__ = signature.replace(parameters=[*own, *extra])  # type: ignore[attr-defined]
-    run.__annotations__ = {**hints, **dict.fromkeys(COMMON, bool)}
+    run.__annotations__ = {**hints, **dict.fromkeys(more, bool)}
     return run

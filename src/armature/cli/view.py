@@ -8,7 +8,7 @@ from pathlib import Path
 
 import typer
 
-from armature.cli.inputs import DRIVES
+from armature.cli.inputs import ARG, DRIVES, arguments_of
 from armature.cli.output import answer, say
 from armature.errors import ArmatureWarning
 
@@ -21,24 +21,24 @@ def view(
     port: int = typer.Option(0, help="port; any free one by default", min=0, max=65535),
     meshes: list[Path] = typer.Option([], help="folder that meshes may be read from, besides the robot's own; may be repeated"),
     drives: Path | None = DRIVES,
+    arg: list[str] | None = ARG,
     browser: bool = typer.Option(True, help="open the page in the browser"),
 ) -> None:
     """Plan in the browser: drag the start and the goal, see the motion, what it costs and whether it is proved. Works offline."""
-    import webbrowser
-
+    from armature.web.browser import show
     from armature.web.opening import opened
     from armature.web.server import Server
 
     if host not in LOCAL:
         text = f"served at {host}: whoever learns the address can use this page, and what goes over the network is not encrypted"
         warnings.warn(text, ArmatureWarning, stacklevel=2)
-    server = Server(opened(what, tuple(meshes), drives), host, port)
+    server = Server(opened(what, tuple(meshes), drives, arguments_of(arg)), host, port)
     try:
         say(f"Open {server.address}", "The address holds a secret: it is for you alone. End with Ctrl-C.")
         answer({"address": server.address})
         sys.stdout.flush()  # whoever started this in a pipe waits for the address
         if browser:
-            webbrowser.open(server.address)
+            show(server.address)
         server.wait()
     except KeyboardInterrupt:
         say("")

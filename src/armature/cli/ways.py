@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from armature.cli.inputs import DRIVES, HOLD, LIMITS, PAYLOAD, SUPPLY
+from armature.cli.inputs import ARG, DRIVES, FLOOR, HOLD, LIMITS, PAYLOAD, SUPPLY
 from armature.cli.move import DURATION, FROM, GOAL, TASK, VIA, find_job
 from armature.cli.output import FAILED, INTERRUPTED, OK, Progress, answer, say, table
 from armature.cli.plan import certificate, numbers
@@ -34,14 +34,16 @@ def ways(
     payload: str = PAYLOAD,
     limits: Path | None = LIMITS,
     hold: str | None = HOLD,
+    arg: list[str] | None = ARG,
+    floor: str | None = FLOOR,
     supply: str | None = SUPPLY,
     knots: int | None = typer.Option(None, help="steps in time, 100 by default", show_default=False, min=4, max=20000),
     deadline: float | None = typer.Option(None, help="seconds for the search", show_default=False, min=0.01),
     save: Path | None = typer.Option(None, help="a folder: every way as a plan of its own, with its page", show_default=False),
 ) -> int:
     """The different ways from one place to another, each locally best, cheapest first. Exit code 1 where none is certified."""
-    given = {"drives": drives, "payload": payload, "limits": limits, "hold": hold}
-    job = _checked(find_job(task, start, goal, via, duration, given, objective="time", supply=supply, knots=knots), save)
+    given = {"drives": drives, "payload": payload, "limits": limits, "hold": hold, "arg": arg}
+    job = _checked(find_job(task, start, goal, via, duration, given, objective="time", supply=supply, knots=knots, floor=floor), save)
     with Progress(f"looking for ways of {job.robot.name}") as progress:
         found = _search(job, link, most, deadline, progress)
     rows = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from armature.drive.component import Component, quantity
@@ -47,3 +48,20 @@ class Friction(Component):
     def holding(self, load: float = 0.0) -> float:
         """The largest torque or force that the friction carries at standstill under `load`; N·m or N."""
         return self.coulomb + self.stiction + self.load * abs(load)
+
+    @property
+    def peak_velocity(self) -> float:
+        """|v| > 0 at which the friction has its local maximum, rad/s or m/s; 0 where it is largest at standstill or has none.
+
+        Stribeck's law rises with the viscous part, peaks where c = 2 f_s v/v_s² exp(−(v/v_s)²), and falls before it rises again.
+        """
+        if not (self.viscous and self.stiction):
+            return 0.0
+        wanted = self.viscous * self.stribeck_velocity / (2 * self.stiction)
+        low, high = 0.0, 0.5**0.5  # x exp(−x²) rises up to 1/√2
+        if wanted >= high * math.exp(-0.5):
+            return 0.0
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (middle, high) if middle * math.exp(-middle * middle) < wanted else (low, middle)
+        return high * self.stribeck_velocity

@@ -103,6 +103,11 @@ class Gear(Component):
         """True where both directions pass all power."""
         return self.efficiency == 1.0 and self.efficiency_back in (None, 1.0)
 
+    @property
+    def self_locking(self) -> bool:
+        """True where no load drives the motor: what the gear carries then does not follow from the motor's torque."""
+        return self.efficiency_back == 0.0
+
     def factors(self, torque: Number, velocity: Number, smooth: Smooth = EXACT) -> tuple[Number, Number]:
         """(1/η, η_back): motor torque per torque carried, both at the joint, while the motor drives and while it is driven."""
         if isinstance(self.efficiency, EfficiencyTable):

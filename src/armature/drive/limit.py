@@ -44,6 +44,13 @@ class Limit:
         return float(g[worst]), float(t[worst])
 
 
+def readable(value: float, bound: float, unit: str) -> tuple[float, float, str]:
+    """A limited quantity as a data sheet gives it: the mean of a squared current is the square of its root mean square, A."""
+    if unit != "A²":
+        return value, bound, unit
+    return float(np.sqrt(max(value, 0.0))), float(np.sqrt(bound)), "A (rms)"
+
+
 def two_sided(name: str, quantity: str, bound: float, unit: str) -> tuple[Limit, Limit]:
     """|quantity| ≤ bound as two smooth inequalities."""
     return Limit(name, quantity, bound, unit), Limit(name, quantity, bound, unit, sign=-1.0)

@@ -90,6 +90,24 @@ class Drivetrain:
         tau, v = self._columns(torque), self._columns(velocity)
         return [f.torque(vj, tj, s) for f, tj, vj, s in zip(self.frictions, tau, v, self._of_joints(smooth))]
 
+    def drive_friction(self, torque: Any, velocity: Any, smooth: Smooth | Sequence[Smooth] = EXACT) -> list[Number]:
+        """Friction of the drives as felt by each joint, N·m (N): Wᵀ F(W v, share τ), W the matrix; torque and velocity (..., n)."""
+        each = self._of_joints(smooth)
+        axes = zip(self.drives, self.axis_velocity(velocity), self.axis_torque(torque), self.matrix)
+        taken = [d.friction.torque(v, load, self._of_axis(row, each)) for d, v, load, row in axes]
+        felt = ([row[j] * f for row, f in zip(self.matrix, taken) if row[j]] for j in range(len(self.joint_names)))
+        return [sum(terms[1:], start=terms[0]) if terms else 0.0 for terms in felt]
+
+    def delivered_torque(self, torque: Any, velocity: Any, smooth: Smooth | Sequence[Smooth] = EXACT) -> list[Number]:
+        """Torque that the gears deliver at each joint, N·m (N): what a joint's torque limit limits.
+
+        It moves the bodies and rotors (`torque`) and overcomes all friction on the joint's side of the gear: that of the joint and that
+        of its drives, wherever the user gave it. What the gear itself and the motor's iron lose comes before it.
+        """
+        drag = self.joint_friction(torque, velocity, smooth)
+        needed = [t + d for t, d in zip(self._columns(torque), drag)]
+        return [t + d for t, d in zip(needed, self.drive_friction(needed, velocity, smooth))]
+
     def axis_velocity(self, velocity: Any) -> list[Number]:
         """Velocity of each axis from those of the joints (..., n)."""
         return [_combine(row, self._columns(velocity)) for row in self.matrix]

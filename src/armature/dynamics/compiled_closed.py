@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from armature.annotations import show
 from armature.dynamics import closed_form, derivatives, differentiated, gradient, mass
 from armature.dynamics.compiled import kernel
 from armature.errors import ArgumentError
@@ -17,6 +18,7 @@ from armature.spatial.vectors import Array
 
 FEW_JOINTS = 3  # up to here theorem 3 needs fewer operations for the symbols d than automatic differentiation (docs/closed_forms.md)
 MOST_OUTPUTS = 200_000  # numbers in one result: beyond, the machine code would take minutes to make
+MOST_ORDER = 16
 
 
 def kinematic_derivatives(robot: Robot, q: Any, link: str, order: int = 1, at: Any = None, axes: str = "world") -> np.ndarray:
@@ -93,6 +95,8 @@ def _order(order: int, first: int, n: int) -> int:
     """A whole number ≥ 0 whose result is not absurdly large."""
     if not isinstance(order, (int, np.integer)) or isinstance(order, bool) or order < 0:
         raise ArgumentError(f"order is {order!r}; give a whole number: 0, 1, 2, …")
+    if order > MOST_ORDER:
+        raise ArgumentError(f"order is {show(order)}, the limit is {MOST_ORDER}: take a lower order")
     if (count := first * n**order) > MOST_OUTPUTS:
         raise ArgumentError(f"order {order} with {n} joints has {count} derivatives; the limit is {MOST_OUTPUTS}: take a lower order")
     return int(order)

@@ -11,9 +11,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy.sparse import csc_matrix, triu
 from scipy.sparse.linalg import LinearOperator, minres, splu
+
+from armature.kernel.keep import compiled_loop
 
 ROW_REGULAR = 1e-8  # ε against the diagonal of A W⁻¹Aᵀ
 WEIGHT_REGULAR = 1e-6  # δ against a typical weight, where W has none; well above the rounding that ε lets grow, eps/ε
@@ -152,7 +153,7 @@ def _fill_reducing(size: int, rows: np.ndarray, columns: np.ndarray) -> np.ndarr
 # compiled loops: upper triangle in compressed columns --------------------------------------------------------------------
 
 
-@njit(cache=True)
+@compiled_loop()
 def _symbolic(starts, indices):
     """Elimination tree and the starts of the columns of L."""
     n = len(starts) - 1
@@ -173,7 +174,7 @@ def _symbolic(starts, indices):
     return parent, l_starts
 
 
-@njit(cache=True, error_model="numpy")
+@compiled_loop(error_model="numpy")
 def _factor(starts, indices, values, parent, l_starts, tolerance):
     """K = L D Lᵀ row by row: row k of L solves the triangle before it.
 
@@ -218,7 +219,7 @@ def _factor(starts, indices, values, parent, l_starts, tolerance):
     return l_indices, l_values, D, kept
 
 
-@njit(cache=True, error_model="numpy")
+@compiled_loop(error_model="numpy")
 def _substitute(l_starts, l_indices, l_values, D, b):
     """Solve L D Lᵀ x = b."""
     n = len(D)
@@ -233,7 +234,7 @@ def _substitute(l_starts, l_indices, l_values, D, b):
     return x
 
 
-@njit(cache=True)
+@compiled_loop()
 def _multiply(starts, indices, values, x):
     """K x and |K||x| of the symmetric matrix whose upper triangle is stored."""
     n = len(starts) - 1
@@ -249,7 +250,7 @@ def _multiply(starts, indices, values, x):
     return y, terms
 
 
-@njit(cache=True)
+@compiled_loop()
 def _refined(starts, indices, values, l_starts, l_indices, l_values, D, b, x, floor, most, good):
     """x with K x = b by corrections from the regular factors, while they help; errors relative to the terms; corrections made."""
     product, terms = _multiply(starts, indices, values, x)

@@ -15,12 +15,12 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-from numba import njit
 
 from armature.dynamics import recursive as rec
 from armature.dynamics.kinematics import placement
 from armature.errors import ArgumentError
 from armature.kernel import Kernel
+from armature.kernel.keep import compiled_loop
 from armature.kernel.kernel import compiled
 from armature.kernel.loops import call
 from armature.kernel.symbol import from_casadi_column, to_casadi
@@ -245,7 +245,7 @@ class Program:
         run_blocks(self.addresses, self.tables, self.strides, self.owner, starts, self.rows, count)
 
 
-@njit(cache=True, nogil=True)
+@compiled_loop(nogil=True)
 def run_blocks(addresses, tables, strides, owner, starts, rows, count):
     """Every call of the program for one block of states after another."""
     calls, slots = tables.shape

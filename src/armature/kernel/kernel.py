@@ -43,6 +43,7 @@ class Kernel:
         address: int,
         keep: object,
         entries: tuple[int, int] | None = None,
+        remake: tuple | None = None,
     ):
         self.name = name
         self.inputs = tuple(inputs)
@@ -55,6 +56,13 @@ class Kernel:
         self._builtins = [quick.builtin(entry, name) for entry in entries] if entries and quick.layout_known() else []
         self._one, self._rows = (function for function, _ in self._builtins) if self._builtins else (None, None)
         self._keep = keep
+        self._remake = remake
+
+    def __reduce__(self) -> tuple:
+        """Object code travels to processes on the same kind of CPU with the same versions; elsewhere it is compiled anew."""
+        if self._remake is None:
+            raise TypeError(f"the kernel {self.name} was made from machine code of this process alone and cannot be copied")
+        return self._remake
 
     def __repr__(self) -> str:
         arguments = ", ".join(f"{a.name}{list(a.shape)}" for a in self.inputs)
@@ -215,10 +223,17 @@ def compiled(key: str, build: Callable[[], Expression], parameters: Sequence[flo
         }
         machine_code.write_cache(key, header, code)
         entry = header, code
-    header, code = entry
+    return load_kernel(*entry, tuple(parameters), machine_code.platform_key())
+
+
+def load_kernel(header: Mapping[str, Any], code: bytes, parameters: Sequence[float], platform: str) -> Kernel:
+    """A kernel from its object code. platform: what the code was compiled for and by."""
+    if platform != machine_code.platform_key():
+        raise ArgumentError(f"kernel {header['name']} was compiled on another kind of CPU, or by other versions; compile it here")
     loaded = machine_code.load_object(code, _values(header["name"], parameters, header["parameters"]))
     inputs, outputs = ([Argument(name, tuple(shape)) for name, shape in header[side]] for side in ("inputs", "outputs"))
-    return Kernel(header["name"], inputs, outputs, header["operations"], loaded.address, loaded, loaded.entries)
+    again = load_kernel, (dict(header), code, parameters, platform)
+    return Kernel(header["name"], inputs, outputs, header["operations"], loaded.address, loaded, loaded.entries, again)
 
 
 def _values(name: str, parameters: Sequence[float], count: int) -> Sequence[float]:
@@ -249,7 +264,17 @@ def interpreted(expression: Expression, parameters: Sequence[float] = ()) -> Ker
 
     callback = C_SIGNATURE(run)
     address = ctypes.cast(callback, ctypes.c_void_p).value or 0
-    return Kernel(expression.name, expression.inputs, expression.outputs, expression.operations, address, callback)
+    values = tuple(parameters[: expression.parameters])
+    again = load_interpreted, (expression.function.serialize(), expression.name, expression.inputs, expression.outputs, values)
+    return Kernel(expression.name, expression.inputs, expression.outputs, expression.operations, address, callback, None, again)
+
+
+def load_interpreted(
+    function: str, name: str, inputs: Sequence[Argument], outputs: Sequence[Argument], parameters: Sequence[float]
+) -> Kernel:
+    """A kernel without machine code of ours from its CasADi function."""
+    made = ca.Function.deserialize(function)
+    return interpreted(Expression(name, tuple(inputs), tuple(outputs), made, len(parameters)), parameters)
 
 
 def compile(

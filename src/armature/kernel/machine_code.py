@@ -1,19 +1,10 @@
-"""LLVM assembly → machine code, and the disk cache that keeps it.
-
-A cache entry is one file: a magic line, a SHA-256 of the rest, a JSON header (what the kernel's arguments are) and the object
-code. Its name is the SHA-256 of the key: what was traced, the CPU, and the versions of everything that had a say. Files are
-written under another name and moved into place, so that two processes never see half of one; a damaged or foreign file fails
-its checksum and is built again.
-"""
+"""LLVM assembly → machine code, kept on disk (`cache.py`) under a key of what was traced, the CPU and all versions."""
 
 from __future__ import annotations
 
 import ctypes
 import functools
 import hashlib
-import json
-import os
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +12,7 @@ from pathlib import Path
 import llvmlite
 import llvmlite.binding as llvm
 
-MAGIC = b"armature kernel 1\n"
+from armature.kernel import cache
 
 
 @functools.cache
@@ -94,16 +85,9 @@ def target_machine_for_engine() -> llvm.TargetMachine:
 # the cache ---------------------------------------------------------------------------------------------------------------
 
 
-def cache_folder() -> Path:
-    """Where object code is kept: ARMATURE_CACHE, or the user's cache directory."""
-    import platformdirs
-
-    return Path(os.environ.get("ARMATURE_CACHE") or platformdirs.user_cache_dir("armature"))
-
-
 def cache_path(key: str) -> Path:
     """The file of a cache entry."""
-    return cache_folder() / (hashlib.sha256(full_key(key).encode()).hexdigest() + ".kernel")
+    return cache.entry_path(full_key(key))
 
 
 def full_key(key: str) -> str:
@@ -112,35 +96,10 @@ def full_key(key: str) -> str:
 
 
 def read_cache(key: str) -> tuple[dict, bytes] | None:
-    """(header, object code), or None when there is no entry or it is damaged."""
-    try:
-        data = cache_path(key).read_bytes()
-    except OSError:
-        return None
-    start = len(MAGIC) + 64
-    digest, body = data[len(MAGIC) : start], data[start:]
-    if not data.startswith(MAGIC) or hashlib.sha256(body).hexdigest().encode() != digest:
-        return None
-    header, _, code = body.partition(b"\n")
-    try:
-        fields = json.loads(header)
-        ours = fields["key"] == full_key(key)
-    except (ValueError, TypeError, KeyError):
-        return None
-    return (fields, code) if ours else None
+    """(header, object code), or None when there is no entry that may be used."""
+    return cache.read_entry(full_key(key))
 
 
 def write_cache(key: str, header: dict, code: bytes) -> None:
-    """Keep object code for the next process. A folder that cannot be written costs speed, not the answer."""
-    body = json.dumps({**header, "key": full_key(key)}).encode() + b"\n" + code
-    path = cache_path(key)
-    part = None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, suffix=".part", delete=False) as file:
-            part = file.name
-            file.write(MAGIC + hashlib.sha256(body).hexdigest().encode() + body)
-        os.replace(part, path)
-    except OSError:
-        if part is not None:
-            Path(part).unlink(missing_ok=True)
+    """Keep object code for the next process."""
+    cache.write_entry(full_key(key), header, code)

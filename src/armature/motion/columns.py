@@ -15,6 +15,8 @@ KINDS = ("q", "v", "a", "tau", "current", "voltage", "power")
 UNITS = {
     "t": "s", "q": "rad or m", "v": "rad/s or m/s", "a": "rad/s² or m/s²", "tau": "N·m or N", "current": "A", "voltage": "V", "power": "W",
 }  # fmt: skip
+LARGEST = {"t": 1e19, "duration": 1e8}  # s: stamps in nanoseconds are the largest in use, three years the longest motion
+LARGEST_VALUE = 1e15  # of anything else, in its unit
 VERSION = metadata.version("armature")
 MARK = "armature trajectory"
 
@@ -51,18 +53,44 @@ def from_columns(names: list[str], values: np.ndarray, about: dict[str, Any], pa
 
 
 def completed(t: np.ndarray, arrays: dict[str, np.ndarray], names: Any, interpolation: str) -> Trajectory:
-    """Missing velocities and accelerations by a cubic spline through the positions."""
+    """Missing velocities and accelerations by a cubic spline through the positions; an ArgumentError for times and values out of range."""
+    check_range(t, arrays)
     if "v" not in arrays or "a" not in arrays:
         if len(t) < 2 or np.any(np.diff(t) <= 0):
             raise ArgumentError("times must be one increasing sequence of at least two numbers to derive velocities")
-        from scipy.interpolate import CubicSpline
-
         if "v" in arrays:
-            arrays = {**arrays, "a": CubicSpline(t, arrays["v"])(t, 1)}
+            arrays = {**arrays, "a": _rates(t, arrays["v"], "not-a-knot", 1)[0]}
         else:
-            curve = CubicSpline(t, arrays["q"], bc_type="clamped" if len(t) < 4 else "not-a-knot")
-            arrays = {**arrays, "v": curve(t, 1), "a": curve(t, 2)}
+            v, a = _rates(t, arrays["q"], "clamped" if len(t) < 4 else "not-a-knot", 2)
+            arrays = {**arrays, "v": v, "a": a}
+        check_range(t, arrays)
     return Trajectory(t, joint_names=tuple(names), interpolation=interpolation, **arrays)
+
+
+def check_range(t: np.ndarray, arrays: Mapping[str, np.ndarray]) -> None:
+    """Refuse times and values that no motion has: a loop over them would not end, their squares are not finite."""
+    times = [float(np.max(np.abs(t), initial=0.0)), float(np.ptp(t)) if np.ndim(t) == 1 and len(t) else 0.0]
+    for value, (name, most) in zip(times, LARGEST.items()):
+        if not value <= most:
+            raise ArgumentError(f"the times reach a {name} of {value:.3g} s; at most {most:.0e} s are taken: check their unit")
+    for name, x in arrays.items():
+        if np.size(x) and float(np.nanmax(np.abs(np.where(np.isfinite(x), x, 0.0)))) > LARGEST_VALUE:
+            raise ArgumentError(f"{name!r} reaches values beyond {LARGEST_VALUE:.0e}; check units, and times that are too near")
+
+
+def _rates(t: np.ndarray, x: np.ndarray, ends: str, orders: int) -> list[np.ndarray]:
+    """Derivatives of cubic splines through the columns of x, one column at a time to save memory."""
+    from scipy.interpolate import CubicSpline
+
+    with np.errstate(all="ignore"):  # what overflows is refused here
+        try:
+            curves = [CubicSpline(t, column, bc_type=ends) for column in np.atleast_2d(x.T)]
+            found = [np.column_stack([c(t, k + 1) for c in curves]) for k in range(orders)]
+        except (ValueError, np.linalg.LinAlgError) as e:
+            raise ArgumentError(f"no velocities can be found from the positions ({e}); check times and their unit") from None
+    if not all(np.all(np.isfinite(rate)) for rate in found):
+        raise ArgumentError("the times are too near to each other for velocities to be finite; check their unit")
+    return found
 
 
 def describe(trajectory: Trajectory, provenance: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -115,7 +143,7 @@ def from_arrays(about: dict[str, Any], data: dict[str, Any], path: object, finit
     for k, value in data.items():
         try:
             arrays[k] = np.asarray(value, dtype=float)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise FileError(f"{k!r} is not an array of numbers; every row must have the same length", path) from None
         if (finite or k == "t") and not np.all(np.isfinite(arrays[k])):
             raise FileError(f"{k!r} holds a number that is not finite; correct it", path)

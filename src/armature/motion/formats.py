@@ -19,10 +19,13 @@ from typing import Any
 import numpy as np
 
 from armature.errors import ArmatureError, FileError
+from armature.motion.archive import npz_content
 from armature.motion.columns import arrays_of, checked, columns, completed, describe, from_arrays, from_columns, from_mapping
-from armature.motion.table import read_bytes, read_table, read_text
+from armature.motion.table import read_table
 from armature.motion.trajectory import Trajectory
-from armature.motion.write import write_whole
+from armature.nested import json_value
+from armature.text import read_text
+from armature.write import write_whole
 
 
 def save(trajectory: Trajectory, path: str | PathLike[str], provenance: Mapping[str, Any] | None = None) -> None:
@@ -78,14 +81,15 @@ def read_csv(path: str | PathLike[str]) -> Trajectory:
     for note in table.notes:
         if note.startswith("{"):
             try:
-                about = checked(json.loads(note), path, 1)
-            except json.JSONDecodeError:
+                said = json_value(note, path)
+            except FileError:
                 raise FileError("the first line is not what a trajectory begins with; restore or remove it", path, 1) from None
+            about = checked(said, path, 1)
     t = table.values[:, table.names.index("t")] if "t" in table.names else np.empty(0)
     back = np.flatnonzero(np.diff(t) <= 0)
     if len(back):
         k = int(back[0]) + 1
-        raise FileError(f"the time {t[k]:g} s is not after {t[k - 1]:g} s of the line before; sort the lines", path, table.lines[k])
+        raise FileError(f"the time {t[k]:g} s is not after {t[k - 1]:g} s of the line before; sort the lines", path, int(table.lines[k]))
     return from_columns(table.names, table.values, about, path, table.header_line)
 
 
@@ -100,12 +104,7 @@ def write_json(trajectory: Trajectory, about: dict[str, Any]) -> bytes:
 
 def read_json(path: str | PathLike[str]) -> Trajectory:
     """The trajectory of a JSON file."""
-    try:
-        return from_mapping(json.loads(read_text(path)), path)
-    except json.JSONDecodeError as e:
-        raise FileError(f"this is not JSON: {e.msg} at column {e.colno}", path, e.lineno) from None
-    except RecursionError:
-        raise FileError("this is not a motion: it is nested too deeply", path) from None
+    return from_mapping(json_value(read_text(path), path), path)
 
 
 def write_npz(trajectory: Trajectory, about: dict[str, Any]) -> bytes:
@@ -118,22 +117,8 @@ def write_npz(trajectory: Trajectory, about: dict[str, Any]) -> bytes:
 def read_npz(path: str | PathLike[str]) -> Trajectory:
     """The trajectory of an NPZ file."""
     content = npz_content(path)
-    try:
-        about = json.loads(str(content.pop("about", None)))
-    except json.JSONDecodeError:
-        about = None
-    known = checked(about, path)
+    known = checked(json_value(str(content.pop("about", "null")), path), path)
     return from_arrays(known, {k: content[k] for k in content if k in known.get("units", content)}, path)
-
-
-def npz_content(path: str | PathLike[str]) -> dict[str, np.ndarray]:
-    """All arrays of an NPZ file, or a FileError."""
-    data = read_bytes(path)
-    try:
-        with np.load(io.BytesIO(data), allow_pickle=False) as file:
-            return {k: file[k] for k in file.files}
-    except Exception as e:  # whatever NumPy and zipfile make of foreign bytes
-        raise FileError(f"this is not an NPZ file ({e}); check the file", path) from None
 
 
 # ROS 2 -------------------------------------------------------------------------------------------------------------------

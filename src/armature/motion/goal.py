@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,3 +57,12 @@ def _checked(goal: Goal) -> Goal:
     if not np.all(np.isfinite(goal.p)):
         raise ArgumentError(f"the pose's position is {goal.p.tolist()}; give three finite numbers in m")
     return goal
+
+
+def is_pose(value: Any) -> bool:
+    """Whether a goal is a pose of the hand rather than joint coordinates: a Goal, (R, p), (p, quaternion), or a 4 × 4 matrix."""
+    if isinstance(value, Goal):
+        return True
+    if isinstance(value, tuple | list) and len(value) == 2:
+        return np.shape(value[0]) in ((3, 3), (3,)) and np.shape(value[1]) in ((3,), (4,))
+    return not isinstance(value, Mapping) and np.shape(value) == (4, 4)

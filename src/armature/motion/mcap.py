@@ -8,17 +8,24 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from os import PathLike
 from typing import Any
 
 import numpy as np
 
+from armature.confine import confined
 from armature.errors import FileError
 from armature.motion.binary import package
 from armature.motion.columns import VERSION, arrays_of, completed, from_mapping
 from armature.motion.ros import NANO, from_message, to_message
-from armature.motion.table import read_bytes
+from armature.motion.table import MOST_BINARY, read_bytes
 from armature.motion.trajectory import Trajectory
+from armature.nested import json_value
+from armature.text import check_regular
+
+MOST_MESSAGES = 64 * 2**20  # bytes of all messages that are read
+READ = ("armature/Trajectory", "trajectory_msgs/JointTrajectory", "sensor_msgs/JointState")
 
 NUMBERS = {"type": "array", "items": {"type": "number"}}
 NAMES = {"type": "array", "items": {"type": "string"}}
@@ -88,15 +95,32 @@ def read_mcap(path: str | PathLike[str]) -> Trajectory:
 def _read(path: str | PathLike[str]) -> dict[str, list[Any]]:
     """Messages in JSON by the name of their schema (ROS 2's /msg/ left out)."""
     package("mcap", "an MCAP file")
-    data = read_bytes(path)
-    found: dict[str, list[Any]] = {}
+    check_regular(path, MOST_BINARY)
+    texts, _ = confined("armature.motion.mcap:mcap_content", os.path.abspath(path))
+    return {name: [json_value(text, path) for text in messages] for name, messages in texts.items()}
+
+
+def mcap_content(path: str) -> tuple[dict[str, list[str]], dict[str, np.ndarray]]:
+    """The texts of the messages in JSON by the name of their schema; called in a process with limits."""
+    from mcap.reader import make_reader
+
+    found: dict[str, list[str]] = {}
+    total = 0
     try:
-        for schema, channel, message in package("mcap.reader", "an MCAP file").make_reader(io.BytesIO(data)).iter_messages():
-            if schema is not None and channel.message_encoding == "json":
-                found.setdefault(schema.name.replace("/msg/", "/"), []).append(json.loads(message.data))
+        for schema, channel, message in make_reader(io.BytesIO(read_bytes(path))).iter_messages():
+            name = "" if schema is None else schema.name.replace("/msg/", "/")
+            if name in READ and channel.message_encoding == "json":
+                total += len(message.data)
+                if total > MOST_MESSAGES:
+                    raise FileError(f"the messages have more than {MOST_MESSAGES // 2**20} MB; cut the recording", path)
+                found.setdefault(name, []).append(bytes(message.data).decode())
+    except FileError:
+        raise
+    except MemoryError:
+        raise
     except Exception as e:  # whatever the reader makes of foreign bytes
         raise FileError(f"this is not an MCAP file that can be read ({type(e).__name__}: {str(e)[:80]}); check the file", path) from None
-    return found
+    return found, {}
 
 
 def _from_states(states: list[Any], path: object) -> Trajectory:
@@ -108,6 +132,6 @@ def _from_states(states: list[Any], path: object) -> Trajectory:
         arrays = {"q": np.array([s["position"] for s in states], dtype=float)}
         if all(len(s.get("velocity", ())) == len(names) for s in states):
             arrays["v"] = np.array([s["velocity"] for s in states], dtype=float)
-    except (KeyError, TypeError, ValueError) as e:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as e:
         raise FileError(f"a JointState is not complete ({type(e).__name__}: {e}); it needs header.stamp, name and position", path) from None
     return completed(t, arrays, names, "hermite")

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from armature.errors import ArgumentError, ArmatureWarning, FileError
-from armature.motion.table import read_text
+from armature.motion.columns import check_range
+from armature.motion.table import LONGEST_CELL, MOST_COLUMNS, Rows, line_blocks, number_in, sorted_out
 from armature.motion.trajectory import Trajectory
 from armature.robot.model import Robot
 
@@ -33,6 +34,8 @@ SPACING = 0.01  # s between knots of a long recording
 CLEAN = 1e-6  # noise, as a fraction of a joint's range, below which samples are passed exactly
 TRIMMED = 0.871  # standard deviation of a normal variable without its largest twentieth
 SAFE = 1.4  # the estimate's own error must not let the noise in
+SHORT = 2000  # samples of which a smoothing spline chooses its own knots
+MOST_SAMPLES = 10_000  # longer recordings are thinned, with what is averaged out of their noise
 TAUGHT = 8  # so few points are passed exactly
 
 
@@ -63,6 +66,10 @@ def load_recorded(path: str | PathLike[str], robot: Robot | None = None, unit: s
     scales = [_scale(columns[k], unit, robot, name) for k, name in zip(chosen, names)]
     t = rows[:, at] * (columns[at].scale or 1.0)
     t, q = _in_order(t, rows[:, chosen] * scales, lines, path)
+    try:
+        check_range(t, {"q": q})
+    except ArgumentError as e:
+        raise FileError(str(e), path) from None
     _no_degrees(q, [columns[k] for k in chosen], names, robot, unit, path)
     return _smooth(t - t[0], q, names, noise, path)
 
@@ -70,45 +77,52 @@ def load_recorded(path: str | PathLike[str], robot: Robot | None = None, unit: s
 # text to numbers ----------------------------------------------------------------------------------------------------------
 
 
-def _cells(path: str | PathLike[str], robot: Robot | None) -> tuple[list[Column], np.ndarray, list[int]]:
+def _cells(path: str | PathLike[str], robot: Robot | None) -> tuple[list[Column], np.ndarray, np.ndarray]:
     """Columns, numbers (rows, columns), and the lines they came from."""
-    numbered = [(n, text) for n, text in enumerate(read_text(path).splitlines(), 1) if text.strip() and not text.lstrip().startswith("#")]
-    if not numbered:
+    rows = comma = cut = None
+    for first, block in line_blocks(path):
+        lines, numbers, _ = sorted_out(first, block)
+        if rows is None and lines:
+            mark = next((m for m in (";", "\t", ",") if m in lines[0]), None)
+            comma, ends = mark == ";", any(text.rstrip(" ").endswith(mark or "\n") for text in lines[:2])
+            cut = lambda text, mark=mark: text.rstrip().rstrip(mark).split(mark) if mark else text.split()
+            header, named = _header(cut(lines[0]), comma, robot, path, int(numbers[0]))
+            rows = Rows(header, mark, lambda t, n, f=(header, cut, comma): _values(f[1](t), f[0], f[2], path, n), path)
+            lines, numbers = (lines[1:], numbers[1:]) if named else (lines, numbers)
+        if rows is not None:
+            lines = [text.replace(",", ".") for text in lines] if comma else lines
+            lines = [text.rstrip().rstrip(rows.mark) for text in lines] if rows.mark and ends else lines
+            rows.add(lines, numbers)
+    if rows is None:
         raise FileError("the file holds no numbers; its first line names the columns, the others hold one instant each", path, 1)
-    cut = _separator(numbered[0][1])
-    header = [c.strip().strip('"').strip() for c in cut(numbered[0][1])]
-    comma = ";" in numbered[0][1]  # then a comma is the decimal point
-    if all(_number(c, comma) is not None for c in header):
-        header = _without_header(len(header), robot, path)
-    else:
-        numbered = numbered[1:]
-    rows = []
-    for number, text in numbered:
-        values = [_number(c, comma) for c in cut(text)]
-        if len(values) != len(header):
-            raise FileError(f"the line has {len(values)} values, the header names {len(header)} columns; correct the line", path, number)
-        bad = [name for name, x in zip(header, values) if x is None]
-        if bad:
-            raise FileError(f"column {bad[0]!r} holds something that is not a finite number; correct or remove the line", path, number)
-        rows.append(values)
-    return [_column(name) for name in header], np.array(rows, dtype=float).reshape(-1, len(header)), [n for n, _ in numbered]
+    return [_column(name) for name in rows.names], rows.values(), rows.lines()
 
 
-def _separator(text: str):
-    """How lines are cut: at semicolons, tabs, commas, or blanks, whichever the first line has, in this order."""
-    for mark in (";", "\t", ","):
-        if mark in text:
-            return lambda line: line.rstrip().rstrip(mark).split(mark)
-    return lambda line: line.split()
+def _header(cells: list[str], comma: bool, robot: Robot | None, path: object, line: int) -> tuple[list[str], bool]:
+    """The names of the columns, and whether the first line holds them."""
+    names = [c.strip().strip('"').strip() for c in cells]
+    if len(names) > MOST_COLUMNS or any(len(name) > LONGEST_CELL for name in names):
+        raise FileError(f"the first line has {len(names)} columns, or a very long name; is this a recording?", path, line)
+    if all(_number(c, comma) is not None for c in names):
+        return _without_header(len(names), robot, path), False
+    return names, True
+
+
+def _values(cells: list[str], header: list[str], comma: bool, path: object, line: int) -> list[float]:
+    """The numbers of one line."""
+    if len(cells) != len(header):
+        raise FileError(f"the line has {len(cells)} values, the header names {len(header)} columns; correct the line", path, line)
+    values = [_number(c, comma) for c in cells]
+    bad = [name for name, x in zip(header, values) if x is None]
+    if bad:
+        raise FileError(f"column {bad[0]!r} holds something that is not a finite number; correct or remove the line", path, line)
+    return values  # type: ignore[return-value]  (none of them is None)
 
 
 def _number(text: str, comma: bool) -> float | None:
     text = text.strip().strip('"')
-    try:
-        x = float(text.replace(",", ".") if comma else text)
-    except ValueError:
-        return None
-    return x if np.isfinite(x) else None
+    x = number_in(text.replace(",", ".") if comma else text)
+    return x if x is not None and np.isfinite(x) else None
 
 
 def _without_header(count: int, robot: Robot | None, path: object) -> list[str]:
@@ -200,7 +214,7 @@ def _scale(column: Column, unit: str | None, robot: Robot | None, name: str) -> 
 # order and smoothness -----------------------------------------------------------------------------------------------------
 
 
-def _in_order(t: np.ndarray, q: np.ndarray, lines: list[int], path: object) -> tuple[np.ndarray, np.ndarray]:
+def _in_order(t: np.ndarray, q: np.ndarray, lines: np.ndarray, path: object) -> tuple[np.ndarray, np.ndarray]:
     """Rows by rising time, each time once; what was changed is told."""
     place = Path(fspath(path)).name  # type: ignore[arg-type]
     back = np.flatnonzero(np.diff(t) < 0)
@@ -235,10 +249,18 @@ def _smooth(t: np.ndarray, q: np.ndarray, names: tuple[str, ...], noise: float |
     """A twice differentiable motion through or near the samples."""
     if noise is not None and not (np.isfinite(noise) and noise >= 0):
         raise ArgumentError(f"noise = {noise} must be a number ≥ 0, in rad or m")
-    curves = [_curve(t, column, noise) for column in q.T]
+    with np.errstate(all="ignore"):  # what overflows is refused below
+        try:
+            curves = [_curve(t, column, noise) for column in q.T]
+        except (ValueError, np.linalg.LinAlgError) as e:
+            raise FileError(f"no smooth motion can be found through the samples ({e}); check times and their unit", path) from None
     knots = _knots(t)
     value = lambda order: np.column_stack([c.derivative(order)(knots) if order else c(knots) for c in curves])
-    return Trajectory(knots, value(0), value(1), value(2), names)
+    with np.errstate(all="ignore"):  # what overflows is refused here
+        q, v, a = (value(order) for order in range(3))
+    if not (np.all(np.isfinite(v)) and np.all(np.isfinite(a))):
+        raise FileError("the times are too near to each other for velocities to be finite; check their unit", path)
+    return Trajectory(knots, q, v, a, names)
 
 
 def _curve(t: np.ndarray, x: np.ndarray, noise: float | None) -> Any:
@@ -250,7 +272,39 @@ def _curve(t: np.ndarray, x: np.ndarray, noise: float | None) -> Any:
     sigma = estimated_noise(t, x) if noise is None else noise
     if sigma <= CLEAN * float(np.ptp(x)):
         return CubicSpline(t, x)
-    return UnivariateSpline(t, x, k=5, s=SAFE * len(t) * sigma**2)
+    if len(t) <= SHORT:
+        return UnivariateSpline(t, x, k=5, s=SAFE * len(t) * sigma**2)
+    group = len(t) // MOST_SAMPLES
+    if group >= 5:
+        t, x = _thinned(t, x, group)
+        sigma *= 1.5 / np.sqrt(group)  # of a parabola's middle value
+    return _least_squares(t, x, sigma)
+
+
+def _thinned(t: np.ndarray, x: np.ndarray, group: int) -> tuple[np.ndarray, np.ndarray]:
+    """Groups of samples by one each: the value at their mean time of the parabola that fits them best. The ends stay as they are."""
+    count = len(t) // group
+    times, values = t[: count * group].reshape(count, group), x[: count * group].reshape(count, group)
+    centre = times.mean(axis=1)
+    u = (times - centre[:, None]) / np.ptp(times, axis=1)[:, None]
+    powers = np.stack([np.ones_like(u), u, u * u])  # normal equations of each group
+    left = np.einsum("ijk,ljk->jil", powers, powers)
+    right = np.einsum("ijk,jk->ji", powers, values - values.mean(axis=1)[:, None])
+    middle = values.mean(axis=1) + np.linalg.solve(left, right[:, :, None])[:, 0, 0]
+    return np.concatenate([t[:1], centre, t[-1:]]), np.concatenate([x[:1], middle, x[-1:]])
+
+
+def _least_squares(t: np.ndarray, x: np.ndarray, sigma: float) -> Any:
+    """The quintic spline of fewest knots, twice as many each time, that stays within the noise (rad or m); knots lie where samples do."""
+    from scipy.interpolate import make_lsq_spline
+
+    step = len(t) // 64
+    while True:
+        inner = t[step:-step:step]
+        curve = make_lsq_spline(t, x, np.concatenate([np.repeat(t[0], 6), inner, np.repeat(t[-1], 6)]), 5)
+        if step <= 2 or float(np.mean((curve(t) - x) ** 2)) <= SAFE * sigma**2:
+            return curve
+        step //= 2
 
 
 def estimated_noise(t: np.ndarray, x: np.ndarray) -> float:

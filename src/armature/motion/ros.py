@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
 import numpy as np
 
 from armature.errors import ArgumentError, FileError
-from armature.motion.table import read_text
 from armature.motion.trajectory import Trajectory
+from armature.nested import yaml_documents
+from armature.text import read_text
 
 FIELDS = {"positions": "q", "velocities": "v", "accelerations": "a", "effort": "tau"}
 NANO = 1_000_000_000
+MOST_MESSAGE = 32 * 2**20  # bytes of a message in YAML
+MOST_VALUES = 600_000
 
 
-def to_yaml(trajectory: Trajectory) -> str:
-    """The message as YAML text; times from the first knot, to a nanosecond."""
+def to_yaml(trajectory: Trajectory, effort: bool = False) -> str:
+    """The message as YAML text; times from the first knot, to a nanosecond. effort: with torques, which Humble's controller refuses."""
+    trajectory = trajectory if effort else replace(trajectory, tau=None)
     message = to_message(trajectory)
     quoted = ", ".join("'" + name.replace("'", "''") + "'" for name in message["joint_names"])
     lines = ["header:", "  stamp: {sec: 0, nanosec: 0}", "  frame_id: ''", f"joint_names: [{quoted}]", "points:"]
@@ -59,7 +64,7 @@ def read_message(path: str | PathLike[str]) -> tuple[tuple[str, ...], np.ndarray
 
 def from_message(message: Any, path: object) -> tuple[tuple[str, ...], np.ndarray, dict[str, np.ndarray]]:
     """The same from a message as mappings and lists; `path` is for messages of error."""
-    names = message.get("joint_names")
+    names = message.get("joint_names") if isinstance(message, dict) else None
     if not isinstance(names, list) or not names or not all(isinstance(n, str) for n in names):
         raise FileError("joint_names must be a list of names", path, _line(message, "joint_names"))
     points = message.get("points")
@@ -79,17 +84,7 @@ def from_message(message: Any, path: object) -> tuple[tuple[str, ...], np.ndarra
 
 
 def _parsed(path: str | PathLike[str]) -> Any:
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import MarkedYAMLError, YAMLError
-
-    text = read_text(path)
-    try:
-        documents = [d for d in YAML(typ="rt").load_all(text) if d is not None]  # echo ends a message with ---
-    except MarkedYAMLError as e:
-        line = e.problem_mark.line + 1 if e.problem_mark else None
-        raise FileError(f"this is not YAML: {e.problem or e.context}", path, line) from None
-    except (YAMLError, ValueError) as e:
-        raise FileError(f"this is not YAML: {str(e).splitlines()[0]}", path) from None
+    documents = yaml_documents(read_text(path, MOST_MESSAGE), path, MOST_MESSAGE, MOST_VALUES)  # echo ends a message with ---
     if len(documents) != 1 or not isinstance(documents[0], dict):
         raise FileError(f"the file holds {len(documents)} messages; give one JointTrajectory with joint_names and points", path)
     return documents[0]
@@ -98,8 +93,7 @@ def _parsed(path: str | PathLike[str]) -> Any:
 def _line(node: Any, key: Any) -> int | None:
     """1-based line of an entry of a mapping or a list, where the reader knows it."""
     try:
-        places = getattr(node, "lc")  # noqa: B009 (the reader's own attribute)
-        return (places.key(key) if isinstance(node, dict) else places.item(key))[0] + 1
+        return node.lines[key]
     except (AttributeError, KeyError, TypeError, IndexError):
         return None
 

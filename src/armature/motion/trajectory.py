@@ -11,6 +11,7 @@ import numpy as np
 from armature.errors import ArgumentError
 
 INTERPOLATIONS = ("held", "linear", "hermite")
+ROUNDING = 1e-7  # of a duration: what sums of steps leave, and solvers of a sum that they have to meet
 
 
 class Sample(NamedTuple):
@@ -82,8 +83,17 @@ class Trajectory:
         h = (self.t[k + 1] - self.t[k])[..., None]
         s = (inside - self.t[k])[..., None]
         q, v, a = _BETWEEN[self.interpolation](self, k, h, s)
-        rest = ((t < self.t[0]) | (t > self.t[-1]))[..., None]
+        rounding = 4 * np.spacing(abs(self.t[0]) + abs(self.t[-1]))  # t[0] + duration is still the end
+        rest = ((t < self.t[0] - rounding) | (t > self.t[-1] + rounding))[..., None]
         return Sample(q, np.where(rest, 0.0, v), np.where(rest, 0.0, a)) if rest.any() else Sample(q, v, a)
+
+    def lasting(self, duration: float) -> Trajectory:
+        """The same knots with the last at exactly `duration` (s) after the first, where rounding left it beside."""
+        if abs(duration - self.duration) > ROUNDING * duration or duration <= 0.0:
+            return self
+        t = self.t[0] + (self.t - self.t[0]) * (duration / self.duration)
+        t[-1] = self.t[0] + duration
+        return replace(self, t=t)
 
     def resample(self, t: Any) -> Trajectory:
         """The same motion with knots at other times; what is not q, v, a is interpolated linearly."""

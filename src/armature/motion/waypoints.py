@@ -28,7 +28,7 @@ def load_waypoints(path: str | PathLike[str]) -> list[Goal]:
     if "qx" not in columns:
         return [Goal(x) for x in p]
     goals = []
-    for x, q, where in zip(p, np.column_stack([columns[n] for n in ORIENTATION]), table.lines):
+    for x, q, where in zip(p, np.column_stack([columns[n] for n in ORIENTATION]), table.lines.tolist()):
         try:
             goals.append(Goal(x, from_quaternion(q)))
         except ArgumentError as e:

@@ -131,12 +131,13 @@ def effort(robot: Robot) -> Array:
 
 def turning_points(curve: Curve, fine: Array) -> Array:
     """Where a joint with dry friction or a lossy gear turns back: sign changes of q', to 1e-12."""
-    d1, train = curve(fine).dq, curve.robot.drivetrain
+    train = curve.robot.drivetrain
     dry = np.array([bool(f.coulomb or f.stiction or f.load) for f in train.frictions])
     for row, drive in zip(train.matrix, train.drives):
         if not drive.gear.lossless or drive.friction.coulomb or drive.friction.load or drive.motor.iron_torque:
             dry |= np.array(row) != 0
     found = []
+    d1 = curve(fine).dq if dry.any() else np.zeros((0, len(dry)))
     for j in np.flatnonzero(dry):
         for k in np.flatnonzero(d1[:-1, j] * d1[1:, j] < 0):
             a, b = fine[k], fine[k + 1]

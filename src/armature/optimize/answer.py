@@ -8,12 +8,13 @@ import numpy as np
 
 from armature.errors import ArgumentError
 from armature.optimize.baseline import baseline
+from armature.optimize.certificate.arrival import Target
 from armature.optimize.certify import TRACKING
 from armature.optimize.interior import Options
 from armature.optimize.loop_move import mastered
 from armature.optimize.plan import Attempt
 from armature.optimize.result import Status
-from armature.optimize.solution import Diagnosis, Solution
+from armature.optimize.solution import Baseline, Diagnosis, Solution
 from armature.optimize.task import Move
 from armature.robot.model import Robot
 from armature.simulate.ledger import drive_signals
@@ -21,14 +22,23 @@ from armature.simulate.ledger import drive_signals
 EXACTLY = 1e-9  # rad or m
 
 
-def solution(best: Attempt, diagnosis: Diagnosis | None, notes: list[str], seconds: float) -> Solution:
-    """Everything that is said about a planned motion; its baseline and certificate are made when they are asked for."""
+def solution(best: Attempt, diagnosis: Diagnosis | None, notes: list[str], seconds: float, compare: Baseline | None = None) -> Solution:
+    """Everything that is said about a planned motion; its baseline (unless it is known) and certificate are made when asked for."""
     problem, motion = best.problem, best.motion
     robot, supply = problem.robot, problem.driven.supply
     return Solution(
-        robot, supply, status(best, diagnosis), drive_signals(robot, motion), lambda: baseline(problem, motion.duration),
-        None, best.result, diagnosis, tuple(notes), seconds,
+        robot, supply, status(best, diagnosis), drive_signals(robot, motion), compare or (lambda: baseline(problem, motion.duration)),
+        None, best.result, diagnosis, tuple(notes), seconds, targets(best),
     )  # fmt: skip
+
+
+def targets(best: Attempt) -> tuple[Target, ...]:
+    """Start, via points and goal of the task, with the velocities that it gives there, at the times at which the motion passes them."""
+    problem, knots = best.problem, [0, *best.problem.knots]
+    names = ["start", *(f"via point {k}" for k in range(1, len(knots) - 1)), "goal"]
+    times = best.motion.t[np.array(knots) * (len(best.motion) - 1) // knots[-1]]
+    places = zip(names, times, problem.points)
+    return tuple(Target(name, float(t), q, problem.speeds.get(k)) for k, (name, t, q) in enumerate(places))
 
 
 def status(best: Attempt, diagnosis: Diagnosis | None) -> Status:
@@ -46,22 +56,22 @@ def arrives(best: Attempt) -> bool:
     return best.beside <= max(TRACKING * best.problem.way, EXACTLY)
 
 
-def check_task(robot: Robot, task: Move, timed: bool = True) -> None:
-    """Refuse what cannot be planned, with words. timed: a duration is needed."""
+def check_task(robot: Robot, task: Move, timed: bool = True, counted: bool = True) -> None:
+    """Refuse what cannot be planned, with words. timed: a duration is needed.  counted: energy is minimised, so drives are needed."""
     if not isinstance(robot, Robot):
         raise ArgumentError(f"the robot must be an arm.Robot, got {type(robot).__name__}; arm.load(file) or arm.library(name) gives one")
     if not isinstance(task, Move):
         raise ArgumentError(f"the task must be an arm.Move, got {type(task).__name__}")
     if timed and task.duration is None:
         raise ArgumentError("a least-energy motion needs a duration: arm.Move(start, goal, duration=…); minimize_time finds the shortest")
-    if not robot.drives:
+    if not robot.drives and counted:
         raise ArgumentError(
             f"robot {robot.name!r} has no drives, so no energy can be counted; add them with robot.with_drives(...). To begin with, "
             "`armature init folder --robot file` writes a drives.yaml of motors from the catalogue that are about the right size"
         )
     if robot.loops:
         mastered(robot, task)
-    elif not all(robot.drivetrain.driven):
+    elif robot.drives and not all(robot.drivetrain.driven):
         name = robot.joint_names[robot.drivetrain.driven.index(False)]
         raise ArgumentError(
             f"joint {name!r} has no drive and nothing holds it, so that few motions can be planned in advance; give it a drive, hold it "

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 SOLVED = 10.0  # times μ: the error of a problem with this μ at which it is lowered
 HELD = 1e-3  # violation, of the motion's size, at which a search may end by what it has left to gain
-JOINED = 1e-6  # the same of the dynamics
+JOINED = 1e-6  # the same of the dynamics and of equations: start, via points, goal
 SHORT = 0.7  # of a full step: below this a direction is corrected
 AHEAD = 0.3  # how much longer a step the correction is made for
 LONGER = 0.03  # what a correction must add to the step
@@ -47,7 +47,7 @@ def little_left(search: Interior, before: float) -> bool:
     accuracy = search.options.accuracy
     if not accuracy or search.elastic:
         return False
-    size, gap = search.evaluator.problem.size, float(np.abs(search.point.gap).max())
+    size, gap = search.evaluator.problem.size, max(float(np.abs(search.point.gap).max()), off_target(search))
     left, held = promise(search), search.violation <= HELD * size and gap <= JOINED * size
     if search.mu == before:
         return left <= accuracy and held and search.convex and promises_little_lower(search)
@@ -59,6 +59,13 @@ def little_left(search: Interior, before: float) -> bool:
         search.phi = search.barrier_cost(search.cost, search.bounds)
         again(search)
     return False
+
+
+def off_target(search: Interior) -> float:
+    """By how much equations are missed, scaled: start, via points and goal."""
+    limits = search.limits
+    equations = (limits.kind == rows.EQUATION) | (limits.kind == rows.RIGID)
+    return float(np.abs((search.point.v - limits.lower)[equations]).max(initial=0.0))
 
 
 def promise(search: Interior) -> float:

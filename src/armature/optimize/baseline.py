@@ -15,6 +15,7 @@ from scipy.interpolate import make_interp_spline
 
 from armature.motion.trajectory import Trajectory
 from armature.optimize.certify import ALLOWED, Margin, margins
+from armature.optimize.clearance import sampled_heights
 from armature.optimize.loop_move import LoopMove
 from armature.optimize.move import MoveProblem
 from armature.optimize.solution import Baseline
@@ -22,6 +23,7 @@ from armature.optimize.task import Move
 from armature.optimize.time_scaling import time_scaling
 from armature.robot.bounds import bounds
 from armature.robot.model import Robot
+from armature.scene.floor import LIMIT
 from armature.simulate.ledger import drive_signals, ledger
 
 Shape = Callable[[MoveProblem, float], Trajectory]
@@ -46,7 +48,16 @@ def baseline(problem: MoveProblem, duration: float) -> Baseline:
 
 def _counted(problem: MoveProblem, motion: Trajectory, feasible: bool, note: str, name: str) -> Baseline:
     robot = problem.robot
+    below = through_floor(robot, motion)
+    if below:
+        feasible, note = False, f"{note}; {below}" if note else below
     return Baseline(drive_signals(robot, motion), ledger(robot, motion, problem.driven.supply), feasible, note, name)
+
+
+def through_floor(robot: Robot, motion: Trajectory) -> str:
+    """How deep a motion goes through the robot's floor, in words; empty where it does not."""
+    low = min(sampled_heights(robot, motion.t, motion.q), key=lambda h: h.height, default=None)
+    return f"which goes {-low.height:.3g} m through the floor ({low.link})" if low is not None and low.height < -1e-3 else ""
 
 
 def _gentle(robot: Robot) -> bool:
@@ -100,5 +111,5 @@ def _searched(problem: MoveProblem, duration: float, shape: Shape) -> tuple[Traj
 
 
 def _broken(robot: Robot, motion: Trajectory) -> list[Margin]:
-    """The limits that a motion breaks."""
-    return [m for row in margins(robot, motion, 4).values() for m in row.values() if m.fraction < -ALLOWED]
+    """The limits that a motion breaks, whatever floor it goes through: no other duration helps there."""
+    return [m for row in margins(robot, motion, 4).values() for m in row.values() if m.fraction < -ALLOWED and m.limit != LIMIT]

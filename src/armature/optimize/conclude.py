@@ -22,6 +22,7 @@ from armature.optimize.effort import spent
 from armature.optimize.firm import firm
 from armature.optimize.forbidden import Weighed, lifts, weighed
 from armature.optimize.guess import stretched
+from armature.optimize.interrupt import interrupted
 from armature.optimize.ladder import Rung, kept
 from armature.optimize.move import MoveProblem
 from armature.optimize.plan import IDLE, SAME, Attempt, Planner
@@ -31,6 +32,7 @@ from armature.optimize.result import Iteration, Status
 from armature.optimize.slower import OFTEN, RATES, Allowed, run_slower
 from armature.optimize.solution import Diagnosis
 from armature.optimize.surest import as_it_is, closely, run_in, short_one, shortest_of_all, slow_cubic
+from armature.scene.floor import LIMIT
 
 PURSE = 1.4  # seconds of computing for all searches until a motion is known that does the task: without one, this is when it is refused
 KEPT = 1.3  # the same at least, for a motion to fall back on where the task seems possible
@@ -72,7 +74,7 @@ class Watch:
     met: all motions of the duration asked for."""
 
     def __init__(self, problem: MoveProblem, callback: Callable | None, given: Trajectory | None = None) -> None:
-        self.problem, self.callback, self.stopped, self.given = problem, callback, False, given
+        self.problem, self.callback, self.ended, self.given = problem, callback, False, given
         self.looked, self.begun, self.purse = False, spent(), spent() + PURSE
         self.until = self.ends = math.inf
         self.met: list[Attempt] = []
@@ -152,6 +154,11 @@ class Watch:
         return self.lost < math.inf
 
     @property
+    def stopped(self) -> bool:
+        """Whether the user has ended the search."""
+        return self.ended or interrupted()
+
+    @property
     def promising(self) -> bool:
         """Whether a search that does not get stuck may go on: a motion is known that does the task, or the shortest is hardly longer."""
         return self.possible or (self.near and not self.fits)
@@ -201,7 +208,7 @@ class Watch:
 
     def __call__(self, line: Iteration) -> bool:
         """True ends the search."""
-        self.stopped = self.stopped or bool(self.callback and self.callback(replace(line, note=self.word) if self.looked else line))
+        self.ended = self.stopped or bool(self.callback and self.callback(replace(line, note=self.word) if self.looked else line))
         if line.elastic and not self.stopped:
             self.look()
         elif spent() > self.begun + LONG and not self.stopped:
@@ -359,7 +366,7 @@ def hurried(problem: MoveProblem) -> bool:
     if problem.robot.loops:
         return False
     found = margins(problem.robot, problem.straight, 2)
-    return any(m.fraction < 0.0 and m.limit not in RATES for row in found.values() for m in row.values())
+    return any(m.fraction < 0.0 and m.limit not in (*RATES, LIMIT) for row in found.values() for m in row.values())
 
 
 def heated(problem: MoveProblem, fastest: Attempt | None) -> bool:

@@ -13,15 +13,25 @@ from typing import Any
 
 import numpy as np
 
+from armature import notebook
 from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
 from armature.optimize.answer import check_search, check_task
+from armature.optimize.baseline import baseline
+from armature.optimize.certify import ALLOWED
+from armature.optimize.floor import MARGINS, move_ground, through
+from armature.optimize.interrupt import interruptible
 from armature.optimize.loop_move import move_problem
 from armature.optimize.min_time import short, stays
+from armature.optimize.move import MoveProblem
+from armature.optimize.plan import Attempt
 from armature.optimize.quick_time import shortest
+from armature.optimize.smoothness import Smoother
 from armature.optimize.sweep import Sweep
 from armature.optimize.task import Move
+from armature.robot.cover import with_floor
 from armature.robot.model import Robot
+from armature.scene import Floor
 
 POINTS = 50
 FEW = 30  # knots to find the range of durations
@@ -63,17 +73,20 @@ class Curve:
         E, T = min(inside, default=(energy, duration))
         return float(T), energy - float(E)
 
+    _repr_html_ = notebook.curve_html
+
     def __str__(self) -> str:
         rows = [f"{T:10.4f} s {E:12.4f} J {L:12.4f} J lost" for T, E, L in zip(self.durations, self.energies, self.losses)]
         return "\n".join([*rows, *(f"minimum at {T:.4f} s: {E:.4f} J" for T, E in self.minima), self.advice])
 
 
+@interruptible
 def energy_time_curve(
     robot: Robot,
     task: Move,
     durations: Sequence[float] | None = None,
     supply: Any = None,
-    knots: int = 50,
+    knots: int = 100,
     refine: bool = True,
     callback: Callable | None = None,
 ) -> Curve:
@@ -89,16 +102,51 @@ def energy_time_curve(
     if task.duration is None and any(via.at is not None for via in task.via):
         raise ArgumentError("the passing times of via points are parts of a duration; give the move's own, Move(..., duration=...)")
     begin = time.perf_counter()
+    task = task.in_joints(robot)
+    floor = move_ground(robot, task)
+    if floor.below is not None:
+        raise ArgumentError(str(floor.below))
     T = checked(default_durations(robot, task, supply) if durations is None else durations)
-    sweep = Sweep(move_problem(robot, task, supply, knots), callback)
-    best = sweep.both_ways(T)
-    minima = sweep.minima(T, best) if refine else []
+    best, minima = swept_above(robot, floor.floor, lambda robot: swept(move_problem(robot, task, supply, knots), T, refine, callback))
     energies = np.array([a.value if a else np.nan for a in best])
     losses = np.array([a.losses if a else np.nan for a in best])
     motions = tuple(a.motion if a else None for a in best)
     resonance = spacing([t for t, _ in minima])
     advice = advise(T, energies, minima, resonance)
     return Curve(T, energies, losses, motions, tuple(minima), resonance, advice, time.perf_counter() - begin)
+
+
+Swept = tuple[list[Attempt | None], list[tuple[float, float]]]
+
+
+def swept(problem: MoveProblem, T: np.ndarray, refine: bool, callback: Callable | None) -> Swept:
+    """The best motion at every duration, None where there is none, and the minima."""
+    sweep = Sweep(problem, callback)
+    best = sweep.both_ways(T)
+    if problem.move.smoothness:
+        best = smooth_all(sweep, best, problem.move.smoothness)
+    return best, sweep.minima(T, best) if refine else []
+
+
+def smooth_all(sweep: Sweep, best: list[Attempt | None], smoothness: float) -> list[Attempt | None]:
+    """The motions made as smooth as plans of the same duration are (smoothness.py), each from its neighbour's weight."""
+    smoother = Smoother(sweep.planner, smoothness, lambda attempt: sweep.room(attempt) >= -ALLOWED)
+    cost = lambda attempt: baseline(attempt.problem, attempt.motion.duration).ledger.energy
+    return [attempt and smoother(attempt, cost(attempt)) for attempt in best]
+
+
+def swept_above(robot: Robot, floor: Floor | None, sweep: Callable[[Robot], Swept]) -> Swept:
+    """The same above a floor: once more with its rows where motions go through it; what still does is left out."""
+    best, minima = sweep(robot)
+    if floor is None:
+        return best, minima
+    guarded = with_floor(robot, floor)
+    low = lambda found: [a is not None and through(guarded, a.motion) is not None for a in found]
+    for margin in MARGINS[:2]:
+        if not any(low(best)):
+            return best, minima
+        best, minima = sweep(with_floor(robot, floor.keeping(margin)))
+    return [None if below else a for a, below in zip(best, low(best))], minima
 
 
 def checked(durations: Any) -> np.ndarray:
@@ -136,7 +184,12 @@ def advise(durations: np.ndarray, energies: np.ndarray, minima: list[tuple[float
     candidates = [*zip(durations[good], energies[good]), *minima]
     T1, E1 = min(candidates, key=lambda p: p[1])
     longest, last = float(durations[good][-1]), float(energies[good][-1])
+    edge = {float(durations[good][0]): "shortest", longest: "longest"}.get(float(T1))
     words = [f"The cheapest motion takes {T1:.4g} s and {E1:.4g} J."]
+    if edge is not None and good.sum() > 1:
+        beyond = "shorter" if edge == "shortest" and good[0] else "longer" if edge == "longest" else ""
+        more = f"; {beyond} ones may cost less" if beyond else ""
+        words = [f"The cheapest motion of this range is its {edge}, {T1:.4g} s, with {E1:.4g} J{more}."]
     if last - E1 > WORTH * max(abs(last), 1e-9):
         share = f", {100 * (last - E1) / abs(last):.3g} %" if last > 0 else ""
         words.append(

@@ -195,7 +195,7 @@ def too_hot(cool: Attempt, fastest: Trajectory | None, passing: tuple[float, ...
     if not hot or any(m.limit not in MEANS and m.fraction < -BETWEEN for m in over):
         return None
     worst, T = min(hot, key=lambda m: m.fraction), cool.motion.duration
-    pause = T * (worst.value / (COOLER * worst.bound) - 1.0)
+    pause = T * ((1.0 - worst.fraction) / COOLER - 1.0)
     longer = fastest.duration if fastest is not None and fastest.duration > T else None
     less = cooler_without(cool.problem.robot, cool.motion)
     load = carrier(cool.problem.robot)

@@ -30,7 +30,8 @@ class Weights:
     """What a motion costs, as a weighted sum of integrals over time; numbers of one plan, not part of the compiled model.
 
     energy: of what the supply gives, 1/J.  heat: of the copper heat, 1/J.  time: of the duration, 1/s.
-    torque: of Σ τ², 1/(N²m²s).  acceleration: of Σ a².  jerk: of Σ j² (with acceleration linear in a step).
+    torque: of Σ τ², 1/(N²m²s).  acceleration: of Σ a².  jerk: of Σ s j² (with acceleration linear in a step).
+    jerk_shares: (n,) s of every joint's jerk, 1 if left out: joints that turn and joints that slide have different units.
     """
 
     energy: float = 0.0
@@ -39,9 +40,11 @@ class Weights:
     torque: float = 0.0
     acceleration: float = 0.0
     jerk: float = 0.0
+    jerk_shares: tuple[float, ...] = ()
 
 
-WEIGHTS = len(fields(Weights))
+SCALARS = tuple(f.name for f in fields(Weights) if f.name != "jerk_shares")
+WEIGHTS = len(SCALARS)
 CORNERS = ("power", "velocity", "table")  # widths that are data of a plan
 STRONG = 100.0  # W: drives that give less at most have narrower corners of power, in proportion
 
@@ -109,7 +112,7 @@ class Driven:
 
     @functools.cached_property
     def torques(self) -> tuple[np.ndarray, np.ndarray]:
-        """Bounds of the torques that the drives give, friction included: the joints' limits; zero for a joint without a drive in a
+        """Bounds of the torques delivered at the joints (`delivered_torque`): the joints' limits; zero for a joint without a drive in a
         robot that has drives."""
         upper = np.array([self.joint_limit(name, "torque") for name in self.robot.joint_names])
         if self.robot.drives:
@@ -141,9 +144,14 @@ class Driven:
         rows += [f"torque rate of {name}" for j, name in enumerate(names) if np.isfinite(self.torque_rates[j])]
         stores = ("energy stored in the bus",) if isinstance(self.supply, Bus) else ()
         return Shape(
-            len(self.names), slacks, len(stores), self.durations, 0, WEIGHTS + len(self.means) + len(CORNERS) + len(self.dry), self.names,
+            len(self.names), slacks, len(stores), self.durations, 0, self.shares_at + len(self.names), self.names,
             tuple(f"supply power {k}" for k in range(slacks)), stores, tuple(rows), self.total_names,
         )  # fmt: skip
+
+    @property
+    def shares_at(self) -> int:
+        """Where the shares of the joints' jerks begin in the caller's data: after weights, means, corners and directions."""
+        return WEIGHTS + len(self.means) + len(CORNERS) + len(self.dry)
 
     @property
     def total_names(self) -> tuple[str, ...]:
@@ -191,7 +199,7 @@ class Driven:
         first = WEIGHTS + len(self.means)
         given = lambda k, name: d[first + k] if getattr(self.smooth, name) else 0.0
         shared = Smooth(*(given(k, name) for k, name in enumerate(CORNERS)))
-        directions = dict(zip(self.dry, d[first + len(CORNERS) :]))
+        directions = dict(zip(self.dry, d[first + len(CORNERS) : self.shares_at]))
         return [replace(shared, power=part * shared.power, direction=directions.get(j, 0.0)) for j, part in enumerate(self.parts)]
 
     @functools.cached_property
@@ -221,11 +229,11 @@ class Driven:
         widths = self.widths(at.d)
         flows = self.robot.drivetrain.flow(at.tau, at.v, at.a, smooth=widths)
         supply = self.balance([flow.power for flow in flows], at.slacks)
-        weights = at.d[:WEIGHTS]
-        terms = [supply.cost, sum(flow.copper for flow in flows), 1.0, sum(at.tau**2), sum(at.a**2), sum(at.jerk**2)]
+        weights, shares = at.d[:WEIGHTS], at.d[self.shares_at : self.shares_at + len(self.names)]
+        terms = [supply.cost, sum(flow.copper for flow in flows), 1.0, sum(at.tau**2), sum(at.a**2), sum(shares * at.jerk**2)]
         rows = [getattr(flows[axis], quantity) / unit(*bounds) for axis, quantity, _, *bounds in self.quantities]
-        drag = self.robot.drivetrain.joint_friction(at.tau, at.v, widths)
-        rows += [at.tau[j] + drag[j] for j in range(self.robot.n) if np.isfinite(self.torques[1][j])]
+        delivered = self.robot.drivetrain.delivered_torque(at.tau, at.v, widths)
+        rows += [delivered[j] for j in range(self.robot.n) if np.isfinite(self.torques[1][j])]
         rows += list(self.extra(at)) if self.extra else []
         means = enumerate(self.means)
         totals = [(getattr(flows[axis], quantity) - at.d[WEIGHTS + k]) / unit(bound) for k, (axis, quantity, _, bound) in means]
@@ -310,11 +318,13 @@ class Driven:
         else:
             data[:N, 0] = duration / N
         widths = [getattr(smooth or self.smooth, name) for name in CORNERS]
-        numbers = [*(getattr(weights, f.name) for f in fields(weights)), *(row[3] for row in self.means), *widths]
+        numbers = [*(getattr(weights, name) for name in SCALARS), *(row[3] for row in self.means), *widths]
         data[:, 1 + self.durations : 1 + self.durations + len(numbers)] = numbers
         if directions is not None:
             first = 1 + self.durations + len(numbers)
             data[:N, first : first + len(self.dry)] = directions[:, self.dry]
+        first = 1 + self.durations + self.shares_at
+        data[:, first : first + len(self.names)] = weights.jerk_shares or 1.0
         return Problem(
             self.model,
             N,

@@ -9,6 +9,7 @@ import numpy as np
 
 from armature.drive.drive import Drive, Flow
 from armature.drive.gear import EfficiencyTable
+from armature.drive.limit import readable
 from armature.dynamics.compiled import inverse_dynamics
 from armature.motion.trajectory import Trajectory
 from armature.optimize.polynomial_sets import Forbidden, fitted, joined, positive, roots
@@ -39,7 +40,8 @@ class Reason:
     excess: float = 0.0
 
     def __str__(self) -> str:
-        return f"{self.limit} of {self.joint!r} ({self.bound:.6g} {self.unit}) at s = {self.place:.4g}"
+        _, bound, unit = readable(0.0, self.bound, self.unit)
+        return f"{self.limit} of {self.joint!r} ({bound:.6g} {unit}) at s = {self.place:.4g}"
 
 
 class _Label(NamedTuple):
@@ -90,9 +92,9 @@ class DurationLimits:
         return lift(self.A) * each**2 + lift(self.G), lift(self.d1) * each, lift(self.d2) * each**2
 
     def joint_torque(self, x: np.ndarray) -> np.ndarray:
-        """With the joints' friction (M, ..., n)."""
+        """Delivered at the joints, all friction included (M, ..., n)."""
         tau, v, _ = self.state(x)
-        return tau + np.stack(np.broadcast_arrays(*self.train.joint_friction(tau, v)), axis=-1)
+        return np.stack(np.broadcast_arrays(*self.train.delivered_torque(tau, v)), axis=-1)
 
     def flow(self, x: np.ndarray) -> list[Flow]:
         """What every drive does (M, ...)."""

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from armature.kernel.keep import compiled_loop
 from armature.optimize.path_step import PathStep
 from armature.optimize.phase_plane import Steps
 
@@ -58,8 +58,10 @@ def straight_rows(step: PathStep, steps: Steps, margin: float = 1.0) -> Rows:
         found.append((-alpha, -beta, margin * bound + offset, name))
 
     zero = np.zeros(m.shape[:2])
+    train = robot.drivetrain
     for j, name in enumerate(names):
-        drag = robot.drivetrain.frictions[j].coulomb * sides[..., j]
+        inside = sum(abs(row[j]) * drive.friction.coulomb for row, drive in zip(train.matrix, train.drives) if np.count_nonzero(row) == 1)
+        drag = (train.frictions[j].coulomb + inside) * sides[..., j]
         speed = _speed_limit(step, j)
         if np.isfinite(speed):
             found.append((zero, d1[..., j] ** 2, np.full_like(zero, (margin * speed) ** 2), f"velocity of {name}"))
@@ -89,7 +91,7 @@ def _speed_limit(step: PathStep, j: int) -> float:
     return best
 
 
-@njit(cache=True, nogil=True)
+@compiled_loop(nogil=True)
 def _interval(alpha, beta, gamma, low, high):
     """The interval of b, within (low, high), for which some a meets all rows: pairs of rows of opposite sign, a eliminated."""
     R = alpha.shape[0]
@@ -118,7 +120,7 @@ def _interval(alpha, beta, gamma, low, high):
     return low, high
 
 
-@njit(cache=True, nogil=True)
+@compiled_loop(nogil=True)
 def _sweeps(alpha, beta, gamma, lengths, least, most, b, top, floor):
     """Backwards the intervals [floor, top] of b at every knot, forwards the fastest b; returns the step that is blocked, or −1."""
     N, R = lengths.shape[0], alpha.shape[2]
@@ -145,7 +147,7 @@ def _sweeps(alpha, beta, gamma, lengths, least, most, b, top, floor):
     return -1
 
 
-@njit(cache=True, nogil=True)
+@compiled_loop(nogil=True)
 def _rows_of(alpha, beta, gamma, length, floor, top, A, B, C):
     """(F1) at the start and at the end of a step, and b + 2Δp a between floor and top, as rows of (a, b)."""
     R = alpha.shape[1]

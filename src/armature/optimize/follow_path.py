@@ -30,6 +30,7 @@ class FollowPath:
     link: what follows a path of the hand; the tip of a chain by default.  start: (n,) the configuration at the start of a hand's path.
     seed: (n,) a configuration near the start.  home, pull: where a redundant arm is drawn to within its freedom, see `arm.follow`.
     start_speed, end_speed: ṗ at the ends, 1/s (p runs from 0 to 1); rest by default.
+    floor: as in `Move`; a path that leads a link through it is refused.
     """
 
     path: Any
@@ -42,6 +43,7 @@ class FollowPath:
     pull: float = 2.0
     start_speed: float = 0.0
     end_speed: float = 0.0
+    floor: Any = "auto"
 
     def __post_init__(self) -> None:
         if self.duration is not None and not (np.isfinite(self.duration) and self.duration > 0):

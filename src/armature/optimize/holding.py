@@ -60,7 +60,8 @@ def holding(robot: Robot, tau: np.ndarray) -> Iterator[Load]:
     """What holding still against the torques tau (n,) asks of every limit of torque, current and heat; friction and gears help."""
     train = robot.drivetrain
     for j, name in enumerate(robot.joint_names):
-        helped = max(0.0, abs(tau[j]) - train.frictions[j].holding(tau[j]))
+        inside = sum(abs(row[j]) * d.friction.holding(tau[j]) for row, d in zip(train.matrix, train.drives) if np.count_nonzero(row) == 1)
+        helped = max(0.0, abs(tau[j]) - train.frictions[j].holding(tau[j]) - inside)
         yield Load("torque", name, helped, joint_limits(robot, name).torque, unit_of(robot, name, "N·m or N"))
     needed = np.sign(tau) * [max(0.0, abs(t) - f.holding(t)) for t, f in zip(tau, train.frictions)]
     for drive, name, torque in zip(train.drives, train.axis_names, train.axis_torque(needed)):

@@ -9,12 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from armature.drive.limit import readable
 from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
 from armature.optimize.first_motion import first_motion
+from armature.optimize.floor import ground, through
 from armature.optimize.instant import Instants, instants
 from armature.optimize.suboptimal import CHECKED, FIRST, Approximations, Iterate
 from armature.optimize.time_scaling import time_scaling
+from armature.robot.cover import with_floor
 from armature.robot.model import Robot
 
 
@@ -43,9 +46,17 @@ def improve(
     if riding not in ("spline", "boundary"):
         raise ArgumentError(f"riding is {riding!r}; use 'spline' (30) or 'boundary' (31)")
     run = _started(robot, motion, supply, knots, riding, limited)
+    guarded = _grounded(robot, motion, run)
     cost, number, mix = float(run.cost(run.w)), 0, 0.0
     while True:
-        yield replace(run.along.iterate(run.t, *run.knots(), run.w), number=number, energy=cost, mix=mix)
+        found = replace(run.along.iterate(run.t, *run.knots(), run.w), number=number, energy=cost, mix=mix)
+        low = None if guarded is None else through(guarded, found)
+        if low is not None and number > 0:
+            return  # cheaper ones go through the floor
+        if low is not None:
+            below = f"{low.link} is {-low.height:.3g} m below it at t = {low.time:.4g} s"
+            raise ArgumentError(f"the first motion goes through the floor: {below}; start from minimize_energy's or minimize_time's")
+        yield found
         if deadline is not None and time.perf_counter() - begin > deadline:
             return
         mix, least = run.advance()
@@ -62,6 +73,16 @@ def _started(robot: Robot, motion: Any, supply: Any, knots: int, riding: str, li
     if not run.admissible(run.w, FIRST):
         raise ArgumentError(f"the first motion is not admissible: {_why(run, at)}; {_instead(robot, motion)}")
     return run
+
+
+def _grounded(robot: Robot, motion: Any, run: Approximations) -> Robot | None:
+    """The robot with the floor that the motions keep; None without one. A motion that is given is run already: it is above its floor."""
+    q = run.knots()[0]
+    setting = getattr(motion, "floor", "auto")
+    found = ground(robot, setting, [("motion", q)] if isinstance(motion, Trajectory) else [("start", q[0]), ("goal", q[-1])])
+    if found.below is not None:
+        raise ArgumentError(str(found.below))
+    return None if found.floor is None else with_floor(robot, found.floor)
 
 
 def _instead(robot: Robot, motion: Any) -> str:
@@ -83,4 +104,5 @@ def _why(run: Approximations, at: Instants) -> str:
         step, over = int(np.argmax(worst)), 100 * float(np.max(worst))
         hint = "; from and to rest, accelerations must begin and end with zero, as a quintic's do" if step in (0, len(worst) - 1) else ""
         return f"jerk or torque rate exceed their limits by {over:.3g} % at t = {run.t[step]:.4g} s{hint}"
-    return f"{row} is {row.value(rows[k, c, r]):.6g} {row.unit} at t = {when:.4g} s, its limit is {row.bound:.6g} {row.unit}"
+    value, bound, unit = readable(row.value(rows[k, c, r]), row.bound, row.unit)
+    return f"{row} is {value:.6g} {unit} at t = {when:.4g} s, its limit is {bound:.6g} {unit}"

@@ -75,14 +75,14 @@ class Instants:
         out). n numbers, arrays or symbols each."""
         found: list[tuple[Row, Any]] = []
         b, train, names = self.limits, self.robot.drivetrain, self.robot.joint_names
-        drag = train.joint_friction(tau, v, smooth)
+        delivered = train.delivered_torque(tau, v, smooth)
         for j, name in enumerate(names):
             span = b.upper[j] - b.lower[j] if 0 < b.upper[j] - b.lower[j] < np.inf else 1.0
             if q is not None and np.isfinite(b.lower[j]):
                 found.append((Row(name, "lower end of the range", b.lower[j], -span, "rad or m"), (b.lower[j] - q[j]) / span))
             if q is not None and np.isfinite(b.upper[j]):
                 found.append((Row(name, "upper end of the range", b.upper[j], span, "rad or m"), (q[j] - b.upper[j]) / span))
-            sized = (("velocity", v[j], "rad/s or m/s"), ("acceleration", a[j], "rad/s² or m/s²"), ("torque", tau[j] + drag[j], "N·m or N"))
+            sized = (("velocity", v[j], "rad/s or m/s"), ("acceleration", a[j], "rad/s² or m/s²"), ("torque", delivered[j], "N·m or N"))
             for what, value, unit in sized:
                 bound = float(getattr(b, what)[j])
                 if np.isfinite(bound):
@@ -163,12 +163,12 @@ class Instants:
 SOURCE = 1  # raise when the functions above change what they compute
 
 
-def instants(robot: Robot, supply: Any = None, smooth: Smooth | None = None) -> Instants:
-    """The instants of a robot on a supply, kept with the robot."""
+def instants(robot: Robot, supply: Any = None, smooth: Smooth | None = None, counted: bool = True) -> Instants:
+    """The instants of a robot on a supply, kept with the robot. counted: energy is, so that the robot needs drives."""
     supply = as_supply(supply if supply is not None else robot.supply)
     if isinstance(supply, Bus):
         raise ArgumentError(f"{supply.label}: what a capacitor holds depends on the past; give supply='regenerative' or 'non-regenerative'")
-    if not robot.drives:
+    if counted and not robot.drives:
         raise ArgumentError(f"robot {robot.name!r} has no drives, so no energy can be counted; add them with robot.with_drives(...)")
     if robot.nq != robot.nv:
         raise ArgumentError(f"robot {robot.name!r} has a floating base; motions are planned for robots on a fixed base")

@@ -17,6 +17,7 @@ import numpy as np
 
 from armature.optimize import barrier, elastic, newton, rows
 from armature.optimize.homotopy import Homotopy, Progress
+from armature.optimize.interrupt import interrupted
 from armature.optimize.problem import Guess, Problem
 from armature.optimize.report import make_result
 from armature.optimize.result import Iteration, Result, Status
@@ -109,6 +110,8 @@ class Interior:
         try:
             status = self.start(guess) or self.iterate()
         except KeyboardInterrupt:
+            if interrupted():  # asked for twice
+                raise
             status = Status.INTERRUPTED
         if status in (Status.INTERRUPTED, Status.DEADLINE, Status.ITERATIONS) and self.best_kept:
             self.point.copy_from(self.best)
@@ -161,7 +164,7 @@ class Interior:
                 if status:
                     return status
                 acceptable = 0
-            if self.callback and self.callback(self.record[-1]):
+            if interrupted() or (self.callback and self.callback(self.record[-1])):
                 return Status.INTERRUPTED
             if time.perf_counter() > self.ends:
                 return Status.DEADLINE

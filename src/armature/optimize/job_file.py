@@ -12,7 +12,6 @@ import numpy as np
 
 from armature.document import Block, checked, line_of, selected, suggestion, values
 from armature.drive.catalogue import read_drives
-from armature.dynamics.inverse_kinematics import inverse_kinematics
 from armature.errors import ArgumentError, ArmatureError, FileError
 from armature.motion import shapes
 from armature.motion.goal import Goal
@@ -20,6 +19,7 @@ from armature.motion.rotation import from_quaternion
 from armature.optimize.follow_path import FollowPath, tip
 from armature.optimize.job import Job
 from armature.optimize.job_schema import MovePart, PathPart, PayloadPart, PosePart, TaskFile, ViaPart
+from armature.optimize.posture import in_posture
 from armature.optimize.task import Move, Via
 from armature.robot import frames
 from armature.robot.drives import with_drives
@@ -60,15 +60,17 @@ def job_of(part: TaskFile, data: Any, path: str | PathLike[str], robot: Robot | 
     return Job(robot, task, part.objective, supply, part.knots, part.name or Path(path).stem, output)
 
 
-def find_robot(name: str, folder: Path = Path()) -> Robot:
-    """A robot by the name of its file, relative to `folder`, or by its name in the library."""
+def find_robot(name: str, folder: Path = Path(), arguments: Mapping[str, Any] | None = None) -> Robot:
+    """A robot by the name of its file, relative to `folder`, or by its name in the library; arguments: of a xacro file."""
     file = folder / name
     if name in library() and not file.exists():
+        if arguments:
+            raise ArgumentError(f"the built-in robot {name!r} takes no arguments; only .xacro files have them")
         return library(name)
     if not file.suffix:
         known = f"{suggestion(name, library())}" if not file.exists() else "give a .urdf, .xacro, .xml or .yaml file"
         raise ArgumentError(f"{name!r} is neither a robot file nor a built-in robot; {known}")
-    return load(file)
+    return load(file, arguments=arguments)
 
 
 class _Maker:
@@ -112,7 +114,7 @@ class _Maker:
         with self.at("robot"):
             if Path(part.robot).suffix and part.robot not in library():
                 self.near(part.robot, "robot")
-            robot = find_robot(part.robot, self.folder)
+            robot = find_robot(part.robot, self.folder, part.arguments)
         if part.limits is not None:
             robot = self._limited(robot, part.limits)
         with self.at("friction"):
@@ -122,6 +124,9 @@ class _Maker:
                 robot = self._driven(robot, part.drives)
         with self.at("hold"):
             robot = with_held(robot, part.hold) if part.hold else robot
+        with self.at("tool"):
+            tool = part.tool
+            robot = robot if tool is None else robot.with_tool(tool.position, tool.rpy, tool.link, tool.name)
         with self.at("payload"):
             return self._loaded(robot, part.payload)
 
@@ -142,8 +147,8 @@ class _Maker:
     def _loaded(self, robot: Robot, payload: PayloadPart | float | None) -> Robot:
         if payload is None:
             return robot
-        given = payload if isinstance(payload, PayloadPart) else PayloadPart(mass=payload)
-        return robot.with_payload(given.mass, given.at, given.link) if given.mass or given.link else robot
+        given = payload if isinstance(payload, PayloadPart) else PayloadPart(mass=payload, inertia=None)
+        return robot.with_payload(given.mass, given.at, given.link, given.inertia) if given.mass or given.link else robot
 
     # --- the task -------------------------------------------------------------------------------------------------------
 
@@ -157,9 +162,9 @@ class _Maker:
         ):
             self.suited(robot, "move", key, either=either)
         with self.at("move", "start"):
-            start = configuration(robot, part.start, None)
+            start = configuration(robot, part.start, None, self.part.floor)
         with self.at("move", "goal"):
-            goal = configuration(robot, part.goal, start)
+            goal = configuration(robot, part.goal, start, self.part.floor)
         stops = []
         for k, stop in enumerate(part.via):
             inner = ("configuration",) if isinstance(stop, ViaPart) else ()
@@ -167,10 +172,11 @@ class _Maker:
             self.suited(robot, "move", "via", k, "velocity", either="rad/s or m/s")
             with self.at("move", "via", k):
                 via = stop if isinstance(stop, ViaPart) else ViaPart(configuration=stop)
-                stops.append(Via(configuration(robot, via.configuration, start), via.at, rates(robot, via.velocity)))
+                stops.append(Via(configuration(robot, via.configuration, start, self.part.floor), via.at, rates(robot, via.velocity)))
         with self.at("move"):
             ends = rates(robot, part.start_velocity), rates(robot, part.goal_velocity)
-            task = Move(start, goal, part.duration, stops, *ends)
+            smooth = {"smoothness": part.smoothness, "acceleration_limits": part.acceleration_limits}
+            task = Move(start, goal, part.duration, stops, *ends, floor=self.part.floor, **smooth)
             task.vectors(robot)
             if part.duration is None and self.part.objective == "energy":
                 raise ArgumentError("a least-energy move needs a duration, e.g. duration: 1.5 s; or ask for objective: time")
@@ -188,7 +194,7 @@ class _Maker:
                 given[key] = None if value is None else configuration(robot, value, None)
         with self.at("path"):
             options = {key: getattr(part, key) for key in ("duration", "time_price", "link", "pull", "start_speed", "end_speed")}
-            return FollowPath(path, **options, **given)
+            return FollowPath(path, **options, **given, floor=self.part.floor)
 
     def _shape(self, robot: Robot, part: PathPart) -> Any:
         """The path as `armature.motion.shapes` makes it."""
@@ -230,15 +236,13 @@ def place(given: Any) -> Goal:
     return Goal(p, None if given.rpy is None else np.array(frames.from_rpy(*given.rpy)))
 
 
-def configuration(robot: Robot, given: Any, start: np.ndarray | None) -> np.ndarray:
-    """(n,) joint coordinates from a list, {joint: value}, or a pose of the hand (by inverse kinematics, the branch nearest to `start`).
+def configuration(robot: Robot, given: Any, start: np.ndarray | None, floor: Any = None) -> np.ndarray:
+    """(n,) joint coordinates from a list, {joint: value}, or a pose of the hand (in its own posture, or that nearest to `start`).
 
     Joints that are not named keep those of `start`, or without one 0 or the end of their range nearest to it.
     """
     if isinstance(given, PosePart):
-        goal, link = place(given), given.link or tip(robot)
-        found = inverse_kinematics(robot, goal.p if goal.R is None else (goal.R, goal.p), link, seed=start)
-        return np.array(found.best)
+        return in_posture(robot, place(given), given.link or tip(robot), start, given.posture, floor)
     if isinstance(given, Mapping):
         _known(robot, given)
         rest = start if start is not None else _rest(robot)

@@ -6,11 +6,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from armature.robot.load.quantities import Angle, Coordinate, Duration, Length, Mass, Number, PerSecond, Power, Speed
+from armature.optimize.task import SMOOTHNESS
+from armature.robot.load.quantities import Angle, Coordinate, Duration, Length, Mass, Moment, Number, PerSecond, Power, Speed
 from armature.robot.load.schema import Direction, LimitsPart, Name, Part, Point
 
 SHAPES = ("line", "polyline", "spline", "arc", "circle", "screw", "joints")
-POSE_KEYS = {"position", "rpy", "quaternion", "link"}
+POSE_KEYS = {"position", "rpy", "quaternion", "link", "posture"}
 
 
 def _alternative(**checks: Any) -> Discriminator:
@@ -26,13 +27,27 @@ _is_mapping = lambda x: isinstance(x, dict)
 _is_text = lambda x: isinstance(x, str)
 
 
+Posture = Annotated[
+    Annotated[str, Tag("word")] | Annotated[dict[str, Coordinate], Tag("joints")] | Annotated[list[str | Coordinate], Tag("list")],
+    _alternative(
+        word=_is_text,
+        joints=_is_mapping,
+        list=_is_list,
+        otherwise="give words such as elbow up, as the start, or a configuration near the one that is meant",
+    ),
+]
+
+
 class PosePart(Part):
     """Where the hand is: position, m, and where it matters the orientation, by roll, pitch, yaw or a quaternion x, y, z, w."""
 
     position: Point
     rpy: tuple[Angle, Angle, Angle] | None = None
     quaternion: tuple[Number, Number, Number, Number] | None = None
-    link: Name | None = Field(None, description="the link that shall be there; the tip of a chain by default")
+    link: Name | None = Field(None, description="the link that shall be there; the tool, or the tip of a chain, by default")
+    posture: Posture | None = Field(
+        None, description="as the start, elbow up, wrist flipped …, or a configuration near it; by default the nearest above the floor"
+    )
 
     @model_validator(mode="after")
     def _one_orientation(self) -> PosePart:
@@ -64,6 +79,11 @@ Rates = Annotated[
 ]
 
 
+Smoothness = Annotated[
+    Number, Field(ge=0.0, le=1.0, description="0: least energy alone; 0.1: the smoothest motion that keeps 95 % of the saving; 1: half")
+]
+
+
 class ViaPart(Part):
     """A configuration to pass. at: time after the start; velocity: free unless given."""
 
@@ -82,15 +102,27 @@ Stop = Annotated[
 ]
 
 
+Ground = Annotated[
+    Annotated[Literal["auto", "none"] | None, Tag("word")] | Annotated[Coordinate, Tag("height")],
+    _alternative(
+        word=lambda x: x is None or (isinstance(x, str) and x.isalpha()),
+        height=lambda x: True,
+        otherwise="give a height such as 0 m, none, or auto",
+    ),
+]
+
+
 class MovePart(Part):
     """From one configuration to another. Joints that the goal does not name stay where the start has them."""
 
     start: Configuration
     goal: Configuration
     duration: Duration | None = Field(None, description="s; to be left out where the least time is asked for")
-    via: tuple[Stop, ...] = ()
+    via: tuple[Stop, ...] = Field((), max_length=1000)
     start_velocity: Rates = 0.0
     goal_velocity: Rates = 0.0
+    smoothness: Smoothness = SMOOTHNESS
+    acceleration_limits: Literal["inferred", "none"] = Field("inferred", description="inferred from the drives where the robot has none")
 
 
 class CirclePart(Part):
@@ -150,11 +182,21 @@ class PathPart(Part):
 
 
 class PayloadPart(Part):
-    """A point mass on a link: at a point of its frame; the tip of a chain by default."""
+    """A mass on a link: its centre in the link's frame, the tip of a chain by default; its moments of inertia about the centre."""
 
     mass: Mass
     at: Point | None = None
     link: Name | None = None
+    inertia: tuple[Moment, ...] | None = Field(None, description="xx, yy, zz or xx, yy, zz, xy, xz, yz about the centre, kg·m²")
+
+
+class ToolPart(Part):
+    """The tool centre point: a frame on a link, the tip of a chain by default."""
+
+    position: Point = (0.0, 0.0, 0.0)
+    rpy: tuple[Angle, Angle, Angle] = (0.0, 0.0, 0.0)
+    link: Name | None = None
+    name: Name = "tcp"
 
 
 Payload = Annotated[
@@ -175,6 +217,7 @@ LimitsOrFile = Annotated[
         file=_is_text, mapping=_is_mapping, otherwise="give MoveIt's joint_limits.yaml, or a mapping {joint: {velocity: …, torque: …}}"
     ),
 ]
+Arguments = dict[str, str | bool | int | float]
 Held = Annotated[
     Annotated[list[str], Tag("list")] | Annotated[dict[str, Coordinate], Tag("joints")],
     _alternative(list=_is_list, joints=_is_mapping, otherwise="give a list of joints that stay still, or {joint: value}"),
@@ -187,8 +230,10 @@ class TaskFile(Part):
     armature: Literal[1] = 1
     name: str = ""
     robot: Name = Field(description="a robot file (.urdf, .yaml, .xml, .xacro), or the name of a built-in robot")
+    arguments: Arguments | None = Field(None, description="{name: value} of a xacro file's arguments, e.g. {ur_type: ur5e}")
     drives: FileOrMapping | None = Field(None, description="a drives file, or {joint: drive}; by default those of the robot's file")
     payload: Payload | None = None
+    tool: ToolPart | None = Field(None, description="the tool centre point, which goals and paths of the hand are meant for")
     limits: LimitsOrFile | None = None
     friction: dict[str, dict[str, Number]] | None = Field(None, description="{joint: {viscous: …, coulomb: …}}, SI")
     hold: Held | None = Field(None, description="joints that stay still and need no drive, by name or pattern (gripper_*)")
@@ -196,6 +241,7 @@ class TaskFile(Part):
     objective: Literal["energy", "time"] = "energy"
     move: MovePart | None = None
     path: PathPart | None = None
+    floor: Ground = Field("auto", description="height of the floor that all links stay above, m; none; auto: under the base of an arm")
     knots: Annotated[int, Field(ge=4, le=20_000, strict=True)] = 100
     output: str | None = Field(None, description="the folder where the plan and its report are written")
 

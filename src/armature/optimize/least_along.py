@@ -15,14 +15,18 @@ import numpy as np
 from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
 from armature.optimize.along_path import Curve
+from armature.optimize.floor import TOUCH, ground, lowest
 from armature.optimize.follow_path import FollowPath, Joined
 from armature.optimize.path_plan import Aim, plan_path
 from armature.optimize.solution import Diagnosis, Solution
+from armature.robot.cover import with_floor
 from armature.robot.loop import refuse_loops
 from armature.robot.model import Robot
+from armature.scene import Floor
 from armature.simulate.ledger import drive_signals
 
 COARSE = 40  # knots of the plans that share a duration among the parts
+PLACES = 401  # of a path at which it is held against the floor
 SHARED = 1e-3  # how exactly the parts' durations add up before they are scaled to the one asked for
 
 
@@ -44,7 +48,27 @@ def plan_along(robot: Robot, task: FollowPath, aim: Aim, supply: Any = None, **s
     refuse_loops(robot, "planning along a path")
     curve = task.curve(robot)
     once = dataclasses.replace(task, path=curve)  # inverse kinematics once
-    return plan_legs(curve, once, aim, supply, **settings) if curve.corners else plan_path(robot, once, aim, supply, **settings)
+    floor = path_ground(robot, curve, task.floor)
+    plan = plan_legs(curve, once, aim, supply, **settings) if curve.corners else plan_path(robot, once, aim, supply, **settings)
+    return plan if floor is None else dataclasses.replace(plan, robot=with_floor(robot, floor))
+
+
+def path_ground(robot: Robot, curve: Curve, setting: Any) -> Floor | None:
+    """The floor of a path, None without one; an ArgumentError says where the path leads which link through it."""
+    p = np.linspace(0.0, 1.0, PLACES)
+    q = curve.function(p).q
+    found = ground(robot, setting, [("start of the path", q[0]), ("end of the path", q[-1])])
+    if found.below is not None:
+        raise ArgumentError(str(found.below))
+    if found.floor is None:
+        return None
+    heights = [lowest(robot, found.floor, row) for row in q]
+    k = min(range(PLACES), key=lambda i: heights[i][1])
+    link, height = heights[k]
+    if height < -TOUCH:
+        words = f"the path leads {link} through the floor: {-height:.3g} m below z = {found.floor.height:.4g} m at p = {p[k]:.3g}"
+        raise ArgumentError(f"{words}; raise the path, start it in another posture, or give the floor's true height (floor: none for none)")
+    return found.floor
 
 
 def plan_legs(curve: Curve, task: FollowPath, aim: Aim, supply: Any = None, **settings: Any) -> Solution:
@@ -61,7 +85,7 @@ def plan_legs(curve: Curve, task: FollowPath, aim: Aim, supply: Any = None, **se
             return joined(curve, fast, time.perf_counter() - begin, too_short(curve, fast, shortest, aim.duration))
         shares = shared(lambda aims: plan(aims, knots=COARSE), fast, aim.duration)
         parts = plan([Aim(1.0, 0.0, T) for T in shares])
-    return joined(curve, parts, time.perf_counter() - begin, None)
+    return joined(curve, parts, time.perf_counter() - begin, None, aim.duration)
 
 
 def leg_tasks(curve: Curve, task: FollowPath) -> list[FollowPath]:
@@ -96,8 +120,8 @@ def shared(plan: Any, fast: list[Solution], duration: float) -> list[float]:
     return [T * duration / sum(times) for T in times]
 
 
-def joined(curve: Curve, parts: list[Solution], seconds: float, diagnosis: Diagnosis | None) -> Solution:
-    """The parts one after the other."""
+def joined(curve: Curve, parts: list[Solution], seconds: float, diagnosis: Diagnosis | None, duration: float | None = None) -> Solution:
+    """The parts one after the other. duration: of all, s, where it was given."""
     worst = next((part for part in parts if not part.ok), parts[-1])
     motions, t0 = [part.trajectory for part in parts], 0.0
     times: list[np.ndarray] = []
@@ -106,6 +130,7 @@ def joined(curve: Curve, parts: list[Solution], seconds: float, diagnosis: Diagn
         t0 += motion.duration
     chain = lambda name: np.concatenate([getattr(motion, name)[min(k, 1) :] for k, motion in enumerate(motions)])
     motion = Trajectory(np.concatenate(times), chain("q"), chain("v"), chain("a"), curve.robot.joint_names)
+    motion = motion if duration is None else motion.lasting(duration)
     notes = tuple(f"part {k + 1}: {note}" for k, part in enumerate(parts) for note in part.notes)
     return Solution(
         curve.robot, parts[0].supply, worst.status, drive_signals(curve.robot, motion), None, None, worst.result,

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from armature.motion.trajectory import Trajectory
+from armature.optimize.accelerations import with_inferred
 from armature.optimize.answer import check_search, check_task, solution
+from armature.optimize.baseline import baseline
 from armature.optimize.carry import Known
 from armature.optimize.conclude import Watch, concluded
 from armature.optimize.driven import Weights
 from armature.optimize.dry import advice, narrow_corners
 from armature.optimize.effort import spent
+from armature.optimize.floor import move_ground, planned_above
 from armature.optimize.follow_path import FollowPath
 from armature.optimize.forbidden import forbidden
 from armature.optimize.interior import Options
+from armature.optimize.interrupt import interruptible
 from armature.optimize.least_along import least_energy_along
 from armature.optimize.loop_move import move_problem
 from armature.optimize.min_time import unsearched
@@ -24,6 +29,7 @@ from armature.optimize.move import MoveProblem
 from armature.optimize.passing import plan_passing
 from armature.optimize.plan import EXACT, Planner
 from armature.optimize.refine import FINEST
+from armature.optimize.smoothness import Smoother
 from armature.optimize.solution import Solution
 from armature.optimize.task import Move
 from armature.robot.model import Robot
@@ -32,6 +38,7 @@ LONGEST = 15.0  # seconds of computing, about, after which the cheapest motion m
 FLAT, SWINGING = 1e-3, 1e-4  # parts of the energy left to gain at which a plan is good enough, where it only flows out, and to and fro
 
 
+@interruptible
 def minimize_energy(
     robot: Robot,
     task: Move | FollowPath,
@@ -52,17 +59,54 @@ def minimize_energy(
     Where the task seems to be impossible and the search goes on, the iterations' `note` tells it, with a duration that will do.
     thorough: search on for motions in which dry friction holds joints that hardly move, ten times as long. By default where that may save
     over 2 % and there is no guess; `notes` say where it may pay else.
+    A move's smoothness gives up a part of the saving for less jerk (smoothness.py); `energy` is the motion's own, exactly counted.
     Where a limit is exceeded between knots by more than 1e-3 of itself, the plan is refined and it is said in `notes`.
     """
     check_search(deadline, callback, options)
     if isinstance(task, FollowPath):
         return least_energy_along(robot, task, supply, knots=knots, deadline=deadline, callback=callback, options=options)
     check_task(robot, task)
+    how = supply, knots, guess, deadline, callback, options, thorough
+    task = task.in_joints(robot)
+    slower, said = with_inferred(robot, task)
+    found = planned(slower, task, said, *how)
+    if slower is not robot and found.diagnosis is not None and found.diagnosis.limit == "acceleration":
+        return planned(robot, task, "no limits of acceleration: with those inferred from the drives there is no plan", *how)
+    return found
+
+
+def planned(
+    robot: Robot, task: Move, said: str, supply: Any, knots: int, guess: Trajectory | Solution | None, deadline: float | None,
+    callback: Callable | None, options: Options | None, thorough: bool | None,
+) -> Solution:  # fmt: skip
+    """The plan of a move of a robot with all its limits; arguments as for `minimize_energy`. said: the first of its notes, if any."""
+    begin = time.perf_counter()
+    floor = move_ground(robot, task)
+    diagnosis = forbidden(robot, task) or floor.below
+    if diagnosis is not None:
+        return solution(unsearched(move_problem(robot, task, supply, knots)), diagnosis, [], time.perf_counter() - begin)
+    plan = functools.partial(least_energy, task=task, supply=supply, knots=knots, guess=guess, deadline=deadline, callback=callback,
+                             options=options, thorough=thorough, said=said)  # fmt: skip
+    return planned_above(robot, floor, plan)
+
+
+def least_energy(
+    robot: Robot,
+    task: Move,
+    supply: Any,
+    knots: int,
+    guess: Trajectory | Solution | None,
+    deadline: float | None,
+    callback: Callable | None,
+    options: Options | None,
+    thorough: bool | None,
+    said: str = "",
+) -> Solution:
+    """The plan of a move that is possible by itself, with the robot's own floor, if it has one; arguments as in `minimize_energy`.
+
+    said: the first of its notes, if any."""
     begin = time.perf_counter()
     problem = move_problem(robot, task, supply, knots)
-    diagnosis = forbidden(robot, task)
-    if diagnosis is not None:
-        return solution(unsearched(problem), diagnosis, [], time.perf_counter() - begin)
     watch = Watch(problem, callback, guess.trajectory if isinstance(guess, Solution) else guess)
     ends = None if deadline is None else begin + deadline
     search_on = thorough if thorough is not None or guess is None else False
@@ -71,15 +115,19 @@ def minimize_energy(
     known = Known(guess.result, guess.trajectory) if isinstance(guess, Solution) else guess
     search = lambda: plan_passing(planner, problem) if known is None else planner.plan(problem, known)
     best, notes, diagnosis = concluded(planner, watch, search)
-    notes = [*notes, *filter(None, [advice(best, search_on)])] if best.ok else notes
-    found = solution(best, diagnosis, notes, time.perf_counter() - begin)
+    notes = [*filter(None, [said]), *notes, *filter(None, [advice(best, search_on)])] if best.ok else notes
+    compare = baseline(best.problem, best.motion.duration) if best.ok and diagnosis is None and task.smoothness else None
+    if compare is not None:
+        best = Smoother(replace(planner, callback=callback, budget=None, met=None), task.smoothness)(best, compare.ledger.energy)
+    found = solution(best, diagnosis, notes, time.perf_counter() - begin, compare)
     refused = not found.ok and not watch.possible
     if refused or search_on is False or not narrow_corners(best) or planner.late or (found.ok and found.certificate.ok):
         return found
     # joints that hardly move in narrow corners may not be followed exactly: by more knots they are, or the quick motion is taken
     told = f"with {knots} knots, the motion of the thorough search did not pass its certificate"
     for more, search_on in ((2 * knots, True), (knots, False)) if thorough else ((knots, False),):
-        other = minimize_energy(robot, task, supply, more, guess, planner.left(), callback, options, search_on and more <= FINEST)
+        deeper = search_on and more <= FINEST
+        other = least_energy(robot, task, supply, more, guess, planner.left(), callback, options, deeper, said)
         if other.ok and other.certificate.ok:
             return replace(other, notes=(*other.notes, told), seconds=time.perf_counter() - begin)
     return found

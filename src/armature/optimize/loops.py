@@ -4,40 +4,19 @@ Numba looks at every array of a call, which costs as much as the work on some kn
 So what belongs together is handed over once (`hold`) and is one address from then on.
 """
 
-import hashlib
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-from numba import njit, types
+from numba import types
 from numba.experimental import structref
 from numba.extending import overload
 
-how: dict[str, Any] = {"cache": True, "nogil": True, "fastmath": {"contract", "reassoc", "nsz", "arcp"}, "error_model": "numpy"}
+from armature.kernel.keep import compiled_loop
+
+how: dict[str, Any] = {"nogil": True, "fastmath": {"contract", "reassoc", "nsz", "arcp"}, "error_model": "numpy"}
 unseen: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # by Python
-files = ("loops", "rows", "riccati", "border", "local", "system", "newton")
-written = hashlib.sha256(b"".join(Path(__file__).with_name(f"{name}.py").read_bytes() for name in files)).hexdigest()
-
-
-def loop(function: Callable) -> Any:
-    """A compiled loop."""
-    return stamped(njit(**how)(function))
-
-
-def inner(function: Callable) -> Any:
-    """A compiled loop that other loops call: what Python needs to call it too takes its time to compile."""
-    return stamped(njit(**how, **unseen)(function))
-
-
-def stamped(made: Any) -> Any:
-    """What is kept of a loop on disk is good as long as no file of loops has changed: numba looks at its own file alone."""
-    kept = getattr(getattr(made, "_cache", None), "_cache_file", None)
-    if kept is not None:
-        kept._source_stamp = kept._source_stamp, written
-    return made
-
-
-part = njit(**how, inline="always")  # a part of a loop that is written into it: a call would count the references to every array
+loop = compiled_loop(**how)  # a compiled loop
+inner = compiled_loop(**how, **unseen)  # one that other loops call: what Python needs to call it too takes its time to compile
+part = compiled_loop(**how, inline="always")  # a part of a loop that is written into it: a call would count the references to every array
 
 
 @inner

@@ -7,6 +7,7 @@ shorter is found (contest.py).
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -25,9 +26,11 @@ from armature.optimize.contest import contested
 from armature.optimize.diagnose import between_knots, diagnose
 from armature.optimize.driven import Weights
 from armature.optimize.effort import spent
+from armature.optimize.floor import move_ground, planned_above
 from armature.optimize.follow_path import FollowPath
 from armature.optimize.forbidden import forbidden
 from armature.optimize.interior import Options
+from armature.optimize.interrupt import interruptible
 from armature.optimize.ladder import Rung, copper, cubic_heat, kept, prices, sharpened
 from armature.optimize.least_along import least_time_along
 from armature.optimize.loop_move import move_problem
@@ -42,6 +45,7 @@ from armature.optimize.solution import Diagnosis, Solution
 from armature.optimize.task import Move
 from armature.robot.bounds import bounds
 from armature.robot.model import Robot
+from armature.scene.floor import LIMIT
 
 COARSE = 50  # knots for the search of branches
 PRICES = (10.0, 3.0, 1.0)  # of jerk, in units that make about 1 % of the duration
@@ -59,6 +63,7 @@ ROUGHLY = Options(tolerance=1e-5, iterations=100)  # of what is compared with eq
 FINE = Options(tolerance=1e-6, iterations=70)
 
 
+@interruptible
 def minimize_time(
     robot: Robot,
     task: Move | FollowPath,
@@ -83,7 +88,8 @@ def minimize_time(
     check_count(starts, "starts")
     if isinstance(task, FollowPath):
         return least_time_along(robot, task, supply, knots=knots, deadline=deadline, callback=callback, options=options)
-    check_task(robot, task, timed=False)
+    check_task(robot, task, timed=False, counted=False)
+    task = task.in_joints(robot)
     if stays(robot, task):
         raise ArgumentError("start and goal are the same, at rest, with nothing between: the least time is 0; give a via point for a cycle")
     if unlimited(robot):
@@ -93,11 +99,31 @@ def minimize_time(
         )
     begin = time.perf_counter()
     counted = as_supply(supply if supply is not None else robot.supply)
-    diagnosis = forbidden(robot, task, search=False)
+    floor = move_ground(robot, task)
+    diagnosis = forbidden(robot, task, search=False) or floor.below
     if diagnosis is not None:
         return solution(unsearched(move_problem(robot, task, counted, knots)), diagnosis, [], time.perf_counter() - begin)
+    plan = functools.partial(least_time, task=task, knots=knots, guess=guess, starts=starts, deadline=deadline, callback=callback,
+                             options=options, supply=supply)  # fmt: skip
+    return planned_above(robot, floor, plan)
+
+
+def least_time(
+    robot: Robot,
+    task: Move,
+    knots: int,
+    guess: Trajectory | Solution | None,
+    starts: int | None,
+    deadline: float | None,
+    callback: Callable | None,
+    options: Options | None,
+    supply: Any,
+) -> Solution:
+    """The shortest motion of a move that is possible by itself, with the robot's own floor, if it has one; as in `minimize_time`."""
+    begin = time.perf_counter()
+    counted = as_supply(supply if supply is not None else robot.supply)
     if guess is None and (near := larger(robot, task)) is not None:
-        large = minimize_time(*near[:2], knots, None, starts, deadline, callback, options, supply)
+        large = least_time(*near[:2], knots, None, starts, deadline, callback, options, supply)
         best = shrunk(move_problem(robot, replace(task, via=loose(task)), counted, knots, free=True), large, near[2])
         return solution(best, between_knots(best) if best.ok else large.diagnosis, list(large.notes), time.perf_counter() - begin)
     problem = free_problem(move_problem(robot, task, COUNTED_LATER, knots, free=True))
@@ -153,9 +179,8 @@ def unfinished(best: Attempt) -> Diagnosis | None:
 def unsearched(problem: MoveProblem) -> Attempt:
     """The joint cubic of a task that is wrong by itself: something to look at, without a search."""
     motion, none = problem.straight, np.zeros(0)
-    nothing = Multipliers(none, none, none, none, none, none, none, none, 0.0)
     states, controls = np.hstack([motion.q, motion.v, motion.a]), np.zeros((problem.N, 0))
-    result = Result(Status.INFEASIBLE, states, controls, none, np.nan, none, (), (), nothing, 0.0)
+    result = Result(Status.INFEASIBLE, states, controls, none, np.nan, none, (), (), Multipliers.none(), 0.0)
     return Attempt(problem, result, motion, np.nan)
 
 
@@ -177,7 +202,7 @@ def free_problem(problem: MoveProblem) -> MoveProblem:
         t = np.linspace(0.0, float(T), 31) if not problem.move.via else np.concatenate([[0.0], np.cumsum(scaled.steps(float(T)))])
         found = margins(problem.robot, Trajectory(t, *scaled.cubic(t), problem.robot.joint_names), 2)
         # the cubic jumps into its acceleration: rates do not tell anything
-        if all(m.fraction >= 0.0 for row in found.values() for m in row.values() if m.limit not in ("jerk", "torque rate")):
+        if all(m.fraction >= 0.0 for row in found.values() for m in row.values() if m.limit not in ("jerk", "torque rate", LIMIT)):
             feasible = float(T)
             break
     return replace(problem, move=replace(problem.move, duration=feasible or 2 * first, via=loose(problem.move)))

@@ -17,8 +17,9 @@ from scipy.interpolate import CubicSpline, PPoly
 
 from armature.drive import Smooth, as_supply
 from armature.errors import ArgumentError
-from armature.motion.trajectory import Trajectory
+from armature.motion.trajectory import ROUNDING, Trajectory
 from armature.optimize.driven import WEIGHTS, Driven, Weights
+from armature.optimize.floor_rows import floor_rows, keep_above
 from armature.optimize.problem import Guess, Problem
 from armature.optimize.result import Result
 from armature.optimize.speeds import Moving
@@ -37,13 +38,14 @@ def driven_model(robot: Robot, supply: Any, durations: int = 0, dense: bool = Fa
     supply = as_supply(supply if supply is not None else robot.supply)
     smooth = default_smooth(robot)
     store = robot.__dict__.setdefault("_models", {})
-    key = (repr(supply), durations, dense, free)
+    rows = floor_rows(robot)
+    key = (repr(supply), durations, dense, free, rows.get("extra_key"))
     if key not in store:
         # both rules are exact to the fourth order; Simpson's shares its points with the limits, Gauss's has fewer slacks
         rule = "gauss" if supply.slacks(len(robot.drivetrain.drives)) else "simpson"
         # control points of speeds are products with steps that are free: searches for least times would end later
         made = Driven if free else Moving
-        store[key] = made(robot, supply, True, rule, INSIDE if dense else AT_KNOTS, durations, smooth)
+        store[key] = made(robot, supply, True, rule, INSIDE if dense else AT_KNOTS, durations, smooth, **rows)
     return store[key]
 
 
@@ -184,8 +186,20 @@ class MoveProblem:
 
     @property
     def times(self) -> np.ndarray:
-        """(N+1,) times of the knots for a motion of the problem's duration, s."""
-        return np.concatenate([[0.0], np.cumsum(self.steps(self.duration))])
+        """(N+1,) times of the knots for a motion of the problem's duration, s; the end and given passing times are met exactly."""
+        return self.timed(self.steps(self.duration))
+
+    def timed(self, steps: np.ndarray) -> np.ndarray:
+        """(N+1,) times of the knots from the lengths of the steps (N,), s, without what their sum leaves of rounding."""
+        t = np.concatenate([[0.0], np.cumsum(steps)])
+        given = [(self.knots[k], via.at) for k, via in enumerate(self.move.via) if via.at is not None]
+        if not self.free and abs(t[-1] - self.duration) <= ROUNDING * self.duration:
+            t *= self.duration / t[-1]
+            given.append((self.N, self.duration))
+        for knot, at in given:
+            if abs(t[knot] - at) <= ROUNDING * at:
+                t[knot] = at
+        return t
 
     @property
     def straight(self) -> Trajectory:
@@ -199,12 +213,10 @@ class MoveProblem:
         plan = {"smooth": self.smooth, "directions": self.directions}
         base = model.problem(N, self.ends.q0, self.ends.q1, weights, duration, **self._free_steps(), **plan)
         low, high = (np.array(side) for side in base.x)
-        rates = [model.joint_limit(name, what) for name in self.robot.joint_names for what in ("jerk", "torque_rate")]
-        jerky = np.isfinite(rates).any()  # accelerations then start from nothing
+        jerky = np.isfinite([model.joint_limit(x, what) for x in self.robot.joint_names for what in ("jerk", "torque_rate")]).any()
         for knot, v in ((0, self.ends.v0), (N, self.ends.v1)):
             low[knot, n : 2 * n] = high[knot, n : 2 * n] = v
-            if not jerky:
-                # nothing holds the acceleration at the ends but its own limits
+            if not jerky:  # with jerk limits accelerations start from nothing; else only their own limits hold them
                 low[knot, 2 * n : 3 * n], high[knot, 2 * n : 3 * n] = low[min(1, N - 1), 2 * n : 3 * n], high[min(1, N - 1), 2 * n : 3 * n]
         for k, knot in enumerate(self.knots[:-1], start=1):
             low[knot, :n] = high[knot, :n] = self.points[k]
@@ -234,6 +246,7 @@ class MoveProblem:
         """
         low, high = (np.tile(side, (self.N, 1)) for side in bounds)
         rows = len(self.driven.quantities) + int(np.isfinite(self.driven.torques[1]).sum()) + len(self.driven.extra_names)
+        keep_above(self.robot, low, rows, self.driven.limit_points, [0, *self.knots])
         same = np.arange(self.N) < self.N - 1
         if self.directions is not None:
             same[:-1] &= (self.directions[1:] == self.directions[:-1]).all(1)
@@ -352,11 +365,10 @@ class MoveProblem:
     def trajectory(self, result: Result) -> Trajectory:
         """The solver's answer as a motion whose acceleration runs straight between knots."""
         n = self.robot.n
-        h = np.diff(self.times)
+        t = self.times
         if self.legs:
             shares = self._free_steps()["steps"]
-            h = shares @ np.atleast_1d(result.p)[: self.legs]
-        t = np.concatenate([[0.0], np.cumsum(h)])
+            t = self.timed(shares @ np.atleast_1d(result.p)[: self.legs])
         q, v, a = (result.x[:, k * n : (k + 1) * n] for k in range(3))
         return Trajectory(t, q, v, a, self.robot.joint_names, interpolation="linear")
 

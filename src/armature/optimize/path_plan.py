@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from armature.drive.limit import readable
 from armature.motion.trajectory import Trajectory
 from armature.optimize.along_path import (
     Curve,
@@ -27,16 +28,18 @@ from armature.optimize.along_path import (
     steps_along,
     timing_of,
 )
+from armature.optimize.certificate.arrival import Target
 from armature.optimize.certify import FINER, worst_margin
 from armature.optimize.fastest import duration_of, fastest, straight_rows
 from armature.optimize.follow_path import FollowPath
 from armature.optimize.instant import instants
 from armature.optimize.interior import Options, solve
 from armature.optimize.path import PathModel, path_model
-from armature.optimize.path_start import Scaled, plain, scaled
+from armature.optimize.path_start import Scaled, interpolated, jumps, plain, scaled
 from armature.optimize.phase_plane import Profile, Steps, best_within_means
-from armature.optimize.result import Result, Status
+from armature.optimize.result import Multipliers, Result, Status
 from armature.optimize.solution import Baseline, Diagnosis, Solution
+from armature.optimize.straight_time import is_straight, straight_time
 from armature.robot.model import Robot
 from armature.simulate.ledger import drive_signals, ledger
 
@@ -48,6 +51,7 @@ ENERGY_OFF = 2e-3  # the solver's sum for the energy may be off by this fraction
 EXCESS = 1e-9  # of a limit, between knots, with which a plan is no plan
 SLOWER = (0.0, 2e-4, 1e-3, 5e-3, 0.02, 0.1, 0.3, 1.0)  # by how much a run may be slowed where knots do not help
 HALVINGS = 6  # of the bracket around the least slowing
+SWITCHES = 2.0  # share of the knots, against those by time, that lie where p̈ jumps, where time alone counts
 QUICKEST = 8.0  # times the cubic's speed, where nothing else limits it
 
 
@@ -58,6 +62,9 @@ class Aim:
     weight: float = 1.0
     price: float = 0.0
     duration: float | None = None
+
+
+SHORTEST = Aim(0.0, 1.0)
 
 
 def plan_path(
@@ -73,6 +80,8 @@ def plan_path(
     """A plan along a path without corners; see `minimize_energy` for the arguments."""
     begin = time.perf_counter()
     search = searching(robot, task, aim, supply, callback, options, deadline, begin)
+    if aim == SHORTEST and is_straight(robot) and (quick := straight_time(search.curve, search.model.step, task.ends, knots)) is not None:
+        return search.swept(quick, knots)
     steps = search.steps(knots_along(search.curve, min(knots, COARSE)))
     profile = search.profile(steps)
     run = search.first(steps, profile)
@@ -85,8 +94,14 @@ def plan_path(
     status = Status.INFEASIBLE if result.ok and diagnosis is not None else result.status
     return Solution(
         robot, search.supply, status, drive_signals(robot, motion), lambda: search.baseline(steps, motion.duration), None,
-        result, diagnosis, tuple(notes), time.perf_counter() - begin,
+        result, diagnosis, tuple(notes), time.perf_counter() - begin, ends_of(search.curve, motion),
     )  # fmt: skip
+
+
+def ends_of(curve: Curve, motion: Trajectory) -> tuple[Target, ...]:
+    """Both ends of a path, at the times at which a motion has to be there."""
+    first, last = curve(np.array([0.0, 1.0]))[0]
+    return Target("path's beginning", float(motion.t[0]), first), Target("path's end", float(motion.t[-1]), last)
 
 
 def quickest(robot: Robot, task: FollowPath, supply: Any = None, knots: int = 100) -> Timing | None:
@@ -99,8 +114,9 @@ def quickest(robot: Robot, task: FollowPath, supply: Any = None, knots: int = 10
 
 def searching(robot: Robot, task: FollowPath, aim: Aim, supply: Any, *others: Any) -> _Search:
     """A search. Where energy does not count its supply does not matter, and the simplest is searched with."""
-    counted = instants(robot, supply).supply
-    model = path_model(instants(robot, counted if aim.weight else "regenerative"))
+    counts = bool(aim.weight)
+    counted = instants(robot, supply, counted=counts).supply
+    model = path_model(instants(robot, counted if counts else "regenerative", counted=counts))
     return _Search(robot, task.curve(robot), task, aim, model, counted, *others)
 
 
@@ -225,6 +241,8 @@ class _Search:
         fine = np.linspace(0.0, 1.0, 4001)
         t = np.interp(fine, run.timing.p, run.timing.t)
         density = spread(np.maximum(np.diff(t), 1e-12), self.curve, (fine[1:] + fine[:-1]) / 2)
+        if self.aim.weight == 0.0:
+            density = density + SWITCHES * jumps(run.timing, fine)
         for count in (knots, (knots + run.steps.N) // 2):
             new = self.steps(knots_along(self.curve, count, density))
             again = self.run(new, interpolated(run.timing, new.p), run.inside)
@@ -271,6 +289,16 @@ class _Search:
             low, high = (low, middle) if keeps(middle) else (middle, high)
         return replace(run, timing=slowed(run.timing, high))
 
+    def swept(self, timing: Timing, knots: int) -> Solution:
+        """The plan of a run that two sweeps over the path have found, which need no iterations."""
+        motion, none = timing.trajectory(self.curve, 1), np.zeros(0)
+        result = Result(Status.CONVERGED, none, none, none, motion.duration, none, (), (), Multipliers.none(), 0.0)
+        steps = lambda: self.steps(knots_along(self.curve, knots))
+        return Solution(
+            self.robot, self.supply, Status.CONVERGED, drive_signals(self.robot, motion), lambda: self.baseline(steps(), motion.duration),
+            None, result, None, (f"least time by two sweeps over {len(timing.h) - 1} steps of the path",), time.perf_counter() - self.begin,
+        )  # fmt: skip
+
     def energy_off(self, run: _Run) -> float:
         """How far the solver's sum for the energy is from the motion's, as a fraction of what went through the drives."""
         if self.aim.weight == 0.0:
@@ -284,7 +312,8 @@ class _Search:
         timing = run.timing
         if not np.all(timing.h > 0) or not np.all(np.isfinite(timing.s)):
             timing = self.cubic(run.steps)
-        return timing.trajectory(self.curve)
+        motion = timing.trajectory(self.curve)
+        return motion if self.aim.duration is None else motion.lasting(self.aim.duration)
 
     def baseline(self, steps: Steps, duration: float) -> Baseline:
         """The plain profile along the same path and of the same duration, or in the shortest one from there on that keeps the limits."""
@@ -343,9 +372,10 @@ class _Search:
         if worst <= 0.0:
             return None
         p = float((steps.p[k] + steps.p[k + 1]) / 2)
+        value, bound, unit = readable(row.value(worst), row.bound, row.unit)
         sentence = (
             f"The path cannot be run at any speed: at p = {p:.4g} holding the arm alone takes a {row.limit} of "
-            f"{row.value(worst):.4g} {row.unit} at {row.joint}, its limit is {row.bound:.4g} {row.unit}."
+            f"{value:.4g} {unit} at {row.joint}, its limit is {bound:.4g} {unit}."
         )
         return Diagnosis(sentence, row.limit, row.joint, None, worst, "Move the path, lighten the load, or take a stronger drive.")
 
@@ -353,9 +383,10 @@ class _Search:
         """The duration asked for is too short: by how much, and which limit is met where when the path is run as fast as it can be."""
         k, row = tightest(self.model, shortest)
         p = float(steps.p[k])
+        _, bound, unit = readable(0.0, row.bound, row.unit)
         sentence = (
             f"The path cannot be run in {self.aim.duration:.4g} s: about {T:.4g} s is the shortest, limited first by the {row.limit} of "
-            f"{row.joint} ({row.bound:.4g} {row.unit}) at p = {p:.4g}."
+            f"{row.joint} ({bound:.4g} {unit}) at p = {p:.4g}."
         )
         return Diagnosis(sentence, row.limit, row.joint, None, T - float(self.aim.duration or 0.0), f"Allow {1.02 * T:.4g} s.", T)
 
@@ -369,14 +400,6 @@ def tightest(model: PathModel, profile: Profile) -> tuple[int, Any]:
     keep = [k for k, row in enumerate(model.at.rows) if not row.mean and "range" not in row.limit]
     k, r = np.unravel_index(int(np.argmax(rows[:, keep])), (len(rows), len(keep)))
     return int(k), model.at.rows[keep[r]]
-
-
-def interpolated(timing: Timing, p: np.ndarray) -> Timing:
-    """The same run with other knots: t, ṗ and p̈ where it passes them."""
-    t, at, s, a = timing.sampled(20)
-    at = np.maximum.accumulate(at)
-    when = np.interp(p, at, t)
-    return Timing(p, np.interp(p, at, s), np.interp(p, at, a), np.maximum(np.diff(when), 1e-9 * t[-1]))
 
 
 def _inside(robot: Robot, motion: Trajectory, finer: int = 2) -> bool:

@@ -1,4 +1,5 @@
-"""Where a search along a path begins (K6): profiles of speed in the durations in which the limits allow them, by time scaling, exactly."""
+"""Where a search along a path begins (K6), or goes on with other knots: profiles of speed in the durations in which the limits allow
+them, by time scaling, exactly."""
 
 from __future__ import annotations
 
@@ -57,3 +58,17 @@ def plain(curve: Curve, p: np.ndarray, duration: float) -> Scaled:
 def scaled(curve: Curve, timing: Timing) -> Scaled:
     """Any profile."""
     return Scaled(curve, timing, timing.trajectory(curve))
+
+
+def jumps(timing: Timing, fine: np.ndarray) -> np.ndarray:
+    """How much of all changes of p̈ falls to each part of `fine`: the shortest motions jump from limit to limit."""
+    total = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(timing.a)))])
+    return np.diff(np.interp(fine, timing.p, total)) / max(total[-1], 1e-300)
+
+
+def interpolated(timing: Timing, p: np.ndarray) -> Timing:
+    """The same run with other knots: t, ṗ and p̈ where it passes them."""
+    t, at, s, a = timing.sampled(20)
+    at = np.maximum.accumulate(at)
+    when = np.interp(p, at, t)
+    return Timing(p, np.interp(p, at, s), np.interp(p, at, a), np.maximum(np.diff(when), 1e-9 * t[-1]))

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from armature.errors import ArgumentError
+from armature.kernel.keep import compiled_loop
 from armature.kernel.loops import call
 from armature.optimize.path_step import PathStep
 
@@ -84,7 +84,7 @@ class Profile:
         return [np.sqrt(np.interp(p, self.steps.p, s * s)) for s in (self.s, self.other) if s is not None]
 
 
-@njit(cache=True, nogil=True)
+@compiled_loop(nogil=True)
 def transitions(address, S, lengths, G, sides, E, H, X, J):
     """All transitions of all steps: S (N+1, B) speeds at the knots; E, H, X (N, B, B), J (N, B, B, K)."""
     N, B = lengths.shape[0], S.shape[1]
@@ -101,7 +101,7 @@ def transitions(address, S, lengths, G, sides, E, H, X, J):
         call(address, table.ctypes.data, strides.ctypes.data, B * B)  # type: ignore[call-arg]
 
 
-@njit(cache=True, nogil=True)
+@compiled_loop(nogil=True)
 def sweep(E, H, X, J, weight, price, prices, allowed, chosen):
     """(D1) backwards; chosen (N+1,): the best speeds' indices. Returns (value, energy, time), infinite where no profile exists.
 

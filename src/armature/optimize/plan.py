@@ -27,6 +27,7 @@ from armature.optimize.dry import KEPT, NARROW, directed, directions, exact_fric
 from armature.optimize.effort import solve, spent
 from armature.optimize.gears import NARROWEST, greatest_power, narrow, narrowed, narrowed_outline, standing
 from armature.optimize.interior import Options
+from armature.optimize.interrupt import interrupted
 from armature.optimize.move import MoveProblem, default_smooth
 from armature.optimize.outline import outlined
 from armature.optimize.problem import Guess
@@ -155,10 +156,10 @@ class Attempt:
         return bool(np.isfinite(self.value)) and (self.worst is None or self.worst.fraction >= -NEARLY)
 
     def anyhow(self) -> Attempt:
-        """This; where the search has not ended and the motion can be run, told as such: optimal to a looser tolerance at best."""
+        """This; where the search has not ended and the motion can be run, with a status that says so."""
         if self.ok or not self.runs:
             return self
-        return replace(self, result=replace(self.result, status=Status.ACCEPTABLE), note="the search was not ended: less may be possible")
+        return replace(self, result=replace(self.result, status=Status.FEASIBLE))
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +179,9 @@ class Planner:
     met: list[Attempt] | None = None
 
     def left(self) -> float | None:
-        """Seconds left, None without a deadline."""
+        """Seconds left, None without a deadline; none after Ctrl-C."""
+        if interrupted():
+            return 0.0
         return None if self.deadline is None else max(0.0, self.deadline - time.perf_counter())
 
     @property

@@ -18,6 +18,7 @@ import numpy as np
 
 from armature.motion.columns import VERSION
 from armature.robot.model import Robot
+from armature.text import read_bytes
 
 # folders of absolute paths, up to the last part
 FOLDERS = re.compile(r"""(?<![^\s='",:])(?:~[^\s/]*/|/|[A-Za-z]:\\)(?:[^\s'"/\\]*[/\\])*""")
@@ -43,11 +44,11 @@ def provenance(inputs: Mapping[str, Any], command: str | Sequence[str] | None = 
 def digest(value: Any) -> str:
     """SHA-256 of an input, hexadecimal: of a file's bytes, of a robot's YAML, else of its numbers and names in a fixed order."""
     if isinstance(value, Path):
-        data = value.read_bytes()
+        data = read_bytes(value)
     elif isinstance(value, Robot):
-        data = value.to_yaml().encode()
+        data = value.to_yaml().encode("utf-8", "replace")
     elif isinstance(value, str):
-        data = value.encode()
+        data = value.encode("utf-8", "replace")
     else:
         data = json.dumps(plain(value), sort_keys=True).encode()
     return hashlib.sha256(data).hexdigest()
@@ -83,4 +84,5 @@ def _processor() -> str:
 def _anonymous(command: str | Sequence[str] | None) -> str:
     """The command with absolute paths cut to their last part."""
     text = command if isinstance(command, str) else " ".join(command or ())
+    text = text.encode("utf-8", "replace").decode()  # names of files need not be characters
     return FOLDERS.sub("", text)

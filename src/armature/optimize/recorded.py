@@ -14,9 +14,10 @@ from armature.errors import ArgumentError
 from armature.motion.recorded import load_recorded
 from armature.motion.trajectory import Trajectory
 from armature.optimize.certify import ALLOWED, Margin, left, margins
+from armature.optimize.interrupt import interruptible
 from armature.optimize.least_energy import minimize_energy
 from armature.optimize.solution import Baseline, Solution, counted
-from armature.optimize.task import Move
+from armature.optimize.task import SMOOTHNESS, Move
 from armature.robot.model import Robot
 from armature.simulate.ledger import Ledger, drive_signals, ledger
 
@@ -78,14 +79,16 @@ def saved(saving: float, of: str, broken: bool) -> str:
     return f"nothing can be saved: the recorded motion takes {-100 * saving:.1f} % less of the {of} than the plan ({why})"
 
 
+@interruptible
 def recorded_cost(
-    robot: Robot, trajectory: Trajectory | str | PathLike[str], supply: Any = None, knots: int = 100, **options: Any
-) -> Recorded:
+    robot: Robot, trajectory: Trajectory | str | PathLike[str], supply: Any = None, knots: int = 100,
+    smoothness: float = SMOOTHNESS, **options: Any,
+) -> Recorded:  # fmt: skip
     """Tell what a recorded motion costs and plan the cheapest one between the same ends in the same time.
 
     trajectory: (N+1, n), as `load_recorded` gives it, or the path of a file for it; ends that hardly move (2 % of the joint's highest
     speed) count as rest.
-    supply, knots, options: as in `minimize_energy`; by default the robot's own supply.
+    supply, knots, options: as in `minimize_energy`; by default the robot's own supply.  smoothness: of the plan, as in `Move`.
     """
     if isinstance(trajectory, str | PathLike):
         trajectory = load_recorded(trajectory, robot)
@@ -97,7 +100,7 @@ def recorded_cost(
     motion = drive_signals(robot, trajectory)
     book, found = ledger(robot, motion, source), margins(robot, motion)
     v0, v1 = (np.where(np.abs(v) <= STILL * np.abs(motion.v).max(axis=0), 0.0, v) for v in (motion.v[0], motion.v[-1]))
-    task = Move(motion.q[0], motion.q[-1], motion.duration, start_velocity=v0, goal_velocity=v1)
+    task = Move(motion.q[0], motion.q[-1], motion.duration, start_velocity=v0, goal_velocity=v1, smoothness=smoothness)
     plan = minimize_energy(robot, task, source, knots=knots, **options)
     kept = all(m.fraction >= -ALLOWED for row in found.values() for m in row.values())
     compare = Baseline(motion, book, kept, "" if kept else "which breaks limits", "the recorded motion")

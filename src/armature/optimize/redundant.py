@@ -25,6 +25,7 @@ from armature.optimize.along_path import Curve
 from armature.optimize.follow_path import FollowPath, tip
 from armature.optimize.guess import LAWS
 from armature.optimize.instant import Instants, instants
+from armature.optimize.interrupt import interruptible
 from armature.optimize.least_along import least_energy_along
 from armature.optimize.least_energy import minimize_energy
 from armature.optimize.self_motion import least, plain_times, times_of
@@ -40,6 +41,7 @@ GAIN = 1e-4  # of what goes through the drives: less is no gain
 INSTANTS = 401  # at which (G1) is integrated
 
 
+@interruptible
 def best_self_motion(robot: Robot, task: FollowPath, supply: Any = None, tries: int = 3, iterations: int = 60, **settings: Any) -> Solution:
     """The least energy along a path of the hand over the self-motions of a redundant arm; `solution.notes` says what the least norm takes.
 
@@ -95,6 +97,7 @@ def _steered(robot: Robot, task: FollowPath) -> Iterator[FollowPath]:
 # to a pose ---------------------------------------------------------------------------------------------------------------
 
 
+@interruptible
 def least_energy_to_pose(
     robot: Robot, start: Any, pose: Any, link: str, duration: float, supply: Any = None, most: int = 8, **settings: Any
 ) -> Solution:

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from armature.drive import Smooth, stack
+from armature.drive.train import Drivetrain
 from armature.dynamics import compiled, loops, recursive
 from armature.dynamics.mass import back_substitute
 from armature.kernel import Kernel
@@ -105,9 +106,14 @@ def _accelerations(robot: Robot, tree: Tree, q: Any, v: Any, row: Any, kp: Any, 
     qp, vp, ap, taup, current = (row[k * n : (k + 1) * n] for k in range(5))
     correction = [kp[j] * (qp[j] - q[j]) + kd[j] * (vp[j] - v[j]) for j in range(n)]
     share, speeds, rates = train.axis_torque(correction), train.axis_velocity(list(v)), train.axis_velocity(list(ap))
-    motors = [drive.torque(current[k] + share[k] / drive.constant, speeds[k], rates[k], smooth=LAW) for k, drive in enumerate(train.drives)]
+    held = _held_torques(train, taup, correction, v)
+    motors = [
+        held[k] if drive.gear.self_locking else drive.torque(current[k] + share[k] / drive.constant, speeds[k], rates[k], smooth=LAW)
+        for k, drive in enumerate(train.drives)
+    ]
     ideal = [not driven and j not in robot.passive for j, driven in enumerate(train.driven)]
-    tau: list[Any] = [taup[j] + correction[j] if ideal[j] else 0.0 for j in range(n)]
+    drag = train.joint_friction(list(taup), list(vp), LAW)  # of the plan: an ideal joint's torque overcomes it too
+    tau: list[Any] = [taup[j] + drag[j] + correction[j] if ideal[j] else 0.0 for j in range(n)]
     for k, weights in enumerate(train.matrix):
         for j in range(n):
             if weights[j]:
@@ -116,6 +122,13 @@ def _accelerations(robot: Robot, tree: Tree, q: Any, v: Any, row: Any, kp: Any, 
     bodies = pack([t - f for t, f in zip(tau, friction)])
     a = _under_loops(robot, tree, q, v, bodies) if robot.loops else recursive.forward_dynamics(tree, q, v, bodies)
     return {"a": a, "tau": bodies}
+
+
+def _held_torques(train: Drivetrain, planned: Any, correction: Any, v: Any) -> list[Any]:
+    """Axis torques of self-locking gears: a load that drives is held by the gear whatever the current is, so that the torques of the plan
+    and of the servo are given instead, with what the joints' friction takes."""
+    wanted = [t + c for t, c in zip(list(planned), correction)]
+    return train.axis_torque([w + f for w, f in zip(wanted, train.joint_friction(wanted, list(v), LAW))])
 
 
 def _under_loops(robot: Robot, tree: Tree, q: Any, v: Any, tau: Any) -> Any:

@@ -12,7 +12,8 @@ class Status(Enum):
     """How a search ended."""
 
     CONVERGED = "The motion is optimal to the tolerance asked for."
-    ACCEPTABLE = "The motion is optimal to a looser tolerance; rounding or a degenerate problem stopped further progress."
+    ACCEPTABLE = "The motion is optimal to a looser tolerance than asked for."
+    FEASIBLE = "The motion keeps all limits; the search did not end at an optimum, so that a better one may exist."
     INFEASIBLE = "No motion near this one meets all constraints; the least violation that was found is given."
     UNBOUNDED = "The cost falls without limit: bound the controls, or put a price on them."
     STALLED = "No further progress was possible, and the motion is not optimal."
@@ -23,6 +24,11 @@ class Status(Enum):
 
     @property
     def ok(self) -> bool:
+        """Whether the motion does what was asked for: an optimum, or one that keeps all limits and is not known to be optimal."""
+        return self in (Status.CONVERGED, Status.ACCEPTABLE, Status.FEASIBLE)
+
+    @property
+    def optimal(self) -> bool:
         """Whether the motion is an optimum."""
         return self in (Status.CONVERGED, Status.ACCEPTABLE)
 
@@ -73,6 +79,11 @@ class Multipliers:
     rows: np.ndarray
     barrier: float
 
+    @classmethod
+    def none(cls) -> Multipliers:
+        """Of a motion that no search has found."""
+        return cls(*[np.zeros(0)] * 8, 0.0)
+
 
 @dataclass(frozen=True)
 class Result:
@@ -93,7 +104,7 @@ class Result:
 
     @property
     def ok(self) -> bool:
-        """Whether the motion is an optimum."""
+        """Whether the motion is an optimum, or at least keeps all limits (`Status.FEASIBLE`)."""
         return self.status.ok
 
     @property

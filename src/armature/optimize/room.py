@@ -34,7 +34,7 @@ class Room:
         v[-1] -= ASIDE * h[-1] * a[-1]
         tau = np.asarray(inverse_dynamics(self.robot, q, v, a))
         drives = drives_at(self.robot, tau, v, a)
-        used = [largest(x) / bound for x, bound in ((v, most.velocity), (a, most.acceleration), (tau + drives.friction, most.torque))]
+        used = [largest(x) / bound for x, bound in ((v, most.velocity), (a, most.acceleration), (drives.torque, most.torque))]
         for x, bound in ((a, most.jerk), (tau, most.torque_rate)):
             if np.isfinite(bound).any():
                 used.append(np.maximum(largest(np.diff(x, axis=0) / h), self.setting_out(motion, x, h)) / bound)

@@ -90,8 +90,9 @@ class Smoothed(Moving):
     @functools.cached_property
     def rates(self) -> list[tuple[str, int, str, float]]:
         """(what, joint, name, bound) of accelerations and jerks that are rows, since states are normalised."""
-        names = self.robot.joint_names if self.normal else ()
-        found = [(what, j, f"{what} of {name}", self.joint_limit(name, what)) for what in ("acceleration", "jerk") for j, name in enumerate(names)]
+        joints = list(enumerate(self.robot.joint_names)) if self.normal else []
+        kinds = ("acceleration", "jerk")
+        found = [(what, j, f"{what} of {name}", self.joint_limit(name, what)) for what in kinds for j, name in joints]
         return [row for row in found if np.isfinite(row[3])]
 
     def between(self, begin: At, end: At, h: Any) -> list[Any]:

@@ -75,6 +75,8 @@ class Sweep:
 
     def solve(self, duration: float, near: Attempt | None, before: Attempt | None = None) -> Attempt | None:
         """From neighbours' motions and multipliers, and where that fails or there are none, anew."""
+        if self.planner.late:
+            return None
         found = self.warm(duration, near, before) if near is not None and self.vain < VAIN else None
         self.vain = 0 if found is not None or near is None else self.vain + 1
         return found or self.anew(duration)
@@ -139,7 +141,8 @@ class Sweep:
         """From the longest duration to the shortest feasible one; now and then anew, for a better branch."""
         near = before = None
         known: list[Attempt] = []
-        every = ANEW if self.slacks or self.problem.driven.dry else 2 * ANEW
+        # fixed modes of a neighbour are another optimum's: half a per cent dearer at times
+        every = 1 if self.problem.driven.dry else ANEW if self.slacks else 2 * ANEW
         for place, k in enumerate(some):
             T = float(durations[k])
             if near is not None and place % every == 0 and self.mixes and not self.vain and (fresh := self.planner.best(self.at(T))).ok:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from armature.errors import ArgumentError
+from armature.motion.goal import is_pose
 from armature.optimize.closure import closure
 from armature.robot.model import Robot
+from armature.robot.tip import tip
 
 STEPS = 32  # of the way along which loops are followed to a goal
+SMOOTHNESS = 0.1  # of a move that gives none: 95 % of the saving are kept
 
 
 @dataclass(frozen=True)
@@ -36,9 +39,20 @@ class Move:
     """From one configuration to another.
 
     start, goal: (n,) joint coordinates, rad or m, or {joint name: value}; with closed loops a goal may name the motors' joints only.
+    Or a pose of the hand: (R, p) as `arm.pose` gives it, (p, quaternion x y z w) or a 4 × 4 matrix; via points too.
     duration: s; None where it is to be found.
     via: configurations to pass on the way, in order, as (n,) arrays or `Via` objects.
     start_velocity, goal_velocity: (n,), or {joint name: value} with 0 for the others; rest by default.
+    floor: height, m, of the floor that all links stay above; None for no floor.  "auto": at the foot of an arm that stands on a fixed
+    base, if start, goal and via points are above it.
+    posture: of poses: "as the start", "elbow up", "elbow down", "wrist flipped", "wrist not flipped", "shoulder front", "shoulder back",
+    a list of such words, or a configuration near the one that is meant; by default the one nearest to the start that keeps the floor (of
+    the start itself the one farthest from singular).
+    link: what poses are of; `robot.tip` by default.
+    smoothness: 0 … 1, how much of the saving against the baseline may be given up for less jerk; a least-energy plan keeps the part
+    1 − smoothness/2 of it. 0: energy alone.  0.1, the default: the smoothest motion that keeps 95 %.  1: that keeps half of it.
+    acceleration_limits: "inferred": where the robot has none, a least-energy plan takes what its drives keep up for long
+    (`optimize/accelerations.py`), and says so in its notes.  "none": none.
     """
 
     start: Any
@@ -47,9 +61,17 @@ class Move:
     via: Any = ()
     start_velocity: Any = 0.0
     goal_velocity: Any = 0.0
+    floor: Any = "auto"
+    posture: Any = None
+    link: str | None = None
+    smoothness: float = SMOOTHNESS
+    acceleration_limits: str = "inferred"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "duration", _seconds(self.duration, "duration", "leave it out to have it found"))
+        object.__setattr__(self, "smoothness", _part(self.smoothness, "smoothness"))
+        if self.acceleration_limits not in ("inferred", "none"):
+            raise ArgumentError(f"acceleration_limits = {self.acceleration_limits!r} must be 'inferred' or 'none'")
         stops = _stops(self.via)
         object.__setattr__(self, "via", stops)
         given = [v.at for v in stops if v.at is not None]
@@ -57,8 +79,26 @@ class Move:
         if not inside or any(b <= a for a, b in itertools.pairwise(given)):
             raise ArgumentError(f"passing times {given} must rise and lie between 0 and the duration {self.duration} s")
 
+    def in_joints(self, robot: Robot) -> Move:
+        """The same move with poses of the hand replaced by joint coordinates, in the posture that is asked for."""
+        if not any(is_pose(place) for place in (self.start, self.goal, *(via.configuration for via in self.via))):
+            return self
+        from armature.optimize.posture import in_posture  # which itself asks for moves above a floor
+
+        link = self.link or tip(robot, "shall be at the goal")
+        joints = lambda place, start, posture: in_posture(robot, place, link, start, posture, self.floor) if is_pose(place) else place
+        own = self.posture if self.posture != "as the start" else None
+        start = configuration(robot, joints(self.start, None, own), "start")
+        via, near = [], start
+        for stop in self.via:
+            near = configuration(robot, joints(stop.configuration, near, self.posture), "via configuration")
+            via.append(replace(stop, configuration=near))
+        return replace(self, start=start, goal=joints(self.goal, start, self.posture), via=tuple(via))
+
     def vectors(self, robot: Robot) -> Ends:
         """Start, goal and end velocities as arrays for a robot, checked."""
+        if (move := self.in_joints(robot)) is not self:
+            return move.vectors(robot)
         start = configuration(robot, self.start, "start")
         goal = configuration(robot, reached(robot, start, self.goal), "goal")
         v0, v1 = velocity(robot, self.start_velocity, "start_velocity"), velocity(robot, self.goal_velocity, "goal_velocity")
@@ -81,6 +121,17 @@ def _seconds(value: Any, what: str, otherwise: str) -> float | None:
         number = np.nan
     if number is not None and not (np.isfinite(number) and number > 0):
         raise ArgumentError(f"{what} = {value!r} must be a positive number, s; {otherwise}")
+    return number
+
+
+def _part(value: Any, what: str) -> float:
+    """A number from 0 to 1."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = np.nan
+    if not 0.0 <= number <= 1.0:
+        raise ArgumentError(f"{what} = {value!r} must be a number from 0 (least energy) to 1; {SMOOTHNESS} is usual")
     return number
 
 

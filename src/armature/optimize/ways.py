@@ -17,20 +17,29 @@ import numpy as np
 from armature.dynamics.compiled import pose
 from armature.dynamics.inverse_kinematics import inverse_kinematics
 from armature.errors import ArgumentError, check_count
+from armature.motion.goal import is_pose
 from armature.motion.trajectory import Trajectory
 from armature.optimize.answer import check_search, check_task, solution
+from armature.optimize.baseline import baseline
 from armature.optimize.conclude import CLEARLY, OTHERWISE, Watch
 from armature.optimize.detours import detours
 from armature.optimize.diagnose import between_knots
 from armature.optimize.driven import Weights
+from armature.optimize.floor import MARGINS, TOUCH, Ground, ground, lowest, move_ground, through
 from armature.optimize.forbidden import forbidden
 from armature.optimize.interior import Options
+from armature.optimize.interrupt import interruptible
 from armature.optimize.move import MoveProblem
 from armature.optimize.plan import Attempt, Planner
+from armature.optimize.posture import described as posture_words
+from armature.optimize.smoothness import Smoother
 from armature.optimize.solution import Solution
 from armature.optimize.task import Move, configuration
+from armature.robot.cover import with_floor
 from armature.robot.loop import refuse_loops
 from armature.robot.model import Robot
+from armature.robot.tip import tip
+from armature.scene import Floor
 
 SAME = 0.05  # of the motion's extent: two optima nearer than this, and of about equal cost, are one way, each as far as its search went
 SAME_COST = 1e-2
@@ -51,6 +60,7 @@ class Way:
         return self.solution.energy
 
 
+@interruptible
 def ways_round(
     robot: Robot,
     task: Move,
@@ -71,11 +81,48 @@ def ways_round(
     check_task(robot, task)
     check_search(deadline, callback)
     check_count(most, "most")
+    link = link or task.link or (tip(robot, "shall be at the goal") if is_pose(task.goal) else None)
+    task = replace(task, start=replace(task, goal=task.start).in_joints(robot).start)
+    floor = goals_ground(robot, task, link)
+    if floor.below is not None:
+        raise ArgumentError(str(floor.below))
+    search = lambda robot: every_way(robot, task, supply, knots, link, most, deadline, callback, floor.floor)
+    ways = search(robot)
+    if floor.floor is None:
+        return ways
+    guarded = with_floor(robot, floor.floor)
+    for margin in MARGINS[:2]:
+        if not any(through(guarded, way.solution.trajectory) for way in ways):
+            break
+        ways = search(with_floor(robot, floor.floor.keeping(margin)))
+    above = [way for way in ways if through(guarded, way.solution.trajectory) is None]
+    return tuple(replace(way, solution=replace(way.solution, robot=guarded)) for way in above)
+
+
+def goals_ground(robot: Robot, task: Move, link: str | None) -> Ground:
+    """The floor of a task whose goal may be a pose: it is kept by its start then, and by the postures that reach it."""
+    if link is None:
+        return move_ground(robot, task)
+    return ground(robot, task.floor, [("start", configuration(robot, task.start, "start"))])
+
+
+def every_way(
+    robot: Robot,
+    task: Move,
+    supply: Any,
+    knots: int,
+    link: str | None,
+    most: int,
+    deadline: float | None,
+    callback: Callable | None,
+    floor: Floor | None,
+) -> tuple[Way, ...]:
+    """The ways of a robot with its own floor, if it has one; arguments as in `ways_round`. floor: that goals stay above."""
     begin = time.perf_counter()
     planner = Planner(Weights(energy=1.0), Options(iterations=100), callback, None if deadline is None else begin + deadline)
     found: list[tuple[Attempt, str]] = []
     watches: dict[MoveProblem, Watch] = {}
-    for problem, words, guess in every_start(robot, task, supply, min(knots, COARSE), link):
+    for problem, words, guess in every_start(robot, task, supply, min(knots, COARSE), link, floor):
         watch = watches.setdefault(problem, Watch(problem, callback))
         least = watch.fastest.motion.duration if watch.fastest is not None and watch.fastest.ok else 0.0
         if problem.duration < CLEARLY * least:  # no detour is quicker than the shortest motion
@@ -92,11 +139,13 @@ def ways_round(
 
 
 def every_start(
-    robot: Robot, task: Move, supply: Any, knots: int, link: str | None
+    robot: Robot, task: Move, supply: Any, knots: int, link: str | None, floor: Floor | None = None
 ) -> Iterator[tuple[MoveProblem, str, Trajectory | None]]:
     """Problems with starting motions and words for them: the direct way to every goal first, then detours, for the time may be short."""
     ends = [(MoveProblem(robot, replace(task, goal=goal), supply, knots), turned) for goal, turned in goals(robot, task, link)]
     ends = [(problem, turned) for problem, turned in ends if forbidden(robot, problem.move, search=False) is None]
+    if floor is not None:
+        ends = [end for end in ends if lowest(robot, floor, end[0].ends.q1)[1] >= -TOUCH]
     for tries in itertools.zip_longest(*(starts(problem) for problem, _ in ends)):
         for (problem, turned), start in zip(ends, tries):
             if start is not None:
@@ -117,7 +166,9 @@ def _worked_out(planner: Planner, roughly: list[tuple[Attempt, str]], knots: int
         begin = time.perf_counter()
         best, notes = planner.plan(replace(attempt.problem, N=knots, directions=None, smooth=None, still=()), attempt.motion)
         if best.ok and not any(same(best, other) for other, _ in ways):
-            found = solution(best, between_knots(best), notes, time.perf_counter() - begin)
+            compare = baseline(best.problem, best.motion.duration)
+            smooth = Smoother(planner, best.problem.move.smoothness)(best, compare.ledger.energy)
+            found = solution(smooth, between_knots(smooth), notes, time.perf_counter() - begin, compare)
             ways.append((best, Way(found, described(best, words))))
     return (way for _, way in sorted(ways, key=lambda item: item[0].value))
 
@@ -151,7 +202,9 @@ def postures(robot: Robot, task: Move, link: str | None) -> list[tuple[np.ndarra
     if len(found) == 0:
         place = ", ".join(f"{x:.4g}" for x in pose(robot, found.nearest, link).p)
         raise ArgumentError(f"the goal cannot be reached by {link!r}: {found.message}; the nearest place that it reaches is ({place}) m")
-    return [(np.asarray(q, dtype=float), f"posture {k + 1}") for k, q in enumerate(found)]
+    names = [posture_words(robot, q, link) or f"posture {k}" for k, q in enumerate(found, start=1)]
+    several = [names[:k].count(name) + 1 if names.count(name) > 1 else 0 for k, name in enumerate(names)]
+    return [(np.asarray(q, dtype=float), f"{name} ({k})" if k else name) for q, name, k in zip(found, names, several)]
 
 
 def starts(problem: MoveProblem) -> Iterator[tuple[Trajectory | None, str]]:

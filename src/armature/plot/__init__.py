@@ -46,6 +46,10 @@ def __getattr__(name: str):
     return getattr(importlib.import_module(f"armature.plot.{_FIGURES[name]}"), name)
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 class _Figures(types.ModuleType):
     """The room as a module whose functions are not hidden by the files of the same name (`graf`)."""
 

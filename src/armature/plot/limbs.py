@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from armature.robot.model import Joint, Link, Robot, Visual
+from armature.robot.tip import hands
 
 THICK, THIN = 0.048, 0.026  # radius of the first and last limb, as a fraction of the reach
 Solid = dict[str, Any]
@@ -54,7 +55,7 @@ def _limb(robot: Robot, link: Link, size: float) -> list[Solid]:
         found.append(_tube(-(high - low) * np.array(own.axis), np.zeros(3), 0.6 * r, "tool"))
     for joint in carried:
         found += _between(joint, own, r)
-    if not carried and own is not None:
+    if own is not None and link.name in hands(robot):
         found += _tip(link, own, r)
     return found
 

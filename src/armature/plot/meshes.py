@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from armature.errors import MissingExtraError
+from armature.robot.load.packages import package_name
 from armature.robot.model import Robot, Visual
 
 KINDS = (".stl", ".obj", ".ply", ".dae", ".glb", ".off")
@@ -25,14 +26,16 @@ def meshes(robot: Robot, folders: Sequence[str | PathLike[str]]) -> dict[str, li
 
 
 def inside(name: str, roots: Sequence[Path]) -> Path | None:
-    """The file that a robot's file names, if it lies in one of the folders: package://arm/a.stl may be arm/a.stl or a.stl there."""
+    """The file that a robot's file names, if it lies in one of the folders (../a.stl may lie in another of them): package://arm/a.stl
+    may be arm/a.stl or a.stl there."""
     text = name.removeprefix("file://").removeprefix("package://").replace("\\", "/")
-    parts = PurePosixPath(text).parts
-    if ".." in parts or "://" in text:
+    if "://" in text or "\0" in text:
         return None
-    tails = [parts, parts[1:]] if name.startswith("package://") else [parts]
-    places = [(root, root.joinpath(*tail).resolve()) for root in roots for tail in tails if tail]
-    return next((path for root, path in places if path.is_relative_to(root) and path.is_file()), None)
+    parts = PurePosixPath("/" + text.lstrip("/") if text.startswith("/") else text).parts
+    places = [root.joinpath(*parts).resolve() for root in roots if parts]
+    if name.startswith("package://") and len(parts) > 1:  # a folder may be the package itself, unless it has another's name
+        places += [root.joinpath(*parts[1:]).resolve() for root in roots if package_name(root) in (parts[0], None)]
+    return next((path for path in places if any(path.is_relative_to(root) for root in roots) and path.is_file()), None)
 
 
 def _solid(visual: Visual, roots: Sequence[Path]) -> dict[str, Any] | None:

@@ -14,6 +14,7 @@ from armature.plot.flows import flows_in, flows_out
 from armature.plot.limbs import reach, solids
 from armature.plot.region import current_band, fastest, peak_current, velocity_range
 from armature.robot.model import Robot
+from armature.robot.tip import hands
 
 FRAMES = 121
 MOST_SAMPLES = 241
@@ -41,13 +42,15 @@ def page_data(plan: Any, meshes: dict[str, list[dict[str, Any]]] | None = None) 
 
 
 def _scene(plan: Any, meshes: dict[str, list[dict[str, Any]]] | None) -> dict[str, Any]:
-    """Solids of the links and their poses over time; the tips, whose paths are drawn."""
+    """Solids of the links and their poses over time; the hands, whose paths are drawn."""
     robot = plan.robot
     index = {link.name: k for k, link in enumerate(robot.links)}
     tracks = {"plan": _track(robot, plan.trajectory)}
     if plan.baseline is not None:
         tracks["base"] = _track(robot, plan.baseline.trajectory)
-    return {"solids": solids(robot, meshes), "size": round(reach(robot), 4), "tips": [index[t] for t in robot.tips[:4]], "tracks": tracks}
+    floor = None if robot.floor is None else round(robot.floor.height, 4)
+    tips = [index[t] for t in hands(robot)[:4]]
+    return {"floor": floor, "solids": solids(robot, meshes), "size": round(reach(robot), 4), "tips": tips, "tracks": tracks}
 
 
 def _track(robot: Robot, motion: Trajectory) -> dict[str, Any]:
@@ -160,6 +163,8 @@ def _total(name: str, motion: Trajectory) -> dict[str, Any]:
 
 def _energy(plan: Any) -> dict[str, Any]:
     """Flows of the plan's ledger and the baseline's, J, and the plan's losses by joint."""
+    if not plan.robot.drives:
+        return {"flows": {}, "joints": {}, "residual": None}
     pairs = lambda flows: [[name.replace("_", " "), short(x)] for name, x in flows]
     books = {"plan": plan.ledger} | ({} if plan.baseline is None else {"base": plan.baseline.ledger})
     rows = {joint: {key: short(x) for key, x in row.items()} for joint, row in plan.ledger.per_joint.items()}

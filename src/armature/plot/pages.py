@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from armature.motion.write import write_whole
 from armature.plot import style, words
 from armature.plot.graf import graf
 from armature.plot.iterations import iterations
@@ -19,6 +18,8 @@ from armature.plot.joints import joints
 from armature.plot.ledger import ledger_flow
 from armature.plot.motion import motion
 from armature.plot.power import power
+from armature.robot.check import mass_doubt
+from armature.write import MARK, write_whole
 
 ROWS = 28  # of the certificate's table on a page
 
@@ -36,7 +37,7 @@ def pages(plan: Any) -> Iterator[Figure]:
     if plan.robot.drives:
         yield graf(plan)
         yield power(plan)
-    yield ledger_flow(plan)
+        yield ledger_flow(plan)
     yield _margins(plan)
     if len(plan.iterations) > 1:
         yield iterations(plan)
@@ -46,7 +47,7 @@ def _pdf(plan: Any) -> bytes:
     from matplotlib.backends.backend_pdf import PdfPages
 
     out = io.BytesIO()
-    with PdfPages(out, metadata={"Title": f"{plan.robot.name}: {words.headline(plan)}", "Creator": "Armature"}) as file:
+    with PdfPages(out, metadata={"Title": f"{plan.robot.name}: {words.headline(plan)}", "Creator": MARK}) as file:
         for page in pages(plan):
             file.savefig(page)
     return out.getvalue()
@@ -66,18 +67,20 @@ def _png(plan: Any) -> bytes:
     width = max(p.shape[1] for p in pictures)
     wide = [np.pad(p, ((0, 0), (0, width - p.shape[1]), (0, 0)), constant_values=255) for p in pictures]
     out = io.BytesIO()
-    imsave(out, np.ascontiguousarray(np.concatenate(wide)), format="png")
+    imsave(out, np.ascontiguousarray(np.concatenate(wide)), format="png", metadata={"Software": MARK})
     return out.getvalue()
 
 
 def _title(plan: Any) -> Figure:
     """What the plan saves, in words, and the certificate."""
     figure = Figure(figsize=(8.3, 6.0))
-    good = plan.ok and plan.certificate.ok
+    good = plan.ok and plan.certificate.ok and not mass_doubt(plan.robot)
+    peaks = [f"peak {what} of {joint}: {mine}, {plan.baseline.name} {other}" for what, joint, mine, other, _ in words.peak_rows(plan)]
     figure.text(0.06, 0.92, plan.robot.name, fontsize=11, color="#666666")
     title = textwrap.fill(words.headline(plan), 44)
     figure.text(0.06, 0.90, title, fontsize=20, weight="bold", color="#0A7A52" if good else "#B3261E", va="top")
-    lines = [textwrap.fill(line, 96) for line in (*words.summary(plan), "", *words.certificate(plan).splitlines(), "", *plan.notes)]
+    told = (*words.summary(plan), *(peaks if plan.ok else ()), "", *words.certificate(plan).splitlines(), "", *plan.notes)
+    lines = [textwrap.fill(line, 96) for line in told]
     figure.text(0.06, 0.74, "\n".join(lines), fontsize=9.5, va="top", linespacing=1.5)
     return figure
 

@@ -2,22 +2,40 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import Any
+
+from armature.optimize.peaks import peaks
+from armature.optimize.solution import NOTHING, doubts
+from armature.robot.check import mass_doubt
+from armature.scene.floor import LIMIT
 
 
 def headline(plan: Any) -> str:
     """The one line that matters."""
     if not plan.ok:
         return "No plan was found"
+    if not plan.robot.drives:
+        return _faster(plan) if hurried(plan) else f"{plan.duration:.4g} s"
     if plan.saving is None:
         return f"{plan.energy:.4g} J drawn, {plan.losses:.4g} J lost"
     if hurried(plan):
-        faster = 1 - plan.duration / plan.baseline.trajectory.duration
-        return f"{100 * faster:.0f} % less time than {the(plan.baseline.name)}"
+        return _faster(plan)
     what = "losses" if plan.returns else "energy drawn"
+    if mass_doubt(plan.robot):
+        return "Energies mean nothing: the model has no real masses"
+    if abs(plan.saving) < NOTHING:
+        return f"{plan.energy:.4g} J drawn, {plan.losses:.4g} J lost: about as {the(plan.baseline.name)}"
     if plan.saving < 0:
         return f"{-100 * plan.saving:.0f} % more {what} than {the(plan.baseline.name)}"
     return f"{100 * plan.saving:.0f} % less {what} than {the(plan.baseline.name)}"
+
+
+def _faster(plan: Any) -> str:
+    """How much shorter the plan is than the motion it is compared with."""
+    faster = 1 - plan.duration / plan.baseline.trajectory.duration
+    return f"{100 * faster:.0f} % less time than {the(plan.baseline.name)}"
 
 
 def hurried(plan: Any) -> bool:
@@ -30,16 +48,40 @@ def summary(plan: Any) -> list[str]:
     lines = [f"{plan.robot.name} moves for {plan.duration:.4g} s."] if plan.ok else [str(plan.diagnosis or plan.status.value)]
     if not plan.ok:
         return [*lines, "The motion shown is the one of least violation that was met. It breaks limits and must not be run."]
+    if not plan.robot.drives:
+        return [*lines, "The robot has no drives, so no energy is counted.", proof(plan.certificate)]
     lines.append(f"The plan draws {plan.energy:.4g} J from the supply and turns {plan.losses:.4g} J into heat.")
     if plan.baseline is not None:
         book, note = plan.baseline.ledger, f" ({plan.baseline.note})" if plan.baseline.note else ""
         lines.append(f"{the(plan.baseline.name).capitalize()}{note} draws {book.energy:.4g} J and turns {book.losses:.4g} J into heat.")
-    return [*lines, proof(plan.certificate)]
+    doubted = [f"{line[0].upper()}{line[1:]}." for line in doubts(plan.robot)]
+    return [*lines, *doubted, proof(plan.certificate), *surroundings(plan)]
+
+
+def surroundings(plan: Any) -> list[str]:
+    """How near the plan comes to its floor, and whether links may touch each other."""
+    heights = [m for row in plan.certificate.margins.values() for m in row.values() if m.limit == LIMIT]
+    warned = [f"{note[0].upper()}{note[1:]}." for note in plan.certificate.notes if note.startswith("self-collision")]
+    low = min(heights, key=lambda m: m.value, default=None)
+    if low is None:
+        return ["No floor was kept.", *warned]
+    z = "" if plan.robot.floor is None else f" at z = {plan.robot.floor.height:.4g} m"
+    lowest = f"{low.joint} comes lowest, {max(0.0, 1e3 * low.value):.0f} mm above it at {low.time:.3g} s"
+    return [f"All links stay above the floor{z}; {lowest}.", *warned]
+
+
+def peak_rows(plan: Any) -> list[tuple[str, str, str, str, str]]:
+    """Of torque, acceleration, jerk and current: the joint, its peak in the plan and in the baseline, and how many times it is."""
+    return [(p.quantity, p.joint, f"{p.value:.3g} {p.unit}", f"{p.baseline:.3g} {p.unit}", _times(p)) for p in peaks(plan)]
+
+
+def _times(peak: Any) -> str:
+    return f"{peak.value / peak.baseline:.2g} ×" if peak.baseline > 1e-2 * peak.value else "it stands there"
 
 
 def certificate(plan: Any) -> str:
     """The certificate as lines; where the task is not met there is nothing to certify, though the motion shown may keep all limits."""
-    return str(plan.certificate) if plan.ok else "certificate: none, for the motion found does not do what was asked for"
+    return str(replace(plan.certificate, notes=())) if plan.ok else "certificate: none, for the motion found does not do what was asked for"
 
 
 def proof(certificate: Any) -> str:
@@ -47,11 +89,14 @@ def proof(certificate: Any) -> str:
     c = certificate
     if not c.within_limits:
         return f"The certificate did not pass: {c.worst}."
-    follows = f"the simulated arm follows to {c.tracking_error:.0e} of the motion and its energy agrees to {100 * c.energy_error:.1g} %"
+    counted = not math.isnan(c.energy)
+    energy = f" and its energy agrees to {100 * c.energy_error:.1g} %" if counted else ""
+    follows = f"the simulated arm follows to {c.tracking_error:.0e} of the motion{energy}"
+    given = "currents" if counted else "torques"
     near = f" (nearest: {c.worst.joint}'s {c.worst.limit}, {left(c.worst)})" if c.worst else ""
     if not c.ok:
         return f"The certificate did not pass: all limits hold, but {follows}."
-    return f"The certificate passed: every limit holds between the knots too{near}; under the planned currents {follows}."
+    return f"The certificate passed: every limit holds between the knots too{near}; under the planned {given} {follows}."
 
 
 def left(margin: Any) -> str:

@@ -10,26 +10,51 @@ from typing import Any
 from armature.drive.friction import Friction
 from armature.errors import ArgumentError, RobotError
 from armature.robot import frames, guard
-from armature.robot.model import ZERO, Joint, Limits, Mimic, Robot
-from armature.robot.tip import tip
+from armature.robot.check import inertia_doubt
+from armature.robot.model import ZERO, Joint, Limits, Link, Mimic, Robot
+from armature.robot.tip import hands, moves, tip
 
 
-def with_payload(robot: Robot, mass: float, at: Iterable[float] | None, link: str | None) -> Robot:
-    """A point mass m (kg) at a point of a link: mass, centre and inertia of the two together, exactly (Steiner); the link is marked."""
+def with_payload(robot: Robot, mass: float, at: Iterable[float] | None, link: str | None, inertia: Iterable[float] | None = None) -> Robot:
+    """A mass m (kg) at a point of a link: mass, centre and inertia of the two together, exactly (Steiner); the link is marked."""
     m = guard.number("payload mass", mass)
     if m < 0.0:
         raise ArgumentError(f"payload mass is {m:g} kg; give a number ≥ 0")
     point = ZERO if at is None else guard.vector("payload position `at`", at, 3)
     name = tip(robot, "carries the payload") if link is None else guard.known("link", link, robot.link_names)
+    if robot.n and not moves(robot, name):
+        advice = f"give one that moves, e.g. {hands(robot)[0]}"
+        raise ArgumentError(f"no joint moves the link {name!r}, so that a payload there changes nothing; {advice}")
+    moments = frames.POINT if inertia is None else _moments(inertia, m)
     old = robot.link(name)
     carried, where = old.payload or (0.0, point)
     if m == 0.0:
         new = replace(old, payload=(carried, where))
     else:
-        joined = frames.joined([(old.mass, old.com, old.inertia), (m, point, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))])
+        joined = frames.joined([(old.mass, old.com, old.inertia), (m, point, moments)])
         where = tuple((carried * a + m * b) / (carried + m) for a, b in zip(where, point))
         new = replace(old, mass=joined[0], com=joined[1], inertia=joined[2], payload=(carried + m, where))
     return replace(robot, links=tuple(new if x.name == name else x for x in robot.links))
+
+
+def _moments(inertia: Iterable[float], mass: float) -> frames.Inertia:
+    """Six moments of a payload, which must be those of a body."""
+    given = list(inertia)
+    six = guard.vector("payload inertia", [*given, 0.0, 0.0, 0.0] if len(given) == 3 else given, 6)
+    doubt = inertia_doubt(six)
+    if doubt is not None or (mass == 0.0 and any(six)):
+        raise ArgumentError(f"payload inertia is {six}: {doubt or 'a payload of 0 kg has none'}; give (xx, yy, zz) about its centre, kg·m²")
+    return six  # type: ignore[return-value]
+
+
+def with_tool(robot: Robot, position: Iterable[float], rpy: Iterable[float], link: str | None, name: str) -> Robot:
+    """A massless frame welded to a link: the tool centre point."""
+    parent = tip(robot, "carries the tool") if link is None else guard.known("link", link, robot.link_names)
+    if name in robot.link_names or name in {joint.name for joint in robot.joints}:
+        raise ArgumentError(f"the robot {robot.name!r} has a link or joint {name!r} already; give the tool another name")
+    place, turn = guard.vector("tool position", position, 3), guard.vector("tool rpy", rpy, 3)
+    joint = Joint(f"{name}_joint", "fixed", parent, name, place, frames.from_rpy(*turn))
+    return replace(robot, links=(*robot.links, Link(name)), joints=(*robot.joints, joint))
 
 
 def with_limits(robot: Robot, limits: Mapping[str, Mapping[str, float] | Limits] | str | PathLike[str]) -> Robot:

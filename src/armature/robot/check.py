@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 ROUNDING = 1e-6  # relative to the largest principal moment; files print about six digits
 TRIANGLE_ROUNDING = 1e-4
+MASSLESS = 1e-6  # kg
+FEWEST, ALIKE = 3, 0.75  # links of one and the same inertia, and their part of all, from which on they look like placeholders
 NEGLIGIBLE = 1e-15  # kg·m²: what exporters leave where they mean 0
 
 
@@ -40,6 +42,30 @@ def inertia_doubt(inertia: Sequence[float]) -> str | None:
     if c - (a + b) > TRIANGLE_ROUNDING * c:
         return f"no body has this inertia: {shown}, and none can exceed the sum of the others; the numbers are used as given, correct them"
     return None
+
+
+def mass_doubt(robot: Robot) -> str:
+    """One sentence where the masses of the links are no real ones, so that energies mean nothing; else nothing.
+
+    Placeholders: three quarters of the moving links with a mass, at least three, have one and the same inertia about all axes.
+    """
+    moving = [link for link in robot.links if robot.tree.frames[link.name].body >= 0]
+    heavy = [link for link in moving if link.mass - (link.payload[0] if link.payload else 0.0) > MASSLESS]
+    if moving and not heavy:
+        return "the links that move have no masses: energies and torques mean nothing; give every link its own"
+    round_ones = [link for link in heavy if _is_ball(link.inertia)]
+    same = max((sum(np.allclose(a.inertia, b.inertia, rtol=1e-6) for b in round_ones) for a in round_ones), default=0)
+    if same < max(FEWEST, ALIKE * len(heavy)):
+        return ""
+    masses = {f"{link.mass:.3g}" for link in round_ones}
+    what = f"{same} links of {masses.pop()} kg" if len(masses) == 1 else f"{same} links"
+    return f"link masses look like placeholders ({what} with one and the same inertia): energies mean nothing; give the links their own"
+
+
+def _is_ball(inertia: Sequence[float]) -> bool:
+    """Whether a body turns equally hard about all axes."""
+    xx, yy, zz, *products = inertia
+    return xx > 0.0 and xx == yy == zz and not any(products)
 
 
 def check(robot: Robot) -> list[Problem]:

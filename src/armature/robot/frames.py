@@ -11,6 +11,7 @@ from collections.abc import Sequence
 Vec3 = tuple[float, float, float]
 Mat3 = tuple[Vec3, Vec3, Vec3]
 Inertia = tuple[float, float, float, float, float, float]
+POINT: Inertia = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 def elementary(axis: int, angle: float) -> Mat3:

@@ -9,21 +9,19 @@ from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from armature import notebook
 from armature.drive.friction import Friction
 from armature.errors import RobotError
 from armature.robot import guard, structure
 from armature.robot.loop import Loop, check_loops
+from armature.robot.shape import IDENTITY, ZERO, Mat3, Vec3, Visual
 
 if TYPE_CHECKING:
     from armature.drive.catalogue import Supply
     from armature.drive.train import Coupling, Drivetrain
     from armature.robot.tree import Tree
 
-Vec3 = tuple[float, float, float]
-Mat3 = tuple[Vec3, Vec3, Vec3]
 Kind = Literal["revolute", "continuous", "prismatic", "planar", "floating", "fixed"]
-IDENTITY: Mat3 = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-ZERO: Vec3 = (0.0, 0.0, 0.0)
 INF = math.inf
 
 
@@ -31,24 +29,6 @@ def _set(item: object, **values: Any) -> None:
     """Store normalised values in a frozen dataclass that is being made."""
     for key, value in values.items():
         object.__setattr__(item, key, value)
-
-
-@dataclass(frozen=True)
-class Visual:
-    """A shape that the pictures draw.
-
-    shape: "box", "cylinder", "capsule", "sphere" or "mesh".
-    size: box edges x, y, z; cylinder and capsule radius, length (along z); sphere radius; mesh scale x, y, z; m.
-    position (m), rotation: the shape's frame in the link's frame.  file: a mesh's file name as the robot's file gives it.
-    colour: red, green, blue, opacity in 0..1, or None.
-    """
-
-    shape: str
-    size: tuple[float, ...]
-    position: Vec3 = ZERO
-    rotation: Mat3 = IDENTITY
-    file: str | None = None
-    colour: tuple[float, float, float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -66,6 +46,7 @@ class Link:
     inertia: tuple[float, float, float, float, float, float] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     visuals: tuple[Visual, ...] = field(default=(), compare=False)  # what the pictures draw; no influence on dynamics
     payload: tuple[float, Vec3] | None = field(default=None, compare=False)
+    collisions: tuple[Visual, ...] = field(default=(), compare=False)  # its shape for clearances
 
     def __post_init__(self) -> None:
         where = f"link {guard.name('link', self.name)!r}: "
@@ -194,6 +175,7 @@ class Robot:
     drives: tuple[Coupling, ...] = ()  # set by with_drives
     supply: Supply | None = None  # what feeds the drives, where a file of drives says so
     loops: tuple[Loop, ...] = ()  # joints that close loops on top of the tree
+    floor: Any = field(default=None, compare=False)  # `scene.Floor` that links keep clear of; set by the planners
 
     def __post_init__(self) -> None:
         links, joints = tuple(self.links), tuple(self.joints)
@@ -312,15 +294,27 @@ class Robot:
         """The same robot under another gravity vector, m/s², world axes."""
         return replace(self, gravity=guard.vector("gravity", gravity, 3))
 
-    def with_payload(self, mass: float, at: Iterable[float] | None = None, link: str | None = None) -> Robot:
-        """The same robot with a point mass (kg) fixed to a link: by default to the tip of a chain, at its origin.
+    def with_payload(
+        self, mass: float, at: Iterable[float] | None = None, link: str | None = None, inertia: Iterable[float] | None = None
+    ) -> Robot:
+        """The same robot with a mass (kg) fixed to a link: by default a point mass at the origin of the tip of a chain.
 
-        at: position in the link's frame, m.  link: `robot.tip` by default; must be given where moving links branch.
+        at: its centre in the link's frame, m.  link: `robot.tip` by default; must be given where moving links branch.
+        inertia: (xx, yy, zz) or (xx, yy, zz, xy, xz, yz) about its centre, in the axes of the link's frame, kg·m².
         Robots that carry anything on the same link, also 0 kg, share their compiled kernels: another payload compiles nothing.
         """
         from armature.robot.change import with_payload
 
-        return with_payload(self, mass, at, link)
+        return with_payload(self, mass, at, link, inertia)
+
+    def with_tool(self, position: Iterable[float], rpy: Iterable[float] = ZERO, link: str | None = None, name: str = "tcp") -> Robot:
+        """The same robot with a tool centre point: a frame without mass, which goals, paths and reports may name like a link.
+
+        position (m), rpy (roll, pitch, yaw, rad): of the frame in the link's frame.  link: `robot.tip` by default.
+        """
+        from armature.robot.change import with_tool
+
+        return with_tool(self, position, rpy, link, name)
 
     def with_limits(self, limits: Mapping[str, Mapping[str, float] | Limits] | str | PathLike[str]) -> Robot:
         """The same robot with other limits of the named joints; what is not given stays as it is.
@@ -365,6 +359,8 @@ class Robot:
         from armature.robot.change import summary
 
         return summary(self)
+
+    _repr_html_ = notebook.robot_html
 
     def to_yaml(self) -> str:
         """This robot as text in Armature's YAML format, which `arm.load` reads back to an equal robot."""

@@ -11,7 +11,7 @@ from armature.robot.guard import suggestion
 if TYPE_CHECKING:
     from armature.robot.model import Joint, Link
 
-MOST_LINKS = 100_000
+MOST_LINKS = 20_000
 SLIDING_OR_TURNING = ("revolute", "continuous", "prismatic")
 
 

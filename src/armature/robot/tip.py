@@ -1,38 +1,130 @@
-"""Which link is the hand: what a payload, a path or a pose belongs to where none is named."""
+"""Which link is the hand: what a payload, a path or a pose belongs to where none is named.
+
+One rule. The hand is at the end of the longest chain of actuated joints. Fingers, wheels, heads and cameras do not count: joints named so,
+and branches alike in length at the end of a chain (a gripper's fingers). A branch of at least half as many joints as the longest
+chain is another arm: then the user is asked. Of the frames welded to the end, the one with the most telling name is taken: tool0, tcp,
+tool, ee, flange, hand; never a camera or sensor.
+"""
 
 from __future__ import annotations
 
-from armature.errors import ArgumentError
-from armature.robot.model import Robot
+import re
+from dataclasses import dataclass
 
-FLANGES = ("tool0", "tool", "tcp")  # names of the flange's frame, by ROS-Industrial's convention and common use
+from armature.errors import ArgumentError
+from armature.robot.model import Joint, Robot
+
+FINGER = re.compile("finger|thumb|knuckle|jaw|wheel", re.IGNORECASE)
+SHORT = 0.1  # m: a stroke of fingers
+ASIDE = re.compile(
+    r"cam(era)?|head|neck|imu|lidar|laser|light|lamp|led|optical|sensor|ft|force|torque|screen|display|depth|rgb|color|ir|gps|antenna"
+)
+NAMES = (  # most telling first
+    re.compile("tool0"), re.compile("tcp|toolcenterpoint"), re.compile("tool|toolframe|tip"), re.compile("ee|eef|endeffector|effector"),
+    re.compile("flange"), re.compile("hand|gripper|palm|grasp"),
+)  # fmt: skip
 
 
 def tip(robot: Robot, what: str = "is meant") -> str:
-    """The tip of a chain. Frames welded to the last moving link of a chain do not make it a tree: then it is the frame named tool0 (tool,
-    tcp), the only such frame, or the last moving link itself.
-
-    An ArgumentError lists the tips where moving links branch; `what` is for its words.
-    """
-    tips = robot.tips
-    if len(tips) == 1:
-        return tips[0]
-    last = last_moving(robot)
-    if last is None:
-        shown = ", ".join(tips[:12]) + (", …" if len(tips) > 12 else "")
-        raise ArgumentError(f"the robot {robot.name!r} has {len(tips)} tips; say which link {what}: link=one of {shown}")
-    welded = [name for name in tips if last in ancestors(robot, name)]
-    named = [name for name in FLANGES if name in welded]
-    return named[0] if named else welded[0] if len(welded) == 1 else last
+    """The hand of a robot with one arm; an ArgumentError lists the hands where there are several. `what` is for its words."""
+    found = hands(robot)
+    if len(found) == 1:
+        return found[0]
+    shown = ", ".join(found[:12]) + (", …" if len(found) > 12 else "")
+    ends = "arms" if robot.n else "tips"
+    raise ArgumentError(f"the robot {robot.name!r} has {len(found)} {ends}; say which link {what}: link=one of {shown}")
 
 
-def last_moving(robot: Robot) -> str | None:
-    """The last link that moves, where the links that joints move form one chain; None where they branch or nothing moves."""
-    moving = [j.child for j in robot.joints if j.kind != "fixed"]
-    if not moving:
-        return None
-    last = max(moving, key=lambda name: len(ancestors(robot, name)))
-    return last if set(moving) <= {last, *ancestors(robot, last)} else None
+def hands(robot: Robot) -> tuple[str, ...]:
+    """The hand of every arm, in the file's order; of a robot without a moving joint all tips."""
+    branches = _branches(robot)
+    if not branches:
+        return robot.tips
+    chosen = _arms(branches)
+    return tuple(_end(robot, arm, [b for b in branches if b not in chosen]) for arm in chosen)
+
+
+@dataclass(frozen=True)
+class _Branch:
+    """Actuated joints from the base to a last moving link."""
+
+    joints: tuple[Joint, ...]
+
+    def own(self, other: _Branch) -> tuple[Joint, ...]:
+        """The joints that are not on another branch's way."""
+        return tuple(j for j in self.joints if j not in other.joints)
+
+
+def _branches(robot: Robot) -> list[_Branch]:
+    moving = [j for j in robot.joints if j.kind != "fixed" and j.mimic is None]
+    able = [j for j in moving if not j.passive] or moving
+    counted = [j for j in able if not is_finger(robot, j)] or able
+    chosen = {j.child: j for j in counted}
+    ways = [tuple(chosen[name] for name in reversed([j.child, *ancestors(robot, j.child)]) if name in chosen) for j in counted]
+    inner = {j for way in ways for j in way[:-1]}
+    found = [_Branch(way) for way in ways if way[-1] not in inner]
+    straight = [b for b in found if not _is_aside(b.joints[-1].name) and not _is_aside(b.joints[-1].child)]
+    return straight or found
+
+
+def _arms(branches: list[_Branch]) -> list[_Branch]:
+    """The longest branch, and those that are arms beside it and beside each other."""
+    longest = max(branches, key=lambda b: len(b.joints))
+    chosen = [longest]
+    for branch in branches:
+        if all(2 * len(branch.own(arm)) >= len(longest.joints) for arm in chosen):
+            chosen.append(branch)
+    return [b for b in branches if b in chosen]
+
+
+def _end(robot: Robot, arm: _Branch, others: list[_Branch]) -> str:
+    """The hand of an arm: the most telling frame at its last moving link, or at the palm where its fingers part."""
+    fingers = [len(b.own(arm)) for b in others if 0 < len(b.own(arm)) == len(arm.own(b)) and 2 * len(b.own(arm)) < len(arm.joints)]
+    last = arm.joints[-1 - max(fingers, default=0)].child
+    welded = _welded(robot, last)
+    free = [name for name in welded if not _is_aside(name) and not FINGER.search(name)]
+    for kind in NAMES:
+        named = [name for name in free if any(kind.fullmatch(word) for word in _words(name))]
+        if named:
+            return named[-1]
+    carriers = [j.parent for j in robot.joints if j.kind != "fixed" and j.parent in welded]
+    leaves = [name for name in free if name in robot.tips]
+    return carriers[-1] if carriers else leaves[0] if len(leaves) == 1 else last
+
+
+def _welded(robot: Robot, last: str) -> list[str]:
+    """A link and the frames welded to it, nearest first."""
+    found = [last]
+    for name in found:
+        found += [j.child for j in robot.joints if j.kind == "fixed" and j.parent == name]
+    return found
+
+
+def _words(name: str) -> list[str]:
+    """panda_hand_tcp as panda, hand, tcp, and neighbours together: handtcp."""
+    words = [w.lower() for w in re.split(r"[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])", name) if w]
+    runs = ("".join(words[k : k + count]) for count in (1, 2, 3) for k in range(len(words) - count + 1))
+    return list(runs)
+
+
+def _is_aside(name: str) -> bool:
+    """Whether a name is that of a camera, sensor, head or the like."""
+    return any(ASIDE.fullmatch(word) for word in _words(name))
+
+
+def is_finger(robot: Robot, joint: Joint) -> bool:
+    """Whether a joint is of a gripper or a wheel: by its name or that of what it moves, or if it slides less than 0.1 m at the
+    end of a branch."""
+    carries = any(j.parent == joint.child and j.kind != "fixed" for j in robot.joints)
+    slides = joint.kind == "prismatic" and joint.limits.upper - joint.limits.lower < SHORT and not carries
+    named = FINGER.search(joint.name) or FINGER.search(joint.child) or "gripper" in joint.name.lower()
+    return slides or bool(named)
+
+
+def moves(robot: Robot, name: str) -> bool:
+    """Whether any joint moves a link."""
+    children = {j.child for j in robot.joints if j.kind != "fixed"}
+    return any(link in children for link in (name, *ancestors(robot, name)))
 
 
 def ancestors(robot: Robot, name: str) -> list[str]:

@@ -16,13 +16,21 @@ import numpy as np
 from scipy.integrate import BDF, DOP853, OdeSolution, Radau
 from scipy.optimize import brentq
 
-from armature.errors import ArgumentError
+from armature.errors import ArgumentError, RobotError
 from armature.simulate.progress import Progress
 from armature.simulate.result import Event, Status
 
 ADAPTIVE = {"dop853": DOP853, "radau": Radau, "bdf": BDF}
 FIXED = ("rk4", "semi-implicit")
+MOST_STEPS = 500_000  # of one run
 RUNAWAY = 1e100  # states beyond which a motion counts as diverged
+SHRUNK = 0.1  # of the usual step: what such a step is near a singular position
+USUAL = 8  # steps whose largest is the usual one
+STEPS_OVER = (0.4, 0.55, 0.7, 0.85, 1.0, 1.15, 1.3, 1.6)  # of the usual step, tried to step over a singular position
+NEAR = 0.2  # of the rank margin at the start: a position where it is smaller is nearly singular
+MIDST = 0.03  # likewise: a step should not end there
+BEYOND = 0.06  # likewise: where a step over a singular position has to end
+SMALLER = 0.5  # of the usual step: smaller ones are looked at for singular positions
 
 
 class System(Protocol):
@@ -64,8 +72,9 @@ class Settings:
         if self.method in FIXED and not (self.step is not None and math.isfinite(self.step) and self.step > 0):
             raise ArgumentError(f"method {self.method!r} needs step=…, a positive number of seconds, got {self.step}")
         for name in ("rtol", "atol", "max_step"):
-            if not getattr(self, name) > 0:
-                raise ArgumentError(f"{name} is {getattr(self, name)}; give a positive number")
+            value = getattr(self, name)
+            if not value > 0 or (math.isinf(value) and name != "max_step"):
+                raise ArgumentError(f"{name} is {value}; give a positive number")
 
 
 class Result(NamedTuple):
@@ -93,6 +102,14 @@ def integrate(system: System, q0: np.ndarray, v0: np.ndarray, duration: float, s
     return run.result()
 
 
+def whole_steps(duration: float, step: float) -> int:
+    """How many fixed steps (s) make a duration (s); an ArgumentError where they are more than are taken."""
+    if not duration / step <= 20 * MOST_STEPS:
+        what = f"{duration:g} s in steps of {step:g} s are more than {20 * MOST_STEPS} steps"
+        raise ArgumentError(f"{what}; give longer steps, or less time")
+    return max(1, round(duration / step))
+
+
 class _Diverged(Exception):
     """The state or its rates are no longer finite."""
 
@@ -107,6 +124,7 @@ class _Run:
         self.pieces: list[Any] = []
         self.events: list[Event] = []
         self.drift, self.evaluations, self.status = 0.0, 0, Status.COMPLETE
+        self.over: Any = None  # the dense output of a step over a singular position
 
     def f(self, t: float, y: np.ndarray) -> np.ndarray:
         """ẏ = (q̇, q̈, power); not a number where the state has run away, so that no controller has to answer there."""
@@ -161,13 +179,26 @@ class _Run:
         s = self.settings
         more = {} if s.method == "dop853" else {"jac": self.jacobian}
         solver = ADAPTIVE[s.method](self.f, start, y, end, rtol=s.rtol, atol=s.atol, max_step=s.max_step, **more)
+        sizes: list[float] = []
+        bold = False
         while solver.status == "running":
             before = solver.t, solver.y
+            if len(self.t) > MOST_STEPS:
+                self.status = Status.STEPS
+                return
             solver.step()
+            usual = max(sizes[-USUAL:], default=0.0)
+            part = (solver.t - before[0]) / usual if usual and solver.t < end and not bold else 1.0
+            near = self._singular(solver.t, solver.y) if part < SMALLER else 1.0
+            bold = near < MIDST or (near < NEAR and part < SHRUNK)  # never twice in a row
+            if bold:
+                solver = self._stepped_over(solver, before, min(usual, end - before[0]), end, more)
+            sizes.append(solver.t - before[0])
             if solver.status == "failed" or not np.max(np.abs(solver.y)) < RUNAWAY:
                 self.status = Status.FAILED if solver.status == "failed" else Status.DIVERGED
                 return
-            piece = solver.dense_output()
+            piece = self.over or solver.dense_output()
+            self.over = None
             projected = self.corrected(solver.t, solver.y)
             if not np.array_equal(projected, solver.y):
                 solver.y = projected
@@ -180,6 +211,44 @@ class _Run:
                 return
             self.keep(solver.t, projected)
             progress.update(solver.t)
+
+    def _singular(self, t: float, y: np.ndarray) -> float:
+        """How far the system's constraints are from losing rank, beside the start; only those of mechanisms can."""
+        found = getattr(self.system, "rank_margin", None)
+        return found(t, *self.split(y)) if found else 1.0
+
+    def _stepped_over(self, solver: Any, before: tuple[float, np.ndarray], usual: float, end: float, more: dict[str, Any]) -> Any:
+        """A solver behind a singular position, by one step of usual size whatever its error estimate says.
+
+        Near such a position accelerations are as uncertain as rounding divided by the distance: an error estimate asks for ever smaller
+        steps, which end in its midst. Of several sizes the one that keeps the energy best is taken: its stages lie farthest from it.
+        """
+        s, tried = self.settings, []
+        for part in STEPS_OVER:
+            t = min(before[0] + part * usual, end)
+            bold = type(solver)(self.f, *before, t, rtol=1.0, atol=1e100, first_step=t - before[0], **more)
+            bold.step()
+            y = self._landed(t, bold.y) if bold.status != "failed" else None
+            if y is not None:
+                gained = self.system.energy(*self.split(y)) - self.system.energy(*self.split(before[1]))  # pyright: ignore
+                tried.append((abs(gained - (y[-1] - before[1][-1])), t, y, bold))
+        if not tried:
+            return solver
+        _, t, y, bold = min(tried, key=lambda x: x[0])
+        self.over = bold.dense_output()
+        if t >= end:
+            return bold
+        return type(solver)(self.f, t, y, end, rtol=s.rtol, atol=s.atol, max_step=s.max_step, first_step=min(usual, end - t), **more)
+
+    def _landed(self, t: float, y: np.ndarray) -> np.ndarray | None:
+        """The state after a step over a singular position, on the constraints; None where it is still near one, or far from any."""
+        if not np.all(np.isfinite(y)) or self._singular(t, y) < BEYOND:
+            return None
+        try:
+            q, v, _ = self.system.project(t, *self.split(y))
+        except RobotError:  # a stage of the step met the singular position
+            return None
+        return np.concatenate([q, v, y[-1:]])
 
     def _events(self, before: tuple, after: tuple, piece: Callable[[float], np.ndarray]) -> float | None:
         """Note the zero crossings within a step; the time of the first terminal one, if any."""
@@ -205,7 +274,7 @@ class _Run:
     def fixed(self, y: np.ndarray, progress: Progress) -> None:
         """Whole steps; the duration is rounded to them."""
         h = float(self.settings.step or 0.0)
-        steps = max(1, round(self.duration / h))
+        steps = whole_steps(self.duration, h)
         advance = self._rk4 if self.settings.method == "rk4" else self._semi_implicit
         self.keep(0.0, y)
         for k in range(steps):

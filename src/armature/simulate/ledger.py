@@ -4,32 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from armature import notebook
 from armature.drive import Flow, as_supply
 from armature.drive.drive import LOSSES
 from armature.dynamics.compiled import inverse_dynamics, kinetic_energy, potential_energy
-from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
 from armature.robot.model import Robot
 from armature.simulate.flows import drives_at
 from armature.simulate.heating import Heating, heating
+from armature.simulate.quadrature import Steps, axis_powers, quadrature
+from armature.simulate.quadrature import motion_steps as motion_steps
 
 COLUMNS: tuple[str, ...] = ("mechanical", "taken", "given", *LOSSES)
-NODES, WEIGHTS = np.polynomial.legendre.leggauss(3)
-
-
-class Steps(NamedTuple):
-    """A motion in M short steps: t (M,) within each, dt (M,) that it stands for, q, v, a, tau (M, n); tau of rigid bodies and rotors."""
-
-    t: np.ndarray
-    dt: np.ndarray
-    q: np.ndarray
-    v: np.ndarray
-    a: np.ndarray
-    tau: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +31,7 @@ class Ledger:
     per_joint: {joint or axis: {"mechanical", "taken", "given", "copper", "iron", "friction", "gear", "amplifier": J}}, where taken and
     given are what the axis took from and gave to the supply.
     throughput: ∫ Σ |power| dt of all axes.  heating: one entry for each drive.
+    quadrature_error: estimate of the error of `energy` by the sums over time, J.
     """
 
     duration: float
@@ -59,6 +50,7 @@ class Ledger:
     throughput: float
     per_joint: Mapping[str, Mapping[str, float]]
     heating: tuple[Heating, ...]
+    quadrature_error: float = 0.0
 
     @property
     def energy(self) -> float:
@@ -77,7 +69,8 @@ class Ledger:
 
     @property
     def residual(self) -> float:
-        """What the books do not explain, J: drawn − returned − losses − stored; errors of quadrature and rounding."""
+        """What the ledger does not explain, J: drawn − returned − losses − stored. Powers and losses are summed over the same instants, so
+        that an error of the sums can cancel here: `quadrature_error` estimates it."""
         return self.energy - self.losses - self.stored
 
     @property
@@ -85,11 +78,14 @@ class Ledger:
         """The axis that comes nearest to one of its heat limits."""
         return max(self.heating, key=lambda h: h.worst[1], default=None)
 
+    _repr_html_ = notebook.ledger_html
+
     def __str__(self) -> str:
         rows = [("drawn", self.drawn), ("returned", -self.returned)]
         rows += [(name, -getattr(self, name)) for name in (*LOSSES, "resistor", "supply_loss", "kinetic", "potential", "capacitor")]
         lines = [f"{name.replace('_', ' '):12} {value:14.6f} J" for name, value in rows if value or name == "drawn"]
         lines.append(f"{'residual':12} {self.residual:14.2e} J")
+        lines.append(f"{'quadrature':12} {self.quadrature_error:14.2e} J")
         lines += ["", f"{'':16}" + "".join(f"{x:>12}" for x in COLUMNS)]
         lines += [f"{joint:16}" + "".join(f"{row[x]:12.4f}" for x in COLUMNS) for joint, row in self.per_joint.items()]
         if self.hottest is not None and self.hottest.fractions:
@@ -98,17 +94,18 @@ class Ledger:
         return "\n".join(lines)
 
 
-def ledger(robot: Robot, trajectory: Trajectory, supply: Any = None, steps: int = 1200) -> Ledger:
+def ledger(robot: Robot, trajectory: Trajectory, supply: Any = None, steps: int = 600) -> Ledger:
     """Where the energy of a motion went.
 
     supply: "regenerative", "non-regenerative", or a Regenerative, NonRegenerative or Bus object; the robot's own, else regenerative.
-    steps: at least so many Gauss points in time. Torques come from inverse dynamics along the motion between the knots, so the books
-    close for coarse knots too. A joint without a drive counts as moved by an ideal one. Windings at 20 °C.
+    steps: at least so many Gauss points in time. Torques come from inverse dynamics along the motion between the knots, so that the
+    ledger closes for coarse knots too. Sums over time break at knots and where joints turn, and their intervals are halved until
+    powers and their positive parts no longer change
+    (`quadrature_error`). A joint without a drive counts as moved by an ideal one. Windings at 20 °C.
     """
-    s = motion_steps(robot, trajectory, steps)
-    drives = drives_at(robot, s.tau, s.v, s.a)
+    s, drives, error = quadrature(robot, trajectory, steps)
     flows, friction = drives.flows, drives.friction
-    axes = _axis_powers(robot, s, flows, friction)
+    axes = axis_powers(robot, s, drives)
     powers = np.column_stack([axes[name] for name in axes]) if axes else np.zeros((len(s.dt), 0))
     account = as_supply(supply if supply is not None else robot.supply).account(s.dt, powers)
     per_joint = _per_joint(robot, s, flows, friction, axes)
@@ -127,22 +124,8 @@ def ledger(robot: Robot, trajectory: Trajectory, supply: Any = None, steps: int 
         throughput=float(np.sum(s.dt * np.abs(powers).sum(-1))),
         per_joint=per_joint,
         heating=heats,
+        quadrature_error=error,
     )
-
-
-def motion_steps(robot: Robot, trajectory: Trajectory, steps: int = 1200) -> Steps:
-    """A motion at three Gauss points in each of equal parts of every interval between knots, with its torques."""
-    if trajectory.n != robot.nv:
-        raise ArgumentError(f"the motion has {trajectory.n} velocities, the robot {robot.name!r} has {robot.nv}; take its own robot")
-    if len(trajectory) < 2:
-        raise ArgumentError("the motion has one knot only; a ledger needs a duration")
-    parts = int(np.ceil(steps / (3 * (len(trajectory) - 1))))
-    edges = np.interp(np.arange(parts * (len(trajectory) - 1) + 1) / parts, np.arange(len(trajectory)), trajectory.t)
-    half = np.diff(edges)[:, None] / 2
-    t, dt = (edges[:-1, None] + half * (1 + NODES)).ravel(), (half * WEIGHTS).ravel()
-    # the polynomial through the knots, whose v and a are true derivatives, also where a simulation has its own dense output
-    q, v, a = Trajectory.__call__(trajectory, t) if trajectory.q.shape == trajectory.v.shape else trajectory(t)
-    return Steps(t, dt, q, v, a, np.asarray(inverse_dynamics(robot, q, v, a)))
 
 
 def flow_of(robot: Robot, s: Steps) -> list[Flow]:
@@ -154,19 +137,9 @@ def drive_signals(robot: Robot, trajectory: Trajectory) -> Trajectory:
     """The same motion with torques of the drives (rigid bodies, rotors and joint friction), currents, voltages and powers at its knots."""
     q, v, a = trajectory.q, trajectory.v, trajectory.a
     s = Steps(trajectory.t, trajectory.t, q, v, a, np.asarray(inverse_dynamics(robot, q, v, a)))
-    together, friction = drives_at(robot, s.tau, s.v, s.a)
+    together, friction, _ = drives_at(robot, s.tau, s.v, s.a)
     signals = {name: getattr(together, name) for name in ("current", "voltage", "power")} if robot.drivetrain.drives else {}
     return replace(trajectory, tau=s.tau + friction, **signals)
-
-
-def _axis_powers(robot: Robot, s: Steps, flows: list[Flow], friction: np.ndarray) -> dict[str, np.ndarray]:
-    """Power that each drive, and each joint without one, takes from the supply, W."""
-    train = robot.drivetrain
-    powers = {name: np.broadcast_to(f.power, s.t.shape) for name, f in zip(train.axis_names, flows)}
-    for j, name in enumerate(train.joint_names):
-        if not train.driven[j]:
-            powers[name] = (s.tau[:, j] + friction[:, j]) * s.v[:, j]
-    return powers
 
 
 def _per_joint(robot: Robot, s: Steps, flows: list[Flow], friction: np.ndarray, axes: dict[str, np.ndarray]) -> dict[str, dict[str, float]]:

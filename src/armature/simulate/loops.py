@@ -9,12 +9,12 @@ Arrays of a run: q (K+1, B, nq), v (K+1, B, nv), a and tau (K+1, B, nv), work (K
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from armature.kernel.keep import compiled_loop
 from armature.kernel.loops import call
 
 
-@njit(cache=True, nogil=True)
+@compiled_loop(nogil=True)
 def rates(q, v, layout, free, out):
     """q̇ (B, nq): v itself, and for a floating base ẋ = R u and the quaternion's rate ½(w ω + ε × ω, −ε·ω)."""
     for b in range(q.shape[0]):
@@ -25,7 +25,7 @@ def rates(q, v, layout, free, out):
             _free_rates(q[b, free[0] : free[0] + 7], v[b, free[1] : free[1] + 6], out[b, free[0] : free[0] + 7])
 
 
-@njit(cache=True, nogil=True)
+@compiled_loop(nogil=True)
 def _free_rates(q, v, out):
     e = q[3:6]
     w = q[6]
@@ -40,7 +40,7 @@ def _free_rates(q, v, out):
     out[6] = -0.5 * (e[0] * v[3] + e[1] * v[4] + e[2] * v[5])
 
 
-@njit(cache=True, nogil=True)
+@compiled_loop(nogil=True)
 def normalize(q, free):
     """Unit quaternions again."""
     if free[0] >= 0:
@@ -49,7 +49,7 @@ def normalize(q, free):
             e /= np.sqrt(e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + e[3] * e[3])
 
 
-@njit(cache=True, nogil=True)
+@compiled_loop(nogil=True)
 def _evaluate(address, table, strides, t, q, v, p, a, power, tau):
     """One kernel call for the batch: (t, q, v, p) → (a, power, tau)."""
     table[0] = t.ctypes.data
@@ -62,7 +62,7 @@ def _evaluate(address, table, strides, t, q, v, p, a, power, tau):
     call(address, table.ctypes.data, strides.ctypes.data, q.shape[0])  # type: ignore[call-arg]
 
 
-@njit(cache=True, nogil=True)
+@compiled_loop(nogil=True)
 def project(address, q, v, drift):
     """One step back to closed loops, in place."""
     if address == 0:
@@ -77,7 +77,7 @@ def project(address, q, v, drift):
         drift[b] = max(drift[b], size[b])
 
 
-@njit(cache=True, nogil=True)
+@compiled_loop(nogil=True)
 def rk4(address, layout, free, t0, h, p, per_step, q, v, a, tau, work, first, count, low, high, fix, drift):
     """Steps first … first + count − 1 of the classic Runge–Kutta method; p (K or 1, B, m) holds over a step; rows low … high."""
     B, nq, nv = high - low, q.shape[2], v.shape[2]
@@ -133,7 +133,7 @@ def rk4(address, layout, free, t0, h, p, per_step, q, v, a, tau, work, first, co
         project(fix, q[k + 1, low:high], v[k + 1, low:high], drift[low:high])
 
 
-@njit(cache=True, nogil=True)
+@compiled_loop(nogil=True)
 def semi_implicit(address, layout, free, t0, h, p, per_step, q, v, a, tau, work, first, count, low, high, fix, drift):
     """Steps of the semi-implicit Euler method: v₊ = v + h a(q, v), q₊ = q + h q̇(q, v₊)."""
     B, nq, nv = high - low, q.shape[2], v.shape[2]
@@ -154,7 +154,7 @@ def semi_implicit(address, layout, free, t0, h, p, per_step, q, v, a, tau, work,
             work[k + 1, low + b] = work[k, low + b] + h * power[b]
 
 
-@njit(cache=True, nogil=True)
+@compiled_loop(nogil=True)
 def knot(address, t0, h, p, per_step, q, v, a, tau, k):
     """Acceleration and torque at knot k alone."""
     nq, nv = q.shape[2], v.shape[2]

@@ -17,6 +17,8 @@ from armature.errors import ArgumentError
 from armature.simulate.integrate import Settings, integrate
 from armature.simulate.result import Event, Status
 
+RANK = 1e-9  # of the largest singular value: smaller ones belong to redundant couplings
+
 
 @dataclass(frozen=True, eq=False)
 class MechanismMotion:
@@ -77,6 +79,8 @@ class MechanismSystem:
     def __init__(self, mechanism: Mechanism, controller: Any, solver: str):
         self.m, self.nq, self.nv, self.solver = mechanism, mechanism.nq, mechanism.nv, solver
         self.last: Accelerations | None = None
+        self.rank: int | None = None  # of the couplings at the start, and their least singular value beside the largest
+        self.least = 0.0
         self.law: Callable = controller if callable(controller) else lambda t, q, v: controller
 
     def motion(self, t: float, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, float]:
@@ -91,6 +95,23 @@ class MechanismSystem:
         r, c = m.rows.pattern
         moved = np.bincount(r, rows.values * v[c], m.rows.rows)
         return found.a, float(applied @ v - found.mu @ moved)
+
+    def energy(self, q: np.ndarray, v: np.ndarray) -> float:
+        """Kinetic and potential energy, J."""
+        return sum(gauss.energy(self.m, q, v))
+
+    def rank_margin(self, t: float, q: np.ndarray, v: np.ndarray) -> float:
+        """How far the couplings are from losing rank: their least singular value that counts, beside that of the start."""
+        if not self.m.rows.rows:
+            return 1.0
+        r, c = self.m.rows.pattern
+        A = np.zeros((self.m.rows.rows, self.nv))
+        np.add.at(A, (r, c), self.m.rows.evaluate(t, self.m.unpack(q, v)).values)
+        sizes = np.linalg.svd(A, compute_uv=False)
+        if self.rank is None:
+            self.rank = int(np.count_nonzero(sizes > RANK * sizes[0]))
+            self.least = float(sizes[self.rank - 1] / sizes[0])
+        return float(sizes[self.rank - 1] / sizes[0] / self.least)
 
     def coordinates(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         nb = len(self.m.bodies)
@@ -142,6 +163,7 @@ def simulate(
     system = MechanismSystem(mechanism, controller, solver)
     torques = gauss.torques_of(mechanism, system.law(0.0, *system.coordinates(q, v)))
     gauss.contradiction(mechanism, gauss.accelerations(mechanism, q, v, 0.0, torques))
+    system.rank_margin(0.0, q, v)
     r = integrate(system, q, v, duration, settings)
     q, v, work = r.y[:, : mechanism.nq], r.y[:, mechanism.nq : -1], r.y[:, -1]
     energies = np.array([sum(gauss.energy(mechanism, x, u)) for x, u in zip(q, v)])

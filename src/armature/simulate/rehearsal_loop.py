@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from armature.kernel.keep import compiled_loop
 from armature.kernel.loops import call
 
 
-@njit(cache=True, nogil=True)
+@compiled_loop(nogil=True)
 def run_loop(
     plant, model, by_model, h, late, qp, vp, ap, feed, kp, kd, limit, noise, velocity_noise, mass, friction, q, v, a, tau
 ):  # fmt: skip

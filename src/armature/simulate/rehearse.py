@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from armature.drive import as_supply, stack
-from armature.drive.corner import EXACT, Smooth
-from armature.drive.train import Drivetrain
+from armature.drive.corner import Smooth
 from armature.dynamics import compiled, recursive
 from armature.dynamics.friction import friction_torque
 from armature.errors import ArgumentError
@@ -222,23 +221,16 @@ class _Rehearsal:
             return np.full(v.shape[1], np.nan)
         # the drivetrain adds the model's friction, of joints and of drives, to what it is given; the torques hold it already
         train = robot.drivetrain
-        joints, drives = (np.stack(np.broadcast_arrays(*x), axis=-1) for x in (train.joint_friction(tau, v), drive_friction(train, tau, v)))
+        joints, drives = (np.stack(np.broadcast_arrays(*x), axis=-1) for x in (train.joint_friction(tau, v), train.drive_friction(tau, v)))
         powers = stack(train.flow(tau - joints - drives, v, a), "power")
         drawn = as_supply(supply if supply is not None else robot.supply).drawn([powers[..., k] for k in range(powers.shape[-1])])
         return np.asarray(self.step * np.sum(drawn, axis=0))
 
 
-def drive_friction(train: Drivetrain, torque: Any, velocity: Any, smooth: Smooth = EXACT) -> list[Any]:
-    """The friction of the drives as felt by each joint, N·m or N: Wᵀ F(W v, share τ), W the matrix from joints to axes."""
-    axes = zip(train.drives, train.axis_velocity(velocity), train.axis_torque(torque))
-    taken = [drive.friction.torque(v, load, smooth) for drive, v, load in axes]
-    return [sum((row[j] * f for row, f in zip(train.matrix, taken) if row[j]), 0.0) for j in range(len(train.joint_names))]
-
-
 def drag(robot: Robot, v: Any, tau: Any) -> Any:
     """(n,) what the friction of joints and drives takes, dry friction rounded. Plain, on symbols too."""
     smooth = Smooth(velocity=FRICTION_WIDTH, power=FRICTION_WIDTH)
-    return friction_torque(robot, v, tau, FRICTION_WIDTH) + pack(drive_friction(robot.drivetrain, tau, v, smooth))
+    return friction_torque(robot, v, tau, FRICTION_WIDTH) + pack(robot.drivetrain.drive_friction(tau, v, smooth))
 
 
 def friction_details(robot: Robot) -> str:

@@ -22,6 +22,7 @@ class Status(Enum):
     EVENT = "a terminal event ended the run"
     INTERRUPTED = "interrupted by Ctrl-C; what was computed is kept"
     FAILED = "the integrator could not meet its tolerance with the smallest step; what was computed is kept"
+    STEPS = "more steps were needed than are taken (500,000): the motion is too fast or too long; what was computed is kept"
     DIVERGED = "the state is no longer finite; what was computed before is kept"
 
 

@@ -18,6 +18,7 @@ from armature.kernel.kernel import Kernel, thread_count
 from armature.robot.model import Robot
 from armature.simulate import loops
 from armature.simulate.controller import is_traced
+from armature.simulate.integrate import whole_steps
 from armature.simulate.plant import Plant, applied, check_start
 from armature.simulate.progress import Progress
 from armature.simulate.result import Simulation, Status, energy_drift
@@ -106,7 +107,7 @@ def rollout(
 def _steps(duration: float, step: float) -> int:
     if not (math.isfinite(duration) and duration > 0 and math.isfinite(step) and step > 0):
         raise ArgumentError(f"duration {duration} s and step {step} s must be positive numbers")
-    return max(1, round(duration / step))
+    return whole_steps(duration, step)
 
 
 def _fed(robot: Robot, controller: Any, parameters: Any) -> tuple[Any, np.ndarray]:

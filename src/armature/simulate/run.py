@@ -20,6 +20,8 @@ from armature.simulate.plant import Plant, check_start
 from armature.simulate.result import Simulation, energy_drift
 from armature.simulate.rollout import layout, neutral, rollout
 
+LARGEST = 1e6  # rad or m, and rad/s or m/s, of a start: what is faster takes millions of steps for a second
+
 
 def simulate(
     robot: Robot,
@@ -90,8 +92,8 @@ def _start(robot: Robot, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray]:
     for name, x, size in (("q0", q, robot.nq), ("v0", v, robot.nv)):
         if x.shape != (size,):
             raise ArgumentError(f"{name} has shape {x.shape}; expected ({size},) (rollout takes batches)")
-        if not np.all(np.isfinite(x)):
-            raise ArgumentError(f"{name} has entries that are not finite: {x}")
+        if not np.all(np.abs(x) <= LARGEST):
+            raise ArgumentError(f"{name} has entries that are not finite, or beyond {LARGEST:g} rad, m or their rates: {x}")
     return q, v
 
 

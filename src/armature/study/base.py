@@ -19,7 +19,7 @@ from armature.robot.library import library
 from armature.robot.model import Robot
 
 OF_JOB = ("robot", "payload", "supply", "objective", "knots")
-OF_ROBOT = ("robot", "drives", "payload", "limits", "friction", "hold")
+OF_ROBOT = ("robot", "arguments", "drives", "payload", "limits", "friction", "hold")
 TOP = tuple(TaskFile.model_fields)
 
 

@@ -1,5 +1,7 @@
 """Cases on a Dask cluster: the same work, the same values. Dask may run a case twice; the store keeps one row of each.
 
+Whoever reaches a scheduler without TLS runs code as its user: give certificates (`Tls`) on networks that others use.
+
 A scheduler needs milliseconds for a task, so that quick cases travel in bundles of about a second of work. Where a bundle loses its
 worker, its cases are sent again one by one: only the one that is to blame is counted.
 """
@@ -12,7 +14,8 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
-from typing import Any
+from os import PathLike
+from typing import Any, NamedTuple
 
 import armature
 from armature.errors import ArgumentError, MissingExtraError
@@ -20,26 +23,32 @@ from armature.study.outcome import Outcome, execute
 from armature.study.pool import Event
 from armature.study.store import StudyError
 from armature.study.worker import timed
+from armature.text import check_regular
 
 AHEAD = 3  # bundles for each thread of the cluster; those that are not at work wait at the scheduler
 BUNDLE = 1.0  # s of work that travel together
 MOST = 64  # cases in a bundle
 FRESH = 1.0  # s for which the number of threads is believed
-# for a cluster of our own: every death of a worker is told, and only the case that it worked on is blamed
-SETTINGS = {
-    "distributed.scheduler.allowed-failures": 0,
-    "distributed.scheduler.worker-saturation": 1.0,
-    "distributed.logging.distributed": "critical",
-}
+SETTINGS = {"distributed.logging.distributed": "critical"}
+MOST_WORKERS = 1024  # of local:N
 PATIENCE = 30.0  # s to wait for a cluster to answer
 
 
-class DaskPool:
-    """Workers of a Dask cluster. address: tcp://… of a scheduler, or local:N for N processes of this machine.
-    timeout: s that one case may take."""
+class Tls(NamedTuple):
+    """Certificates for a cluster, PEM files: of the authority that signed all of them, of this client, and its key."""
 
-    def __init__(self, address: str, timeout: float | None = None):
+    ca: str | PathLike[str]
+    cert: str | PathLike[str]
+    key: str | PathLike[str]
+
+
+class DaskPool:
+    """Workers of a Dask cluster. address: tcp://… or tls://… of a scheduler.  timeout: s that one case may take.
+    tls: certificates; a scheduler that has none of the same authority is then refused."""
+
+    def __init__(self, address: str, timeout: float | None = None, tls: Tls | None = None):
         distributed = _distributed()
+        security = _security(distributed, tls, address)
         self.address, self.timeout = address, timeout
         self._futures: dict[str, tuple[Any, list[tuple[str, bytes]]]] = {}
         self._loose: list[tuple[str, bytes]] = []
@@ -51,11 +60,11 @@ class DaskPool:
         self._level = self._log.level
         self._log.setLevel(logging.CRITICAL + 1)
         with _config(SETTINGS):
-            self._cluster = _local(distributed, address)
             try:
-                self._client = distributed.Client(self._cluster or address, timeout=PATIENCE)
+                given = {} if security is None else {"security": security}
+                self._client = distributed.Client(address, timeout=PATIENCE, **given)
                 self._client.wait_for_workers(1, timeout=PATIENCE)
-            except (OSError, TimeoutError, ValueError) as e:
+            except (OSError, TimeoutError, ValueError, RuntimeError, TypeError) as e:
                 self.close()
                 raise StudyError(f"the cluster {address} does not answer ({e}); check its address, and that it has workers") from None
         self._check_versions(address)
@@ -140,13 +149,12 @@ class DaskPool:
         """Nothing: at most one case a thread waits at the cluster."""
 
     def close(self) -> None:
-        """Let go of the cluster; a local one ends."""
+        """Let go of the cluster."""
         for future, _ in self._futures.values():
             future.release()
         self._futures = {}
-        for part in (getattr(self, "_client", None), self._cluster):
-            if part is not None:
-                part.close()
+        if (client := getattr(self, "_client", None)) is not None:
+            client.close()
         self._log.setLevel(self._level)
 
     def _check_versions(self, address: str) -> None:
@@ -169,22 +177,31 @@ def run_cases(cases: list[bytes], allowed: float | None) -> list[Outcome]:
     return [timed(execute, case, allowed) for case in cases]
 
 
-def _local(distributed: Any, address: str) -> Any:
-    """A cluster of N processes for local:N; None for an address."""
+def local_workers(address: str) -> int | None:
+    """N for local:N; None for the address of a scheduler; an ArgumentError for anything else."""
     kind, _, rest = address.partition(":")
     if kind != "local" or rest.startswith("//"):
         if "://" not in address:
-            raise ArgumentError(f"cluster = {address!r}; give the address of a Dask scheduler (tcp://host:8786), or local:N")
+            raise ArgumentError(f"cluster = {address!r}; give the address of a Dask scheduler (tcp://host:8786, tls://…), or local:N")
         return None
-    if not rest.isdigit() or int(rest) < 1:
-        raise ArgumentError(f"cluster = {address!r}; give local:N with N ≥ 1 processes, e.g. local:4")
+    if not (rest.isascii() and rest.isdigit()) or not 1 <= int(rest[:9]) <= MOST_WORKERS:
+        raise ArgumentError(f"cluster = {address!r}; give local:N with 1 ≤ N ≤ {MOST_WORKERS} processes, e.g. local:4")
+    return int(rest)
+
+
+def _security(distributed: Any, tls: Tls | None, address: str) -> Any:
+    """What the client proves itself by, and asks of the scheduler; None without certificates."""
+    if tls is None:
+        if address.startswith("tls://"):
+            raise ArgumentError(f"cluster = {address!r} needs certificates; give tls=Tls(…), or --tls-ca, --tls-cert and --tls-key")
+        return None
+    for path in (tls.ca, tls.cert, tls.key):
+        check_regular(path, 2**20)
+    files = {"tls_ca_file": str(tls.ca), "tls_client_cert": str(tls.cert), "tls_client_key": str(tls.key)}
     try:
-        return distributed.LocalCluster(
-            n_workers=int(rest), threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0", host="127.0.0.1", silence_logs=50
-        )
-    except RuntimeError as e:  # its processes import the program that started them
-        words = f"the processes of {address} do not start ({e})"
-        raise StudyError(f"{words}; in a script, call run_study under: if __name__ == '__main__':") from None
+        return distributed.Security(**files, require_encryption=True)
+    except (OSError, ValueError) as e:
+        raise StudyError(f"the certificates cannot be used ({e}); give PEM files") from None
 
 
 def _config(settings: dict[str, Any]) -> Any:

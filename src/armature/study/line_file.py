@@ -16,7 +16,7 @@ from armature.drive import Brake
 from armature.drive.catalogue import read_drives
 from armature.errors import ArmatureError, FileError
 from armature.optimize.job_file import configuration, robot_of
-from armature.optimize.job_schema import Configuration, FileOrMapping, Held, LimitsOrFile, TaskFile
+from armature.optimize.job_schema import Arguments, Configuration, FileOrMapping, Held, LimitsOrFile, TaskFile
 from armature.optimize.task import Move
 from armature.robot.load.quantities import Duration, Mass, Number, Power, Torque
 from armature.robot.load.schema import Name, Part
@@ -25,7 +25,7 @@ from armature.study.line import Line, Process, Station, StationMove
 from armature.study.rest import with_brakes
 from armature.text import read_text
 
-OF_ROBOT = ("robot", "drives", "limits", "friction", "hold")
+OF_ROBOT = ("robot", "arguments", "drives", "limits", "friction", "hold")
 
 
 class BrakePart(Part):
@@ -69,6 +69,7 @@ class StationPart(Part):
 
     name: Name
     robot: Name
+    arguments: Arguments | None = None
     drives: FileOrMapping | None = None
     limits: LimitsOrFile | None = None
     friction: dict[str, dict[str, Number]] | None = None
@@ -76,7 +77,7 @@ class StationPart(Part):
     supply: FileOrMapping | None = None
     brake: BrakePart | None = Field(None, description="a brake on every axis that has none; without brakes the motors hold while waiting")
     start: Configuration
-    steps: list[StepPart] = Field(min_length=1)
+    steps: list[StepPart] = Field(min_length=1, max_length=1000)
 
 
 class LineFile(Part):
@@ -87,7 +88,7 @@ class LineFile(Part):
     cycle: Duration | None = Field(None, description="by default that of the slowest station at its least time")
     knots: Annotated[int, Field(ge=4, le=2000)] = 50
     points: Annotated[int, Field(ge=3, le=200)] = Field(16, description="durations on each curve of energy against time")
-    stations: list[StationPart] = Field(min_length=1)
+    stations: list[StationPart] = Field(min_length=1, max_length=1000)
 
 
 def load_line(path: str | PathLike[str]) -> Line:

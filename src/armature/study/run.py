@@ -15,7 +15,7 @@ from typing import Any
 
 import armature
 from armature.errors import ArgumentError
-from armature.study.dask_pool import DaskPool
+from armature.study.dask_pool import DaskPool, Tls, local_workers
 from armature.study.pool import Event, LocalPool, Pool
 from armature.study.spec import Case, Study
 from armature.study.store import Store, open_store
@@ -53,11 +53,13 @@ def run_study(
     cluster: str | None = None,
     progress: Callable[[Progress], None] | None = None,
     stop: Stop | None = None,
+    tls: Tls | None = None,
 ) -> Results:
     """Run the cases that are missing from the store, and return the whole table.
 
     store: the file of the table, `<name>.db` by default; run again after an interruption, it goes on where it was.
-    workers: processes of this machine, one for each core by default.  cluster: tcp://… of a Dask scheduler, or local:N, instead.
+    workers: processes of this machine, one for each core by default.  cluster: tcp://… or tls://… of a Dask scheduler; local:N
+    is N processes of this machine, which listen at no port.  tls: certificates for a scheduler, see `Tls`.
     progress: called about four times a second.  stop: to end it from another thread; Ctrl-C does the same (once: gently; twice: at once).
     """
     if workers is not None and workers < 1:
@@ -66,7 +68,7 @@ def run_study(
         driver = Driver(study, table, progress, stop or Stop())
         left = driver.prepare()
         if left:
-            with _pool(study, min(workers or os.cpu_count() or 1, left), cluster) as pool, driver.interrupts():
+            with _pool(study, min(workers or os.cpu_count() or 1, left), cluster, tls) as pool, driver.interrupts():
                 driver.run(pool)
         driver.tell()
         return Results(study.name, study.keys, tuple(table.rows()), table.path, driver.stop.gently)
@@ -77,8 +79,9 @@ def _about(study: Study) -> dict[str, str]:
 
 
 @contextmanager
-def _pool(study: Study, workers: int, cluster: str | None) -> Iterator[Pool]:
-    pool = DaskPool(cluster, study.timeout) if cluster else LocalPool(workers, study.timeout, study.modules)
+def _pool(study: Study, workers: int, cluster: str | None, tls: Tls | None = None) -> Iterator[Pool]:
+    here = local_workers(cluster) if cluster else workers
+    pool = DaskPool(str(cluster), study.timeout, tls) if here is None else LocalPool(here, study.timeout, study.modules)
     try:
         yield pool
     finally:

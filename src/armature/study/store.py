@@ -14,10 +14,13 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from armature.errors import ArgumentError, ArmatureError, FileError
+from armature.nested import json_value
+from armature.text import check_regular
 
 APPLICATION = 0x41524D53  # "ARMS", in the file's header
 FORMAT = 1
@@ -31,6 +34,10 @@ CREATE TABLE plans (id TEXT PRIMARY KEY, plan BLOB);
 CREATE INDEX by_number ON cases (wanted, number);
 CREATE INDEX by_state ON cases (wanted, state);
 """
+MOST_STORE = 2**40  # bytes of the file
+MOST_CELL = 64 * 2**20  # bytes of one value of the table
+MOST_PLAN = 128 * 2**20  # bytes of an unpacked plan
+LEAST_ROW = 8  # bytes that a row takes in the file: a damaged table that has more rows than fit goes round in circles
 
 
 class StudyError(ArmatureError):
@@ -129,7 +136,7 @@ class Store:
     def waiting(self) -> list[tuple[str, int, dict[str, Any]]]:
         """(id, number, inputs) of the cases that are still to be run."""
         rows = self._all("SELECT id, number, inputs FROM cases WHERE wanted = 1 AND state = 'waiting' ORDER BY number")
-        return [(id, number, json.loads(inputs)) for id, number, inputs in rows]
+        return [(str(id), _whole(number, self.path), _mapping(inputs, self.path)) for id, number, inputs in rows]
 
     def rows(self, states: Sequence[str] = STATES) -> list[Row]:
         """All cases of the study in these states, in order."""
@@ -150,16 +157,24 @@ class Store:
     def plan(self, id: str) -> bytes | None:
         """The plan of a case as the bytes of an .npz file; None where it was not kept."""
         found = self._all("SELECT plan FROM plans WHERE id = ?", (id,))
-        return zlib.decompress(found[0][0]) if found else None
+        return _unpacked(found[0][0], self.path) if found else None
 
     def _all(self, query: str, values: tuple = ()) -> list[tuple]:
         with _plainly(self.path):
-            return self._db.execute(query, values).fetchall()
+            log = Path(f"{self.path}-wal")
+            most = 1000 + (self.path.stat().st_size + (log.stat().st_size if log.exists() else 0)) // LEAST_ROW
+            found = list(islice(self._db.execute(query, values), most + 1))
+        if len(found) > most:
+            raise FileError("the table has more rows than fit into the file: it is damaged; run the study again", self.path)
+        return found
 
-    @staticmethod
-    def _row(values: tuple) -> Row:
+    def _row(self, values: tuple) -> Row:
         id, number, state, inputs, outcome, attempts, reason, seconds = values
-        return Row(id, number, state, json.loads(inputs), json.loads(outcome), attempts, reason, seconds)
+        given, found = _mapping(inputs, self.path), _mapping(outcome, self.path)
+        try:
+            return Row(str(id), _whole(number, self.path), str(state), given, found, int(attempts), str(reason), float(seconds))
+        except (TypeError, ValueError):
+            raise FileError(f"case {number} of the table is damaged; move it away and run the study again", self.path) from None
 
     def close(self) -> None:
         """Let go of the file; the write-ahead log is folded into it."""
@@ -181,12 +196,19 @@ SELECT = "SELECT id, number, state, inputs, outcome, attempts, reason, seconds F
 def open_store(path: str | os.PathLike[str], write: bool = False) -> Store:
     """The store in a file; with `write` it is made where there is none, and no other driver may write to it meanwhile."""
     place = Path(path)
-    if not write and not place.is_file():
+    if not write and not place.exists():
         raise FileError("there is no such store; run the study first: armature study run …", place)
+    if place.exists():
+        check_regular(place, MOST_STORE)
+        if write and place.stat().st_nlink > 1:
+            raise FileError("the store has several names (hard links), by which two studies could write to it; remove all but one", place)
+    place = place.resolve()  # another name of the same file is the same study
     with _plainly(place):
         lock = _locked(place) if write else None
         try:
             db = sqlite3.connect(place, timeout=30.0, isolation_level=None, check_same_thread=False)
+            db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_CELL)
+            db.execute("PRAGMA trusted_schema = OFF")
             _prepare(db, place, write)
         except BaseException:
             if lock is not None:
@@ -210,13 +232,52 @@ def _prepare(db: sqlite3.Connection, path: Path, write: bool) -> None:
         raise FileError("this is not the store of a study; give another path with --store", path)
     elif version != FORMAT:
         raise FileError(f"this store has format {version}, and this Armature reads {FORMAT}; use the version that wrote it", path)
+    elif _schema(db) != {" ".join(part.split()) for part in SCHEMA.split(";") if part.strip()}:  # views and triggers run what they say
+        raise FileError("the tables of this store are not those of a study; it was made by another program, or is damaged", path)
     if write:
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")
 
 
+def _schema(db: sqlite3.Connection) -> set[str]:
+    """What the file's tables and indices were made by."""
+    made = db.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL LIMIT 20").fetchall()
+    return {" ".join(str(text).split()) for (text,) in made}
+
+
+def _whole(value: Any, path: Path) -> int:
+    if not isinstance(value, int):
+        raise FileError(f"the number of a case is {value!r:.60}; the table is damaged", path)
+    return value
+
+
+def _mapping(text: Any, path: Path) -> dict[str, Any]:
+    """A mapping from JSON in the table."""
+    found = json_value(text, path, MOST_CELL) if isinstance(text, str) else None
+    if not isinstance(found, dict):
+        raise FileError("a cell of the table is no mapping in JSON: it is damaged; move it away and run the study again", path)
+    return found
+
+
+def _unpacked(data: Any, path: Path) -> bytes:
+    """A plan as it was before it was packed, if it is no larger than plans are."""
+    unpacker = zlib.decompressobj()
+    try:
+        plan = unpacker.decompress(data, MOST_PLAN)
+    except (zlib.error, TypeError) as e:
+        raise FileError(f"the plan in the store is damaged ({e}); run its case again", path) from None
+    if unpacker.unconsumed_tail or not unpacker.eof:
+        raise FileError(f"the plan in the store is damaged, or has more than {MOST_PLAN // 2**20} MB; run its case again", path)
+    return plan
+
+
 def _locked(path: Path) -> sqlite3.Connection:
-    """The right to write, which the system takes back when the process ends, however it ends: an open transaction on a file beside."""
+    """The right to write, which the system takes back when the process ends, however it ends: an open transaction on a file beside.
+
+    path: resolved, so that every name of the store leads to the same lock.
+    """
+    if os.path.lexists(f"{path}.lock"):
+        check_regular(f"{path}.lock")
     lock = sqlite3.connect(f"{path}.lock", timeout=0.0, isolation_level=None, check_same_thread=False)
     try:
         lock.execute("BEGIN EXCLUSIVE")

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from armature.errors import ArgumentError, MissingExtraError
-from armature.motion.write import write_whole
 from armature.study.store import STATES, Row, open_store
+from armature.write import MARK, harmless, write_whole
 
 UNITS = {"energy": "J", "losses": "J", "duration": "s", "seconds": "s", "least_time": "s", "payload": "kg"}
 CURVES = {"curve_durations": "curve_duration", "curve_energies": "curve_energy", "curve_losses": "curve_loss"}
@@ -114,7 +114,7 @@ class Results:
         if place.suffix.lower() not in writers:
             raise ArgumentError(f"{place}: tables are written as .csv or .parquet; give such a name")
         data = writers[place.suffix.lower()](_long(self.table()))
-        write_whole(place, data)
+        write_whole(place, data, table=True)
         return place
 
     def __str__(self) -> str:
@@ -146,10 +146,11 @@ def _long(table: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
 def _csv(table: Mapping[str, list[Any]]) -> bytes:
     file = io.StringIO()
     writer = csv.writer(file)
-    writer.writerow([f"{name} [{UNITS[name]}]" if name in UNITS else name for name in table])
+    writer.writerow([harmless(f"{name} [{UNITS[name]}]" if name in UNITS else name) for name in table])
     for row in zip(*table.values()):
-        writer.writerow([json.dumps(v, ensure_ascii=False) if isinstance(v, dict | list) else "" if v is None else v for v in row])
-    return file.getvalue().encode()
+        cells = [json.dumps(v, ensure_ascii=False) if isinstance(v, dict | list) else "" if v is None else v for v in row]
+        writer.writerow([harmless(cell) for cell in cells])
+    return file.getvalue().encode("utf-8", "replace")
 
 
 def _parquet(table: Mapping[str, list[Any]]) -> bytes:
@@ -164,7 +165,7 @@ def _parquet(table: Mapping[str, list[Any]]) -> bytes:
         unit = {"unit": UNITS[name]} if name in UNITS else None
         fields.append(pyarrow.field(name, arrays[-1].type, metadata=unit))
     file = io.BytesIO()
-    pyarrow.parquet.write_table(pyarrow.table(arrays, schema=pyarrow.schema(fields)), file)
+    pyarrow.parquet.write_table(pyarrow.table(arrays, schema=pyarrow.schema(fields, metadata={"armature": MARK})), file)
     return file.getvalue()
 
 

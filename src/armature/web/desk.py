@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
-import html
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from armature.errors import ArmatureError
+from armature.optimize.floor import as_floor
 from armature.robot.library import library
 from armature.robot.model import Robot
 from armature.web import pictures
 from armature.web.exports import export
 from armature.web.mailbox import Mailbox
-from armature.web.opening import MOST_PLAN, Opening, uploaded
-from armature.web.panel import LEFT, NOBODY, OBJECTIVES, RIGHT, SUPPLIES, WAYS, Panel
+from armature.web.opening import Opening
+from armature.web.panel import NOBODY, OBJECTIVES, ORDINARY, PINNED, SUPPLIES, WAYS, Panel
+from armature.web.panel.drives import with_drive, with_limits
 from armature.web.planner import Planner
-from armature.web.scene import GHOST, PLAN, SKETCH, Scene
 from armature.web.session import Wish
+from armature.web.space.camera import Window, canvas
+from armature.web.space.geometry import same_shape
+from armature.web.space.scene import GHOST, PLAN, SKETCH, Scene
+from armature.web.space.scene import PINNED as PINNED_COLOUR
 from armature.web.study import Cases
-from armature.web.typical import NOTE, is_typical
+from armature.web.upload import MOST_PLAN, uploaded
 from armature.web.warm import Warmer
-from armature.web.words import card, remedy
+from armature.web.words import about, card, remedy
 
 PAUSE = 0.7  # seconds between two rounds of the motion
+LONGEST_FIRST, EASY = 30.0, 1.4  # seconds that a first move may take at least, and times as long as that it is given
+STEP = 0.02  # of the duration that an arrow key goes
 ROUNDS = 5  # after which a motion that nobody touches comes to rest, and the browser too
 
 
@@ -36,14 +43,15 @@ class Desk:
     def __init__(self, client: Any, opening: Opening, address: str, warmer: Warmer):
         self._client, self._address, self._warmer = client, address, warmer
         self.session = opening.session()
-        self._busy, self._show_ghost, self._rows = "", True, ("", NOBODY)
-        self._shown = 0  # plans so far
+        self._busy, self._compared, self._rows = "", ORDINARY, ("", NOBODY)
+        self._shown, self._asked = 0, False  # plans so far; whether the user has asked for a view
         self._t, self._since, self._round = 0.0, 0.0, 0
         self._cases = Cases(opening.study) if opening.study else None
         self._mail = Mailbox(self._tick, self._failed)
-        width, height = client.camera.image_width, client.camera.image_height  # of the whole window, before there are panels
-        self._panel = Panel(client, self.act, self._cases is not None)
-        self._scene = Scene(client, self._dragged, (width - LEFT - RIGHT) / max(height, 1))
+        self._size = client.camera.image_width, max(client.camera.image_height, 1)  # of the whole window, before there are panels
+        self._again = opening.again
+        self._panel = Panel(client, self.act, self._cases is not None, opening.arguments)
+        self._scene = Scene(client, self._dragged, self._window)
         self._planner = Planner(self._told)
         self._mail.post("open", self._open)
 
@@ -71,20 +79,36 @@ class Desk:
             "objective": lambda: self._wish(objective=OBJECTIVES[value]),
             "way": lambda: self._wish(way=WAYS[value]),
             "theme": lambda: self._theme(value == "dark"),
+            "smoothness": lambda: self._wish(smoothness=float(value)),
             "payload": lambda: self._wish(payload=float(value)),
+            "floor": lambda: self._wish(floor=as_floor(str(value).strip() or "auto")),
             "supply": lambda: self._wish(supply=SUPPLIES.get(value, self.session.own_supply)),
             "remedy": self._help,
             "play": self._toggle,
+            "step": lambda: self._step(value),
             "time": lambda: self._scrub(float(value)),
-            "ghost": lambda: self._ghost(bool(value)),
+            "ghost": lambda: self._compare(value),
+            "pin": self._pin,
+            "unpin": self._unpin,
+            "undo": lambda: self._travel(self.session.undo()),
+            "redo": lambda: self._travel(self.session.redo()),
+            "view": lambda: self._look(value, asked=True),
+            "add via": self._add_via,
+            "delete via": lambda: self._change_to(self.session.wish.without_via(value), ""),
+            "pick via": lambda: self._panel.wish(self.session.wish),
+            "limits": lambda: self._refit(with_limits(self.session.robot, *value)),
+            "drive": lambda: self._refit(with_drive(self.session.robot, *value)),
             "robot": lambda: self._take(library(value), ()) if value in library() else None,
             "upload": lambda: self._upload(value.name, value.content),
+            "arguments": lambda: self._read_again(value),
             "export": lambda: self._export(value),
             "row": lambda: self._case(value, self._rows[1]),
             "beside": lambda: self._case(self._rows[0], value),
         }
         if name.startswith("joint "):
             self._mail.post(name, lambda: self._joint(*value))
+        elif name in ("step", "undo", "redo", "play", "add via"):  # each of them counts
+            self._mail.post(f"{name} {time.monotonic()}", does[name])
         elif name in does:
             self._mail.post(name, does[name])
 
@@ -98,9 +122,37 @@ class Desk:
         self._show_card()
 
     def _joint(self, which: str, k: int, value: float) -> None:
-        q = np.array(getattr(self.session.wish, which))
+        q = np.array(self.session.wish.at(which))
         q[k] = value
-        self._wish(**{which: q})
+        self._change_to(self.session.wish.moved(which, q), f"{which} {k}")
+
+    def _change_to(self, wish: Wish, what: str) -> None:
+        if self.session.change_to(wish, what):
+            self._plan_anew()
+
+    def _add_via(self) -> None:
+        problem = self.session.add_via(self._t)
+        if not problem:
+            self._plan_anew()
+        self.session.problem = problem
+        self._show_card()
+
+    def _refit(self, robot: Robot) -> None:
+        """The same robot with other limits or drives."""
+        if self.session.change(robot=robot):
+            self._panel.robot(robot, about(robot, self._notes))
+            self._plan_anew()
+
+    def _travel(self, moved: bool) -> None:
+        """After undo or redo: show what is wished for now."""
+        if not moved:
+            return
+        robot = self.session.robot
+        if robot is self._drawn or same_shape(robot, self._drawn):
+            self._panel.robot(robot, about(robot, self._notes))
+            self._plan_anew()
+        else:
+            self._open()
 
     def _wish(self, **values: Any) -> None:
         if self.session.change(**values):
@@ -115,6 +167,15 @@ class Desk:
         if offer is not None:
             self._wish(**{offer[1]: offer[2]})
 
+    def _helped_at_first(self) -> bool:
+        """A first move that nobody has asked for must not be refused: it takes the time it needs."""
+        offer = remedy(self.session)
+        if offer is None or offer[1] != "duration" or offer[2] > LONGEST_FIRST:
+            return False
+        self.session.wish = replace(self.session.wish, duration=round(EASY * offer[2], 2))
+        self._plan_anew()
+        return True
+
     def _take(self, robot: Robot, folders: tuple[Path, ...]) -> None:
         if robot is not self.session.robot:
             self.session.take(robot, folders)
@@ -127,6 +188,12 @@ class Desk:
         else:
             self.session.look_at(found)
             self._open()
+
+    def _read_again(self, arguments: str) -> None:
+        """The xacro file that the app was started with, with other arguments."""
+        if self._again is not None:
+            opening = self._again(arguments)
+            self._take(opening.wish.robot, opening.mesh_folders)
 
     def _export(self, kind: str) -> None:
         name, content = export(self.session.plan, kind)
@@ -160,6 +227,8 @@ class Desk:
             return self._scene.way("plan", value.trajectory, SKETCH)
         if what in ("plan", "certified"):
             self.session.found(value, what == "certified", wish)
+            if not self.session.touched and self._helped_at_first():
+                return None
             return self._show_plan() if what == "plan" else self._show_card()
         if what in ("problem", "note"):
             setattr(self.session, what, value)
@@ -179,8 +248,9 @@ class Desk:
     def _open(self) -> None:
         """A robot, from the beginning."""
         session = self.session
-        notes = self._scene.robot(session.robot, session.mesh_folders)
-        self._panel.robot(session.robot, self._about(session.robot, notes))
+        self._drawn, self._fitted = session.robot, False
+        self._notes = self._scene.robot(session.robot, session.mesh_folders, self.session.seen)
+        self._panel.robot(session.robot, about(session.robot, self._notes))
         self._scene.place(session.wish.start, None)
         self._mail.ticking = False
         self._t = 0.0
@@ -193,17 +263,12 @@ class Desk:
             return self._plan_anew()
         return self._show_plan()
 
-    def _about(self, robot: Robot, notes: list[str]) -> str:
-        lines = [f"**{robot.name}**: {robot.n} joints, {robot.mass:.3g} kg, {len(robot.drives)} drives."]
-        lines += [NOTE] if is_typical(robot) else []
-        lines += [f"Drawn from its joints: {len(notes)} meshes were not read ({notes[0]})."] if notes else []
-        return "\n\n".join(html.escape(line, quote=False) for line in lines)
-
     def _plan_anew(self) -> None:
         session = self.session
         session.problem, self._round = "", 0
+        self._scene.floor(session.wish.floor if isinstance(session.wish.floor, float) else 0.0)
+        self._scene.ends(session.wish.start, session.wish.goal, session.wish.via)
         self._scene.handles(True)
-        self._scene.ends(session.wish.start, session.wish.goal)
         self._panel.wish(session.wish)
         self._planner.ask(session.wish, session.guess(), session.curve is None)
         self._show_curve()
@@ -213,14 +278,17 @@ class Desk:
         session = self.session
         plan, second = session.plan, self._second()
         self._shown += 1
-        aside = session.other is not None
         if not session.planning:
-            self._scene.handles(False)
             self._scene.ends(session.wish.start, session.wish.goal)
+            self._scene.handles(False)
             self._panel.wish(session.wish)
-        self._scene.beside(aside)
+        if self._scene.beside(session.aside) or (plan.ok and not self._fitted):
+            self._look("Iso")
+            self._fitted = plan.ok
+        self._panel.ghost(session.other is not None, PINNED if self._pinned else self._compared)
         self._scene.way("plan", plan.trajectory if plan.ok else None, PLAN)
-        self._scene.way("ghost", second if plan.ok else None, GHOST, aside)
+        colour = PINNED_COLOUR if self._pinned else GHOST
+        self._scene.way("ghost", second if plan.ok else None, colour, session.aside)
         if plan.ok:
             self._panel.length(plan.duration)
             if not session.planning or session.wish.objective == "time":
@@ -240,34 +308,65 @@ class Desk:
         plan = self.session.plan
         if plan is None or not plan.ok:
             return
-        draw = {"Currents": pictures.graf, "Power": pictures.power, "Torque": pictures.torque, "Energy": pictures.ledger}
-        for name, chart in draw.items():
+        for name, chart in pictures.CHARTS.items():
             self._panel.charts[name].content = chart(plan)
 
     def _show_curve(self) -> None:
         s = self.session
-        self._panel.curve.content = pictures.curve(s.curve, s.least, s.plan, s.wish, self._address)
+        self._panel.curve.content = pictures.curve(s.curve, s.least, s.plan, s.wish, self._address, s.other)
+
+    # where it is looked at from -------------------------------------------------------------------------------------------
+
+    def _window(self) -> Window:
+        """The canvas as the browser reports it; while its panels are still being laid out, no wider than they will leave it."""
+        camera, first = self._client.camera, canvas(*self._size, self._panel.beside)
+        now = Window(camera.image_width, max(camera.image_height, 1))
+        return first if first.phone or (not self._asked and now.width > first.width) else now
+
+    def _look(self, view: str, asked: bool = False) -> None:
+        """asked: by the user, once the page is laid out."""
+        self._asked = self._asked or asked
+        self._scene.look(self.session.seen, view)
 
     # playing --------------------------------------------------------------------------------------------------------------
 
+    @property
+    def _pinned(self) -> bool:
+        """Whether the other plan is shown as the ghost."""
+        return self.session.other is not None and (self.session.aside or self._compared == PINNED)
+
     def _second(self) -> Any:
-        """The motion beside the plan: of the other plan, or the baseline."""
+        """The motion beside the plan: of the other plan, of the baseline, or none."""
         plan, other = self.session.plan, self.session.other
-        if other is not None:
+        if self._pinned:
             return other.trajectory
-        base = plan.baseline if plan is not None and plan.ok and self._show_ghost else None
+        base = plan.baseline if plan is not None and plan.ok and self._compared == ORDINARY else None
         return base.trajectory if base is not None else None
 
-    def _ghost(self, visible: bool) -> None:
-        self._show_ghost = visible
+    def _compare(self, ghost: str) -> None:
+        self._compared = ghost
         if self.session.plan is not None:
             self._show_plan()
+
+    def _pin(self) -> None:
+        self.session.pin()
+        self._compare(PINNED)
+
+    def _unpin(self) -> None:
+        self.session.other = None
+        self._compare(ORDINARY if self._compared == PINNED else self._compared)
 
     def _toggle(self) -> None:
         """Play or pause; from the beginning where the end was reached."""
         self._mail.ticking = not self._mail.ticking
         self._since, self._round = time.monotonic(), 0
         self._panel.playing(self._mail.ticking)
+
+    def _step(self, count: int) -> None:
+        """So many steps ahead or back."""
+        plan = self.session.plan
+        if plan is not None and plan.ok:
+            self._scrub(float(np.clip(min(self._t, plan.duration) + count * STEP * plan.duration, 0.0, plan.duration)))
 
     def _scrub(self, t: float) -> None:
         if self._mail.ticking:
@@ -295,7 +394,7 @@ class Desk:
             return
         second = self._second()
         at = lambda track: track(track.t[0] + self._t).q
-        self._scene.place(at(plan.trajectory), None if second is None else at(second))
+        self._scene.place(at(plan.trajectory), None if second is None else at(second), self._pinned)
 
 
 LARGEST_UPLOAD = MOST_PLAN

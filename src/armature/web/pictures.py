@@ -88,6 +88,8 @@ def torque(plan: Any) -> str:
 
 def ledger(plan: Any) -> str:
     """Where the energy came from and where it went, as bars to one scale; the baseline's beside them, in grey."""
+    if not plan.robot.drives:
+        return NOTHING.format("This robot has no drives, so no energy is counted.")
     book, base = plan.ledger, plan.baseline.ledger if plan.baseline is not None else None
     sides = (("Came from", flows_in(book), flows_in(base) if base else []), ("Went to", flows_out(book), flows_out(base) if base else []))
     most = max([x for _, mine, other in sides for _, x in [*mine, *other]], default=1.0)
@@ -111,8 +113,11 @@ def _bar(name: str, mine: float, other: float | None, most: float) -> str:
     return f'<div style="margin:4px 0">{line}{wide(mine, colour, 9)}{grey}</div>'
 
 
-def curve(found: Curve | None, least: float | None, plan: Any, wish: Any, address: str) -> str:
-    """Least energy (J) against duration (s). A click asks `address` + "duration/" + the duration there; the plan is marked."""
+CHARTS = {"Currents": graf, "Power": power, "Torque": torque, "Energy": ledger}
+
+
+def curve(found: Curve | None, least: float | None, plan: Any, wish: Any, address: str, pinned: Any = None) -> str:
+    """Least energy (J) against duration (s). A click asks `address` + "duration/" + the duration there; plan and pinned plan are marked."""
     if found is None:
         if wish.way != "free":
             return NOTHING.format("Energy against time is drawn for a free way of the hand.")
@@ -127,6 +132,8 @@ def curve(found: Curve | None, least: float | None, plan: Any, wish: Any, addres
             chart.dot(T, E, COLOURS[0], 2.4)
     if least is not None:
         chart.upright(least, COLOURS[1])
+    if pinned is not None:
+        chart.dot(pinned.duration, pinned.energy, "rgb(204,77,140)", 5)
     if plan is not None and plan.ok:
         chart.dot(plan.duration, plan.energy, COLOURS[1], 5)
     x0, x1, *_ = chart.limits()

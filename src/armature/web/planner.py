@@ -21,7 +21,7 @@ from armature.optimize.task import Move
 from armature.web.session import Wish
 
 log = logging.getLogger("armature.web")
-DRAFT, FINE, CURVE = 40, 100, 40  # knots: while something is being dragged, at rest, and for the curve
+DRAFT, FINE = 40, 100  # knots: while something is being dragged, and at rest; the curve has as many, so that both agree
 ROUGHLY = Options(tolerance=1e-4, iterations=200)  # for a plan that is made again at rest
 HURRY = 0.4  # seconds after which an unfinished motion is shown; until then a newer wish waits, or a drag would never show anything
 REST = 0.35  # seconds without a change until the exact plan is made
@@ -217,7 +217,7 @@ def curve(wish: Wish, least: float, watch: Watch | None = None, points: int = PO
     """Energy against time of a wish's move, from a little above its shortest duration (s) to four times that."""
     durations = np.geomspace(1.03 * least, 4.0 * least, points).tolist()
     assert isinstance(wish.task, Move)
-    return energy_time_curve(wish.loaded, wish.task, durations, wish.supply, CURVE, False, watch)
+    return energy_time_curve(wish.loaded, wish.task, durations, wish.supply, FINE, False, watch)
 
 
 class Clock:

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Callable
 from typing import Any
 
-from armature.web.typical import is_typical
+import numpy as np
+
+from armature.dynamics.stand_in import has_stand_ins
+from armature.optimize.solution import NOT_COUNTED
+from armature.robot.check import mass_doubt
+from armature.robot.model import Robot
 
 GOOD, BAD, PALE = "light-dark(#0a7d4f, #4cc38a)", "light-dark(#c02626, #ff8f8f)", "var(--mantine-color-dimmed)"
+
+
+STAND_INS = (
+    "Its file names no drives: stand-in motors of the catalogue were put in, sized by gravity and speed. "
+    "Open a YAML file with your drives to see your own energy (`armature init` writes one to fill in)."
+)
 
 
 def card(session: Any, busy: str, shown: int = 0, address: str = "") -> str:
@@ -23,22 +35,35 @@ def card(session: Any, busy: str, shown: int = 0, address: str = "") -> str:
         parts.append(_refusal(refusal(plan, session.least)))
     elif not session.problem:
         parts.append(_pale("The first plan is on its way. On a new computer, the first one takes half a minute."))
-    if session.other is not None:
-        parts.append(_beside(plan, session.other))
-    if plan is not None and plan.ok and is_typical(plan.robot):
-        parts.append(_pale("Counted with typical drives, because the robot's file names none: see the tab <i>Robot</i>."))
+    if session.other is not None and plan is not None and plan.ok:
+        parts.append(_beside(plan, session.other, "beside it" if session.aside else "pinned"))
+    if plan is not None and (doubt := mass_doubt(plan.robot)):
+        parts.insert(0, _refusal(doubt[0].upper() + doubt[1:] + "."))
+    if plan is not None and plan.ok and has_stand_ins(plan.robot):
+        parts.append(_pale("Counted with <b>stand-in motors</b>, because the robot's file names none: see the tab <i>Robot</i>."))
     carried = sum(link.payload[0] for link in session.robot.links if link.payload)
     if carried and session.planning:
         parts.append(_pale(f"The robot carries {carried:.3g} kg of its own, beside the payload that is set here."))
     if session.planning and session.wish.given is not None and session.wish.way == "free":
         count = len(session.wish.given.via)
-        parts.append(_pale(f"By way of the task's {count} via point{'' if count == 1 else 's'}, with its velocities at both ends."))
+        if count:
+            parts.append(_pale(f"By way of {count} via point{'' if count == 1 else 's'}."))
+        if np.any(session.wish.given.start_velocity) or np.any(session.wish.given.goal_velocity):
+            parts.append(_pale("With the task's velocities at both ends."))
     if session.note:
         parts.append(_pale(html.escape(session.note)))
     if plan is not None and session.planning and not session.touched:
         parts.append(_pale("Now drag the arrows at the hand marked <b>goal</b>: the plan follows."))
     look = f'data-shown="{shown}" style="padding:0.4em 0.8em 0.2em;min-height:11.5em"'
     return f'<div class="armature-card" {look}>{"".join(parts)}{_busy(busy)}{_ask_theme(address) if not shown and address else ""}</div>'
+
+
+def about(robot: Robot, notes: list[str]) -> str:
+    """A robot in a few lines of Markdown. notes: on what could not be drawn."""
+    lines = [f"**{robot.name}**: {robot.n} joints, {robot.mass:.3g} kg, {len(robot.drives)} drives."]
+    lines += [STAND_INS] if has_stand_ins(robot) else []
+    lines += [f"Drawn from its joints: {len(notes)} meshes were not read ({notes[0]})."] if notes else []
+    return "\n\n".join(html.escape(line, quote=False) for line in lines)
 
 
 def _pale(text: str) -> str:
@@ -53,7 +78,12 @@ def _past(text: str) -> str:
 def _ask_theme(address: str) -> str:
     """A picture that cannot be shown: instead, the browser tells whether it is set to dark, now and whenever that changes."""
     tell = f"fetch('{address}theme/'+(m.matches?'dark':'light'))"
-    script = f"const m=window.armatureScheme=matchMedia('(prefers-color-scheme: dark)');m.onchange=()=>{tell};{tell};this.remove()"
+    # a key that a slider, a field or a button takes itself is not a command; a button lets go of the keyboard after a click
+    keys = "b.addEventListener('keydown',e=>{if(e.target.closest('[role=slider],[role=tab],input,button'))e.stopPropagation()})"
+    blur = "b.addEventListener('click',e=>{if(e.detail)e.target.closest('button')?.blur()})"
+    once = f"if(!window.armatureKeys){{const b=document.body;window.armatureKeys=1;{keys};{blur}}}"
+    scheme = f"const m=window.armatureScheme=matchMedia('(prefers-color-scheme: dark)');m.onchange=()=>{tell};{tell};"
+    script = f"{once};{scheme}this.remove()"
     return f'<img src="data:," alt="" style="display:none" onerror="{html.escape(script)}">'
 
 
@@ -85,6 +115,8 @@ def remedy(session: Any) -> tuple[str, str, Any] | None:
 
 
 def _found(plan: Any, certified: bool) -> str:
+    if not plan.robot.drives:
+        return f'<div style="font-size:1.9em;font-weight:700">{plan.duration:.4g} s</div>{_pale(NOT_COUNTED)}' + _proof(plan, certified)
     what = "of heat" if plan.returns else "drawn"
     number = plan.losses if plan.returns else plan.energy
     net = f", {plan.energy:.3g} J net from the supply" if plan.returns else ""
@@ -104,7 +136,8 @@ def _saved(plan: Any) -> str:
     words = f"<b>{percent:.0f} % less</b>" if percent >= 0.5 else "<b>as much</b>" if percent > -0.5 else f"<b>{-percent:.0f} % more</b>"
     than = "as" if -0.5 < percent < 0.5 else "than"
     note = f'<div style="font-size:0.8em;color:{PALE}">{html.escape(plan.baseline.note)}</div>' if plan.baseline.note else ""
-    return f'<div style="color:{GOOD if percent >= 0.5 else PALE}">{words} {than} the ordinary motion ({other:.3g} J){note}</div>'
+    good = percent >= 0.5 and not mass_doubt(plan.robot)
+    return f'<div style="color:{GOOD if good else PALE}">{words} {than} the ordinary motion ({other:.3g} J){note}</div>'
 
 
 def _proof(plan: Any, certified: bool) -> str:
@@ -122,11 +155,37 @@ def _proof(plan: Any, certified: bool) -> str:
     return f'<div style="color:{BAD}">✗ <b>Not proved</b>: {html.escape(why)}energy off by {proof.energy_error:.1e}.</div>'
 
 
-def _beside(plan: Any, other: Any) -> str:
-    """Two plans compared."""
-    row = lambda name, f, unit: f"<tr><td>{name}</td><td><b>{f(plan):.4g}</b> {unit}</td><td><b>{f(other):.4g}</b> {unit}</td></tr>"
-    rows = row("duration", lambda p: p.duration, "s") + row("energy", lambda p: p.energy, "J") + row("heat", lambda p: p.losses, "J")
-    return f'<table style="width:100%;margin:0.4em 0;font-size:0.9em"><tr><th></th><th>this</th><th>beside it</th></tr>{rows}</table>'
+def _beside(plan: Any, other: Any, name: str) -> str:
+    """Two plans compared, side by side."""
+    cell = '<td style="text-align:right">'
+    rows = "".join(_compared(what, f(plan), f(other), unit, cell) for what, f, unit in COMPARED)
+    head = f"<tr><th></th><th>this</th><th>{name}</th><th></th></tr>"
+    return f'<table class="armature-beside" style="width:100%;margin:0.4em 0;font-size:0.85em">{head}{rows}</table>'
+
+
+def _compared(what: str, mine: float | None, other: float | None, unit: str, cell: str) -> str:
+    if mine is None or other is None:
+        return ""
+    change = f"{100 * (mine / other - 1):+.1f} %" if other and unit != "%" else ""
+    numbers = f"{cell}<b>{mine:.4g}</b> {unit}</td>{cell}<b>{other:.4g}</b> {unit}</td>"
+    return f'<tr><td>{what}</td>{numbers}<td style="text-align:right;color:{PALE}">{change}</td></tr>'
+
+
+def _most(name: str) -> Callable[[Any], float | None]:
+    """The largest absolute value of a column of a plan's motion."""
+    return lambda plan: None if getattr(plan.trajectory, name) is None else float(abs(getattr(plan.trajectory, name)).max())
+
+
+COMPARED: tuple[tuple[str, Callable[[Any], float | None], str], ...] = (
+    ("duration", lambda p: p.duration, "s"),
+    ("energy", lambda p: p.energy, "J"),
+    ("heat", lambda p: p.losses, "J"),
+    ("saving", lambda p: None if p.saving is None else 100 * p.saving, "%"),
+    ("payload", lambda p: sum(link.payload[0] for link in p.robot.links if link.payload), "kg"),
+    ("peak velocity", _most("v"), ""),
+    ("peak acceleration", _most("a"), ""),
+    ("peak torque", _most("tau"), ""),
+)
 
 
 def _refusal(text: str) -> str:

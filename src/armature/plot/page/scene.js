@@ -143,7 +143,8 @@ class Scene {
       low[k % 3] = Math.min(low[k % 3], frame[k]); high[k % 3] = Math.max(high[k % 3], frame[k]);
     }
     const base = this.tracks.plan.p[0].slice(0, 3);
-    this.ground = low[2] < base[2] - 0.02 * this.data.size ? low[2] - 0.06 * this.data.size : base[2];
+    // the plan's floor; without one a grid at the base's height, for the eye only: nothing casts a shadow on it
+    this.ground = this.data.floor ?? base[2];
     this.middle = low.map((x, i) => (x + high[i]) / 2);
     this.radius = Math.max(0.55 * Math.hypot(...high.map((x, i) => x - low[i])), 0.25 * this.data.size);
     this.longest = Math.max(...all.map(track => track.duration));
@@ -175,7 +176,6 @@ class Scene {
       }
       this.trails[name] = this.buffer(solid);
     }
-    this.stand = this.buffer(this.pedestal());
     const floor = new Solid(), step = this.step(), reach = 12 * step, up = [0, 0, 1], grid = this.paints.grid;
     const x0 = Math.round(this.middle[0] / step) * step, y0 = Math.round(this.middle[1] / step) * step;
     // in short pieces: a line that ends behind the eye is not drawn by every machine
@@ -186,13 +186,6 @@ class Scene {
       floor.vertex([x0 + j * step, y0 + k * step, this.ground], up, grid);
     }
     this.floor = this.buffer(floor); this.fade = reach;
-  }
-  // what carries a base that stands above the floor
-  pedestal() {
-    const solid = new Solid(), base = this.tracks.plan.p[0].slice(0, 3), r = 0.085 * this.data.size;
-    if (base[2] - this.ground > 1e-3 * this.data.size && this.ground > this.middle[2] - 0.9 * this.data.size)
-      solid.tube([base[0], base[1], this.ground], base, r, this.paints.base);
-    return solid;
   }
   // the grid's spacing: 1, 2 or 5 times a power of ten, about a sixth of the scene
   step() {
@@ -275,11 +268,10 @@ class Scene {
     // the shadow once for each spot of the floor
     gl.enable(gl.STENCIL_TEST); gl.stencilFunc(gl.EQUAL, 0, 255); gl.stencilOp(gl.KEEP, gl.KEEP, gl.INCR);
     this.set({ flatten: 1, tint: this.paints.shadow, mixing: 1, alpha: 0.22, fade: 1.6 * this.fade });
-    this.put(this.stand, one); this.links.forEach((link, k) => this.put(link, plan[k]));
+    if (this.data.floor !== null) this.links.forEach((link, k) => this.put(link, plan[k]));
     gl.disable(gl.STENCIL_TEST); gl.depthMask(true);
     this.set({ flatten: 0, mixing: 0, alpha: 1, lit: 1, fade: 0 });
     this.links.forEach((link, k) => this.put(link, plan[k]));
-    this.put(this.stand, one);
     if (this.trace) { this.put(this.trails.plan, one); if (base) this.put(this.trails.base, one); }
     if (base) {
       // a little behind the plan where both are the same; depth first, so that only the ghost's outside shows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
@@ -12,14 +13,25 @@ from armature.robot.model import Joint, Link, Robot
 __all__ = ["load"]
 
 
-def load(path: str | PathLike[str], floating_base: bool = False) -> Robot:
+def load(path: str | PathLike[str], floating_base: bool = False, arguments: Mapping[str, object] | None = None) -> Robot:
     """The robot that a file describes: .urdf, .xacro, .xml (MJCF or URDF), .yaml or .yml.
 
     floating_base: put a floating joint between the world and the file's root link (for robots that stand on nothing).
+    arguments: values of a xacro file's arguments by name, e.g. {"ur_type": "ur5e"}; other files have none.
     Raises FileError with file, line and reason for what is no robot; what could be repaired is an ArmatureWarning.
     """
-    robot = _reader(_as_path(path))(path)
+    robot = _read(_as_path(path), arguments)
     return with_floating_base(robot) if floating_base else robot
+
+
+def _read(path: Path, arguments: Mapping[str, object] | None) -> Robot:
+    if path.suffix.lower() == ".xacro":
+        from armature.robot.load.xacro import load_xacro
+
+        return load_xacro(path, arguments)
+    if arguments:
+        raise ArgumentError(f"{path.name} takes no arguments ({', '.join(map(str, arguments))}); only .xacro files have them")
+    return _reader(path)(path)
 
 
 def _as_path(path: object) -> Path:
@@ -43,8 +55,6 @@ def _reader(path: Path):
         from armature.robot.load.mjcf import load_xml as reader
     elif suffix in (".yaml", ".yml"):
         from armature.robot.load.yaml import load_yaml as reader
-    elif suffix == ".xacro":
-        from armature.robot.load.xacro import load_xacro as reader
     else:
         raise FileError(f"the suffix {suffix!r} is not known; give a .urdf, .xacro, .xml (MJCF or URDF), .yaml or .yml file", path)
     return reader

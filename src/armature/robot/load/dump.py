@@ -10,9 +10,10 @@ from typing import Any
 from armature.drive.bus import Bus
 from armature.drive.friction import Friction
 from armature.drive.supply import NonRegenerative, Regenerative
-from armature.errors import ArgumentError, FileError
+from armature.errors import ArgumentError
 from armature.robot.load.schema import LETTERS
 from armature.robot.model import IDENTITY, ZERO, Joint, Limits, Link, Robot
+from armature.write import MARK, write_whole
 
 PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*", re.ASCII)
 SUPPLIES = {Regenerative: "regenerative", NonRegenerative: "non-regenerative", Bus: "bus"}
@@ -23,11 +24,7 @@ def save(robot: Robot, path: str | PathLike[str]) -> None:
     """Write a robot to a .yaml file."""
     if not fspath(path).lower().endswith((".yaml", ".yml")):
         raise ArgumentError(f"path is {fspath(path)!r}; robots are saved as .yaml: give such a name")
-    try:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(to_yaml(robot))
-    except OSError as e:
-        raise FileError(f"it cannot be written ({e.strerror}); check the folder and its permissions", path) from None
+    write_whole(path, f"# {MARK}\n{to_yaml(robot)}")
 
 
 def to_yaml(robot: Robot) -> str:

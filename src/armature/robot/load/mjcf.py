@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from os import PathLike, fspath
 from typing import Any
@@ -11,11 +13,12 @@ from armature.drive.friction import Friction
 from armature.errors import FileError, MissingExtraError, RobotError
 from armature.robot import frames
 from armature.robot.check import check
+from armature.robot.load.mjcf_actuator import torque_limits
+from armature.robot.load.mjcf_size import parse_model
 from armature.robot.load.urdf import robot_from_urdf
-from armature.robot.load.xml import Source, parse
+from armature.robot.load.xml import Source
 from armature.robot.loop import Loop
 from armature.robot.model import IDENTITY, INF, ZERO, Joint, Limits, Link, Mat3, Mimic, Robot, Rotor, Vec3, Visual
-from armature.text import read_bytes
 
 FREE, BALL, SLIDE, HINGE = range(4)
 SHAPES = {2: ("sphere", 1), 3: ("capsule", 2), 5: ("cylinder", 2), 6: ("box", 3)}
@@ -24,7 +27,7 @@ EQUALITY = {0: "connect", 1: "weld", 2: "joint", 3: "tendon", 4: "flex"}
 
 def load_xml(path: str | PathLike[str]) -> Robot:
     """The robot of an .xml file: MJCF or URDF, by its outermost element."""
-    root = parse(read_bytes(path), path)
+    root = parse_model(path)
     if root.tag == "mujoco":
         return robot_from_model(_compiled(path), path)
     if root.tag == "robot":
@@ -38,11 +41,27 @@ def _compiled(path: str | PathLike[str]) -> Any:
     except ImportError:
         raise MissingExtraError("reading MJCF", "mujoco", "mjcf") from None
     try:
-        return mujoco.MjModel.from_xml_path(fspath(path))  # pyright: ignore[reportAttributeAccessIssue]
+        with _without_log(mujoco, path):
+            return mujoco.MjModel.from_xml_path(fspath(path))  # pyright: ignore[reportAttributeAccessIssue]
     except Exception as e:  # MuJoCo raises ValueError, FatalError and others, depending on its version
         reason = " ".join(str(e).split())[:400]
         line = re.search(r"\bline (\d+)", reason)
         raise FileError(f"MuJoCo refuses it ({reason}); correct it there", path, int(line[1]) if line else None) from None
+
+
+@contextmanager
+def _without_log(mujoco: Any, path: object) -> Iterator[None]:
+    """MuJoCo's warnings as ours: by itself it writes MUJOCO_LOG.TXT into the current folder."""
+    said: list[str] = []
+    before = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(said.append)
+    try:
+        yield
+    finally:
+        mujoco.set_mju_user_warning(before)
+        source = Source(path)
+        for words in said:
+            source.warn(None, f"MuJoCo warns: {' '.join(words.split())[:300]}")
 
 
 def robot_from_model(model: Any, path: object) -> Robot:
@@ -50,11 +69,12 @@ def robot_from_model(model: Any, path: object) -> Robot:
     source = Source(path)
     names = _Names(model)
     links, joints = [Link(names.bodies[0])], []
+    torques = torque_limits(model, names.joints, source)
     try:
         for body in range(1, model.nbody):
             new_links, new_joints = _body(model, body, names, path)
             links += new_links
-            joints += new_joints
+            joints += [replace(j, limits=replace(j.limits, torque=torques[j.name])) if j.name in torques else j for j in new_joints]
         joints = _coupled(model, joints, names, source)
         loops = _loops(model, names, source)
         joints = _passive(model, joints, names) if loops else joints
@@ -153,7 +173,7 @@ def _joint(model: Any, j: int, name: str, parent: str, child: str, position: Vec
         name,
         "prismatic" if slides else "revolute" if limited else "continuous",
         parent, child, position, rotation, axis,
-        Limits(lower, upper, torque=_torque(model, j)),
+        Limits(lower, upper),
         Friction(float(model.dof_damping[dof]), float(model.dof_frictionloss[dof])),
         Rotor(armature) if armature else None,
     )  # fmt: skip
@@ -168,18 +188,16 @@ def _moved(position: Vec3, rotation: Mat3, axis: Vec3, slides: bool, q: float) -
     return position, frames.multiply(rotation, frames.about_axis(axis, q))
 
 
-def _torque(model: Any, j: int) -> float:
-    """The joint's limit of actuator force, N·m or N; infinite when there is none."""
-    return max(abs(float(x)) for x in model.jnt_actfrcrange[j]) if model.jnt_actfrclimited[j] else INF
-
-
 def _link(model: Any, body: int, name: str) -> Link:
     a, b, c = (float(x) for x in model.body_inertia[body])
     inertia = frames.rotated((a, b, c, 0.0, 0.0, 0.0), _turn(model.body_iquat[body]))
     first = int(model.body_geomadr[body])
     geoms = range(first, first + int(model.body_geomnum[body])) if first >= 0 else ()
-    visuals = tuple(_visual(model, g) for g in geoms if int(model.geom_type[g]) in SHAPES)
-    return Link(name, float(model.body_mass[body]), _vec(model.body_ipos[body]), inertia, visuals)
+    shapes = [g for g in geoms if int(model.geom_type[g]) in SHAPES]
+    looks = [g for g in shapes if not model.geom_contype[g] and not model.geom_conaffinity[g]]
+    visuals = tuple(_visual(model, g) for g in looks or shapes)  # for looks only, else those that collide
+    solid = tuple(_visual(model, g) for g in shapes if g not in looks)
+    return Link(name, float(model.body_mass[body]), _vec(model.body_ipos[body]), inertia, visuals, collisions=solid)
 
 
 def _visual(model: Any, g: int) -> Visual:
@@ -216,7 +234,7 @@ def _coupled(model: Any, joints: list[Joint], names: _Names, source: Source) -> 
 
 
 def _loops(model: Any, names: _Names, source: Source) -> tuple[Loop, ...]:
-    """Equalities that close loops: connect (a common point) and weld, between two bodies."""
+    """Equalities that close loops: connect (a common point) and weld, between two bodies or two sites."""
     import mujoco
 
     found = []
@@ -224,15 +242,25 @@ def _loops(model: Any, names: _Names, source: Source) -> tuple[Loop, ...]:
         kind, a, b, data = int(model.eq_type[e]), int(model.eq_obj1id[e]), int(model.eq_obj2id[e]), model.eq_data[e]
         if kind not in (0, 1) or not model.eq_active0[e]:
             continue
+        name = model.equality(e).name or f"{EQUALITY[kind]}{e}"
         if int(model.eq_objtype[e]) != int(mujoco.mjtObj.mjOBJ_BODY):  # pyright: ignore[reportAttributeAccessIssue]
-            source.warn(None, f"equality {e} ({EQUALITY[kind]}) between sites is not taken over: write it between bodies")
+            found.append(_loop_of_sites(model, names, name, kind, a, b))
             continue
-        name, ends = model.equality(e).name or f"{EQUALITY[kind]}{e}", (names.bodies[a], names.bodies[b])
+        ends = (names.bodies[a], names.bodies[b])
         if kind == 0:  # points on the first and the second body
             found.append(Loop(name, "spherical", *ends, _vec(data[:3]), _vec(data[3:6])))
         else:  # the point on the second body, that on the first, and the second's orientation in the first
             found.append(Loop(name, "fixed", *ends, _vec(data[3:6]), _vec(data[:3]), _turn(data[6:10])))
     return tuple(found)
+
+
+def _loop_of_sites(model: Any, names: _Names, name: str, kind: int, a: int, b: int) -> Loop:
+    """A connect or weld between two sites: their points, or their frames, are one."""
+    ends = (names.bodies[int(model.site_bodyid[a])], names.bodies[int(model.site_bodyid[b])])
+    points = (_vec(model.site_pos[a]), _vec(model.site_pos[b]))
+    if kind == 0:
+        return Loop(name, "spherical", *ends, *points)
+    return Loop(name, "fixed", *ends, *points, _turn(model.site_quat[a]), _turn(model.site_quat[b]))
 
 
 def _passive(model: Any, joints: list[Joint], names: _Names) -> list[Joint]:

@@ -10,6 +10,9 @@ from pydantic_core import core_schema
 from armature.drive.units import parse
 from armature.errors import ArgumentError
 
+LARGEST: dict[tuple[str, ...], float] = {("s",): 1e7, ("rad", "m"): 1e6, ("rad",): 1e6, ("m",): 1e6}
+LARGEST_OTHER = 1e15
+
 
 class Quantity:
     """How a number is read: in SI units, or from text with a unit of the same kind as one of `units`; finite unless told otherwise;
@@ -23,6 +26,9 @@ class Quantity:
         number = self._number(value)
         if self.magnitude and number < 0.0:
             raise ValueError(f"{value} is negative, but this is a magnitude: give a number ≥ 0")
+        most = LARGEST.get(self.units, LARGEST_OTHER)
+        if not self.infinite and abs(number) > most:
+            raise ValueError(f"{value} is beyond {most:g}, the largest that is taken here: check its unit")
         return number
 
     def _number(self, value: Any) -> float:

@@ -26,6 +26,7 @@ from armature.robot.load.quantities import (
 )
 from armature.robot.loop import LoopKind
 from armature.robot.model import Kind
+from armature.robot.structure import MOST_LINKS
 
 Name = Annotated[str, Field(min_length=1, max_length=1000)]
 Point = tuple[Length, Length, Length]
@@ -233,8 +234,8 @@ class RobotPart(Part):
     name: str = "robot"
     gravity: tuple[Number, Number, Number] = (0.0, 0.0, -9.81)
     base: Annotated[BodyPart, BeforeValidator(_named)] = BodyPart()
-    links: tuple[LinkPart, ...] = ()
-    loops: tuple[LoopPart, ...] = ()
+    links: tuple[LinkPart, ...] = Field((), max_length=MOST_LINKS)
+    loops: tuple[LoopPart, ...] = Field((), max_length=MOST_LINKS)
     drives: dict[str, Any] | None = None  # these three are read by the drives' own reader, with its units and catalogue
     couplings: list[Any] | None = None
     supply: str | dict[str, Any] | None = None

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from os import PathLike
+from pathlib import Path
 from typing import cast
 
 from armature.drive.friction import Friction
 from armature.robot import frames, guard, structure
 from armature.robot.check import check
 from armature.robot.load.xml import Element, Source, child, children, parse
+from armature.robot.mesh import find_mesh
 from armature.robot.model import IDENTITY, INF, Joint, Kind, Limits, Link, Mat3, Mimic, Robot, Vec3, Visual
 from armature.text import read_bytes
 
@@ -23,9 +25,9 @@ def load_urdf(path: str | PathLike[str]) -> Robot:
     return robot_from_urdf(parse(read_bytes(path), path), path)
 
 
-def robot_from_urdf(root: Element, path: object) -> Robot:
-    """The robot of a `<robot>` element; `path` is for messages."""
-    source = Source(path)
+def robot_from_urdf(root: Element, path: object, source: Source | None = None) -> Robot:
+    """The robot of a `<robot>` element; `path` is for messages, `source` where elements know their own files."""
+    source = source or Source(path)
     _strip_namespace(root)
     if root.tag != "robot":
         raise source.error(root, 'is the outermost element; a URDF begins with <robot name="…">')
@@ -34,22 +36,24 @@ def robot_from_urdf(root: Element, path: object) -> Robot:
     _refuse_macros(root, source)
     if not link_elements:
         raise source.error(root, "has no <link>; a robot has at least one")
-    links = [_link(e, source, colours) for e in link_elements]
+    if len(link_elements) > structure.MOST_LINKS:
+        raise source.error(root, f"has {len(link_elements)} links; at most {structure.MOST_LINKS} are read")
+    links = [_located(_link(e, source, colours), path) for e in link_elements]
     joints = [_joint(e, source) for e in joint_elements]
     for problem in structure.problems(links, joints):
         element = (link_elements if problem.element == "link" else joint_elements)[problem.index]
         raise source.error(element, str(problem))
-    lines = {j.name: e.sourceline for j, e in zip(joints, joint_elements)}
-    joints = _with_reductions(root, joints, source, lines)
+    elements = {j.name: e for j, e in zip(joints, joint_elements)}
+    joints = _with_reductions(root, joints, source, elements)
     base = ({link.name for link in links} - {joint.child for joint in joints}).pop()
     with source.at(root):
         robot = Robot(root.get("name") or "robot", tuple(links), tuple(joints), base)
-    link_lines = {link.name: _inertial_line(e) for link, e in zip(links, link_elements)}
+    inertials = {link.name: _inertial(e) for link, e in zip(links, link_elements)}
     for problem in check(robot):
-        source.warn((link_lines if problem.element == "link" else lines)[problem.name], str(problem))
+        source.warn((inertials if problem.element == "link" else elements)[problem.name], str(problem))
     if any(j.kind != "fixed" for j in joints) and not any(link.mass for link in links if link.name != base):
         words = "no link that moves has a mass, so that nothing but motors takes energy; give every link its <inertial>"
-        source.warn(root.sourceline, f"robot {robot.name!r}: {words}")
+        source.warn(root, f"robot {robot.name!r}: {words}")
     return robot
 
 
@@ -69,9 +73,9 @@ def _refuse_macros(root: Element, source: Source) -> None:
             raise source.error(root, f"holds xacro macros (line {element.sourceline}); name the file .xacro, or expand it first")
 
 
-def _inertial_line(element: Element) -> int | None:
+def _inertial(element: Element) -> Element:
     inner = child(element, "inertial")
-    return (element if inner is None else inner).sourceline
+    return element if inner is None else inner
 
 
 def origin(element: Element, source: Source) -> tuple[Vec3, Mat3]:
@@ -89,27 +93,37 @@ def origin(element: Element, source: Source) -> tuple[Vec3, Mat3]:
 def _link(element: Element, source: Source, colours: dict) -> Link:
     name = source.text(element, "name")
     visuals = tuple(v for e in children(element, "visual") if (v := _visual(e, source, colours)) is not None)
+    collisions = tuple(shape for e in children(element, "collision") if (shape := _visual(e, source, colours)) is not None)
     inertial = child(element, "inertial")
     if inertial is None:
-        return Link(name, visuals=visuals)
+        return Link(name, visuals=visuals, collisions=collisions)
     mass_element = child(inertial, "mass")
     if mass_element is None:
         raise source.error(inertial, f"of link {name!r} has no <mass>; give it, or leave the whole <inertial> out for a massless link")
     mass = source.number(mass_element, "value")
     com, R = origin(inertial, source)
     with source.at(mass_element):
-        return Link(name, mass, com, frames.rotated(_inertia(inertial, name, source), R), visuals)
+        return Link(name, mass, com, frames.rotated(_inertia(inertial, name, source), R), visuals, collisions=collisions)
+
+
+def _located(link: Link, path: object) -> Link:
+    """The link with the mesh files of its shapes looked for; `path`: of the robot's file."""
+    if not isinstance(path, str | PathLike) or not (link.collisions or link.visuals):
+        return link
+    folder = Path(path).parent
+    found = lambda shapes: tuple(replace(s, path=find_mesh(s.file, folder)) if s.shape == "mesh" else s for s in shapes)
+    return replace(link, collisions=found(link.collisions), visuals=found(link.visuals))
 
 
 def _inertia(inertial: Element, name: str, source: Source) -> frames.Inertia:
     """(xx, yy, zz, xy, xz, yz) as the file gives them, in the axes of the `<inertial>`'s origin."""
     element = child(inertial, "inertia")
     if element is None:
-        source.warn(inertial.sourceline, f"link {name!r}: its <inertial> has no <inertia>; it is taken as a point mass")
+        source.warn(inertial, f"link {name!r}: its <inertial> has no <inertia>; it is taken as a point mass")
         return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     missing = [key for key in ("ixy", "ixz", "iyz") if element.get(key) is None]
     if missing:
-        source.warn(element.sourceline, f"link {name!r}: {', '.join(missing)} missing in <inertia>; taken as 0")
+        source.warn(element, f"link {name!r}: {', '.join(missing)} missing in <inertia>; taken as 0")
     xx, yy, zz = (source.number(element, key) for key in ("ixx", "iyy", "izz"))
     xy, xz, yz = (source.number(element, key, 0.0) for key in ("ixy", "ixz", "iyz"))
     return (xx, yy, zz, xy, xz, yz)
@@ -176,7 +190,7 @@ def _axis(element: Element, name: str, source: Source) -> Vec3:
         axis = guard.unit(f"joint {name!r}: axis", given)
     length = math.hypot(*given)
     if abs(length - 1.0) > 1e-3:
-        source.warn(a.sourceline, f"joint {name!r}: its axis {a.get('xyz')!r} has length {length:.6g}; it is taken with length 1")
+        source.warn(a, f"joint {name!r}: its axis {a.get('xyz')!r} has length {length:.6g}; it is taken with length 1")
     return axis
 
 
@@ -210,16 +224,16 @@ def _mimic(element: Element, kind: str, source: Source) -> Mimic | None:
 # --- reductions ------------------------------------------------------------------------------------------------------
 
 
-def _with_reductions(root: Element, joints: list[Joint], source: Source, lines: dict) -> list[Joint]:
+def _with_reductions(root: Element, joints: list[Joint], source: Source, elements: dict) -> list[Joint]:
     """The joints with the gear ratios of `<transmission>` (ROS 1) and `<ros2_control>` (ROS 2)."""
     ratios: dict[str, float] = {}
     blocks = [*children(root, "transmission"), *(t for c in children(root, "ros2_control") for t in children(c, "transmission"))]
     for block in blocks:
         for name, ratio in _reductions(block, source):
-            if name in lines:
+            if name in elements:
                 ratios[name] = ratio
             else:
-                source.warn(block.sourceline, f"<transmission> names the joint {name!r}, which does not exist; ignored")
+                source.warn(block, f"<transmission> names the joint {name!r}, which does not exist; ignored")
     return [replace(j, reduction=ratios[j.name]) if j.name in ratios else j for j in joints]
 
 
@@ -245,5 +259,5 @@ def _reduction(holder: Element, source: Source) -> float | None:
             ratio = source.parse_number(e, tag, e.text or "")
             if ratio != 0.0:
                 return ratio
-            source.warn(e.sourceline, f"<{tag}> is 0, which is no gear; ignored")
+            source.warn(e, f"<{tag}> is 0, which is no gear; ignored")
     return None

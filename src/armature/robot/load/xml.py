@@ -53,14 +53,18 @@ class Source:
 
     def error(self, element: Element | None, message: str) -> FileError:
         """A FileError at an element's line; to be raised by the caller."""
-        line = None if element is None else element.sourceline
-        return FileError(message if element is None else f"<{element.tag}> {message}", self.path, line)
+        return FileError(message if element is None else f"<{element.tag}> {message}", *self.place(element))
 
-    def warn(self, line: int | None, message: str) -> None:
-        """An ArmatureWarning at a line; after twenty of one file no more are shown."""
+    def place(self, element: Element | None) -> tuple[object, int | None]:
+        """File and line of an element."""
+        return self.path, None if element is None else element.sourceline
+
+    def warn(self, at: Element | int | None, message: str) -> None:
+        """An ArmatureWarning at an element or a line; after twenty of one file no more are shown."""
         self._warned += 1
         if self._warned < MOST_WARNINGS:
-            where = f"{self.path}:{line}" if line else f"{self.path}"
+            path, line = (self.path, at) if isinstance(at, int) else self.place(at)
+            where = f"{path}:{line}" if line else f"{path}"
             warnings.warn(f"{where}: {message}", ArmatureWarning, stacklevel=2)
         elif self._warned == MOST_WARNINGS:
             warnings.warn(f"{self.path}: and more of this kind", ArmatureWarning, stacklevel=2)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from armature.plot.limbs import solids
+from armature.plot.meshes import inside
 from armature.robot.model import Robot, Visual
 
 KINDS = (".stl", ".obj", ".ply", ".dae", ".glb", ".off")
@@ -50,24 +51,34 @@ def joined(parts: Sequence[Shape], tint: Colour | None = None) -> list[Shape]:
     return found
 
 
+def same_shape(a: Robot, b: Robot) -> bool:
+    """Whether two robots look and move alike, whatever their limits and drives are."""
+    seats = [[(j.name, j.kind, j.parent, j.child, j.position, j.rotation, j.axis) for j in robot.joints] for robot in (a, b)]
+    return (a.name, a.links) == (b.name, b.links) and seats[0] == seats[1]
+
+
+def shrunk(parts: dict[str, list[Shape]], factor: float) -> dict[str, list[Shape]]:
+    """The same shapes, each link's made smaller about the middle of its box."""
+    found = {}
+    for name, group in parts.items():
+        if group:
+            every = np.concatenate([part.vertices for part in group])
+            middle = (every.min(axis=0) + every.max(axis=0)) / 2
+            found[name] = [replace(part, vertices=middle + factor * (part.vertices - middle)) for part in group]
+    return found
+
+
+def corners(robot: Robot, parts: dict[str, list[Shape]]) -> dict[int, np.ndarray]:
+    """{index of a link: (8, 3) corners of the box round its shapes, in its frame, m}; its origin where it has none."""
+    found = {}
+    for k, link in enumerate(robot.links):
+        every = np.concatenate([np.zeros((1, 3)), *(part.vertices for part in parts[link.name])])
+        ends = np.stack([every.min(axis=0), every.max(axis=0)])
+        found[k] = np.array([[ends[a, 0], ends[b, 1], ends[c, 2]] for a in (0, 1) for b in (0, 1) for c in (0, 1)])
+    return found
+
+
 # meshes ------------------------------------------------------------------------------------------------------------------
-
-
-def inside(name: str, folders: Sequence[Path]) -> Path | None:
-    """The file that a robot's file names, if it lies in one of the folders: no way out by .., by links, or by absolute paths."""
-    text = name.removeprefix("file://")
-    packaged = text.startswith("package://")
-    parts = PurePosixPath(text.removeprefix("package://").replace("\\", "/")).parts
-    if not parts or ".." in parts or "://" in text.removeprefix("package://"):
-        return None
-    # package://arm/meshes/a.stl may be arm/meshes/a.stl or meshes/a.stl below a folder that was given
-    for folder in folders:
-        root = folder.resolve()
-        for tail in (parts, parts[1:]) if packaged else (parts,):
-            path = root.joinpath(*tail).resolve()
-            if tail and path.is_relative_to(root) and path.is_file():
-                return path
-    return None
 
 
 def _mesh(visual: Visual, folders: Sequence[Path], notes: list[str]) -> Shape | None:

@@ -1,0 +1,1 @@
+"""Limits at every instant of a motion; imports neither the planner nor the solver."""
