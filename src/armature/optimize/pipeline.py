@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -138,7 +139,7 @@ class Pipeline:
             tighter = tightened(best, beyond, s) if beyond else {}
             if not tighter:
                 break
-            task = replace(best.problem, tighter=tighter)
+            task: Any = replace(best.problem, tighter=tighter)
             task = task.timed_as(best.motion) if task.free else task
             start = carried(best.result, best.motion, task)
             found = self.solve(task, start, s.end, s.end, mu=s.back_off_barrier)

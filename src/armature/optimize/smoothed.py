@@ -144,11 +144,12 @@ class Smoothed(Moving):
     def instant(self, at: At) -> Instant:
         """Cost rate and limits at an instant."""
         n, m = self.robot.n, len(self.robot.drivetrain.drives)
+        mean = at.v if at.mean is None else at.mean
         d = at.d[WEIGHTS + len(self.means) :]
         f, V, T, P, modes = d[0], d[1 : 1 + n], d[1 + n : 1 + 2 * n], d[1 + 2 * n : 1 + 2 * n + m], d[1 + 2 * n + m :]
         power = [PART * f * x for x in P]
         most = sum(power)
-        free = [side(at.mean[j], f * V[j]) for j in range(n)]
+        free = [side(mean[j], f * V[j]) for j in range(n)]
         blend = [modes[j] + (1 - modes[j] * modes[j]) * free[j] for j in range(n)]
         widths = [Smooth(most / max(m, 1), f * V[j], TABLE, 0.0, PART * f * T[j], blend[j]) for j in range(n)]
         flows = self.robot.drivetrain.flow(at.tau, at.v, at.a, smooth=widths)
@@ -160,8 +161,9 @@ class Smoothed(Moving):
             supply = self.balance(powers, at.slacks)
             cost, conditions, rates = supply.cost, supply.inequalities, (supply.stored_rate,)
         else:
-            one = self.supply.slacks(m) == 1
-            cost = self.supply.drawn(powers, most if one else power)
+            shared = self.supply.slacks(m) == 1
+            width: Any = most if shared else power
+            cost = self.supply.drawn(powers, width)
         jerk = sum((at.jerk[j] / V[j]) ** 2 for j in range(n))
         terms = [cost, sum(flow.copper for flow in flows), 1.0, sum(at.tau**2), sum(at.a**2), jerk]
         rows = [getattr(flows[axis], quantity) / unit(*bounds) for axis, quantity, _, *bounds in self.quantities]
@@ -233,7 +235,8 @@ class SmoothedMove(MoveProblem):
 
     def motion_of(self, x, u, p):
         """The motion of the solver's variables."""
-        return self.trajectory(Guess(x, u, p))
+        scaled: Any = Guess(x, u, p)
+        return self.trajectory(scaled)
 
     def _limits_once(self, bounds):
         return tuple(np.tile(s, (self.N, 1)) for s in bounds)
