@@ -167,8 +167,8 @@ class Planner(NamedTuple):
 def homotopy_planner() -> Planner:
     """The pipeline that is to replace the searches: one homotopy, coarse to fine, then back-off."""
     from armature.optimize.answer import solution
-    from armature.optimize.pipeline import least_energy, least_time
     from armature.optimize.smoothed import SmoothedMove
+    from benchmarks.pipeline import least_energy, least_time
 
     energy = lambda robot, move, supply: solution(least_energy(SmoothedMove(robot, move, supply)), None, [], 0.0)
     time = lambda robot, move: solution(least_time(SmoothedMove(robot, move, None, free=True)), None, [], 0.0)

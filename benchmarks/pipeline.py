@@ -1,4 +1,5 @@
-"""Least energy and least time by one homotopy each: coarse knots and wide corners first, then all knots and narrow ones, then back-off.
+"""A prototype of the next planner, measured by `compare --planner homotopy`: least energy and least time by one homotopy each,
+coarse knots and wide corners first, then all knots and narrow ones, then back-off.
 
     start → homotopy with few knots → homotopy with all knots → back-off where limits are exceeded between knots
 
