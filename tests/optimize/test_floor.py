@@ -71,6 +71,14 @@ def test_another_floor_compiles_nothing(plans: dict[str, arm.Solution], monkeypa
     assert plan.ok and lowest_point(plan.robot, plan.trajectory) >= -0.02
 
 
+def test_a_goal_that_touches_the_floor_hardly_takes_more_time():
+    robot, goal = arm_with_part(), np.radians([60, -10, 20, -10, -90, 90])
+    free, kept = (arm.minimize_time(robot, arm.Move(START, goal, floor=floor), knots=60, starts=1) for floor in (None, "auto"))
+    z = kept.robot.floor.height
+    assert lowest_point(robot, free.trajectory) < z - 0.01 and kept.ok and lowest_point(robot, kept.trajectory) >= z - 1e-4
+    assert kept.duration < 1.02 * free.duration
+
+
 def test_a_plan_far_above_the_floor_is_the_same_as_without_one():
     robot, move = arm_with_part(), (np.zeros(6) + [0, -1.2, 1.0, 0, 0, 0], np.zeros(6) + [0.8, -1.4, 1.2, 0.3, 0.2, 0.1])
     free, kept = (arm.minimize_energy(robot, arm.Move(*move, 1.2, floor=floor), knots=40) for floor in (None, "auto"))
