@@ -37,7 +37,8 @@ def worst_margin(robot: Robot, motion: Trajectory, rest: float = 0.0) -> float:
     t = (edges[1:] + edges[:-1]) / 2
     q, v, a = motion(t)
     tau = np.asarray(inverse_dynamics(robot, q, v, a))
-    needed = tau + np.stack(np.broadcast_arrays(*robot.drivetrain.joint_friction(tau, v)), axis=-1)  # the drive's own friction acts on what the joint's leaves to carry
+    # the drive's own friction acts on what the joint's leaves to carry
+    needed = tau + np.stack(np.broadcast_arrays(*robot.drivetrain.joint_friction(tau, v)), axis=-1)
     own = [d.friction.torque(v[:, j], needed[:, j]) for j, d in enumerate(robot.drivetrain.drives)]
     friction = needed - tau + np.stack(np.broadcast_arrays(*own), axis=-1)
     limits, margins = bounds(robot), [1.0]
