@@ -125,3 +125,11 @@ def test_the_durations_of_a_curve_begin_a_little_above_the_least_time(limits):
     task = Move([0.2, 0.3], [1.0, -0.5])
     least, curve = minimize_time(robot, task).duration, energy_time_curve(robot, task, knots=30, refine=False)
     assert 1.0 < curve.durations[0] / least < 1.3 and np.isfinite(curve.energies).all()
+
+
+def test_minima_of_smooth_motions_cost_what_plans_of_these_durations_cost():
+    ends = [0.0, np.pi / 2, 0.3], [0.0, np.pi / 2, 0.8]
+    curve = energy_time_curve(ARM, Move(*ends, smoothness=0.5), np.linspace(0.8, 1.4, 9), "regenerative", 40)
+    ((T, energy),) = curve.minima
+    plan = minimize_energy(ARM, Move(*ends, T, smoothness=0.5), "regenerative", knots=40)
+    assert energy == pytest.approx(plan.energy, rel=1e-3)

@@ -1,5 +1,8 @@
 """Plans stay above the floor, at every instant, and say so; ends below it are refused with link and depth."""
 
+import itertools
+import time
+
 import numpy as np
 import pytest
 
@@ -7,7 +10,7 @@ import armature as arm
 from armature.dynamics.heights import part_heights
 from armature.motion.trajectory import Trajectory
 from armature.optimize.clearance import proved_heights
-from armature.optimize.floor import floor_at, through
+from armature.optimize.floor import Ground, floor_at, planned_above, through
 from armature.optimize.self_collision import segment_distance, self_collisions
 from armature.robot.cover import with_floor
 from armature.scene.floor import LIMIT
@@ -68,6 +71,14 @@ def test_another_floor_compiles_nothing(plans: dict[str, arm.Solution], monkeypa
     assert plan.ok and lowest_point(plan.robot, plan.trajectory) >= -0.02
 
 
+def test_a_goal_that_touches_the_floor_hardly_takes_more_time():
+    robot, goal = arm_with_part(), np.radians([60, -10, 20, -10, -90, 90])
+    free, kept = (arm.minimize_time(robot, arm.Move(START, goal, floor=floor), knots=60, starts=1) for floor in (None, "auto"))
+    z = kept.robot.floor.height
+    assert lowest_point(robot, free.trajectory) < z - 0.01 and kept.ok and lowest_point(robot, kept.trajectory) >= z - 1e-4
+    assert kept.duration < 1.02 * free.duration
+
+
 def test_a_plan_far_above_the_floor_is_the_same_as_without_one():
     robot, move = arm_with_part(), (np.zeros(6) + [0, -1.2, 1.0, 0, 0, 0], np.zeros(6) + [0.8, -1.4, 1.2, 0.3, 0.2, 0.1])
     free, kept = (arm.minimize_energy(robot, arm.Move(*move, 1.2, floor=floor), knots=40) for floor in (None, "auto"))
@@ -80,6 +91,19 @@ def test_a_floor_that_the_start_touches_is_kept():
     z = float(part_heights(robot, START, floor_at(robot, -1.0).parts).min())
     plan = arm.minimize_energy(robot, arm.Move(START, GOAL, 1.6, floor=z), "non-regenerative", knots=60)
     assert plan.ok and plan.certificate.ok and lowest_point(robot, plan.trajectory) >= z - 1e-4
+
+
+def test_a_deadline_holds_for_all_plans_above_a_floor_together(plans: dict[str, arm.Solution]):
+    robot, given = arm_with_part(), []
+
+    def through_the_floor(robot: arm.Robot, left: float | None) -> arm.Solution:
+        given.append(left)
+        time.sleep(0.02)
+        return plans["None"]
+
+    found = planned_above(robot, Ground(floor_at(robot, 0.0)), through_the_floor, 0.05)
+    assert given[0] == 0.05 and len(given) > 2 and all(after <= max(before - 0.02, 0.0) for before, after in itertools.pairwise(given))
+    assert not found.ok and "No motion was found above the floor" in str(found.diagnosis)
 
 
 def test_the_least_time_above_a_floor_is_longer_than_through_it_and_kept():

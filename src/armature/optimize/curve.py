@@ -47,7 +47,7 @@ class Curve:
 
     durations: (K,) rising, s.  energies: (K,) net energy from the supply, J.  losses: (K,) what became heat, J; NaN where there is no plan.
     trajectories: K motions, None where there is no plan; each keeps the limits at its knots, and its energy is its own, exactly counted.
-    minima: ((T, E), ...) local minima inside the range, s and J.
+    minima: ((T, E), ...) local minima of the least energy inside the range, s, with the energy of the motion there, J.
     resonance: s, the spacing of the minima where they are evenly spaced (the arm swings), else None.  advice: sentences.
     """
 
@@ -120,19 +120,19 @@ Swept = tuple[list[Attempt | None], list[tuple[float, float]]]
 
 
 def swept(problem: MoveProblem, T: np.ndarray, refine: bool, callback: Callable | None) -> Swept:
-    """The best motion at every duration, None where there is none, and the minima."""
+    """The best motion at every duration, None where there is none, and the minima: where the least energy has them, each with what the
+    motion costs that is taken there."""
     sweep = Sweep(problem, callback)
     best = sweep.both_ways(T)
-    if problem.move.smoothness:
-        best = smooth_all(sweep, best, problem.move.smoothness)
-    return best, sweep.minima(T, best) if refine else []
+    minima = sweep.minima(T, best) if refine else []
+    taken = as_smooth(sweep, problem.move.smoothness) if problem.move.smoothness else lambda attempt: attempt
+    return [attempt and taken(attempt) for attempt in best], [(t, taken(attempt).value) for t, attempt in minima]
 
 
-def smooth_all(sweep: Sweep, best: list[Attempt | None], smoothness: float) -> list[Attempt | None]:
-    """The motions made as smooth as plans of the same duration are (smoothness.py), each from its neighbour's weight."""
+def as_smooth(sweep: Sweep, smoothness: float) -> Callable[[Attempt], Attempt]:
+    """Makes motions as smooth as plans of the same duration are (smoothness.py), each from the weight of the one before."""
     smoother = Smoother(sweep.planner, smoothness, lambda attempt: sweep.room(attempt) >= -ALLOWED)
-    cost = lambda attempt: baseline(attempt.problem, attempt.motion.duration).ledger.energy
-    return [attempt and smoother(attempt, cost(attempt)) for attempt in best]
+    return lambda attempt: smoother(attempt, baseline(attempt.problem, attempt.motion.duration).ledger.energy)
 
 
 def swept_above(robot: Robot, floor: Floor | None, sweep: Callable[[Robot], Swept]) -> Swept:
@@ -146,7 +146,9 @@ def swept_above(robot: Robot, floor: Floor | None, sweep: Callable[[Robot], Swep
         if not any(low(best)):
             return best, minima
         best, minima = sweep(with_floor(robot, floor.keeping(margin)))
-    return [None if below else a for a, below in zip(best, low(best))], minima
+    kept = [None if below else a for a, below in zip(best, low(best))]
+    durations = np.array([a.motion.duration if a else np.inf for a in best])
+    return kept, [(t, E) for t, E in minima if kept[int(np.abs(durations - t).argmin())] is not None]
 
 
 def checked(durations: Any) -> np.ndarray:

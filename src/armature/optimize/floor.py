@@ -6,6 +6,7 @@ A plan is first made without the floor. Only where it comes too low is it made a
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -201,20 +202,23 @@ def through(robot: Robot, motion: Trajectory) -> Height | None:
     return low if low is not None and low.height < -TOUCH else None
 
 
-def planned_above(robot: Robot, found: Ground, plan: Callable[[Robot], Solution]) -> Solution:
-    """A plan that keeps the floor: the plain one where that does, else one with the floor's rows, with wider margins if need be."""
-    floor = found.floor
+def planned_above(robot: Robot, found: Ground, plan: Callable[[Robot, float | None], Solution], deadline: float | None) -> Solution:
+    """A plan that keeps the floor: the plain one where that does, else one with the floor's rows, with wider margins if need be.
+
+    plan: called with a robot and the seconds that are left.  deadline: seconds for all of it."""
+    floor, begin = found.floor, time.perf_counter()
+    left = lambda: None if deadline is None else max(begin + deadline - time.perf_counter(), 0.0)
+    first = plan(robot, deadline)
     if floor is None:
-        return _noted(plan(robot), found.note)
-    first = plan(robot)
+        return _noted(first, found.note)
     guarded = with_floor(robot, floor)
     low = through(guarded, first.trajectory) if first.ok else None
     if low is None:
         return replace(first, robot=guarded)
     best = None
     for margin in MARGINS:
-        again = plan(with_floor(robot, floor.keeping(margin)))
-        again = replace(again, seconds=again.seconds + first.seconds)
+        again = plan(with_floor(robot, floor.keeping(margin)), left())
+        again = replace(again, seconds=time.perf_counter() - begin)
         best = again if best is None else best
         if again.ok and through(guarded, again.trajectory) is None:
             note = f"kept above the floor (z = {floor.height:.4g} m): without it {low.link} would go {-low.height:.3g} m below"

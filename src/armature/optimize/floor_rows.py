@@ -18,7 +18,7 @@ from armature.robot.model import Robot
 from armature.scene import floor as formula
 from armature.scene.floor import SMOOTH, part_height
 
-RISING = 0.1  # of the steps: after which links are as high above the floor as the margin asks for, from places that are lower
+RISING = 0.2  # of the steps: after which links are as high above the floor as the margin asks for, from places that are lower
 
 
 @functools.cache
@@ -51,7 +51,8 @@ def keep_above(robot: Robot, low: np.ndarray, rows: int, points: int, given: Seq
         return
     least, N = np.array(floor.least), len(low)
     away = np.abs(np.arange(N + 1)[:, None] - np.asarray(given)).min(1)  # steps from the next knot whose place is given
-    part = np.minimum(away / max(RISING * N, 1.0), 1.0)[:, None]
+    # a link at rest sets out with the square of the time: a steeper rise would ask for accelerations that no drive gives
+    part = np.minimum(away / max(RISING * N, 1.0), 1.0)[:, None] ** 2
     kept = floor.height + np.where(least < floor.margin, least + part * (floor.margin - least), floor.margin)
     block = lambda k: slice((k + 1) * rows - len(least), (k + 1) * rows)
     for k in range(points):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -33,8 +32,11 @@ from armature.optimize.smoothness import Smoother
 from armature.optimize.solution import Solution
 from armature.optimize.task import Move
 from armature.robot.model import Robot
+from armature.scene.floor import LIMIT
 
 LONGEST = 15.0  # seconds of computing, about, after which the cheapest motion met that keeps all limits is the plan
+REFUSED = ("acceleration", LIMIT)  # limits for whose sake a move is planned again without inferred limits of acceleration
+WITHOUT = "no limits of acceleration: with those inferred from the drives there is no plan"
 FLAT, SWINGING = 1e-3, 1e-4  # parts of the energy left to gain at which a plan is good enough, where it only flows out, and to and fro
 
 
@@ -66,13 +68,14 @@ def minimize_energy(
     if isinstance(task, FollowPath):
         return least_energy_along(robot, task, supply, knots=knots, deadline=deadline, callback=callback, options=options)
     check_task(robot, task)
-    how = supply, knots, guess, deadline, callback, options, thorough
+    begin = time.perf_counter()
     task = task.in_joints(robot)
     slower, said = with_inferred(robot, task)
-    found = planned(slower, task, said, *how)
-    if slower is not robot and found.diagnosis is not None and found.diagnosis.limit == "acceleration":
-        return planned(robot, task, "no limits of acceleration: with those inferred from the drives there is no plan", *how)
-    return found
+    found = planned(slower, task, said, supply, knots, guess, deadline, callback, options, thorough)
+    if slower is robot or found.diagnosis is None or found.diagnosis.limit not in REFUSED:
+        return found
+    left = None if deadline is None else max(begin + deadline - time.perf_counter(), 0.0)
+    return planned(robot, task, WITHOUT, supply, knots, guess, left, callback, options, thorough)
 
 
 def planned(
@@ -85,9 +88,8 @@ def planned(
     diagnosis = forbidden(robot, task) or floor.below
     if diagnosis is not None:
         return solution(unsearched(move_problem(robot, task, supply, knots)), diagnosis, [], time.perf_counter() - begin)
-    plan = functools.partial(least_energy, task=task, supply=supply, knots=knots, guess=guess, deadline=deadline, callback=callback,
-                             options=options, thorough=thorough, said=said)  # fmt: skip
-    return planned_above(robot, floor, plan)
+    plan = lambda robot, left: least_energy(robot, task, supply, knots, guess, left, callback, options, thorough, said)
+    return planned_above(robot, floor, plan, deadline)
 
 
 def least_energy(

@@ -7,7 +7,6 @@ shorter is found (contest.py).
 
 from __future__ import annotations
 
-import functools
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -103,9 +102,8 @@ def minimize_time(
     diagnosis = forbidden(robot, task, search=False) or floor.below
     if diagnosis is not None:
         return solution(unsearched(move_problem(robot, task, counted, knots)), diagnosis, [], time.perf_counter() - begin)
-    plan = functools.partial(least_time, task=task, knots=knots, guess=guess, starts=starts, deadline=deadline, callback=callback,
-                             options=options, supply=supply)  # fmt: skip
-    return planned_above(robot, floor, plan)
+    plan = lambda robot, left: least_time(robot, task, knots, guess, starts, left, callback, options, supply)
+    return planned_above(robot, floor, plan, deadline)
 
 
 def least_time(

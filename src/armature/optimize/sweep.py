@@ -279,8 +279,8 @@ class Sweep:
 
     # minima -----------------------------------------------------------------------------------------------------------------
 
-    def minima(self, durations: np.ndarray, best: list[Attempt | None]) -> list[tuple[float, float]]:
-        """Local minima inside the range that are clear ones, located by parabolas through ever closer points."""
+    def minima(self, durations: np.ndarray, best: list[Attempt | None]) -> list[tuple[float, Attempt]]:
+        """Local minima inside the range that are clear ones, located by parabolas through ever closer points: duration and motion."""
         found = []
         energies = np.array([a.value if a else np.nan for a in best])
         least = ROUGH * roughness(energies)
@@ -290,8 +290,8 @@ class Sweep:
                 found.append(self.locate([(float(durations[k + i]), a) for i in (-1, 0, 1) if (a := best[k + i]) is not None]))
         return found
 
-    def locate(self, triple: list[tuple[float, Attempt]]) -> tuple[float, float]:
-        """The minimum between three durations: successive parabolas, until they lead to nothing better."""
+    def locate(self, triple: list[tuple[float, Attempt]]) -> tuple[float, Attempt]:
+        """The minimum between three durations: successive parabolas, until they lead to nothing better; with the cheapest motion met."""
         in_vain = 0
         for _ in range(SEARCHES):
             (a, A), (b, B), (c, C) = triple
@@ -310,7 +310,7 @@ class Sweep:
             triple = points[k - 1 : k + 2]
         (a, A), (b, B), (c, C) = triple
         T = vertex((a, A.value), (b, B.value), (c, C.value))
-        return float(np.clip(T, a, c)), min(A.value, B.value, C.value)
+        return float(np.clip(T, a, c)), min((A, B, C), key=lambda attempt: attempt.value)
 
 
 def skeleton(durations: np.ndarray) -> list[int]:
