@@ -1,6 +1,10 @@
 """Settings for all tests. This file also puts its folder on the path, so that any test can import `random_robots` and `browser`."""
 
 import importlib.util
+import os
+
+# one thread of linear algebra per test process, set before NumPy is loaded: threads that wait for busy cores cost far more than they save
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import pytest
 from hypothesis import HealthCheck, settings

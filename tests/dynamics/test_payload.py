@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from test_dynamics_compiled import ROBOTS, batch
@@ -89,7 +91,10 @@ def test_fingerprint_knows_where_is_carried_but_not_what():
     assert len({compiled.fingerprint(x, masses=False) for x in marks}) == 1
 
 
-def test_payload_at_the_world_changes_nothing():
+def test_payload_at_the_world_changes_nothing_and_is_refused():
     robot = arm.library("planar2")
-    held = robot.with_payload(5.0, link=robot.base)
+    with pytest.raises(arm.ArgumentError, match="no joint moves the link 'base'"):
+        robot.with_payload(5.0, link=robot.base)
+    base = replace(robot.link(robot.base), mass=5.0, payload=(5.0, (0.0, 0.0, 0.0)))  # as a file could mark it
+    held = replace(robot, links=tuple(base if link.name == robot.base else link for link in robot.links))
     assert compiled.carriers(held) == () and compiled.fingerprint(held) == compiled.fingerprint(robot)

@@ -34,7 +34,9 @@ def lossy(mass: float = 1.0, turns: float = 1.0) -> Robot:
         amplifier = arm.Amplifier(drive.amplifier.voltage * turns)
         drives[name] = arm.Drive(motor, arm.Gear(drive.gear.ratio, 0.75), amplifier, Friction(coulomb=0.3 * mass))
     links = tuple(replace(link, mass=mass * link.mass, inertia=tuple(mass * x for x in link.inertia)) for link in robot.links)
-    joints = tuple(replace(j, friction=replace(j.friction, viscous=mass * j.friction.viscous)) for j in robot.joints)
+    friction = lambda j: replace(j.friction, viscous=mass * j.friction.viscous)
+    limits = lambda j: replace(j.limits, torque=mass * j.limits.torque)
+    joints = tuple(replace(j, friction=friction(j), limits=limits(j)) for j in robot.joints)
     return replace(robot, links=links, joints=joints, drives=()).with_drives(drives)
 
 

@@ -57,11 +57,12 @@ def test_a_four_bar_move_equals_ipopt_and_forward_dynamics():
 
     robot = four_bar()
     start, goal = ends(robot, 1.0, 2.5)
-    problem = move_problem(robot, arm.Move(start, goal, duration=1.0), None, 12)
+    plain = {"duration": 1.0, "smoothness": 0.0, "acceleration_limits": "none"}
+    problem = move_problem(robot, arm.Move(start, goal, **plain), None, 12)
     peer = as_nlp(problem.problem(Weights(energy=1.0))).solve(problem.guess())
-    mine = arm.minimize_energy(robot, arm.Move(start, goal, duration=1.0), knots=12, options=EXACT)
+    mine = arm.minimize_energy(robot, arm.Move(start, goal, **plain), knots=12, options=EXACT)
     assert mine.result.cost == pytest.approx(peer.cost, rel=1e-9)
-    fine = sound(arm.minimize_energy(robot, arm.Move(start, goal, duration=1.0)))
+    fine = sound(arm.minimize_energy(robot, arm.Move(start, goal, **plain)))
     forward = planned(robot, start, goal, N=100, ramp=True)[2]
     assert forward.cost == pytest.approx(fine.losses, rel=1e-4)  # the rest of the energy is potential
 
@@ -69,7 +70,8 @@ def test_a_four_bar_move_equals_ipopt_and_forward_dynamics():
 def test_what_is_kept_of_joints_that_set_out_is_kept_of_the_free_ones():
     robot = four_bar()
     start, goal = ends(robot, 0.4, 1.2)
-    problem = move_problem(robot, arm.Move(start, goal, duration=1.0), None, 12)
+    plain = {"duration": 1.0, "smoothness": 0.0, "acceleration_limits": "none"}
+    problem = move_problem(robot, arm.Move(start, goal, **plain), None, 12)
     j = problem.free_joints[0]
     way = np.ones((12, robot.n))
     kept = replace(problem, directions=way, outset=(j,)).inside

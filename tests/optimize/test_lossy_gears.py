@@ -71,7 +71,7 @@ def test_wide_corners_passed_with_few_knots_lead_as_far_as_with_all(planner: Pla
 def test_a_motion_that_keeps_the_task_and_all_limits_runs_however_its_search_ended(planner: Planner, first: Attempt):
     unended = replace(first, result=replace(first.result, status=Status.ITERATIONS))
     assert not unended.ok and unended.runs
-    assert unended.anyhow().ok and "not ended" in unended.anyhow().note
+    assert unended.anyhow().ok and unended.anyhow().result.status is Status.FEASIBLE
     elsewhere = replace(unended, motion=replace(first.motion, q=first.motion.q + 1e-3))
     assert not elsewhere.runs and not elsewhere.anyhow().ok
     stopped = planner.attempt(first.problem, first.problem.guess(), Options(iterations=1))

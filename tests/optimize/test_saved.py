@@ -97,7 +97,7 @@ def test_every_file_says_where_it_comes_from_and_names_nobody(plan, tmp_path):
     origin = load_plan(place).provenance
     assert origin["command"] == "armature plan task.yaml --out=x.npz sub/task.yaml"
     assert set(origin["packages"]) >= {"numpy", "casadi", "llvmlite", "numba"} and origin["packages"]["numpy"] == np.__version__
-    assert origin["inputs"] == {name: f"sha256:{digest(x)}" for name, x in (("robot", ROBOT), ("supply", plan.supply), ("task", MOVE))}
+    assert origin["inputs"] == {name: f"sha256:{digest(x)}" for name, x in (("robot", plan.robot), ("supply", plan.supply), ("task", MOVE))}
     assert all(re.fullmatch(r"sha256:[0-9a-f]{64}", x) for x in origin["inputs"].values())
     for file in place.iterdir():
         text = file.read_text()

@@ -107,7 +107,7 @@ def test_however_short_the_deadline_there_is_a_motion_that_can_be_run_and_it_is_
 def test_literal_method_is_never_below_the_interior_solvers_optimum_and_comes_near():
     robot, motion = move("valasek", 2.0)
     last = list(itertools.islice(improve(robot, motion, decrease=1e-5), 40))[-1]
-    cold = arm.minimize_energy(robot, arm.Move(motion.q[0], motion.q[-1], 2.0))  # knows nothing of the iterates
+    cold = arm.minimize_energy(robot, arm.Move(motion.q[0], motion.q[-1], 2.0, smoothness=0.0))  # knows nothing of the iterates
     assert cold.ok
     first = arm.ledger(robot, motion).energy
     assert cold.energy - 1e-3 < last.energy < cold.energy + 0.05 * (first - cold.energy)
@@ -122,7 +122,7 @@ def test_motion_rides_a_control_limit_that_is_clearly_active(riding):
     drive = {c.joints[0]: c.drives[0] for c in VALASEK.drives}["r"]
     robot = VALASEK.with_drives({"r": replace(drive, motor=replace(drive.motor, peak_current=0.8))})
     _, motion = move("valasek", 2.0)
-    best = arm.minimize_energy(robot, arm.Move(motion.q[0], motion.q[-1], 2.0))
+    best = arm.minimize_energy(robot, arm.Move(motion.q[0], motion.q[-1], 2.0, smoothness=0.0))
     iterates = list(itertools.islice(improve(robot, motion, riding=riding, decrease=1e-5), 25))
     assert all(b.energy < a.energy for a, b in itertools.pairwise(iterates))
     for it in iterates:

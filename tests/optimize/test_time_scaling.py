@@ -37,7 +37,10 @@ def worst_margin(robot: Robot, motion: Trajectory, rest: float = 0.0) -> float:
     t = (edges[1:] + edges[:-1]) / 2
     q, v, a = motion(t)
     tau = np.asarray(inverse_dynamics(robot, q, v, a))
-    friction = np.stack(np.broadcast_arrays(*robot.drivetrain.joint_friction(tau, v)), axis=-1)
+    # the drive's own friction acts on what the joint's leaves to carry
+    needed = tau + np.stack(np.broadcast_arrays(*robot.drivetrain.joint_friction(tau, v)), axis=-1)
+    own = [d.friction.torque(v[:, j], needed[:, j]) for j, d in enumerate(robot.drivetrain.drives)]
+    friction = needed - tau + np.stack(np.broadcast_arrays(*own), axis=-1)
     limits, margins = bounds(robot), [1.0]
     for value, bound in ((v, limits.velocity), (a, limits.acceleration), (tau + friction, limits.torque)):
         margins.append(float(np.min(1 - np.abs(value) / bound)))

@@ -1,6 +1,7 @@
 """The state of one browser, without a browser."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from armature.robot.load import mjcf
 from armature.web import charts, pictures, words
 from armature.web.exports import EXPORTS, export
 from armature.web.opening import opened
+from armature.web.reader import read_upload
 from armature.web.session import Session, first_wish, hand, ranges, with_payload
 from armature.web.upload import MOST_ROBOT, uploaded
 
@@ -125,17 +127,22 @@ def test_mjcf_is_taken_and_gets_stand_in_drives():
         '<extension><plugin plugin="mujoco.elasticity.cable"/></extension>',
     ],
 )
-def test_mjcf_that_makes_other_files_be_read_is_refused_before_mujoco_sees_it(part, monkeypatch):
-    monkeypatch.setattr(mjcf, "_compiled", lambda path: pytest.fail("MuJoCo has seen it"))
+def test_mjcf_that_makes_other_files_be_read_is_refused_before_mujoco_sees_it(part, monkeypatch, tmp_path):
     with pytest.raises(FileError, match="an upload cannot bring other files along"):
         uploaded("a.xml", MJCF.format(part).encode(), ROBOT)
+    # what the process for uploads does, done here, where MuJoCo can be replaced
+    monkeypatch.setattr(mjcf, "_compiled", lambda path: pytest.fail("MuJoCo has seen it"))
+    (tmp_path / "a.xml").write_text(MJCF.format(part))
+    with pytest.raises(FileError, match="an upload cannot bring other files along"):
+        read_upload(str(tmp_path / "a.xml"), ROBOT.to_yaml())
 
 
-def test_mjcf_is_given_to_mujoco_as_it_was_checked_here(monkeypatch):
+def test_mjcf_is_given_to_mujoco_as_it_was_checked_here(monkeypatch, tmp_path):
     seen = []
-    monkeypatch.setattr(mjcf, "_compiled", lambda path: seen.append(path.read_bytes()) or 1 / 0)
+    monkeypatch.setattr(mjcf, "_compiled", lambda path: seen.append(Path(path).read_bytes()) or 1 / 0)
+    (tmp_path / "a.xml").write_text(MJCF.format('<!-- <include file="x"/> --><?include file="x"?>'))
     with pytest.raises(ZeroDivisionError):
-        uploaded("a.xml", MJCF.format('<!-- <include file="x"/> --><?include file="x"?>').encode(), ROBOT)
+        read_upload(str(tmp_path / "a.xml"), ROBOT.to_yaml())
     assert b"include" not in seen[0]
 
 

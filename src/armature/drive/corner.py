@@ -26,6 +26,8 @@ class Smooth:
     """How wide the corners are rounded; zeros leave every law exact.
 
     power: W, for the direction of power in gears and amplifiers and for max(0, P).  velocity: rad/s or m/s, for dry friction.
+    torque: N·m or N, for the magnitude of the torque carried in gears and load friction; with it, drives blend the laws of both
+    directions of motion (`Drive.flow`), and `power` serves amplifiers and supplies only.
     table: fraction of a cell, for efficiency tables.
     direction: ±1 where it is known which way the axis moves or is about to (then dry friction and gears have no corner at standstill),
     0 where it is not.
@@ -35,6 +37,8 @@ class Smooth:
     velocity: float = 0.0
     table: float = 0.0
     direction: Number = 0.0
+    torque: Number = 0.0
+    blend: Number | None = None
 
     def sense(self, velocity: Number) -> Number:
         """The velocity that decides which way friction acts: a known direction stands for 1 rad/s or m/s."""
@@ -43,6 +47,8 @@ class Smooth:
 
     def side(self, velocity: Number, scale: float = 1.0) -> Number:
         """Which way an axis moves: its direction where that is known, else the rounded sign of `velocity` (in units of `scale`)."""
+        if self.blend is not None:
+            return self.blend
         m = self.direction
         free = side(velocity, self.velocity * scale)
         return m + (1 - m * m) * free if rounded(m) else free

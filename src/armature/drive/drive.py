@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from math import inf
 
 from armature.drive.amplifier import Amplifier
 from armature.drive.brake import Brake
 from armature.drive.component import Component
-from armature.drive.corner import EXACT, Smooth, undo_direction
+from armature.drive.corner import EXACT, Smooth, rounded, undo_direction
 from armature.drive.friction import Friction
 from armature.drive.gear import Gear
 from armature.drive.limit import Limit, two_sided
@@ -90,23 +90,28 @@ class Drive(Component):
         *,
         smooth: Smooth = EXACT,
         temperature: Number = REFERENCE_TEMPERATURE,
+        sides: tuple[Number, Number] | None = None,
     ) -> Flow:
         """Currents, voltages, powers and losses for a joint torque (rigid bodies and rotors) at a joint velocity; [20], [31], [32].
 
         torque: N·m (N).  velocity: rad/s (m/s).
         acceleration: rad/s² (m/s²): what turns the rotor does not pass the gear; left out, all of the torque does.
         smooth: how corners are rounded.  temperature: of the winding, °C.
+        sides: with `smooth.torque`, the torque if the joint moves forward, and backward.
         """
         motor, gear = self.motor, self.gear
         R = motor.resistance_at(temperature)
-        # the gear carries the load and its friction; the rotor's own acceleration is paid before the gear
-        drag = self.friction.torque(velocity, torque, smooth)
         rotor = self.inertia * acceleration
-        carried = torque + drag - rotor
-        # [20]: motor torque seen at the joint, by direction of power flow
-        effort = gear.effort(carried, velocity, smooth, R, self.constant)
         speed = gear.ratio * velocity
-        iron = motor.drag(speed, smooth, gear.ratio)
+        if rounded(smooth.torque):
+            torque, drag, carried, effort, iron = self._blend(sides or (torque, torque), velocity, rotor, smooth)
+        else:
+            # the gear carries the load and its friction; the rotor's own acceleration is paid before the gear
+            drag = self.friction.torque(velocity, torque, smooth)
+            carried = torque + drag - rotor
+            # [20]: motor torque seen at the joint, by direction of power flow
+            effort = gear.effort(carried, velocity, smooth, R, self.constant)
+            iron = motor.drag(speed, smooth, gear.ratio)
         # S = K i, [31]: v = R i + K Ω
         current = ((effort + rotor) / gear.ratio + iron) / motor.torque_constant
         copper = R * current * current
@@ -128,6 +133,19 @@ class Drive(Component):
             terminal=terminal,
             power=power,
         )
+
+    def _blend(self, sides: tuple[Number, Number], velocity: Number, rotor: Number, smooth: Smooth) -> list[Number]:
+        """(torque, drag, carried, effort, iron) between the laws of both directions of motion: ½(x₊ + x₋) + ½ s (x₊ − x₋), s the rounded
+        sign of the velocity. sides: the torque if the joint moves forward, and backward; joint friction differs."""
+        laws = []
+        for sign, torque in zip((1.0, -1.0), sides):
+            side = replace(smooth, direction=sign, blend=None)
+            drag = self.friction.torque(velocity, torque, side)
+            carried = torque + drag - rotor
+            effort = self.gear.one_sided(carried, velocity, sign, side)
+            laws.append((torque, drag, carried, effort, self.motor.drag(self.gear.ratio * velocity, side, self.gear.ratio)))
+        s = smooth.side(velocity)
+        return [(x + y) / 2 + s * (x - y) / 2 for x, y in zip(*laws)]
 
     def torque(
         self,

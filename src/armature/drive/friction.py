@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from armature.drive.component import Component, quantity
-from armature.drive.corner import EXACT, Smooth, side
+from armature.drive.corner import EXACT, Smooth, magnitude, rounded, side
 from armature.spatial.numbers import Number, exp
 
 
@@ -38,7 +38,9 @@ class Friction(Component):
             if self.stiction:
                 dry = dry + self.stiction * exp(-((v / self.stribeck_velocity) ** 2))
             result = result + dry * smooth.side(v)
-        if self.load:
+        if self.load and rounded(smooth.torque):
+            result = result + self.load * magnitude(load, smooth.torque) * smooth.side(v)
+        elif self.load:
             # |load| sign v = load · sign(load · v): one corner instead of two
             result = result + self.load * load * side(load * smooth.sense(v), smooth.power)
         return result

@@ -133,6 +133,13 @@ class Gear(Component):
             deciding = (resistance * least + constant * velocity) * least
         return torque * by_direction(deciding, forward, backward, smooth.power)
 
+    def one_sided(self, torque: Number, velocity: Number, sign: float, smooth: Smooth) -> Number:
+        """The effort for a torque carried if the joint moves forward (sign 1) or backward (−1), whatever its velocity: convex or concave,
+
+        ½(1/η + η_b) c ± ½(1/η − η_b) √(c² + w²),   w = smooth.torque."""
+        forward, backward = self.factors(torque, velocity, smooth)
+        return (forward + backward) / 2 * torque + sign * (forward - backward) / 2 * (magnitude(torque, smooth.torque) - smooth.torque)
+
     def delivered(
         self, effort: Number, velocity: Number, smooth: Smooth = EXACT, resistance: Number = 0.0, constant: float = 1.0
     ) -> Number:

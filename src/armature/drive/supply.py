@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -72,9 +72,10 @@ class Regenerative(Component):
 class NonRegenerative(Component):
     """Each axis by itself: power that comes back is burnt in its own braking resistor ([25], [26])."""
 
-    def drawn(self, powers: Sequence[Number], width: float = 0.0) -> Number:
-        """Σ max(0, P) over the axes, W; `width` (W): convex, at most width/2 for each axis above."""
-        return _sum([ramp(p, width) for p in powers])
+    def drawn(self, powers: Sequence[Number], width: Any = 0.0) -> Number:
+        """Σ max(0, P) over the axes, W; `width` (W), one for all or one each: convex, at most width/2 for each axis above."""
+        widths = [width] * len(powers) if np.ndim(width) == 0 else width
+        return _sum([ramp(p, w) for p, w in zip(powers, widths)])
 
     def slacks(self, axes: int) -> int:
         """One slack variable for each axis."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from armature.drive.corner import EXACT, Smooth
+from armature.drive.corner import EXACT, Smooth, rounded
 from armature.drive.drive import Drive, Flow
 from armature.drive.friction import Friction
 from armature.drive.limit import Limit
@@ -137,7 +137,23 @@ class Drivetrain:
         a = [0.0] * len(v) if acceleration is None else self.axis_velocity(acceleration)
         T = [REFERENCE_TEMPERATURE] * len(v) if temperature is None else temperature
         rounding = [self._of_axis(row, each) for row in self.matrix]
-        return [d.flow(*state, smooth=s, temperature=Tk) for d, *state, Tk, s in zip(self.drives, tau, v, a, T, rounding)]
+        sides = self._sides(torque, velocity, each, tau)
+        found = zip(self.drives, tau, v, a, T, rounding, sides)
+        return [d.flow(*state, smooth=s, temperature=Tk, sides=both) for d, *state, Tk, s, both in found]
+
+    def _sides(self, torque: Any, velocity: Any, each: list[Smooth], blended: list[Number]) -> list[Any]:
+        """Torques of every axis if its joint moves forward, and backward, which differ by the joint's friction; None without rounding.
+
+        An axis that moves several joints has no such sides."""
+        if not any(rounded(s.torque) for s in each):
+            return [None] * len(self.drives)
+        both = []
+        for sign in (1.0, -1.0):
+            drag = self.joint_friction(torque, velocity, [replace(s, direction=sign, blend=None) for s in each])
+            needed = [t + d for t, d in zip(self._columns(torque), drag)]
+            both.append([_combine(row, needed) for row in self.share])
+        alone = [sum(w != 0.0 for w in row) == 1 and max(row) > 0.0 for row in self.matrix]
+        return [pair if one else (t, t) for *pair, one, t in zip(*both, alone, blended)]
 
     def _of_joints(self, smooth: Smooth | Sequence[Smooth]) -> list[Smooth]:
         return [smooth] * len(self.joint_names) if isinstance(smooth, Smooth) else list(smooth)
@@ -146,7 +162,7 @@ class Drivetrain:
     def _of_axis(row: tuple[float, ...], each: list[Smooth]) -> Smooth:
         """An axis that moves as one joint does knows its direction; one of a coupling does not."""
         joints = [j for j, w in enumerate(row) if w != 0.0]
-        return each[joints[0]] if len(joints) == 1 and row[joints[0]] == 1.0 else replace(each[joints[0]], direction=0.0)
+        return each[joints[0]] if len(joints) == 1 and row[joints[0]] == 1.0 else replace(each[joints[0]], direction=0.0, blend=None)
 
     def limits(self) -> tuple[tuple[int, str, Limit], ...]:
         """All limits of all drives as (axis index, axis name, limit)."""

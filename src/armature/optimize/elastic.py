@@ -104,6 +104,10 @@ def judge(search: Interior) -> Status | None:
     left, largest = violation(search)
     if largest <= 1e-5:
         return tighten(search)
+    if not search.progress.arrived:
+        search.progress.advance(search)
+        relax(search)
+        return None
     state = search.stretched
     if left > 0.99 * state.last or RHO / state.weight >= MOST:
         return Status.INFEASIBLE
@@ -117,6 +121,6 @@ def tighten(search: Interior) -> None:
     """The rows hold: make them rigid again and finish with the usual weight of the cost."""
     search.elastic = False
     reweigh(search, 1.0)
-    search.mu = max(search.options.tolerance, 1e-6)
+    search.mu = max(search.options.tolerance, 1e-6) if search.progress.arrived else 1e-2
     rows.place_slacks(search.point.v, search.limits, search.point.rows, 1e-6, search.mu)
     begin(search)

@@ -46,7 +46,7 @@ def improve(
     if riding not in ("spline", "boundary"):
         raise ArgumentError(f"riding is {riding!r}; use 'spline' (30) or 'boundary' (31)")
     run = _started(robot, motion, supply, knots, riding, limited)
-    guarded = _grounded(robot, motion, run)
+    guarded = _grounded(robot, motion, run.along.iterate(run.t, *run.knots(), run.w).q)
     cost, number, mix = float(run.cost(run.w)), 0, 0.0
     while True:
         found = replace(run.along.iterate(run.t, *run.knots(), run.w), number=number, energy=cost, mix=mix)
@@ -75,9 +75,10 @@ def _started(robot: Robot, motion: Any, supply: Any, knots: int, riding: str, li
     return run
 
 
-def _grounded(robot: Robot, motion: Any, run: Approximations) -> Robot | None:
-    """The robot with the floor that the motions keep; None without one. A motion that is given is run already: it is above its floor."""
-    q = run.knots()[0]
+def _grounded(robot: Robot, motion: Any, q: np.ndarray) -> Robot | None:
+    """The robot with the floor that the motions keep; None without one. A motion that is given is run already: it is above its floor.
+
+    q: (K, n) the first motion."""
     setting = getattr(motion, "floor", "auto")
     found = ground(robot, setting, [("motion", q)] if isinstance(motion, Trajectory) else [("start", q[0]), ("goal", q[-1])])
     if found.below is not None:

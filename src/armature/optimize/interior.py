@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from armature.optimize import barrier, elastic, newton, rows
+from armature.optimize.homotopy import Homotopy, Progress
 from armature.optimize.interrupt import interrupted
 from armature.optimize.problem import Guess, Problem
 from armature.optimize.report import make_result
@@ -39,6 +40,7 @@ class Options:
     centred: whether directions that bounds cut short are corrected, (I5) of rows.py: fewer iterations to an optimum, not always the same.
     barrier, warm_barrier: μ at the start, and at the start from an earlier result.  delta: the proximal term of rows.py.
     price: of an elastic row, for a cost scaled to gradients of at most 100; raised while that lowers the violation.
+    homotopy: an easier problem to begin with (homotopy.py).
     """
 
     tolerance: float = 1e-8
@@ -50,6 +52,7 @@ class Options:
     warm_barrier: float = 1e-5
     delta: float = 1e-8
     price: float = 1e3
+    homotopy: Homotopy | None = None
 
 
 def solve(
@@ -98,6 +101,7 @@ class Interior:
         self.best_rank, self.best_kept = (math.inf, math.inf), False
         self.mu = options.barrier
         self.step, self.convex = 0.0, False
+        self.progress = Progress(options.homotopy)
 
     # the loop -------------------------------------------------------------------------------------------------------------
 
@@ -126,6 +130,7 @@ class Interior:
     def start(self, guess: Guess | Result) -> Status | None:
         """Scale the problem and place the first point inside its bounds."""
         place(self, guess)
+        self.progress.begin(self)
         if not scale(self.evaluator):
             return Status.INVALID
         warm = isinstance(guess, Result)
@@ -154,7 +159,7 @@ class Interior:
             worst = max(error)
             self.keep_best(error[1])
             acceptable = acceptable + 1 if worst <= 100 * self.tolerance and error[1] <= self.options.rows else 0
-            if worst <= self.tolerance or acceptable >= 10:
+            if (self.progress.arrived or self.elastic) and (worst <= self.tolerance or acceptable >= 10):
                 status = self.judge(Status.CONVERGED if worst <= self.tolerance else Status.ACCEPTABLE)
                 if status:
                     return status
@@ -169,13 +174,20 @@ class Interior:
                 self.fall_back()
                 self.errors()
             before = self.mu
-            barrier.lower(self)
+            if self.progress.arrived or self.elastic:
+                barrier.lower(self)
+            else:
+                self.progress.follow(self)
             found = self.find_direction()
-            if found and barrier.little_left(self, before):
+            if found and self.progress.arrived and barrier.little_left(self, before):
                 if status := self.judge(Status.CONVERGED):
                     return status
                 continue
-            if not (found and self.find_step()) and not self.fall_back():
+            if found and self.find_step():
+                continue
+            if self.progress.arrived and not self.elastic and self.theta <= 1e-3 and self.mu <= 1e-5:
+                return Status.ACCEPTABLE  # within the rows, and no step is left
+            if not self.fall_back():
                 return self.give_up(worst)
         return Status.ITERATIONS
 

@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.interpolate import CubicSpline, PPoly
@@ -165,7 +165,7 @@ class MoveProblem:
         """The part of the duration in which the joint that rests longest moves."""
         return 1.0
 
-    def timed_as(self, motion: Trajectory) -> MoveProblem:
+    def timed_as(self, motion: Trajectory) -> Self:
         """The same with a motion's duration as the first one."""
         return replace(self, move=replace(self.move, duration=motion.duration))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import Enum
 
 import numpy as np
@@ -82,7 +82,7 @@ class Multipliers:
     @classmethod
     def none(cls) -> Multipliers:
         """Of a motion that no search has found."""
-        return cls(*[np.zeros(0)] * 8, 0.0)
+        return cls(**{f.name: np.zeros(0) for f in fields(cls) if f.name != "barrier"}, barrier=0.0)
 
 
 @dataclass(frozen=True)

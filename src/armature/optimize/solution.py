@@ -203,7 +203,7 @@ class Solution:
         size = f"{self.duration:.4g} s, {len(self.trajectory) - 1} knots, {count} iteration{'' if count == 1 else 's'} in the last search"
         unsearched = not self.ok and not self.iterations
         ended = "No motion was searched for." if unsearched else "" if self.status.optimal else self.status.value
-        lines = [f"{self.robot.name}: {size}. {ended}".rstrip(), *self.doubts]
+        lines = [f"{self.robot.name}: {size}. {ended}".rstrip(), *doubts(self.robot)]
         if self.diagnosis is not None:
             lines.append(str(self.diagnosis))
         if self.ok:
@@ -212,7 +212,7 @@ class Solution:
             book, note = self.baseline.ledger, f" ({self.baseline.note})" if self.baseline.note else ""
             words = against(self.saving, counted(self.returns))
             lines.append(f"{self.baseline.name}{note}: {book.energy:.4g} J, losses {book.losses:.4g} J; {words}")
-        if self.ok and (found := self.peaks):
+        if self.ok and (found := peaks(self)):
             said = "; ".join(str(peak) for peak in found)
             lines.append(f"peaks (in brackets: the joint, and its peak in {self.baseline.name if self.baseline else ''}): {said}")
         return "\n".join([*lines, *self.notes])

@@ -62,6 +62,7 @@ class At(NamedTuple):
     stores: np.ndarray
     p: np.ndarray
     d: np.ndarray
+    mean: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -211,7 +212,9 @@ class Accelerations:
         parameters, points = vector(p, 0, s.durations + s.parameters), RULES[self.rule][0]
         place = points.index(c) if c in points else 0
         slacks = vector(u, s.n + place * s.slacks, s.slacks)
-        return At(q, v, a, tau, jerk, slacks, stores, parameters, s.caller_data(d))
+        h = s.step(p, d)
+        mean = vector(x, n, n) + times(h / 2, vector(x, 2 * n, n) + times(h / 3, jerk)) if self.linear else None
+        return At(q, v, a, tau, jerk, slacks, stores, parameters, s.caller_data(d), mean)
 
     def integrate(self, part: str, x: Any, u: Any, p: Any, d: Any, w: Any) -> np.ndarray:
         """h Σ weight × part of the instant."""

@@ -18,6 +18,8 @@ from armature.robot.model import Robot
 
 ASIDE = 1e-9  # of a step: how far inside its piece an end is evaluated; joints know their direction, coupled axes do not
 
+SHORT = 1e-6  # of a step: a joint that turns nearer to a knot than this turns there; rounding decides no direction
+
 
 class Points(NamedTuple):
     """P instants of a motion. step: (P,) between which knots.  x: (P,) where in the step, 0 to 1.  t: (P,) s, an end of a piece told
@@ -106,7 +108,7 @@ class Pieces:
         order = np.lexsort((begin, step))
         step, begin = step[order], begin[order]
         end = np.where(np.append(step[1:] == step[:-1], False), np.append(begin[1:], 1.0), 1.0)
-        lasting = end > begin
+        lasting = end > begin + SHORT
         return step[lasting], begin[lasting], end[lasting]
 
     def points(self, finer: int) -> Points:
