@@ -55,9 +55,9 @@ class Noted:
 
 def test_page_is_bound_to_this_machine_unless_told_otherwise_with_a_warning(monkeypatch):
     monkeypatch.setattr(servers, "Server", Noted)
-    verb.view("planar2", "127.0.0.1", 0, [], None, browser=False)
+    verb.view("planar2", "127.0.0.1", 0, [], None, None, browser=False)
     with pytest.warns(ArmatureWarning, match="not encrypted"):
-        verb.view("planar2", "0.0.0.0", 0, [], None, browser=False)
+        verb.view("planar2", "0.0.0.0", 0, [], None, None, browser=False)
     assert Noted.hosts == ["127.0.0.1", "0.0.0.0"]
 
 
@@ -77,7 +77,7 @@ def test_via_points_and_end_velocities_of_a_task_are_kept(tmp_path):
     slower = replace(wish, duration=2.0, goal=np.array([0.6, -0.4])).task
     assert isinstance(slower, Move) and slower.goal.tolist() == [0.6, -0.4] and slower.duration == 2.0
     assert [stop.at for stop in slower.via] == [0.8] and slower.vectors(wish.robot).v1.tolist() == [0.2, 0.0]
-    assert "1 via point," in card(Session(wish), "") and "carries 2 kg of its own" in card(Session(wish), "")
+    assert "1 via point." in card(Session(wish), "") and "carries 2 kg of its own" in card(Session(wish), "")
 
 
 @pytest.mark.parametrize("what", ["nothing.urdf", "nothing.db", "nothing.npz", "no_such_robot", "nothing.yaml"])
