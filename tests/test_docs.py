@@ -59,4 +59,4 @@ def test_the_map_of_the_largest_room_names_every_file_and_no_other():
     page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     map_ = page.split("## The largest room")[1].split("\n## ")[0]
     named = {name.removesuffix(".py") for name in re.findall(r"`([a-z_.]+)`", map_)}
-    assert named == {path.stem for path in (ROOT / "src/armature/optimize").glob("*.py")} - {"__init__"}
+    assert named == {path.stem for path in (ROOT / "src/armature/optimize").rglob("*.py")} - {"__init__"}

@@ -48,4 +48,4 @@ def test_the_first_example_runs_as_a_reader_runs_it(tmp_path):
 
 
 def test_numbered_examples_are_complete():
-    assert [path.name[:2] for path in NUMBERED] == [f"{k:02}" for k in range(1, 13)]
+    assert [path.name[:2] for path in NUMBERED] == [f"{k:02}" for k in range(1, 14)]

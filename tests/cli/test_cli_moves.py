@@ -62,7 +62,7 @@ def test_via_points_of_task_files_and_recorded_motions_stand_elsewhere(tmp_path,
     assert run(["plan", "task.yaml", "--via", "phi=1"]) == 2
     assert run(["plan", "burgevin", "--from", "motion.csv", "--via", "phi=1"]) == 2
     told = capsys.readouterr().err
-    assert "stand in the file" in told and "has its own way" in told
+    assert "stand in it" in told and "has its own way" in told
 
 
 def test_the_ways_of_a_move_are_told_cheapest_first_and_the_first_is_no_worse_than_the_plan(tmp_path, capsys):

@@ -237,15 +237,14 @@ def texts() -> Iterator[Case]:
     digits = json.dumps({**TRAJECTORY, "t": [0, 1], "q": [[0], [1]]}).replace("[1]", "[" + "9" * 6000 + "]").encode()
     yield "digits", "a.json", put(digits), "motion"
     yield "digits in YAML", "a.yaml", put(b"name: x\ngravity: [0, 0, " + b"9" * 6000 + b"]\n"), "robot"
-    for way, text in (
-        ("robot", b"links:"),
-        ("task", b"robot: planar2\nmove:"),
-        ("study", b"task:"),
-        ("line", b"stations:"),
-        ("drives", b"drives:"),
+    for way, text, item in (
+        ("robot", b"links:", b"- {}\n"),
+        ("task", b"robot: planar2\nmove:", b"- 0.1234567\n"),
+        ("study", b"task:", b"- 0.1234567\n"),
+        ("line", b"stations:", b"- {}\n"),
+        ("drives", b"drives:", b"- 0.1234567\n"),
     ):
-        yield f"4 MB list {way}", "a.yaml", put(text + b"\n" + b"- 0.1234567\n" * 330_000), way
-        yield f"4 MB empty {way}", "a.yaml", put(text + b"\n" + b"- {}\n" * 800_000), way
+        yield f"4 MB {way}", "a.yaml", put(text + b"\n" + item * (4_000_000 // len(item))), way
     yield "4 MB limits", "a.yaml", put(b"joint_limits:\n" + b"".join(b"  j%d: {max_velocity: 1}\n" % k for k in range(120_000))), "limits"
     bomb = b"a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + b"".join(
         b"a%d: &a%d [%s]\n" % (k, k, b", ".join([b"*a%d" % (k - 1)] * 10)) for k in range(1, 12)

@@ -1,6 +1,7 @@
 """The energy ledger closes: on random robots and motions, on a fine simulation, on every supply; and says what heats most."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from armature.motion import Trajectory
 from armature.robot import library
 from armature.simulate import simulate
 from armature.simulate.ledger import drive_signals, ledger
+from armature.simulate.quadrature import quadrature
 from random_robots import ONE_AXIS, robots
 
 REFERENCE = json.loads((Path(__file__).parent.parent / "data" / "burgevin.json").read_text())
@@ -174,3 +176,12 @@ def test_a_motion_of_another_robot_is_refused():
         ledger(library("burgevin"), random_motion(5, np.random.default_rng(0)))
     with pytest.raises(ArgumentError, match="one knot"):
         ledger(library("burgevin"), Trajectory(np.zeros(1), np.zeros((1, 3)), np.zeros((1, 3)), np.zeros((1, 3))))
+
+
+def test_motion_without_numbers_has_a_ledger_without_numbers_and_no_more_points_than_others():
+    robot, motion = library("burgevin"), random_motion(3, np.random.default_rng(5))
+    q = motion.q.copy()
+    q[3:6] = np.nan
+    broken = replace(motion, q=q)
+    assert np.isnan(ledger(robot, broken).energy)
+    assert len(quadrature(robot, broken)[0].t) <= len(quadrature(robot, motion)[0].t)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,7 +75,7 @@ def task_of(name: str) -> Job | None:
     from armature.optimize.job_file import load_job
     from armature.text import read_text
 
-    if Path(name).suffix.lower() not in (".yaml", ".yml") or not Path(name).is_file():
+    if Path(name).suffix.lower() not in (".yaml", ".yml") or not os.path.isfile(name):
         return None
     data = values(read_text(name), name)
     return load_job(name) if isinstance(data, dict) and {"move", "path"} & set(data) else None
@@ -98,12 +99,12 @@ def _robot_file(path: Path) -> Path | None:
     from armature.document import values
     from armature.text import read_text
 
-    if not path.is_file():
+    if not os.path.isfile(path):
         return None
     data = values(read_text(path), path) if path.suffix.lower() in (".yaml", ".yml") else {}
     named = data.get("robot") if isinstance(data, dict) else None
     file = path.parent / named if isinstance(named, str) else path
-    return file if file.is_file() else None
+    return file if os.path.isfile(file) else None
 
 
 def floor_of(text: str) -> Any:
@@ -161,7 +162,7 @@ def find_motion(path: Path, robot: Robot | None = None) -> Trajectory:
     from armature.motion.formats import load_trajectory
     from armature.optimize.saved import load_plan
 
-    if path.is_dir():
+    if os.path.isdir(path):
         motion = load_plan(path).trajectory
     else:
         try:

@@ -149,7 +149,7 @@ def _recorded(
     robot: Any, path: Path, supply: str | None, knots: int | None, save: Path | None, report: Path | None, page: Mapping[str, Any],
     smoothness: float | None = None,
 ) -> int:  # fmt: skip
-    """What a recorded motion costs, and what the least would be."""
+    """What a recorded motion costs, and what a plan would."""
     from armature.motion.recorded import load_recorded
     from armature.optimize.job import Job
     from armature.optimize.recorded import recorded_cost
@@ -161,7 +161,7 @@ def _recorded(
         found = recorded_cost(robot, motion, supply, knots or 100, callback=progress, **given)
     say(found)
     _say_certificate(found.plan)
-    job = Job(robot, Move(motion.q[0], motion.q[-1], motion.duration), supply=supply, knots=knots or 100)
+    job = Job(robot, Move(motion.q[0], motion.q[-1], motion.duration, **given), supply=supply, knots=knots or 100)
     written = _write(found.plan, job, save, report, page)
     book = {"energy": found.ledger.energy, "losses": found.ledger.losses, "duration": motion.duration, "broken": found.broken}
     proved = found.plan.ok and found.plan.certificate.ok

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from os import PathLike
@@ -63,12 +64,12 @@ def job_of(part: TaskFile, data: Any, path: str | PathLike[str], robot: Robot | 
 def find_robot(name: str, folder: Path = Path(), arguments: Mapping[str, Any] | None = None) -> Robot:
     """A robot by the name of its file, relative to `folder`, or by its name in the library; arguments: of a xacro file."""
     file = folder / name
-    if name in library() and not file.exists():
+    if name in library() and not os.path.exists(file):
         if arguments:
             raise ArgumentError(f"the built-in robot {name!r} takes no arguments; only .xacro files have them")
         return library(name)
     if not file.suffix:
-        known = f"{suggestion(name, library())}" if not file.exists() else "give a .urdf, .xacro, .xml or .yaml file"
+        known = f"{suggestion(name, library())}" if not os.path.exists(file) else "give a .urdf, .xacro, .xml or .yaml file"
         raise ArgumentError(f"{name!r} is neither a robot file nor a built-in robot; {known}")
     return load(file, arguments=arguments)
 
@@ -93,7 +94,7 @@ class _Maker:
     def near(self, name: str, *place: str) -> Path:
         """A file named at a place of the task file, which must exist."""
         file = self.folder / name
-        if not file.exists():
+        if not os.path.exists(file):
             words = f"{'.'.join(place)}: there is no file {file}; names are relative to this file's folder"
             raise FileError(words, self.file, line_of(self.data, place))
         return file

@@ -64,8 +64,8 @@ class Recorded:
         elif worst is not None:
             lines.append(f"it keeps all limits; the nearest: {worst} ({left(worst)})")
         if not plan.ok:
-            return "\n".join([*lines, f"the least for the same ends and time was not found: {plan.diagnosis or plan.status.value}"])
-        lines.append(f"the least between the same ends in the same time: {plan.energy:.4g} J drawn, {plan.losses:.4g} J of heat")
+            return "\n".join([*lines, f"no plan for the same ends and time was found: {plan.diagnosis or plan.status.value}"])
+        lines.append(f"the plan between the same ends in the same time: {plan.energy:.4g} J drawn, {plan.losses:.4g} J of heat")
         if self.saving is not None:
             lines.append(saved(self.saving, counted(plan.returns), bool(self.broken)))
         return "\n".join(lines)

@@ -13,6 +13,7 @@ import csv
 import importlib
 import io
 import json
+import os
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -138,7 +139,7 @@ def save_plan(
 def load_plan(path: str | PathLike[str]) -> SavedPlan:
     """The plan of a folder or file that `save_plan` wrote. A FileError says what is wrong with any other."""
     place = Path(fspath(path))
-    place = place / "plan.json" if place.is_dir() else place
+    place = place / "plan.json" if os.path.isdir(place) else place
     return plan_of(read_document(place), place)
 
 
@@ -283,7 +284,7 @@ def check_plan_target(path: str | PathLike[str]) -> None:
     if place.suffix.lower() in (".npz", ".json"):
         check_target(place)
         return
-    if place.exists() and not place.is_dir():
+    if os.path.exists(place) and not os.path.isdir(place):
         raise FileError("this is a file; give a folder, or a name that ends in .npz or .json", place)
     for name in FILES:
         check_target(place / name)
@@ -353,8 +354,8 @@ def _read_npz(path: Path) -> Any:
 
 
 def _read_json(path: Path) -> Any:
-    if path.name == "plan.json" and path.parent.is_dir() and not path.exists():
+    if path.name == "plan.json" and os.path.isdir(path.parent) and not os.path.exists(path):
         raise FileError("the folder holds no complete plan: there is no plan.json; save the plan again", path.parent)
-    if path.exists() and path.suffix.lower() != ".json":
+    if os.path.exists(path) and path.suffix.lower() != ".json":
         raise FileError("a plan is a folder, or a file that ends in .npz or .json; give one of these", path)
     return json_value(read_text(path), path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from os import PathLike, fspath
 from pathlib import Path, PurePosixPath
@@ -35,7 +36,7 @@ def inside(name: str, roots: Sequence[Path]) -> Path | None:
     places = [root.joinpath(*parts).resolve() for root in roots if parts]
     if name.startswith("package://") and len(parts) > 1:  # a folder may be the package itself, unless it has another's name
         places += [root.joinpath(*parts[1:]).resolve() for root in roots if package_name(root) in (parts[0], None)]
-    return next((path for path in places if any(path.is_relative_to(root) for root in roots) and path.is_file()), None)
+    return next((path for path in places if any(path.is_relative_to(root) for root in roots) and os.path.isfile(path)), None)
 
 
 def _solid(visual: Visual, roots: Sequence[Path]) -> dict[str, Any] | None:

@@ -120,7 +120,7 @@ def _tiles(plan: Any, year: Yearly | None = None) -> str:
     if plan.ok and plan.saving is not None and not words.hurried(plan) and not mass_doubt(plan.robot):
         tiles.insert(0, ("saved", f"{100 * plan.saving:.1f} %", f"of the {'losses' if plan.returns else 'energy drawn'}"))
     if near is not None:
-        tiles.append(("nearest limit", words.left(near), f"{near.joint}: {near.limit} at {near.time:.3g} s"))
+        tiles.append(("nearest limit", words.left(near), f"{near.joint}: {near.limit} at {round(near.time, 6):.3g} s"))
     if plan.ok and year is not None:
         money = "" if year.cost is None else f", {year.cost:,.2f}"
         tiles.append(("in a year", f"{year.energy:,.4g} kWh{money}", _saved_in_a_year(year)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -29,7 +30,7 @@ def find_mesh(name: str | None, folder: Path) -> str | None:
             return None
         above = [folder.resolve(), *folder.resolve().parents]
         places = [place for root in above for place in _in_package(root, parts)]
-    return next((str(place.resolve()) for place in places if place.is_file()), None)
+    return next((str(place.resolve()) for place in places if os.path.isfile(place)), None)
 
 
 def _in_package(root: Path, parts: tuple[str, ...]) -> list[Path]:
@@ -42,7 +43,7 @@ def mesh_points(path: str) -> np.ndarray | None:
     """(k, 3) corner points of a mesh's triangles in its own unit; None where the file cannot be read."""
     file = Path(path)
     try:
-        if not file.is_file() or file.stat().st_size > MOST_BYTES:
+        if not os.path.isfile(file) or file.stat().st_size > MOST_BYTES:
             return None
         kind = file.suffix.lower()
         found = _stl(file.read_bytes()) if kind == ".stl" else _obj(file) if kind == ".obj" else None

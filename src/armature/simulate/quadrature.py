@@ -82,7 +82,7 @@ def quadrature(robot: Robot, trajectory: Trajectory, steps: int = 600) -> tuple[
         order = np.argsort(np.concatenate([whole.begin, middle]), kind="stable")
         halves = _intervals(robot, trajectory, np.concatenate([whole.begin, middle])[order], np.concatenate([middle, whole.end])[order])
         off = np.abs(halves.sums[0::2] + halves.sums[1::2] - whole.sums)
-        good = (off.max(axis=1, initial=0.0) <= allowed) if level < HALVINGS else np.ones(len(off), dtype=bool)
+        good = ~(off.max(axis=1, initial=0.0) > allowed) | (level == HALVINGS)  # where there are no numbers, halving finds none
         error += float(off[good].max(axis=1, initial=0.0).sum())
         kept.append(_chosen(halves, np.repeat(good, 2)))
         if good.all():

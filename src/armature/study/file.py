@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from os import PathLike
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -113,7 +114,7 @@ def _base(part: StudyFile, data: Any, path: Path, timed: bool) -> TaskBase:
     """The task that every case starts from; it must be complete, but for a duration that is varied."""
     if isinstance(part.task, str):
         file = path.parent / part.task
-        if not file.exists():
+        if not os.path.exists(file):
             raise FileError(f"task: there is no file {file}; names are relative to this file's folder", path, line_of(data, ("task",)))
         given = values(read_text(file), file)
         task, path = checked(TaskFile, given, file), file

@@ -196,9 +196,9 @@ SELECT = "SELECT id, number, state, inputs, outcome, attempts, reason, seconds F
 def open_store(path: str | os.PathLike[str], write: bool = False) -> Store:
     """The store in a file; with `write` it is made where there is none, and no other driver may write to it meanwhile."""
     place = Path(path)
-    if not write and not place.exists():
+    if not write and not os.path.exists(place):
         raise FileError("there is no such store; run the study first: armature study run …", place)
-    if place.exists():
+    if os.path.exists(place):
         check_regular(place, MOST_STORE)
         if write and place.stat().st_nlink > 1:
             raise FileError("the store has several names (hard links), by which two studies could write to it; remove all but one", place)
@@ -303,5 +303,5 @@ def _plainly(path: Path) -> Iterator[None]:
             "attempt to write a readonly database": "the file may not be written: change its permissions",
         }
         raise FileError(f"the store cannot be used ({what}); {todo.get(what, 'check the file and its folder')}", path) from None
-    except sqlite3.DatabaseError as e:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as e:  # sqlite quotes damaged names as they are
         raise FileError(f"this is not the store of a study, or it is damaged ({e}); move it away and run the study again", path) from None

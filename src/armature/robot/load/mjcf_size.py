@@ -65,7 +65,7 @@ class _Count:
 
     def _included(self, element: Element, source: Source) -> int:
         path = self.folder / element.get("file", "")
-        if not path.is_file() or path.resolve() in self.seen:
+        if not os.path.isfile(path) or path.resolve() in self.seen:
             return 0  # MuJoCo says what is wrong
         self.seen.add(path.resolve())
         if len(self.seen) > MOST_FILES:

@@ -30,7 +30,7 @@ def find_package(name: str, starts: Sequence[Path]) -> Path | None:
     for start in dict.fromkeys(Path(os.path.abspath(s)) for s in starts):
         if (found := _above(name, start)) is not None:
             return found
-    return next((place for place in _by_environment(name) if place.is_dir()), None)
+    return next((place for place in _by_environment(name) if os.path.isdir(place)), None)
 
 
 def _above(name: str, start: Path) -> Path | None:
@@ -41,7 +41,7 @@ def _above(name: str, start: Path) -> Path | None:
             return folder
         if _is_package(folder / name, name):
             return folder / name
-    inside = next((k for k, f in enumerate(folders) if (f / "package.xml").is_file()), 0)
+    inside = next((k for k, f in enumerate(folders) if os.path.isfile(f / "package.xml")), 0)
     for folder in folders[inside + 1 : inside + 1 + LEVELS_SEARCHED]:
         if (found := _below(folder).get(name)) is not None:
             return Path(found)
@@ -50,14 +50,14 @@ def _above(name: str, start: Path) -> Path | None:
 
 def _is_package(folder: Path, name: str) -> bool:
     """A folder of the package's name: one that declares no other name."""
-    return folder.is_dir() and package_name(folder) in (name, None)
+    return os.path.isdir(folder) and package_name(folder) in (name, None)
 
 
 def package_name(folder: Path) -> str | None:
     """The name in a folder's package.xml; None where there is none."""
     file = folder / "package.xml"
     try:
-        if not file.is_file():
+        if not os.path.isfile(file):
             return None
         with file.open("rb") as stream:
             found = DECLARED.search(stream.read(20_000))
@@ -119,5 +119,5 @@ def mesh_folders(robot: Robot, folder: Path) -> tuple[Path, ...]:
     folder = Path(os.path.abspath(folder))
     names = {v.file.removeprefix("package://").split("/")[0] for x in robot.links for v in x.visuals if v.file and "package://" in v.file}
     found = [find_package(name, [folder]) for name in sorted(names)[:MOST_PACKAGES]]
-    own = next((f for f in (folder, *folder.parents) if (f / "package.xml").is_file()), None)
+    own = next((f for f in (folder, *folder.parents) if os.path.isfile(f / "package.xml")), None)
     return tuple(dict.fromkeys(f for f in (folder, own, *found) if f is not None))
