@@ -2,6 +2,7 @@
 
 import itertools
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from armature.motion.trajectory import Trajectory
 from armature.optimize.clearance import proved_heights
 from armature.optimize.floor import Ground, floor_at, planned_above, through
 from armature.optimize.self_collision import segment_distance, self_collisions
+from armature.optimize.solution import Diagnosis
 from armature.robot.cover import with_floor
 from armature.scene.floor import LIMIT
 
@@ -104,6 +106,19 @@ def test_a_deadline_holds_for_all_plans_above_a_floor_together(plans: dict[str, 
     found = planned_above(robot, Ground(floor_at(robot, 0.0)), through_the_floor, 0.05)
     assert given[0] == 0.05 and len(given) > 2 and all(after <= max(before - 0.02, 0.0) for before, after in itertools.pairwise(given))
     assert not found.ok and "No motion was found above the floor" in str(found.diagnosis)
+
+
+def test_inferred_limits_of_acceleration_give_way_to_the_floor(plans: dict[str, arm.Solution], monkeypatch: pytest.MonkeyPatch):
+    robot, asked = arm.library("burgevin").with_payload(2.0), []
+
+    def planned(robot: arm.Robot, *_: object) -> arm.Solution:
+        asked.append(robot)
+        return replace(plans["None"], diagnosis=Diagnosis("no way above the floor", LIMIT) if len(asked) == 1 else None)
+
+    monkeypatch.setattr("armature.optimize.least_energy.planned", planned)
+    found = arm.minimize_energy(robot, arm.Move([0.0, 1.2, 0.4], [1.2, 1.8, 0.7], 1.0))
+    limits = [{joint.limits.acceleration for joint in asked_for.joints} for asked_for in asked]
+    assert found.ok and len(limits) == 2 and max(limits[0]) < np.inf and limits[1] == {np.inf}
 
 
 def test_the_least_time_above_a_floor_is_longer_than_through_it_and_kept():

@@ -121,7 +121,7 @@ def _extreme(robot: Robot, limits: Bounds, what: str, unit: str, t: np.ndarray, 
     """The margins of one quantity from its values y (K, n) at times t (K, n)."""
     span = limits.upper - limits.lower
     for k, name in enumerate(robot.joint_names):
-        said, at = unit_of(robot, name, unit), np.arange(len(y))
+        said = unit_of(robot, name, unit)
         sides = [(what, np.inf if what == "range" else getattr(limits, what)[k], np.abs(y[:, k]), 1.0)]
         if what == "range":
             sides = [
@@ -130,7 +130,7 @@ def _extreme(robot: Robot, limits: Bounds, what: str, unit: str, t: np.ndarray, 
             ]
         for limit, bound, values, sign in sides:
             if np.isfinite(bound):
-                i = int(at[np.argmax(values)])
+                i = int(np.argmax(values))
                 scale = (span[k] if np.isfinite(span[k]) else 1.0) if what == "range" else scaled(bound)
                 yield Label(name, limit, float(bound), said, float(scale) or 1.0, sign).margin(float(values[i]), float(t[i, k]))
 
