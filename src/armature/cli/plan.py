@@ -156,7 +156,7 @@ def _recorded(
     from armature.optimize.task import Move
 
     motion = load_recorded(path, robot) if path.suffix.lower() == ".csv" else _motion(path, robot)
-    given = {} if smoothness is None else {"smoothness": smoothness}
+    given: dict[str, Any] = {} if smoothness is None else {"smoothness": smoothness}
     with Progress(f"planning {robot.name}") as progress:
         found = recorded_cost(robot, motion, supply, knots or 100, callback=progress, **given)
     say(found)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 SOLVED = 10.0  # times μ: error of the barrier problem at which the parameter is lowered
 PATIENCE = 15  # iterations after which it is lowered all the same, where the rows nearly hold
 NEARLY = 1e-2  # violation, scaled
+HELD, SMALL = 1e-3, 1e-5  # violation and barrier at which a search without a further step is at its end
 BARRIER = 1e-3  # μ is not lowered below this before the parameter has arrived
 
 
@@ -42,6 +43,11 @@ class Progress:
     def arrived(self) -> bool:
         """Whether the problem is the one asked."""
         return self.homotopy is None or self.parameter <= self.homotopy.end
+
+    def ended(self, search: Interior) -> bool:
+        """Whether a homotopy that finds no further step has come to its end: within its rows, with a small barrier."""
+        done = self.homotopy is not None and self.arrived and not search.elastic
+        return done and search.theta <= HELD and search.mu <= SMALL
 
     def begin(self, search: Interior) -> None:
         """The data of the first, easiest problem."""

@@ -185,8 +185,8 @@ class Interior:
                 continue
             if found and self.find_step():
                 continue
-            if self.progress.arrived and not self.elastic and self.theta <= 1e-3 and self.mu <= 1e-5:
-                return Status.ACCEPTABLE  # within the rows, and no step is left
+            if self.progress.ended(self):
+                return Status.ACCEPTABLE
             if not self.fall_back():
                 return self.give_up(worst)
         return Status.ITERATIONS
