@@ -148,17 +148,18 @@ def unlike_mapping(value: Any, inner: tuple, strict: bool) -> str:
 
 def unlike_sequence(value: Any, origin: type, inner: tuple, strict: bool) -> str:
     """A list, tuple or array; how long, and of what."""
+    fixed = origin is tuple and bool(inner) and Ellipsis not in inner
+    wanted = ("a pair" if len(inner) == 2 else f"a list of {len(inner)}") if fixed else "a list"
     if isinstance(value, (str, bytes, Mapping)) or not hasattr(value, "__iter__") or isinstance(value, type):
-        return "a list"
+        return wanted
     if not (hasattr(value, "__len__") and hasattr(value, "__getitem__")):
-        return "" if origin is Iterable and not strict else "a list"
+        return "" if origin is Iterable and not strict else wanted
     try:
         items = list(value[:MANY])
     except Exception:
-        return "a list"
-    fixed = origin is tuple and inner and Ellipsis not in inner
+        return wanted
     if fixed and len(value) != len(inner):
-        return f"a list of {len(inner)}"
+        return wanted
     each = inner if fixed else [inner[0] if inner else Any] * len(items)
     for i, (item, hint) in enumerate(zip(items, each)):
         words = unlike(item, hint, strict)

@@ -22,6 +22,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="Ctrl-C as a signal i
 # a plan interrupted after a number of seconds of computing: busy machines change nothing
 INTERRUPTED = """
 import json, signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a worker of pytest ignores it, and so would its child
 import armature as arm
 robot = arm.library("six_axis")
 easy = arm.Move([0.0] * 6, [0.4] * 6, 1.5)
@@ -49,6 +50,14 @@ for kind, after in asked:
     signal.setitimer(signal.ITIMER_PROF, 0)
     print(json.dumps([kind, after, how, round(late, 2)]), flush=True)
 """
+
+
+@pytest.fixture(autouse=True)
+def terminal():
+    """Ctrl-C as in a terminal: workers of pytest-xdist ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def test_an_interrupt_at_any_moment_ends_the_plan_with_a_motion():

@@ -82,7 +82,7 @@ def test_multipliers_are_sensitivities():
         (lambda: Problem(MODEL, 0), "at least one step"),
         (lambda: Problem(MODEL, N, u=(1, -1), data=1 / N), "cross"),
         (lambda: Problem(MODEL, N, x=(np.zeros(3), np.ones(3)), data=1 / N), r"shape \(3,\)"),
-        (lambda: Problem(MODEL, N, u=5, data=1 / N), "pair"),
+        (lambda: Problem(MODEL, N, u=5, data=1 / N), "must be a pair"),
         (lambda: Problem(MODEL, N, data=np.nan), "NaN"),
     ],
 )

@@ -55,7 +55,7 @@ def card(session: Any, busy: str, shown: int = 0, address: str = "") -> str:
     if plan is not None and session.planning and not session.touched:
         parts.append(_pale("Now drag the arrows at the hand marked <b>goal</b>: the plan follows."))
     look = f'data-shown="{shown}" style="padding:0.4em 0.8em 0.2em;min-height:11.5em"'
-    return f'<div class="armature-card" {look}>{"".join(parts)}{_busy(busy)}{_ask_theme(address) if not shown and address else ""}</div>'
+    return f'<div class="armature-card" {look}>{"".join(parts)}{_busy(busy)}{_ask_theme(address) if address else ""}</div>'
 
 
 def about(robot: Robot, notes: list[str]) -> str:
@@ -81,9 +81,9 @@ def _ask_theme(address: str) -> str:
     # a key that a slider, a field or a button takes itself is not a command; a button lets go of the keyboard after a click
     keys = "b.addEventListener('keydown',e=>{if(e.target.closest('[role=slider],[role=tab],input,button'))e.stopPropagation()})"
     blur = "b.addEventListener('click',e=>{if(e.detail)e.target.closest('button')?.blur()})"
-    once = f"if(!window.armatureKeys){{const b=document.body;window.armatureKeys=1;{keys};{blur}}}"
     scheme = f"const m=window.armatureScheme=matchMedia('(prefers-color-scheme: dark)');m.onchange=()=>{tell};{tell};"
-    script = f"{once};{scheme}this.remove()"
+    # in every card, since a quick plan may replace the first one before it is shown; done once for a page
+    script = f"if(!window.armatureScheme){{const b=document.body;{keys};{blur};{scheme}}}this.remove()"
     return f'<img src="data:," alt="" style="display:none" onerror="{html.escape(script)}">'
 
 
