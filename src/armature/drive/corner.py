@@ -28,6 +28,7 @@ class Smooth:
     power: W, for the direction of power in gears and amplifiers and for max(0, P).  velocity: rad/s or m/s, for dry friction.
     torque: N·m or N, for the magnitude of the torque carried in gears and load friction; with it, drives blend the laws of both
     directions of motion (`Drive.flow`), and `power` serves amplifiers and supplies only.
+    blend: the rounded direction itself, −1 … 1, where it does not follow from the velocity at the instant; None where it does.
     table: fraction of a cell, for efficiency tables.
     direction: ±1 where it is known which way the axis moves or is about to (then dry friction and gears have no corner at standstill),
     0 where it is not.

@@ -136,7 +136,7 @@ class Gear(Component):
     def one_sided(self, torque: Number, velocity: Number, sign: float, smooth: Smooth) -> Number:
         """The effort for a torque carried if the joint moves forward (sign 1) or backward (−1), whatever its velocity: convex or concave,
 
-        ½(1/η + η_b) c ± ½(1/η − η_b) √(c² + w²),   w = smooth.torque."""
+        ½(1/η + η_b) c ± ½(1/η − η_b) (√(c² + w²) − w),   w = smooth.torque; zero at c = 0, so that a wide w adds no load."""
         forward, backward = self.factors(torque, velocity, smooth)
         return (forward + backward) / 2 * torque + sign * (forward - backward) / 2 * (magnitude(torque, smooth.torque) - smooth.torque)
 

@@ -44,6 +44,7 @@ class Weights:
 
 
 SCALARS = tuple(f.name for f in fields(Weights) if f.name != "jerk_shares")
+SOURCES = ("driven.py", "transcribe.py", "speeds.py", "smoothed.py")  # what the functions of a step are traced from
 WEIGHTS = len(SCALARS)
 CORNERS = ("power", "velocity", "table")  # widths that are data of a plan
 STRONG = 100.0  # W: drives that give less at most have narrower corners of power, in proportion
@@ -53,7 +54,7 @@ STRONG = 100.0  # W: drives that give less at most have narrower corners of powe
 def driven_source() -> str:
     """Digest of the source that a driven model is traced from."""
     root = Path(__file__).parent.parent
-    files = sorted((root / "drive").glob("*.py")) + [root / "optimize" / name for name in ("driven.py", "transcribe.py")]
+    files = sorted((root / "drive").glob("*.py")) + [root / "optimize" / name for name in SOURCES]
     return hashlib.sha256(b"".join(p.read_bytes() for p in files)).hexdigest()
 
 
