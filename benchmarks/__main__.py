@@ -18,10 +18,14 @@ SECTIONS = [
 
 
 def main(chosen: list[str]) -> int:
-    """Run the sections and print them; keep the results when none was left out. `--count N`: random moves; `--others`: of other arms."""
-    if "--count" in chosen[:-1]:
-        k = chosen.index("--count")
-        chosen = [*chosen[:k], *chosen[k + 2 :]]
+    """Run the sections and print them; keep the results when none was left out.
+
+    `--count N`: random moves; `--others`: of other arms; `--first N`, `--minutes M`: of the dense section.
+    """
+    for option in ("--count", "--first", "--minutes"):
+        if option in chosen[:-1]:
+            k = chosen.index(option)
+            chosen = [*chosen[:k], *chosen[k + 2 :]]
     chosen = [name for name in chosen if name != "--others"]
     unknown = [name for name in chosen if name not in SECTIONS]
     if unknown:

@@ -10,7 +10,9 @@ import numpy as np
 import pinocchio as pin
 
 import armature as arm
-from armature.dynamics import closed_form, compiled_closed, derivatives, differentiated, mass
+from armature.dynamics import compiled_closed
+from armature.dynamics.differentiation import closed_form, derivatives, differentiated
+from armature.dynamics.recursion import mass
 from armature.kernel import thread_count
 from armature.kernel.trace import trace
 from armature.robot.tree import Tree

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 import armature as arm
-from armature.dynamics import recursive
+from armature.dynamics.recursion import recursive
 from armature.kernel.symbol import bare
-from armature.optimize.driven import as_symbols, closed_curvature, closed_slope
-from armature.optimize.interior import solve
-from armature.optimize.problem import Guess, Inner, Model, Problem
-from armature.optimize.transcribe import vector
+from armature.optimize.problem.problem import Guess, Inner, Model, Problem
+from armature.optimize.solver.interior import solve
+from armature.optimize.transcription.driven import as_symbols, closed_curvature, closed_slope
+from armature.optimize.transcription.transcribe import vector
 from armature.robot.model import Robot
 from benchmarks.measure import compared, table, ur5
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import armature as arm
-from armature.optimize.posture import in_posture
+from armature.optimize.planner.posture import in_posture
 from benchmarks.measure import table
 
 # name, robot, payload kg, start, goal, duration s. Six axes: places of the tool, which points down, m, above the table on which the arm

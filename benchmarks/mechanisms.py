@@ -9,7 +9,7 @@ import numpy as np
 
 import armature as arm
 from armature import mechanisms as mech
-from armature.dynamics import gibbs_appell, recursive
+from armature.dynamics.recursion import gibbs_appell, recursive
 from armature.kernel.trace import trace
 from benchmarks.links import chain
 from benchmarks.measure import compared, table, timed

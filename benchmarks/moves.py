@@ -15,15 +15,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from armature.optimize.holding import at_rest, holding
-from armature.optimize.least_energy import minimize_energy
-from armature.optimize.min_time import minimize_time
-from armature.optimize.move import MoveProblem
-from armature.optimize.quick_time import shortest
-from armature.optimize.solution import Solution
-from armature.optimize.task import Move, Via
+from armature.optimize.certificate.solution import Solution
+from armature.optimize.diagnosis.holding import at_rest, holding
+from armature.optimize.planner.least_energy import minimize_energy
+from armature.optimize.planner.min_time import minimize_time
+from armature.optimize.planner.quick_time import shortest
+from armature.optimize.transcription.move import MoveProblem
+from armature.optimize.transcription.task import Move, Via
 from armature.robot.model import Robot
-from benchmarks.arms import arms, configuration
+from benchmarks.arms import Arm, arms, configuration
 from benchmarks.others import KINDS as OTHER_KINDS
 from benchmarks.others import NAMES as OTHERS
 from benchmarks.others import SUPPLIES as OTHER_SUPPLIES
@@ -82,11 +82,16 @@ def standing(robot: Robot, rng: np.random.Generator, near: bool = False) -> np.n
 def draw(number: int, names: tuple[str, ...] = (), kinds: tuple[str, ...] = KINDS, supplies: tuple[str, ...] = SUPPLIES) -> Draw:
     """The move of this number, with a payload of its own. names: of the arms to take in turn, all of `arms` if empty."""
     shelf = others() if names and set(names) <= set(OTHERS) else arms()
-    rng = np.random.default_rng(number)
     names = names or tuple(shelf)
     name = names[number % len(names)]
+    return draw_for(number, name, shelf[name], kinds, supplies)
+
+
+def draw_for(number: int, name: str, arm: Arm, kinds: tuple[str, ...] = KINDS, supplies: tuple[str, ...] = SUPPLIES) -> Draw:
+    """The move of this number for an arm."""
+    rng = np.random.default_rng(number)
     kind, supply = kinds[int(rng.integers(len(kinds)))], supplies[int(rng.integers(len(supplies)))]
-    robot = shelf[name].loaded(shelf[name].payload * float(rng.uniform()))
+    robot = arm.loaded(arm.payload * float(rng.uniform()))
     start, goal = standing(robot, rng, kind == "near"), standing(robot, rng, kind == "near")
     move = Move(start, goal)
     if kind == "cycle":

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import armature as arm
-from armature.optimize.along_path import Timing, energy_along
-from armature.optimize.certify import margins
-from armature.optimize.follow_path import FollowPath
-from armature.optimize.instant import instants
-from armature.optimize.programme import programme
+from armature.optimize.certificate.certify import margins
+from armature.optimize.path.along_path import Timing, energy_along
+from armature.optimize.path.follow_path import FollowPath
+from armature.optimize.path.programme import programme
+from armature.optimize.transcription.instant import instants
 from armature.robot.bounds import bounds
 from armature.robot.model import Robot
 from benchmarks.random_paths import ROBOTS, Case, case, random_joints

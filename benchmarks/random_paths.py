@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import armature as arm
-from armature.optimize.follow_path import FollowPath
+from armature.optimize.path.follow_path import FollowPath
 from armature.robot.bounds import bounds
 from armature.robot.model import Robot
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 import armature as arm
-from armature.optimize.holding import at_rest, holding
+from armature.optimize.diagnosis.holding import at_rest, holding
 from benchmarks.arms import Arm, arms
 from benchmarks.curves import SUPPLIES
 from benchmarks.measure import table

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import mujoco
@@ -30,36 +31,38 @@ def mujoco_model() -> Any:
 
 
 def run() -> str:
-    """64 motions of 500 RK4 steps under gravity, no torques, one thread each side."""
+    """64 motions of 500 RK4 steps under gravity, no torques: one thread each side, then all cores."""
     robot, _ = ur5()
     # joint friction off: both sides simulate the same frictionless arm
-    robot = robot.with_friction({name: {"viscous": 0.0, "coulomb": 0.0} for name in robot.joint_names})
+    none = {"viscous": 0.0, "coulomb": 0.0}
+    robot = robot.with_friction(dict.fromkeys(robot.joint_names, none))
     model = mujoco_model()
+    cores = os.cpu_count() or 1
+    rows = [row(robot, model, threads) for threads in sorted({1, cores})]
+    header = ["robot", "threads of each side", "mujoco.rollout, µs a step", "Armature, µs a step"]
+    header += ["faster by", "difference of the end positions, rad"]
+    return f"## RK4 rollouts, {MOTIONS} × {STEPS} steps\n\n" + table(header, rows)
+
+
+def row(robot: arm.Robot, model: Any, threads: int) -> list[str]:
+    """Both sides with as many threads."""
     names = [mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_JOINT, i) for i in range(model.njnt)]
     order = [names.index(name) for name in robot.joint_names]
-    rng = np.random.default_rng(0)
-    q0, v0 = rng.uniform(-1, 1, (MOTIONS, robot.n)), rng.uniform(-0.5, 0.5, (MOTIONS, robot.n))
-    data = mujoco.MjData(model)
+    rng, shape = np.random.default_rng(0), (MOTIONS, robot.n)
+    q0, v0 = rng.uniform(-1, 1, shape), rng.uniform(-0.5, 0.5, shape)
     state = np.zeros((MOTIONS, 1 + 2 * robot.n))
-    state[:, [1 + i for i in order]], state[:, [1 + robot.n + i for i in order]] = q0, v0
-
-    theirs = lambda: mujoco.rollout.rollout(model, data, state, nstep=STEPS)
-    ours = lambda: rollout(robot, None, q0, v0, STEPS * STEP, STEP, threads=1)
-    end = np.asarray(theirs()[0])[:, -1, 1 : 1 + robot.n][:, order]
-    difference = np.abs(np.asarray(ours().q)[:, -1] - end).max()
-    peer, mine = compared([theirs, ours], repeats=7)
-    total = MOTIONS * STEPS
-    row = [
-        "UR5",
-        f"{peer.median / total * 1e6:.2f}",
-        f"{mine.median / total * 1e6:.3f}",
-        f"**{peer.median / mine.median:.0f}×**",
-        f"{difference:.0e}",
-    ]
-    header = ["robot", "mujoco.rollout, µs a step", "Armature, µs a step", "faster by", "difference of the end positions, rad"]
-    return f"## RK4 rollouts, {MOTIONS} × {STEPS} steps, one thread\n\n" + table(header, [row])
+    state[:, [1 + i for i in order]] = q0
+    state[:, [1 + robot.n + i for i in order]] = v0
+    data = [mujoco.MjData(model) for _ in range(threads)]  # one for each thread
+    with mujoco.rollout.Rollout(nthread=threads if threads > 1 else 0) as pool:
+        theirs = lambda: pool.rollout(model, data, state, nstep=STEPS)
+        ours = lambda: rollout(robot, None, q0, v0, STEPS * STEP, STEP, threads=threads)
+        end = np.asarray(theirs()[0])[:, -1, 1 : 1 + robot.n][:, order]
+        difference = np.abs(np.asarray(ours().q)[:, -1] - end).max()
+        peer, mine = (t.median / (MOTIONS * STEPS) for t in compared([theirs, ours], repeats=7))
+    figures = [f"{peer * 1e6:.2f}", f"{mine * 1e6:.3f}", f"**{peer / mine:.0f}×**"]
+    return ["UR5", str(threads), *figures, f"{difference:.0e}"]
 
 
 if __name__ == "__main__":
-    arm.set_threads(1)
     print(run())

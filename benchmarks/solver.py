@@ -16,10 +16,10 @@ import numpy as np
 
 import armature as arm
 from armature.drive import Amplifier, Drive, Gear, Motor, Regenerative
-from armature.optimize.driven import Driven, Weights
-from armature.optimize.interior import solve
-from armature.optimize.nlp import Answer, as_nlp
-from armature.optimize.problem import Guess, Problem
+from armature.optimize.problem.nlp import Answer, as_nlp
+from armature.optimize.problem.problem import Guess, Problem
+from armature.optimize.solver.interior import solve
+from armature.optimize.transcription.driven import Driven, Weights
 from armature.robot.model import Joint, Link, Robot
 from benchmarks.crocoddyl_peer import against_crocoddyl
 from benchmarks.measure import compared, table, timed, ur5
@@ -138,7 +138,7 @@ cpu_target.typing_context.refresh()
 start = time.perf_counter()
 from benchmarks.solver import {task}
 task = {task}()
-from armature.optimize.interior import solve
+from armature.optimize.solver.interior import solve
 solve(task.problem, task.guess)
 print(time.perf_counter() - start)
 """

@@ -38,6 +38,7 @@ def page(browser):
     """A tab of its own, 1400 × 900; `page.strangers` lists the addresses it asked for outside this machine, `page.mistakes` its errors."""
     context = browser.new_context(viewport={"width": 1400, "height": 900})
     tab = context.new_page()
+    tab.set_default_navigation_timeout(120_000)  # a busy machine starts a browser slowly
     tab.strangers, tab.mistakes = [], []
     tab.on("request", lambda request: None if request.url.startswith(HOME) else tab.strangers.append(request.url))
     tab.on("websocket", lambda socket: None if socket.url.startswith(HOME) else tab.strangers.append(socket.url))

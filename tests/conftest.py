@@ -32,8 +32,13 @@ def why_no_browser() -> str:
     return "" if real_browser.executable() else NO_BROWSER
 
 
+# Files whose single tests take longest, or wait: they begin first, so that at the end no worker waits for another's long test.
+LONGEST = ("test_app_in_browser.py", "test_crafted.py", "test_dask.py", "test_cli_study.py", "test_docs.py", "test_examples.py")
+
+
 def pytest_collection_modifyitems(items):
-    """Tests in a browser run wherever there is one."""
+    """Long tests come first; tests in a browser run wherever there is one."""
+    items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
     missing = why_no_browser()
     for item in items:
         if missing and {"browser", "page"} & set(getattr(item, "fixturenames", ())):

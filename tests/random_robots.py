@@ -9,7 +9,7 @@ from hypothesis import assume, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from armature.dynamics import mass
+from armature.dynamics.recursion import mass
 from armature.robot.model import Joint, Link, Mimic, Robot, Rotor
 
 EPS = float(np.finfo(float).eps)

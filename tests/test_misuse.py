@@ -67,6 +67,33 @@ def test_the_message_names_the_argument(call, words):
     assert words in str(caught.value)
 
 
+BY_NAME = {"text": ("supply",), "dict": ("start", "goal_velocity", "configuration", "resolution")}  # looked at when they are used
+NEVER = ("text", "bytes", "object", "class", "module", "function", "generator", "dict", "set", "objects array")
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda r, x: arm.Job(r, arm.Move([0, 0], [1, 1], 1.0), supply=x), "supply"),
+        (lambda r, x: arm.Move(x, [1, 1], 1.0), "start"),
+        (lambda r, x: arm.Move([0, 0], [1, 1], 1.0, goal_velocity=x), "goal_velocity"),
+        (lambda r, x: arm.Via(x), "configuration"),
+        (lambda r, x: arm.FollowPath(x), "path"),
+        (lambda r, x: arm.JointErrors(x), "resolution"),
+        (lambda r, x: arm.Gear(10.0).effort(x, 1.0), "torque"),
+        (lambda r, x: arm.loop_forces(r, x, [0, 0], [0, 0]), "q"),
+        (lambda r, x: arm.simulate(r, None, [0, 0], [0, 0], 0.01, supply=x), "supply"),
+        (lambda r, x: arm.rollout(r, None, [0, 0], [0, 0], 0.01, parameters=x), "parameters"),
+    ],
+)
+def test_arguments_that_a_call_does_not_look_at_are_refused_too(call, name):
+    for kind in NEVER:
+        if name in BY_NAME.get(kind, ()):
+            continue
+        with pytest.raises(arm.ArmatureError, match=name):
+            call(arm.library("planar2"), misuse.WRONG[kind]())
+
+
 def test_what_a_users_function_raises_passes_unchanged():
     def controller(t, q, v):
         raise KeyError("of the user's own")

@@ -35,6 +35,7 @@ def things(tmp_path_factory):
         "simulation": arm.simulate(robot, q0=np.zeros(2), v0=np.zeros(2), duration=0.05),
         "path": arm.circle([0.5, 0, 0.0], [1, 0, 0.0], [0, 0, 1.0]),
         "job": arm.Job(robot, move, knots=12),
+        "servo": arm.lqr(robot, plan.trajectory, 1.0, 1.0, steps=20),
     }
 
 
@@ -55,6 +56,7 @@ def facts(things: dict) -> dict:
         "simulation": things["simulation"](0.02).q.tolist(),
         "path": things["path"](0.3).x.tolist(),
         "job": things["job"].task.duration,
+        "servo": things["servo"](0.3, q, q).tolist(),
     }
 
 
@@ -62,6 +64,50 @@ def facts(things: dict) -> dict:
 def test_copies_work_like_their_originals(things, way):
     made = {k: pickle.loads(pickle.dumps(x)) if way == "pickle" else copy.deepcopy(x) for k, x in things.items()}
     assert facts(made) == facts(things)
+
+
+def swing(q, t):
+    return q[0] - 3 * t
+
+
+def sway(t):
+    return [t, 2 * t]
+
+
+def rise(t):
+    return [0.1 * t, 0.2 * t, 0.4]
+
+
+def turn(t):
+    return np.eye(3), rise(t)
+
+
+def plane(p):
+    return p[0] + 2 * p[2]
+
+
+def ready_made(things) -> list:
+    """One constraint of every kind."""
+    c, link = arm.constraints, things["robot"].links[-1].name
+    first, second = things["robot"].joint_names
+    return [
+        c.constraint(swing), c.joint_motion(things["trajectory"]), c.joint_motion(sway), c.couple_joints({first: 1.0, second: -2.0}, 0.5),
+        c.follow_point(link, rise), c.follow_point(link, things["path"], sampled=True), c.follow_pose(link, turn),
+        c.keep_orientation(link, np.eye(3)), c.on_surface(link, plane), c.on_line(link, [0, 0, 0.0], [1, 2, 3.0]),
+        c.points_meet(link, [0.1, 0, 0.0], things["robot"].links[1].name, [0, 0, 0.1]),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("way", ["pickle", "deepcopy"])
+def test_constraints_travel(things, way):
+    q, r = np.array([0.3, -0.2]), np.array([0.1, 0.2, 0.3])
+    every = ready_made(things)
+    kinds = {name for name, x in vars(arm.constraints).items() if getattr(x, "__annotations__", {}).get("return") == "Constraint"}
+    assert len(every) >= len(kinds - {"together", "as_constraint"})
+    for made in [*every, arm.constraints.together(*every[3:5])]:
+        back = pickle.loads(pickle.dumps(made)) if way == "pickle" else copy.deepcopy(made)
+        before, after = (np.asarray(x.equations(things["robot"], q, r[: x.size]), float) for x in (made, back))
+        assert before.size and np.array_equal(before, after) and back.name == made.name
 
 
 def test_they_work_in_another_process(things):

@@ -1,4 +1,4 @@
-"""Compile and keep the solver's loops, 45 s of work that every worker of pytest would do anew; `make test` does it beside the linters."""
+"""Compile and keep loops that every worker of pytest would compile anew; `make test` does it beside the linters."""
 
 import armature as arm
 

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import armature as arm
-from armature.dynamics.accuracy import JointErrors, hand_accuracy
+from armature.dynamics.positioning.accuracy import JointErrors, hand_accuracy
 
 ERRORS = JointErrors(
     resolution=2 * np.pi / 2**17,

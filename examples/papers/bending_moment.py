@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import armature as arm
-from armature.dynamics.loads import drive_effort, section_loads, worst_section_loads
+from armature.dynamics.forces.loads import drive_effort, section_loads, worst_section_loads
 
 LINK, PAYLOAD, DURATION = "forearm", 3.0, 0.6
 

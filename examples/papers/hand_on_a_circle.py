@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import armature as arm
-from armature.dynamics.constraints import follow_point
+from armature.dynamics.holonomic.constraints import follow_point
 from armature.simulate.constraint_controller import ConstraintController
 
 RADIUS, PERIOD, GAMMA = 0.12, 2.0, 6.0  # m, s, 1/s: both roots of the error's equation are −GAMMA

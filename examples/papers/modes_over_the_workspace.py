@@ -11,8 +11,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import armature as arm
-from armature.dynamics.elements import TorsionSpring
-from armature.dynamics.linear import linearize
+from armature.dynamics.bodies.elements import TorsionSpring
+from armature.dynamics.holonomic.linear import linearize
 
 STIFFNESS = {"pan": 9000.0, "lift": 9000.0, "elbow": 6000.0, "wrist_1": 1500.0, "wrist_2": 1500.0, "wrist_3": 800.0}  # N·m/rad
 PAYLOAD, COUNT = 5.0, 41  # kg; configurations along each axis of the map

@@ -3,7 +3,7 @@
 import numpy as np
 
 import armature as arm
-from armature.dynamics.closed_loops import close_loops
+from armature.dynamics.holonomic.closed_loops import close_loops
 from armature.robot.loop import Loop
 from armature.robot.model import Joint, Link, Robot
 

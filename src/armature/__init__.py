@@ -37,7 +37,7 @@ _SURFACE: dict[str, str | tuple[str, str]] = {
     "inverse_dynamics_derivatives": "armature.dynamics.compiled",
     "kinetic_energy": "armature.dynamics.compiled",
     "potential_energy": "armature.dynamics.compiled",
-    "BaseMotion": "armature.dynamics.compiled",
+    "BaseMotion": "armature.dynamics.kernels",
     # kinematics
     "pose": "armature.dynamics.compiled",
     "jacobian": "armature.dynamics.compiled",
@@ -58,39 +58,39 @@ _SURFACE: dict[str, str | tuple[str, str]] = {
     "catalogue": "armature.drive",
     # simulation
     "Simulation": "armature.simulate.result",
-    "close_loops": "armature.dynamics.closed_loops",
-    "loop_forces": "armature.dynamics.closed_loops",
+    "close_loops": "armature.dynamics.holonomic.closed_loops",
+    "loop_forces": "armature.dynamics.holonomic.closed_loops",
     "Loop": "armature.robot.loop",
     "simulate": "armature.simulate.run",
     "rollout": "armature.simulate.rollout",
     "traced": "armature.simulate.controller",
     "ledger": "armature.simulate.ledger",
     # planning
-    "Curve": "armature.optimize.curve",
-    "Way": "armature.optimize.ways",
-    "Solution": "armature.optimize.solution",
-    "Diagnosis": "armature.optimize.solution",
-    "Baseline": "armature.optimize.solution",
-    "Certificate": "armature.optimize.certify",
+    "Curve": "armature.optimize.planner.curve",
+    "Way": "armature.optimize.planner.ways",
+    "Solution": "armature.optimize.certificate.solution",
+    "Diagnosis": "armature.optimize.certificate.solution",
+    "Baseline": "armature.optimize.certificate.solution",
+    "Certificate": "armature.optimize.certificate.certify",
     "Perturbations": "armature.simulate.rehearse",
-    "best_self_motion": "armature.optimize.redundant",
-    "least_energy_to_pose": "armature.optimize.redundant",
-    "minimize_time": "armature.optimize.min_time",
-    "energy_time_curve": "armature.optimize.curve",
-    "ways_round": "armature.optimize.ways",
-    "improve": "armature.optimize.improve",
+    "best_self_motion": "armature.optimize.path.redundant",
+    "least_energy_to_pose": "armature.optimize.path.redundant",
+    "minimize_time": "armature.optimize.planner.min_time",
+    "energy_time_curve": "armature.optimize.planner.curve",
+    "ways_round": "armature.optimize.planner.ways",
+    "improve": "armature.optimize.anytime.improve",
     "rehearse": "armature.simulate.rehearse",
-    "FollowPath": "armature.optimize.follow_path",
-    "Job": "armature.optimize.job",
-    "load_job": "armature.optimize.job_file",
-    "load_plan": "armature.optimize.saved",
-    "SavedPlan": "armature.optimize.saved",
+    "FollowPath": "armature.optimize.path.follow_path",
+    "Job": "armature.job.job",
+    "load_job": "armature.job.job_file",
+    "load_plan": "armature.job.saved",
+    "SavedPlan": "armature.job.saved",
     "load_recorded": "armature.motion.recorded",
-    "recorded_cost": "armature.optimize.recorded",
-    "Move": "armature.optimize.task",
-    "Via": "armature.optimize.task",
-    "minimize_energy": "armature.optimize.least_energy",
-    "certify": "armature.optimize.certify",
+    "recorded_cost": "armature.job.recorded",
+    "Move": "armature.optimize.transcription.task",
+    "Via": "armature.optimize.transcription.task",
+    "minimize_energy": "armature.optimize.planner.least_energy",
+    "certify": "armature.optimize.certificate.certify",
     "optimal_control": ("armature.optimal_control", ""),
     # studies
     "Study": "armature.study.spec",
@@ -107,28 +107,28 @@ _SURFACE: dict[str, str | tuple[str, str]] = {
     "coriolis_matrix": "armature.dynamics.compiled_closed",
     "inertia_derivatives": "armature.dynamics.compiled_closed",
     "inverse_dynamics_hessian": "armature.dynamics.compiled_closed",
-    "constrained_dynamics": "armature.dynamics.constrained",
-    "constraint_terms": "armature.dynamics.constrained",
-    "constraints": ("armature.dynamics.constraints", ""),
-    "linearize": "armature.dynamics.linear",
-    "equilibrium": "armature.dynamics.statics",
-    "Equilibrium": "armature.dynamics.statics",
-    "section_loads": "armature.dynamics.loads",
-    "joint_reactions": "armature.dynamics.loads",
-    "worst_section_loads": "armature.dynamics.loads",
-    "drive_effort": "armature.dynamics.loads",
-    "Beam": "armature.dynamics.beam",
-    "JointErrors": "armature.dynamics.accuracy",
-    "hand_accuracy": "armature.dynamics.accuracy",
+    "constrained_dynamics": "armature.dynamics.holonomic.constrained",
+    "constraint_terms": "armature.dynamics.holonomic.constrained",
+    "constraints": ("armature.dynamics.holonomic.constraints", ""),
+    "linearize": "armature.dynamics.holonomic.linear",
+    "equilibrium": "armature.dynamics.forces.statics",
+    "Equilibrium": "armature.dynamics.forces.statics",
+    "section_loads": "armature.dynamics.forces.loads",
+    "joint_reactions": "armature.dynamics.forces.loads",
+    "worst_section_loads": "armature.dynamics.forces.loads",
+    "drive_effort": "armature.dynamics.forces.loads",
+    "Beam": "armature.dynamics.forces.beam",
+    "JointErrors": "armature.dynamics.positioning.accuracy",
+    "hand_accuracy": "armature.dynamics.positioning.accuracy",
     "ConstraintController": "armature.simulate.constraint_controller",
     "Servo": "armature.simulate.servo",
     "lqr": "armature.simulate.lqr",
     # paths and poses
-    "inverse_kinematics": "armature.dynamics.inverse_kinematics",
-    "Configurations": "armature.dynamics.inverse_kinematics",
-    "follow": "armature.dynamics.follow",
-    "Followed": "armature.dynamics.follow",
-    "PathStatus": "armature.dynamics.follow",
+    "inverse_kinematics": "armature.dynamics.positioning.inverse_kinematics",
+    "Configurations": "armature.dynamics.positioning.inverse_kinematics",
+    "follow": "armature.dynamics.positioning.follow",
+    "Followed": "armature.dynamics.positioning.follow",
+    "PathStatus": "armature.dynamics.positioning.follow",
     "line": "armature.motion.shapes",
     "circle": "armature.motion.shapes",
     "arc": "armature.motion.shapes",
@@ -140,8 +140,8 @@ _SURFACE: dict[str, str | tuple[str, str]] = {
     "JointPath": "armature.motion.path",
     "load_waypoints": "armature.motion.waypoints",
     "load_trajectory": "armature.motion.formats",
-    "time_scaling": "armature.optimize.time_scaling",
-    "TimeScaling": "armature.optimize.time_scaling",
+    "time_scaling": "armature.optimize.scaling.time_scaling",
+    "TimeScaling": "armature.optimize.scaling.time_scaling",
     # the compiler
     "compile": "armature.kernel.kernel",
     "set_threads": "armature.kernel.kernel",
@@ -168,13 +168,6 @@ if TYPE_CHECKING:
     from armature.drive import NonRegenerative as NonRegenerative
     from armature.drive import Regenerative as Regenerative
     from armature.drive import catalogue as catalogue
-    from armature.dynamics import constraints as constraints
-    from armature.dynamics.accuracy import JointErrors as JointErrors
-    from armature.dynamics.accuracy import hand_accuracy as hand_accuracy
-    from armature.dynamics.beam import Beam as Beam
-    from armature.dynamics.closed_loops import close_loops as close_loops
-    from armature.dynamics.closed_loops import loop_forces as loop_forces
-    from armature.dynamics.compiled import BaseMotion as BaseMotion
     from armature.dynamics.compiled import bias_forces as bias_forces
     from armature.dynamics.compiled import forward_dynamics as forward_dynamics
     from armature.dynamics.compiled import forward_dynamics_derivatives as forward_dynamics_derivatives
@@ -191,25 +184,37 @@ if TYPE_CHECKING:
     from armature.dynamics.compiled_closed import inertia_derivatives as inertia_derivatives
     from armature.dynamics.compiled_closed import inverse_dynamics_hessian as inverse_dynamics_hessian
     from armature.dynamics.compiled_closed import kinematic_derivatives as kinematic_derivatives
-    from armature.dynamics.constrained import constrained_dynamics as constrained_dynamics
-    from armature.dynamics.constrained import constraint_terms as constraint_terms
-    from armature.dynamics.follow import Followed as Followed
-    from armature.dynamics.follow import PathStatus as PathStatus
-    from armature.dynamics.follow import follow as follow
-    from armature.dynamics.inverse_kinematics import Configurations as Configurations
-    from armature.dynamics.inverse_kinematics import inverse_kinematics as inverse_kinematics
-    from armature.dynamics.linear import linearize as linearize
-    from armature.dynamics.loads import drive_effort as drive_effort
-    from armature.dynamics.loads import joint_reactions as joint_reactions
-    from armature.dynamics.loads import section_loads as section_loads
-    from armature.dynamics.loads import worst_section_loads as worst_section_loads
-    from armature.dynamics.statics import Equilibrium as Equilibrium
-    from armature.dynamics.statics import equilibrium as equilibrium
+    from armature.dynamics.forces.beam import Beam as Beam
+    from armature.dynamics.forces.loads import drive_effort as drive_effort
+    from armature.dynamics.forces.loads import joint_reactions as joint_reactions
+    from armature.dynamics.forces.loads import section_loads as section_loads
+    from armature.dynamics.forces.loads import worst_section_loads as worst_section_loads
+    from armature.dynamics.forces.statics import Equilibrium as Equilibrium
+    from armature.dynamics.forces.statics import equilibrium as equilibrium
+    from armature.dynamics.holonomic import constraints as constraints
+    from armature.dynamics.holonomic.closed_loops import close_loops as close_loops
+    from armature.dynamics.holonomic.closed_loops import loop_forces as loop_forces
+    from armature.dynamics.holonomic.constrained import constrained_dynamics as constrained_dynamics
+    from armature.dynamics.holonomic.constrained import constraint_terms as constraint_terms
+    from armature.dynamics.holonomic.linear import linearize as linearize
+    from armature.dynamics.kernels import BaseMotion as BaseMotion
+    from armature.dynamics.positioning.accuracy import JointErrors as JointErrors
+    from armature.dynamics.positioning.accuracy import hand_accuracy as hand_accuracy
+    from armature.dynamics.positioning.follow import Followed as Followed
+    from armature.dynamics.positioning.follow import PathStatus as PathStatus
+    from armature.dynamics.positioning.follow import follow as follow
+    from armature.dynamics.positioning.inverse_kinematics import Configurations as Configurations
+    from armature.dynamics.positioning.inverse_kinematics import inverse_kinematics as inverse_kinematics
     from armature.errors import ArgumentError as ArgumentError
     from armature.errors import ArmatureError as ArmatureError
     from armature.errors import ArmatureWarning as ArmatureWarning
     from armature.errors import FileError as FileError
     from armature.errors import RobotError as RobotError
+    from armature.job.job import Job as Job
+    from armature.job.job_file import load_job as load_job
+    from armature.job.recorded import recorded_cost as recorded_cost
+    from armature.job.saved import SavedPlan as SavedPlan
+    from armature.job.saved import load_plan as load_plan
     from armature.kernel.kernel import compile as compile
     from armature.kernel.kernel import set_threads as set_threads
     from armature.motion.formats import load_trajectory as load_trajectory
@@ -225,30 +230,25 @@ if TYPE_CHECKING:
     from armature.motion.shapes import spline as spline
     from armature.motion.trajectory import Trajectory as Trajectory
     from armature.motion.waypoints import load_waypoints as load_waypoints
-    from armature.optimize.certify import Certificate as Certificate
-    from armature.optimize.certify import certify as certify
-    from armature.optimize.curve import Curve as Curve
-    from armature.optimize.curve import energy_time_curve as energy_time_curve
-    from armature.optimize.follow_path import FollowPath as FollowPath
-    from armature.optimize.improve import improve as improve
-    from armature.optimize.job import Job as Job
-    from armature.optimize.job_file import load_job as load_job
-    from armature.optimize.least_energy import minimize_energy as minimize_energy
-    from armature.optimize.min_time import minimize_time as minimize_time
-    from armature.optimize.recorded import recorded_cost as recorded_cost
-    from armature.optimize.redundant import best_self_motion as best_self_motion
-    from armature.optimize.redundant import least_energy_to_pose as least_energy_to_pose
-    from armature.optimize.saved import SavedPlan as SavedPlan
-    from armature.optimize.saved import load_plan as load_plan
-    from armature.optimize.solution import Baseline as Baseline
-    from armature.optimize.solution import Diagnosis as Diagnosis
-    from armature.optimize.solution import Solution as Solution
-    from armature.optimize.task import Move as Move
-    from armature.optimize.task import Via as Via
-    from armature.optimize.time_scaling import TimeScaling as TimeScaling
-    from armature.optimize.time_scaling import time_scaling as time_scaling
-    from armature.optimize.ways import Way as Way
-    from armature.optimize.ways import ways_round as ways_round
+    from armature.optimize.anytime.improve import improve as improve
+    from armature.optimize.certificate.certify import Certificate as Certificate
+    from armature.optimize.certificate.certify import certify as certify
+    from armature.optimize.certificate.solution import Baseline as Baseline
+    from armature.optimize.certificate.solution import Diagnosis as Diagnosis
+    from armature.optimize.certificate.solution import Solution as Solution
+    from armature.optimize.path.follow_path import FollowPath as FollowPath
+    from armature.optimize.path.redundant import best_self_motion as best_self_motion
+    from armature.optimize.path.redundant import least_energy_to_pose as least_energy_to_pose
+    from armature.optimize.planner.curve import Curve as Curve
+    from armature.optimize.planner.curve import energy_time_curve as energy_time_curve
+    from armature.optimize.planner.least_energy import minimize_energy as minimize_energy
+    from armature.optimize.planner.min_time import minimize_time as minimize_time
+    from armature.optimize.planner.ways import Way as Way
+    from armature.optimize.planner.ways import ways_round as ways_round
+    from armature.optimize.scaling.time_scaling import TimeScaling as TimeScaling
+    from armature.optimize.scaling.time_scaling import time_scaling as time_scaling
+    from armature.optimize.transcription.task import Move as Move
+    from armature.optimize.transcription.task import Via as Via
     from armature.robot.library import library as library
     from armature.robot.load import load as load
     from armature.robot.loop import Loop as Loop
@@ -299,7 +299,7 @@ def _guarded(name: str, value: Any) -> Any:
         guard_module(value)
     elif isinstance(value, types.FunctionType):
         guard_results(value)
-        quick = value.__module__.startswith(("armature.dynamics.compiled", "armature.kernel"))
+        quick = value.__module__.startswith("armature.dynamics.compiled")
         value = guard(value, name, before=not quick)
         value.__module__, value.__qualname__ = __name__, name  # found there by pickle
     return value

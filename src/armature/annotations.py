@@ -17,9 +17,15 @@ import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from os import PathLike
-from typing import Any
+from typing import Annotated, Any
 
 MANY = 2000  # elements of a list that are looked at
+
+# Annotations of arguments that are left open to the type checker, and not to the guards; OPEN says what each is like.
+Number = Annotated[Any, "number"]  # of any kind: whatever subtracts and divides, real, complex, symbolic, or arrays of them
+Numbers = Annotated[Any, "numbers"]  # a real number, or arrays and lists of them
+Values = Annotated[Any, "values"]  # Numbers, or {name: number}
+Place = Annotated[Any, "place"]  # Values, or a pose: (R, p), (p, quaternion), a 4 × 4 matrix
 
 
 def same(value: Any, default: Any) -> bool:
@@ -43,6 +49,8 @@ def unlike(value: Any, hint: Any, strict: bool) -> str:
     if hint is None or hint is type(None):
         return "" if value is None else "None"
     origin = typing.get_origin(hint)
+    if origin is Annotated:
+        return OPEN[hint.__metadata__[0]](value)
     if origin in (typing.Union, types.UnionType):
         words = [unlike(value, choice, strict) for choice in typing.get_args(hint)]
         return " or ".join(dict.fromkeys(words)) if all(words) else ""
@@ -79,7 +87,7 @@ def unlike_number(value: Any, strict: bool) -> str:
 
 def unlike_count(value: Any, strict: bool) -> str:
     """A whole number; where a call has failed, one that a machine can count to."""
-    if not isinstance(value, Integral) or isinstance(value, bool):
+    if not isinstance(value, Integral) or isinstance(value, bool) or abs(int(value)) >= 2**63:
         return "a whole number"
     return "a whole number between 1 and a million" if strict and not 1 <= int(value) <= 1_000_000 else ""
 
@@ -112,6 +120,39 @@ def unlike_numbers(value: Any) -> str:
     except Exception:  # unequal lengths, and whatever an object's own __array__ raises
         kind = "O"
     return "" if kind in "fiu" else "an array of real numbers"
+
+
+def unlike_quantity(value: Any) -> str:
+    """Whatever subtracts and divides: numbers of any kind, symbols, and arrays of them."""
+    import numpy as np
+
+    if isinstance(value, np.ndarray) and value.dtype.kind == "O":
+        return next(filter(None, map(unlike_quantity, value.ravel()[:MANY].tolist())), "")
+    is_one = hasattr(type(value), "__sub__") and hasattr(type(value), "__truediv__")
+    is_text = isinstance(value, np.ndarray) and value.dtype.kind not in "fiuc"
+    return "" if is_one and not is_text else "a number, or an array of numbers"
+
+
+def unlike_values(value: Any) -> str:
+    """Real numbers, or some by name."""
+    if isinstance(value, Mapping):
+        return unlike_mapping(value, (str, float), False)
+    return "a number, an array of real numbers, or a dict of them" if unlike_numbers(value) else ""
+
+
+def unlike_place(value: Any) -> str:
+    """Real numbers, some by name, or a pose: a tuple of arrays."""
+    parts = list(value) if isinstance(value, (tuple, list)) and len(value) == 2 else []
+    is_pose = bool(parts) and not any(unlike_numbers(part) or part is None for part in parts)
+    return "" if is_pose or not unlike_values(value) else "an array of real numbers, a dict of them, or a pose"
+
+
+OPEN: dict[str, Callable[[Any], str]] = {
+    "number": unlike_quantity,
+    "numbers": unlike_numbers,
+    "values": unlike_values,
+    "place": unlike_place,
+}
 
 
 def unlike_function(value: Any, strict: bool) -> str:
@@ -206,7 +247,7 @@ class Names(dict):
             return getattr(builtins, name)
         for other, module in list(sys.modules.items()):
             found = vars(module).get(name) if other.startswith("armature.") else None
-            if isinstance(found, type) and found.__module__ == other:
+            if isinstance(found, types.UnionType) or (isinstance(found, type) and found.__module__ == other):
                 return found
         return Any
 

@@ -23,7 +23,7 @@ from armature.annotations import fields_of, hints_of, same, show, signature_of, 
 from armature.errors import ArgumentError, ArmatureError
 
 CALLED = ("__init__", "__call__", "__getitem__", "__contains__")  # methods without a name of their own
-GENERIC = "armature.drive"  # laws on any number type, complex ones for derivatives
+GENERIC = ("armature.drive", "armature.dynamics.holonomic.constraints")  # laws on any number type, complex ones for derivatives
 HERE = str(Path(__file__).parent)
 LIBRARIES = tuple({str(Path(module.__file__ or "").parent) for module in (typing, enum)})  # Python's own
 

@@ -5,7 +5,7 @@ m = mech.Mechanism("pendulum", [mech.Body("bob", 1.0, position=(1, 0, 0))], [mec
 motion = mech.simulate(m, duration=10.0)
 """
 
-from armature.dynamics.couplings import (
+from armature.dynamics.bodies.couplings import (
     GROUND,
     Coupling,
     Placed,
@@ -24,9 +24,9 @@ from armature.dynamics.couplings import (
     spherical,
     universal,
 )
-from armature.dynamics.elements import CustomForce, Force, Load, Moving, Spring, TorsionSpring
-from armature.dynamics.gauss import Accelerations, Body, Mechanism, Motor, Reaction, Redundancy
-from armature.dynamics.mechanism import accelerations, assemble, energy, reactions, redundancy
+from armature.dynamics.bodies.elements import CustomForce, Force, Load, Moving, Spring, TorsionSpring
+from armature.dynamics.bodies.gauss import Accelerations, Body, Mechanism, Motor, Reaction, Redundancy
+from armature.dynamics.bodies.mechanism import accelerations, assemble, energy, reactions, redundancy
 from armature.simulate.mechanism import MechanismMotion, simulate
 
 __all__ = [

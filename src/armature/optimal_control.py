@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from typing import Any, overload
 
-from armature.optimize import interior
 from armature.optimize.control.collocation import radau, rk4
 from armature.optimize.control.motion import Motion
 from armature.optimize.control.search import optimize
 from armature.optimize.control.statement import ControlProblem, Objective, Phase, control_effort, final, integral, time
-from armature.optimize.interior import Options
-from armature.optimize.problem import Guess, Inner, Model, Problem
-from armature.optimize.result import Iteration, Multipliers, Result, Status, Violation
+from armature.optimize.problem.problem import Guess, Inner, Model, Problem
+from armature.optimize.problem.result import Iteration, Multipliers, Result, Status, Violation
+from armature.optimize.solver import interior
+from armature.optimize.solver.interior import Options
 
 __all__ = [
     "ControlProblem", "Guess", "Inner", "Iteration", "Model", "Motion", "Multipliers", "Objective", "Options", "Phase", "Problem",

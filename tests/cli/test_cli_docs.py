@@ -9,8 +9,8 @@ from armature.cli.init import template
 from armature.cli.main import app, run
 from armature.document import values
 from armature.drive.catalogue import read_drives
-from armature.optimize.job_file import load_job
-from armature.optimize.job_schema import SHAPES, MovePart, PathPart, TaskFile
+from armature.job.job_file import load_job
+from armature.job.job_schema import SHAPES, MovePart, PathPart, TaskFile
 
 DOCS = Path(__file__).parents[2] / "docs"
 COMMANDS, FILES = ((DOCS / name).read_text(encoding="utf-8") for name in ("command_line.md", "files.md"))

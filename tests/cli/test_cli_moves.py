@@ -65,6 +65,55 @@ def test_via_points_of_task_files_and_recorded_motions_stand_elsewhere(tmp_path,
     assert "stand in it" in told and "has its own way" in told
 
 
+@pytest.mark.parametrize(
+    "option, words",
+    [
+        (["--objective", "time"], "least energy in its own time"),
+        (["--duration", "2"], "a recorded motion has its own"),
+        (["--floor", "high"], "high"),
+    ],
+)
+def test_options_that_a_recorded_motion_leaves_no_room_for_are_refused(option, words, capsys):
+    assert run(["plan", "burgevin", "--from", "motion.csv", *option]) == 2
+    assert words in capsys.readouterr().err
+
+
+def recorded(tmp_path) -> str:
+    """A taught motion: the joint cubic of a quarter turn in 0.8 s."""
+    t = np.linspace(0.0, 0.8, 41)
+    angle = 90 * (3 * (t / 0.8) ** 2 - 2 * (t / 0.8) ** 3)
+    rows = "".join(f"{a:.9f},{b:.9f},90,900\n" for a, b in zip(t, angle))
+    (tmp_path / "motion.csv").write_text("time,phi [deg],theta [deg],r [mm]\n" + rows)
+    return str(tmp_path / "motion.csv")
+
+
+def test_the_plan_beside_a_recorded_motion_keeps_the_floor_that_is_given(tmp_path, capsys):
+    command = ["plan", "burgevin", "--from", recorded(tmp_path), "--knots", "20", "--smoothness", "0", "--floor"]
+    assert run([*command, "5"]) == 1  # all of the arm is below
+    assert "floor" in "".join(capsys.readouterr())
+
+
+def test_the_plan_beside_a_recorded_motion_is_given_a_deadline(tmp_path, capsys, monkeypatch):
+    """The seconds on the command line are those that the planner is given."""
+    given = []
+    plan = arm.minimize_energy
+    monkeypatch.setattr("armature.job.recorded.minimize_energy", lambda *a, **k: given.append(k.get("deadline")) or plan(*a, **k))
+    whole = answered(capsys, "plan", "burgevin", "--from", recorded(tmp_path), "--knots", "20", "--deadline", "60")
+    assert whole["ok"] and whole["recorded"]["losses"] > whole["losses"] and given == [60.0]
+
+
+@pytest.mark.parametrize("option, thorough", [("--thorough", True), ("--quick", False)])
+def test_a_recorded_motion_is_searched_as_thoroughly_as_its_ends_are(tmp_path, capsys, option, thorough):
+    """The plan between the same ends, from Python, is the witness."""
+    path = recorded(tmp_path)
+    found = answered(capsys, "plan", "burgevin", "--from", path, "--knots", "20", option)
+    robot = arm.library("burgevin")
+    q = arm.load_recorded(path, robot).q
+    plan = arm.minimize_energy(robot, arm.Move(q[0], q[-1], 0.8), knots=20, thorough=thorough)
+    assert found["ok"] and found["energy"] == pytest.approx(plan.energy, rel=1e-6, abs=1e-9)
+    assert found["iterations"] == len(plan.iterations)
+
+
 def test_the_ways_of_a_move_are_told_cheapest_first_and_the_first_is_no_worse_than_the_plan(tmp_path, capsys):
     found = answered(capsys, "ways", *ENDS, "-T", "0.8", "--save", str(tmp_path / "ways"))
     energies = [way["energy"] for way in found["ways"]]

@@ -10,7 +10,8 @@ from armature.cli.init import TEMPLATES, template
 from armature.cli.main import run
 from armature.cli.schema import KINDS, schema_of
 from armature.document import values
-from armature.optimize.job_file import load_job
+from armature.dynamics.compiled import link_poses
+from armature.job.job_file import load_job
 
 
 def test_the_examples_run_as_they_are(tmp_path, capsys, monkeypatch):
@@ -109,6 +110,20 @@ def test_init_leaves_fingers_still_and_finds_one_arm_of_many(tmp_path):
     job = load_job(tmp_path / "new" / "task.yaml")
     assert list(job.robot.joint_names) == movable(robot) and len(job.robot.drives) == 6
     assert job.robot.joint("left_0").limits.acceleration == 10.0
+
+
+def test_init_moves_a_robot_above_the_floor_that_it_stands_on(tmp_path):
+    """With all joints at 0 this arm lies stretched out near the floor, as many arms of vendors do; link by link by its own kinematics."""
+    text = "links:\n  - {joint: turn, kind: revolute, axis: z, offset: [0, 0, 0.15], mass: 4, com: [0, 0, 0.05], name: column}\n"
+    text += "  - {joint: lift, kind: revolute, axis: y, mass: 3, com: [0.2, 0, 0], name: upper}\n"
+    text += "  - {joint: elbow, kind: revolute, axis: y, offset: [0.45, 0, 0], mass: 2, com: [0.2, 0, 0], name: fore}\n"
+    text += "  - {joint: wrist, kind: revolute, axis: y, offset: [0.4, 0, 0], mass: 0.5, com: [0.05, 0, 0], name: hand}\n"
+    (tmp_path / "flat.yaml").write_text(text)
+    assert run(["init", str(tmp_path / "new"), "--robot", str(tmp_path / "flat.yaml")]) == 0
+    job = load_job(tmp_path / "new" / "task.yaml")
+    ends = job.task.vectors(job.robot)
+    for q in (ends.q0, ends.q1):
+        assert link_poses(job.robot, q).p[:, 2].min() >= 0.0
 
 
 def test_init_writes_limits_where_the_robot_s_file_has_zeros(tmp_path, capsys):

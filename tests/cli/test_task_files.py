@@ -8,8 +8,8 @@ import pytest
 
 import armature as arm
 from armature.errors import FileError
-from armature.optimize.job_file import load_job
-from armature.optimize.job_schema import TaskFile
+from armature.job.job_file import load_job
+from armature.job.job_schema import TaskFile
 
 TEMPLATES = Path(arm.__file__).parent / "cli" / "templates"
 MOVE = "move: {start: [0, -1, 1], goal: [1, -0.5, 0.5], duration: 1 s}\n"

@@ -7,7 +7,7 @@ import pytest
 
 from armature.cli.main import run
 from armature.errors import FileError
-from armature.optimize.job_file import load_job
+from armature.job.job_file import load_job
 
 ROBOT = """<robot name="$(arg name)" xmlns:xacro="http://wiki.ros.org/xacro"><xacro:arg name="name" default="own"/>
   <xacro:arg name="mass" default="2"/><xacro:arg name="long" default="false"/><link name="base"/>

@@ -123,3 +123,11 @@ def test_supplies_by_name():
     assert as_supply(BUS) is BUS
     with pytest.raises(ArgumentError, match="non-regenerative"):
         as_supply("solar")
+
+
+@pytest.mark.parametrize("axes", [1, 2])
+def test_one_width_for_all_axes_may_be_a_symbol(axes):
+    ca = pytest.importorskip("casadi")
+    width = ca.SX.sym("width")
+    found = ca.Function("f", [width], [NonRegenerative().drawn([ca.SX(3.0), ca.SX(-2.0)][:axes], width)])
+    assert float(found(0.5)) == pytest.approx(float(NonRegenerative().drawn([3.0, -2.0][:axes], 0.5)))

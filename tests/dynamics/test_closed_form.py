@@ -11,8 +11,10 @@ import pinocchio as pin
 import pytest
 from hypothesis import given
 
-from armature.dynamics import closed_form as cf
-from armature.dynamics import compiled, compiled_closed, derivatives, differentiated, gradient, kinematics, mass, recursive
+from armature.dynamics import compiled, compiled_closed
+from armature.dynamics.differentiation import closed_form as cf
+from armature.dynamics.differentiation import derivatives, differentiated, gradient
+from armature.dynamics.recursion import kinematics, mass, recursive
 from armature.errors import ArgumentError, RobotError
 from armature.kernel.symbol import symbols, to_casadi
 from armature.kernel.trace import trace

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from armature.dynamics import compiled, recursive
-from armature.dynamics import constraints as made
-from armature.dynamics.constrained import constrained_dynamics, constraint_terms
-from armature.dynamics.mass import mass_matrix
+from armature.dynamics import compiled
+from armature.dynamics.holonomic import constraints as made
+from armature.dynamics.holonomic.constrained import constrained_dynamics, constraint_terms
+from armature.dynamics.recursion import recursive
+from armature.dynamics.recursion.mass import mass_matrix
 from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
 from armature.robot.library import library

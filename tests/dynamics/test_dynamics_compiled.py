@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from armature.dynamics import compiled, energy, kinematics, mass, recursive
+from armature.dynamics import compiled, kernels
+from armature.dynamics.recursion import energy, kinematics, mass, recursive
 from armature.robot.model import Joint, Link, Mimic, Robot, Rotor
 from random_robots import assert_near, random_joint, random_link, random_q, rotation, unit
 
@@ -83,7 +84,7 @@ def test_compiled_wrenches_and_base_motion_equal_plain(robot: Robot):
     q, v, a = batch(robot)
     names = ["weld", "e", "base"]
     wrenches = {name: 5.0 * rng.normal(size=(len(q), 6)) for name in names}
-    base = compiled.BaseMotion(Rotation.random(len(q), random_state=rng).as_matrix(), *rng.normal(size=(3, len(q), 3)))
+    base = kernels.BaseMotion(Rotation.random(len(q), random_state=rng).as_matrix(), *rng.normal(size=(3, len(q), 3)))
     rows = [({n: w[k] for n, w in wrenches.items()}, recursive.Base(*(x[k] for x in base))) for k in range(len(q))]
     for moving in (False, True):
         bases = [b if moving else recursive.FIXED for _, b in rows]

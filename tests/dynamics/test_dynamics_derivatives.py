@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from test_dynamics_compiled import ROBOTS, batch
 
-from armature.dynamics import compiled, kinematics, mass, recursive
+from armature.dynamics import compiled
+from armature.dynamics.recursion import kinematics, mass, recursive
 from armature.robot.load import with_floating_base
 from armature.robot.model import Robot
 from random_robots import along, assert_near, random_joint, random_link, random_q, random_rotor

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from armature.dynamics import compiled, recursive
+from armature.dynamics import compiled, kernels
+from armature.dynamics.recursion import recursive
 from armature.errors import ArgumentError, RobotError
 from armature.robot.library import library
 from armature.robot.model import Joint, Link, Mimic, Robot, Rotor
@@ -85,7 +86,7 @@ MOVES_NOTHING = {
 @pytest.mark.parametrize("name", MOVES_NOTHING)
 def test_a_joint_that_moves_nothing_is_refused_by_name_when_its_acceleration_is_asked(name: str):
     robot = MOVES_NOTHING[name]
-    q, v = compiled.random_configuration(robot.tree, np.random.default_rng(1)), np.ones(robot.nv)
+    q, v = kernels.random_configuration(robot.tree, np.random.default_rng(1)), np.ones(robot.nv)
     for call in (compiled.forward_dynamics, compiled.forward_dynamics_derivatives):
         with pytest.raises(RobotError, match="joint 'bad' moves no mass"):
             call(robot, q, v, v)

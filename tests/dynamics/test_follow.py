@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from armature.dynamics import compiled
-from armature.dynamics.follow import PathStatus, follow
+from armature.dynamics.positioning.follow import PathStatus, follow
 from armature.errors import ArgumentError
 from armature.motion.path import Path
 from armature.motion.shapes import circle, line, polyline, screw

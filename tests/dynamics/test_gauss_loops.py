@@ -9,7 +9,7 @@ import pytest
 from armature import mechanisms as mech
 from armature.drive import Drive, Motor
 from armature.dynamics import compiled
-from armature.dynamics.closed_loops import close_loops, loop_forces
+from armature.dynamics.holonomic.closed_loops import close_loops, loop_forces
 from armature.errors import ArgumentError, FileError, RobotError
 from armature.robot.load import load
 from armature.robot.loop import Loop
@@ -73,7 +73,7 @@ def as_mechanism(robot: Robot, q: np.ndarray, v: np.ndarray) -> mech.Mechanism:
 
 def closed_state(robot: Robot, crank: float, speed: float) -> tuple[np.ndarray, np.ndarray]:
     q = close_loops(robot, np.array([crank, *np.zeros(robot.n - 1)]))
-    from armature.dynamics.closed_loops import loop_rows
+    from armature.dynamics.holonomic.closed_loops import loop_rows
 
     G = loop_rows(robot)(q, np.zeros(robot.n))[3]
     v = np.zeros(robot.n)

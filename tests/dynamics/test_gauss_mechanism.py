@@ -79,7 +79,7 @@ def test_rows_are_the_derivatives_of_the_coupling():
 
 
 def mech_moved(m, q, dx):
-    from armature.dynamics.mechanism import moved
+    from armature.dynamics.bodies.mechanism import moved
 
     return moved(m, q, dx)
 

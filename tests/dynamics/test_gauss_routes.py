@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from armature.dynamics import compiled, gauss_tree
+from armature.dynamics import compiled, kernels
+from armature.dynamics.recursion import gauss_tree
 from armature.errors import ArgumentError
 from armature.robot.library import library
 from armature.robot.model import Joint, Link, Mimic, Robot, Rotor
@@ -70,7 +71,7 @@ def test_routes_agree_on_a_moving_base(method):
     q, v, tau = state(robot)
     rng = np.random.default_rng(5)
     R = np.linalg.qr(rng.normal(size=(3, 3)))[0]
-    base = compiled.BaseMotion(R * np.linalg.det(R), *rng.normal(size=(3, 3)))
+    base = kernels.BaseMotion(R * np.linalg.det(R), *rng.normal(size=(3, 3)))
     expected = compiled.forward_dynamics(robot, q, v, tau, base=base)
     found = compiled.forward_dynamics(robot, q, v, tau, base=base, method=method)
     assert np.allclose(found, expected, rtol=1e-8, atol=1e-8 * np.abs(expected).max())

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import armature as arm
-from armature.dynamics.growth import torque_growth
+from armature.dynamics.recursion.growth import torque_growth
 from random_robots import robots
 
 

@@ -9,7 +9,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from armature.dynamics import compiled
-from armature.dynamics.inverse_kinematics import Status, even_points, inverse_kinematics
+from armature.dynamics.positioning.inverse_kinematics import Status, even_points, inverse_kinematics
 from armature.errors import ArgumentError
 from armature.robot.bounds import bounds
 from armature.robot.library import library

@@ -12,10 +12,10 @@ from scipy.spatial.transform import Rotation
 
 from armature.drive.friction import Friction
 from armature.dynamics import compiled
-from armature.dynamics import constraints as made
-from armature.dynamics.constrained import constrained_dynamics, constraint_terms
-from armature.dynamics.elements import Spring, TorsionSpring
-from armature.dynamics.linear import linearize
+from armature.dynamics.bodies.elements import Spring, TorsionSpring
+from armature.dynamics.holonomic import constraints as made
+from armature.dynamics.holonomic.constrained import constrained_dynamics, constraint_terms
+from armature.dynamics.holonomic.linear import linearize
 from armature.errors import ArgumentError
 from armature.robot.library import library
 from armature.robot.load import with_floating_base

@@ -11,9 +11,9 @@ import pytest
 
 from armature.drive.friction import Friction
 from armature.dynamics import compiled
-from armature.dynamics.accuracy import JointErrors, hand_accuracy
-from armature.dynamics.beam import Beam
-from armature.dynamics.loads import drive_effort, joint_reactions, section_loads, worst_section_loads
+from armature.dynamics.forces.beam import Beam
+from armature.dynamics.forces.loads import drive_effort, joint_reactions, section_loads, worst_section_loads
+from armature.dynamics.positioning.accuracy import JointErrors, hand_accuracy
 from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
 from armature.robot.library import library

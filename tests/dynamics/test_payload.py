@@ -9,7 +9,7 @@ import pytest
 from test_dynamics_compiled import ROBOTS, batch
 
 import armature as arm
-from armature.dynamics import compiled
+from armature.dynamics import kernels
 from carried import merged
 
 FIRST, SECOND = (1.0, (0.0, 0.0, 0.1)), (2.5, (0.1, -0.05, 0.2))
@@ -64,7 +64,7 @@ def test_trees_with_payloads_on_two_bodies_move_as_those_with_constants(name, co
     q, v, a = batch(robot)
     arm.forward_dynamics(robot.with_payload(1.0, link="e").with_payload(0.0, link="weld"), q, v, a)
     other = robot.with_payload(0.3, (0.2, 0.1, 0.0), "e").with_payload(2.0, (0.0, 0.3, -0.1), "weld")
-    assert len(compiled.carriers(other)) == 2
+    assert len(kernels.carriers(other)) == 2
     got = arm.forward_dynamics(other, q, v, a)
     assert len(compiles) == 1
     expected = arm.forward_dynamics(merged(other), q, v, a)
@@ -84,11 +84,11 @@ def test_what_carries_shares_the_kernels_of_places_with_what_does_not(compiles):
 def test_fingerprint_knows_where_is_carried_but_not_what():
     robot = arm.library("six_axis")
     marks = [robot, robot.with_payload(0.0), robot.with_payload(0.0, link=robot.links[3].name), merged(robot.with_payload(1.0))]
-    prints = [compiled.fingerprint(x) for x in marks]
+    prints = [kernels.fingerprint(x) for x in marks]
     assert len(set(prints)) == 4
-    assert compiled.fingerprint(robot.with_payload(4.0, (0.1, 0.2, 0.3))) == prints[1]
-    assert compiled.fingerprint(robot.with_payload(1.0).with_payload(2.0)) == prints[1]
-    assert len({compiled.fingerprint(x, masses=False) for x in marks}) == 1
+    assert kernels.fingerprint(robot.with_payload(4.0, (0.1, 0.2, 0.3))) == prints[1]
+    assert kernels.fingerprint(robot.with_payload(1.0).with_payload(2.0)) == prints[1]
+    assert len({kernels.fingerprint(x, masses=False) for x in marks}) == 1
 
 
 def test_payload_at_the_world_changes_nothing_and_is_refused():
@@ -97,4 +97,4 @@ def test_payload_at_the_world_changes_nothing_and_is_refused():
         robot.with_payload(5.0, link=robot.base)
     base = replace(robot.link(robot.base), mass=5.0, payload=(5.0, (0.0, 0.0, 0.0)))  # as a file could mark it
     held = replace(robot, links=tuple(base if link.name == robot.base else link for link in robot.links))
-    assert compiled.carriers(held) == () and compiled.fingerprint(held) == compiled.fingerprint(robot)
+    assert kernels.carriers(held) == () and kernels.fingerprint(held) == kernels.fingerprint(robot)

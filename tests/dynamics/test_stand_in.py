@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import armature as arm
-from armature.dynamics.stand_in import has_stand_ins, lasting_torque, peak_torque, stand_ins, top_speed, with_stand_ins
-from armature.dynamics.workspace import gravity_torques, weak_joints
+from armature.dynamics.forces.stand_in import has_stand_ins, lasting_torque, peak_torque, stand_ins, top_speed, with_stand_ins
+from armature.dynamics.positioning.workspace import gravity_torques, weak_joints
 from armature.robot.check import mass_doubt
 from armature.robot.model import Joint, Limits, Link, Robot
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import brentq
 
 import armature as arm
-from armature.dynamics.elements import TorsionSpring
+from armature.dynamics.bodies.elements import TorsionSpring
 
 G = 9.81
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from armature.kernel import cache, keep
+from armature.kernel import cache, keep, sources
 
 LOOP = """
 import numba
@@ -24,7 +24,7 @@ import armature as arm
 robot = arm.library("planar2")
 tau = arm.inverse_dynamics(robot, np.ones(2), np.zeros(2), np.ones(2))
 print(bool(np.isfinite(tau).all()))
-import armature.dynamics.kkt, armature.simulate.run, armature.optimize.least_energy
+import armature.dynamics.bodies.kkt, armature.simulate.run, armature.optimize.planner.least_energy
 """
 
 
@@ -99,23 +99,23 @@ def test_a_content_that_cannot_be_rebuilt_is_a_miss(folder, monkeypatch):
         refresh = staticmethod(lambda: None)
         codegen = Codegen
 
-    made = keep.LoopCache(keep.names, {})
+    made = keep.LoopCache(sources.names, {})
     for content in (b"", b"not a pickle", b"N.", b"K\x01."):
         cache.write_entry(made.key("sig", Codegen()), {}, content)
         assert made.load_overload("sig", Context()) is None
 
 
 def test_a_changed_source_is_another_loop(monkeypatch):
-    before = keep.digest(keep.gather)
-    assert keep.digest(keep.gather) == before
-    monkeypatch.setattr(keep, "source_digest", lambda module: "changed")
-    assert keep.digest(keep.gather) != before
+    before = sources.digest(sources.gather)
+    assert sources.digest(sources.gather) == before
+    monkeypatch.setattr(sources, "source_digest", lambda module: "changed")
+    assert sources.digest(sources.gather) != before
 
 
 def test_a_changed_constant_is_another_loop(monkeypatch):
-    before = keep.digest(cache.cache_limit)
+    before = sources.digest(cache.cache_limit)
     monkeypatch.setattr(cache, "DEFAULT_LIMIT", 2 * cache.DEFAULT_LIMIT)
-    assert keep.digest(cache.cache_limit) != before
+    assert sources.digest(cache.cache_limit) != before
 
 
 def test_dynamics_and_the_planners_modules_need_no_home(tmp_path):

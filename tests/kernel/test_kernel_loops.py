@@ -1,58 +1,192 @@
-"""Kernels called from compiled loops by their address."""
+"""Compiled loops do what the same Python does, and say which line they cannot compile."""
 
 import subprocess
 import sys
+from typing import NamedTuple
 
-import casadi as ca
 import numpy as np
-from numba import njit
+import pytest
 
-from armature.kernel import compile
-from armature.kernel.loops import call
+from armature.errors import ArgumentError
+from armature.kernel import activity
+from armature.kernel.loop_library import Inner, Library, write_module
+from armature.kernel.loop_types import Indices, Matrices, Matrix, Vector, hold
 
-
-@njit
-def euler(address, table, strides, y, rate, step, steps):
-    """y ← y + step · f(y), `steps` times; the kernel writes into `rate`."""
-    for _ in range(steps):
-        call(address, table.ctypes.data, strides.ctypes.data, y.shape[0])
-        y += step * rate
+SCALE = 2.5
+library = Library("the loops of the tests")
 
 
-def test_a_kernel_runs_inside_a_numba_loop():
-    f = compile(lambda y: ca.vertcat(y[1], -ca.sin(y[0])), {"y": 2})
-    y = np.random.default_rng(0).uniform(-1, 1, (13, 2))
-    expected, rate = y.copy(), np.empty_like(y)
-    table, strides = np.array([y.ctypes.data, rate.ctypes.data]), np.array([2, 2])
-    euler(f.address, table, strides, y, rate, 0.01, 100)
-    for _ in range(100):
-        expected += 0.01 * np.stack([expected[:, 1], -np.sin(expected[:, 0])], axis=1)
-    np.testing.assert_allclose(y, expected, rtol=1e-12, atol=1e-14)
+class Pair(NamedTuple):
+    x: Vector
+    at: Indices
 
 
-CACHED = """
-import numpy as np
-from numba import njit
-from armature.kernel import compile
-from armature.kernel.loops import call
+class Data(NamedTuple):
+    pairs: tuple[Pair, Pair]
+    A: Matrix
+    stack: Matrices
+    count: int
+    weight: float
 
 
-@njit(cache=True)
-def run(address, table, strides, count):
-    call(address, table.ctypes.data, strides.ctypes.data, count)
+@Inner
+def dot(a: Vector, b: Vector) -> float:
+    """Σ ab."""
+    total = 0.0
+    for i in range(a.size):
+        total += a[i] * b[i]
+    return total
 
 
-if __name__ == "__main__":
-    f = compile(lambda x: 3 * x, {"x": 2})
-    x, y = np.arange(10.0).reshape(5, 2), np.zeros((5, 2))
-    run(f.address, np.array([x.ctypes.data, y.ctypes.data]), np.array([2, 2]), 5)
-    assert (y == 3 * x).all()
-    print(sum(run.stats.cache_hits.values()))
-"""
+@Inner
+def extremes(x: Vector) -> tuple[float, float]:
+    """(least, largest)."""
+    low = high = x[0]
+    for value in x:
+        low, high = min(low, value), max(high, value)
+    return low, high
 
 
-def test_a_cached_numba_function_calls_kernels_of_another_process(tmp_path):
-    # the address differs from process to process: the cached code must take it from its argument
-    (tmp_path / "looped.py").write_text(CACHED)
-    run = lambda: subprocess.run([sys.executable, "looped.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert [run().stdout.strip() for _ in range(2)] == ["0", "1"]
+@library.loop
+def everything(data: Data, on: bool, start: int, out: Vector) -> tuple[float, int, bool]:
+    """Every statement and operation that loops may use."""
+    A, total, count = data.A, 0.0, 0
+    n, m = A.shape
+    for x, at in data.pairs:  # written out
+        for i in range(at.size - 1, -1, -1):
+            if at[i] < 0 or x[at[i]] == 0.0:  # what follows is not looked at
+                continue
+            total += x[at[i]] ** 2 / (1.0 + abs(x[at[i]]))
+            count += x[at[i]] > 0.5
+    for k in range(data.stack.shape[0]):
+        part = data.stack[k, 1]
+        part[start:] = -SCALE
+        total -= dot(data.stack[k, 0], part)
+        data.stack[k, 2, :start] = data.weight
+    for i in range(0, n, 2):
+        for j in range(m):
+            A[i, j], out[j] = out[j], A[i, j] if on and j != 1 else float_of(j, data.count)
+    low, high = extremes(out[: m - 1])
+    inside = not (low < -1e3) and -1e6 < high <= 1e6
+    flat = A.flat
+    flat[n * m - 1] = np.sqrt(abs(total)) + np.log(2.0 + high - low)
+    for value in A.flat:
+        total += value
+    return total, -count // 2 + m // 2, inside or np.isfinite(total)  # pyright: ignore[reportReturnType]
+
+
+@Inner
+def float_of(j: int, count: int) -> float:
+    """A number that depends on both."""
+    if j < count:
+        return 0.25 * j
+    elif j == count:
+        return -1.0
+    return j / count
+
+
+def example(seed):
+    rng = np.random.default_rng(seed)
+    pairs = tuple(Pair(rng.normal(size=5), rng.integers(-1, 5, size=7)) for _ in range(2))
+    return Data(pairs, rng.normal(size=(5, 4)), rng.normal(size=(3, 3, 4)), 2, 0.75), np.arange(4.0)  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("on", [True, False])
+@pytest.mark.parametrize("seed", range(4))
+def test_compiled_loops_give_the_numbers_of_python(seed, on):
+    (mine, mine_out), (plain, plain_out) = example(seed), example(seed)
+    found = everything(hold(mine), on, 2, mine_out)
+    expected = everything.py_func(plain, on, 2, plain_out)
+    np.testing.assert_allclose(found, [float(x) for x in expected], rtol=1e-12)
+    for a, b in zip((mine_out, mine.A, mine.stack), (plain_out, plain.A, plain.stack)):
+        np.testing.assert_allclose(a, b, rtol=1e-12)
+    (again, again_out) = example(seed)
+    assert everything(again, on, 2, again_out) == found  # not held: laid out for this call
+
+
+@library.loop
+def largest(x: Vector, floor: float) -> float:
+    """max as Python's, NaN included; division as NumPy's."""
+    best = floor / x[0]
+    for value in x:
+        best = max(best, value)
+    return best
+
+
+@pytest.mark.parametrize("x", [[0.0, 2.0], [1.0, np.nan, 3.0], [np.nan, 1.0], [2.0, np.inf], [-0.0, -1.0]])
+def test_nan_and_infinity_keep_their_meaning(x):
+    with np.errstate(all="ignore"):
+        expected = largest.py_func(np.array(x), np.float64(1.0))
+    np.testing.assert_equal(largest(np.array(x), 1.0), expected)
+
+
+@library.loop
+def divide(a: int, b: int) -> int:
+    """Rounded down."""
+    return a // b
+
+
+@pytest.mark.parametrize("a", [-7, -6, 0, 6, 7])
+@pytest.mark.parametrize("b", [-3, 2])
+def test_whole_division_rounds_down(a, b):
+    assert divide(a, b) == a // b
+
+
+def test_arrays_of_another_kind_are_refused():
+    for array in (np.zeros((2, 2)), np.zeros(4)[::2], np.zeros(2, dtype=np.float32), np.zeros(2, dtype=int)):
+        with pytest.raises(ArgumentError, match="C-contiguous array of rank 1"):
+            largest(array, 1.0)
+    with pytest.raises(ArgumentError, match=r"Pair"):
+        everything(hold(Pair(np.zeros(1), np.zeros(1, dtype=np.int64))), True, 0, np.zeros(1))
+
+
+def with_while(x: Vector) -> float:
+    while x[0] > 0.0:
+        x[0] -= 1.0
+    return x[0]
+
+
+def with_allocation(n: int) -> float:
+    x = np.zeros(n)
+    return x[0]
+
+
+def with_a_float_for_an_integer(x: Vector) -> int:
+    count = 0
+    count = x[0]
+    return count
+
+
+def with_the_wrong_array(x: Matrix) -> float:
+    return dot(x, x[0])
+
+
+REFUSED = [with_while, with_allocation, with_a_float_for_an_integer, with_the_wrong_array]
+
+
+@pytest.mark.parametrize("function", REFUSED)
+def test_what_cannot_be_compiled_is_named_with_its_line(function):
+    with pytest.raises(ArgumentError, match=rf"{function.__name__}, line \d: .* cannot be compiled"):
+        write_module([Library("one").loop(function).signature])
+
+
+def test_an_argument_without_type_is_refused():
+    def untyped(x) -> float:
+        return x[0]
+
+    with pytest.raises(ArgumentError, match="annotate x"):
+        Library("one").loop(untyped)(np.ones(2))
+
+
+def test_what_is_compiled_is_known_meanwhile():
+    assert activity.compiled_now() is None
+    with activity.compiling("a"), activity.compiling("b"):
+        assert activity.compiled_now() == "b"
+    assert activity.compiled_now() is None
+
+
+def test_planning_does_not_load_numba_to_compile_the_solver():
+    """The solver's loops are compiled by our own compiler: seconds, where Numba takes most of a minute."""
+    code = "import sys, armature.optimize.solver.interior; print('numba' in sys.modules)"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert found.stdout.strip() == "False"

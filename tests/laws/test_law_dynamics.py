@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 
-from armature.dynamics import compiled, derivatives, energy, kinematics, mass, recursive
+from armature.dynamics import kernels
+from armature.dynamics.differentiation import derivatives
+from armature.dynamics.recursion import energy, kinematics, mass, recursive
 from random_robots import Sample, acceleration_tolerance, along, assert_near, few, random_wrenches, samples
 
 
@@ -69,7 +71,7 @@ def test_mass_matrix_is_symmetric_positive_definite_and_gives_the_kinetic_energy
 @given(samples())
 def test_forward_after_inverse_dynamics_returns_the_accelerations(s: Sample):
     wrenches = random_wrenches(s)
-    compiled.check_moves(s.robot)  # every joint moves something, and is not refused
+    kernels.check_moves(s.robot)  # every joint moves something, and is not refused
     tau = recursive.inverse_dynamics(s.tree, s.q, s.v, s.a, wrenches)
     a = recursive.forward_dynamics(s.tree, s.q, s.v, tau, wrenches)
     bias = recursive.inverse_dynamics(s.tree, s.q, s.v, 0.0 * s.a, wrenches)

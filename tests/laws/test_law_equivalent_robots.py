@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import given
 
-from armature.dynamics import energy, kinematics, mass, recursive
+from armature.dynamics.recursion import energy, kinematics, mass, recursive
 from armature.robot.model import Joint, Link, Mimic, Robot, Rotor
 from random_robots import ONE_AXIS, Sample, assert_near, few, moments, random_q, random_wrenches, robots, rotation, sample, samples, unit
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from scipy.spatial.transform import Rotation
 
-from armature.dynamics import kinematics
+from armature.dynamics.recursion import kinematics
 from armature.robot.model import Joint, Link, Robot
 from random_robots import Sample, along, assert_near, few, samples
 

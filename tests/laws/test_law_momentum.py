@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 
-from armature.dynamics import energy, kinematics, recursive
+from armature.dynamics.recursion import energy, kinematics, recursive
 from random_robots import Sample, along, assert_near, few, random_wrenches, sample, samples
 
 

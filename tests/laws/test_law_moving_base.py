@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from scipy.spatial.transform import Rotation
 
-from armature.dynamics import energy, kinematics, mass, recursive
+from armature.dynamics.recursion import energy, kinematics, mass, recursive
 from armature.robot.model import Joint, Link, Robot
 from random_robots import Sample, assert_near, few, random_wrenches, rotation, sample, samples
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from crafted_meshes import meshes
 
 Case = tuple[str, str, Callable[[Path], None], str]  # name, file, what writes it, reader (of READERS)
 TRAJECTORY = {"format": "armature trajectory", "version": 1, "interpolation": "hermite", "joint_names": ["a"]}
@@ -61,14 +62,14 @@ def waypoints(path: Path) -> Any:
 
 @reader
 def plan(path: Path) -> Any:
-    from armature.optimize.saved import load_plan
+    from armature.job.saved import load_plan
 
     return load_plan(path)
 
 
 @reader
 def task(path: Path) -> Any:
-    from armature.optimize.job_file import load_job
+    from armature.job.job_file import load_job
 
     return load_job(path)
 
@@ -117,6 +118,13 @@ def upload(path: Path) -> Any:
     return uploaded(path.name, path.read_bytes(), arm.library("planar2"))
 
 
+@reader
+def mesh(path: Path) -> Any:
+    from armature.robot.mesh import read_mesh
+
+    return read_mesh(path)
+
+
 # --- archives -------------------------------------------------------------------------------------------------------------
 
 
@@ -130,7 +138,7 @@ def npy(shape: str, dtype: str, data: bytes = b"") -> bytes:
 def archive(path: Path, entries: dict[str, bytes], repeat: int = 1, kind: int = zipfile.ZIP_DEFLATED) -> None:
     """An NPZ file; the last entry goes on with so many megabytes of zeros."""
     about = npy("()", f"<U{len(json.dumps(TRAJECTORY))}", json.dumps(TRAJECTORY).encode("utf-32-le"))
-    with zipfile.ZipFile(path, "w", kind) as file:
+    with zipfile.ZipFile(path, "w", kind, compresslevel=1) as file:
         file.writestr("about.npy", about)
         for name, data in entries.items():
             with file.open(name, "w", force_zip64=True) as entry:
@@ -141,7 +149,7 @@ def archive(path: Path, entries: dict[str, bytes], repeat: int = 1, kind: int = 
 
 def archives() -> Iterator[Case]:
     for way in ("motion", "plan", "upload"):
-        yield f"zeros {way}", "a.npz", lambda p: archive(p, {"q.npy": npy("(65536000,)", "<f8")}, 500), way
+        yield f"zeros {way}", "a.npz", lambda p: archive(p, {"q.npy": npy("(36700160,)", "<f8")}, 280), way
         yield f"lying shape {way}", "a.npz", lambda p: archive(p, {"q.npy": npy("(99999999999999,)", "<f8", bytes(80))}), way
         yield f"lying text {way}", "a.npz", lambda p: archive(p, {"q.npy": npy("()", "<U999999999", bytes(80))}), way
         yield f"objects {way}", "a.npz", lambda p: archive(p, {"q.npy": npy("(1,)", "|O", b"\x80\x04.")}), way
@@ -313,14 +321,18 @@ def make_store(path: Path, *changes: str, values: tuple = ()) -> None:
     db.close()
 
 
+def gigabyte() -> bytes:
+    """A gigabyte of zeros, packed."""
+    packer = zlib.compressobj(1)
+    return b"".join(packer.compress(bytes(2**24)) for _ in range(64)) + packer.flush()
+
+
 def stores() -> Iterator[Case]:
     endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x AS id, x AS number, 1 AS wanted, '{}' AS inputs, "
     view = f"CREATE VIEW cases AS {endless} 'done' AS state, 0 AS attempts, '' AS reason, '{{}}' AS outcome, 0.0 AS seconds FROM c"
     yield "endless view", "a.db", lambda p: make_store(p, "DROP TABLE cases", view), "store"
     yield "trigger", "a.db", lambda p: make_store(p, "CREATE TRIGGER t AFTER UPDATE ON cases BEGIN DELETE FROM cases; END"), "store"
-    packer = zlib.compressobj(9)
-    bomb = b"".join(packer.compress(bytes(2**20)) for _ in range(1000)) + packer.flush()
-    yield "plan of a gigabyte", "a.db", lambda p: make_store(p, "UPDATE plans SET plan = ?", values=(bomb,)), "store"
+    yield "plan of a gigabyte", "a.db", lambda p: make_store(p, "UPDATE plans SET plan = ?", values=(gigabyte(),)), "store"
     yield "deep outcome", "a.db", lambda p: make_store(p, "UPDATE cases SET outcome = ?", values=("[" * 500_000,)), "store"
     yield "blob outcome", "a.db", lambda p: make_store(p, "UPDATE cases SET outcome = zeroblob(1000)"), "store"
     yield "number of words", "a.db", lambda p: make_store(p, "UPDATE cases SET number = 'x', seconds = 'y'"), "store"
@@ -353,7 +365,7 @@ def beside_pipes(path: Path, text: str) -> None:
 
 def cases() -> list[Case]:
     """All of them."""
-    return [*archives(), *binaries(), *texts(), *tables(), *stores(), *pipes()]
+    return [*archives(), *binaries(), *texts(), *tables(), *stores(), *pipes(), *meshes()]
 
 
 def apart(function: Callable[[], str]) -> tuple[str, float, int]:
@@ -388,7 +400,7 @@ def main() -> None:
     import warnings
 
     import armature as arm
-    from armature.optimize import job_file, saved
+    from armature.job import job_file, saved
     from armature.study import file, line_file, summary
     from armature.web import upload
 

@@ -15,9 +15,9 @@ import pytest
 
 import armature as arm
 from armature.cli.main import run
-from armature.optimize.saved import load_plan, save_plan
+from armature.job.saved import check_plan_target, load_plan, save_plan
 from armature.study.store import StudyError, open_store
-from armature.write import csv_text, overwriting
+from armature.write import check_target, csv_text, overwriting
 
 ROBOT = arm.library("planar2")
 MOVE = arm.Move([0.0, 0.0], [1.0, 1.0], duration=1.0)
@@ -60,7 +60,7 @@ def test_own_files_are_written_again_and_others_are_not(plan, tmp_path: Path, na
 def test_reports_robots_and_folders_carry_a_mark(plan, tmp_path: Path, name: str) -> None:
     write = {"robot.yaml": ROBOT.save, "folder": lambda p: save_plan(plan, p)}.get(name, plan.report)
     write(tmp_path / name)
-    write(tmp_path / name)
+    check_target(tmp_path / name) if name != "folder" else check_plan_target(tmp_path / name)  # it would be written again
     target = tmp_path / name / "robot.yaml" if name == "folder" else tmp_path / name
     target.write_text("mine")
     with pytest.raises(arm.FileError, match="did not write"):
@@ -91,6 +91,22 @@ def test_a_certificate_holds_for_its_own_motion_only(plan, tmp_path: Path, what:
     assert not back.ok and not back.certificate.ok and what in back.certificate.invalid and "NOT valid" in str(back.certificate)
     with pytest.warns(arm.ArmatureWarning, match="without hashes"):  # saving it again does not make it valid
         assert not load_plan(back.save(tmp_path / "again.npz")).certificate.ok
+
+
+@pytest.mark.parametrize("name", ["plan.csv", "baseline.csv", "robot.yaml"])
+def test_a_certificate_holds_for_the_files_of_its_folder(plan, tmp_path: Path, name: str) -> None:
+    folder = save_plan(plan, tmp_path / "plan")
+    assert load_plan(folder).ok and load_plan(folder / "plan.json").ok
+    text = (folder / name).read_text()
+    (folder / name).write_text(text.replace("1", "2", 1))
+    with pytest.warns(arm.ArmatureWarning, match=f"the file {name}"):
+        back = load_plan(folder)
+    assert not back.ok and not back.certificate.ok
+    (folder / name).unlink()
+    assert load_plan(folder).ok  # what is not there says nothing wrong
+    os.mkfifo(folder / name)
+    with pytest.warns(arm.ArmatureWarning, match=f"the file {name}"):  # and nothing is waited for
+        assert not load_plan(folder).ok
 
 
 def test_a_store_has_one_driver_by_whatever_name(tmp_path: Path) -> None:

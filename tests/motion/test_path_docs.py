@@ -7,9 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from armature.dynamics import compiled, follow, inverse_kinematics
+from armature.dynamics import compiled
+from armature.dynamics.positioning import follow, inverse_kinematics
 from armature.motion import formats, path, shapes, trajectory
-from armature.optimize import guess, time_scaling
+from armature.optimize.scaling import time_scaling
+from armature.optimize.transcription import guess
 from armature.robot.library import library
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -3,7 +3,7 @@
 import casadi as ca
 import numpy as np
 
-from armature.optimize.problem import Model
+from armature.optimize.problem.problem import Model
 
 
 def rk4(field):

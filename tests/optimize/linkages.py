@@ -3,8 +3,8 @@
 import numpy as np
 
 from armature.drive import Drive, Gear, Motor
-from armature.dynamics.closed_loops import close_loops
-from armature.optimize.closure import closure
+from armature.dynamics.holonomic.closed_loops import close_loops
+from armature.optimize.transcription.closure import closure
 from armature.robot import Joint, Link, Robot
 from armature.robot.loop import Loop
 

@@ -5,7 +5,7 @@ import functools
 import casadi as ca
 import numpy as np
 
-from armature.optimize.problem import Guess, Model, Problem
+from armature.optimize.problem.problem import Guess, Model, Problem
 
 
 def split(d, nx, nu):

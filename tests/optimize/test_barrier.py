@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from armature import library
-from armature.optimize import barrier, newton, rows
-from armature.optimize.driven import Weights
-from armature.optimize.interior import Interior, Options, solve
-from armature.optimize.least_energy import minimize_energy
-from armature.optimize.move import MoveProblem
-from armature.optimize.plan import EXACT
-from armature.optimize.task import Move
+from armature.optimize.planner.least_energy import minimize_energy
+from armature.optimize.planner.plan import EXACT
+from armature.optimize.solver import barrier, newton, rows
+from armature.optimize.solver.interior import Interior, Options, solve
+from armature.optimize.transcription.driven import Weights
+from armature.optimize.transcription.move import MoveProblem
+from armature.optimize.transcription.task import Move
 
 SIX = library("six_axis")
 MOVE = Move([0.3, -0.5, 0.4, -0.2, 0.6, 0.1], [-0.6, 0.2, -0.3, 0.5, -0.4, 0.8], 1.2)

@@ -7,13 +7,13 @@ import pytest
 from linkages import ends, four_bar
 
 import armature as arm
-from armature.dynamics.closed_loops import loop_rows
-from armature.optimize.baseline import baseline
-from armature.optimize.certify import worst_margin
-from armature.optimize.driven import Weights
-from armature.optimize.loop_move import move_problem
-from armature.optimize.plan import Planner
-from armature.optimize.slower import Allowed, run_slower
+from armature.dynamics.holonomic.closed_loops import loop_rows
+from armature.optimize.certificate.certify import worst_margin
+from armature.optimize.planner.baseline import baseline
+from armature.optimize.planner.plan import Planner
+from armature.optimize.planner.slower import Allowed, run_slower
+from armature.optimize.transcription.driven import Weights
+from armature.optimize.transcription.loop_move import move_problem
 
 START, MIDDLE, GOAL = np.array([0.2, 0.3]), np.array([0.7, 0.2]), np.array([1.0, -0.5])
 

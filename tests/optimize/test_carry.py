@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from armature.optimize.carry import Known, carried
-from armature.optimize.driven import Weights
-from armature.optimize.interior import Options, solve
-from armature.optimize.least_energy import minimize_energy
-from armature.optimize.move import MoveProblem
-from armature.optimize.task import Move
+from armature.optimize.planner.least_energy import minimize_energy
+from armature.optimize.solver.interior import Options, solve
+from armature.optimize.transcription.carry import Known, carried
+from armature.optimize.transcription.driven import Weights
+from armature.optimize.transcription.move import MoveProblem
+from armature.optimize.transcription.task import Move
 from armature.robot.library import library
 
 ARM = library("burgevin").with_payload(2.0)

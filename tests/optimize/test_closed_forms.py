@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from bench_models import brachistochrone, double_integrator, ends, rayleigh, van_der_pol
 
-from armature.optimize.interior import solve
-from armature.optimize.problem import Guess, Model, Problem
+from armature.optimize.problem.problem import Guess, Model, Problem
+from armature.optimize.solver.interior import solve
 
 
 @pytest.mark.parametrize("N", [2, 5, 30])

@@ -6,9 +6,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from armature.optimize import conclude, lighter, quick_time
-from armature.optimize.certify import ALLOWED, Margin, margins
-from armature.optimize.conclude import (
+from armature.optimize.certificate.certify import ALLOWED, Margin, margins
+from armature.optimize.certificate.solution import Diagnosis
+from armature.optimize.diagnosis import lighter
+from armature.optimize.diagnosis.earlier import ROUGH, nearest_passing, warped
+from armature.optimize.diagnosis.forbidden import Weighed, forbidden, lifts, weighed
+from armature.optimize.diagnosis.holding import carrier, reloaded
+from armature.optimize.diagnosis.lighter import carried_by, greatest_payload
+from armature.optimize.planner import conclude, quick_time
+from armature.optimize.planner.conclude import (
     CALMING,
     CUBIC,
     GIVEN,
@@ -25,24 +31,19 @@ from armature.optimize.conclude import (
     known,
     no_worse,
 )
-from armature.optimize.driven import Weights
-from armature.optimize.earlier import ROUGH, nearest_passing, warped
-from armature.optimize.effort import spent
-from armature.optimize.firm import firm
-from armature.optimize.forbidden import Weighed, forbidden, lifts, weighed
-from armature.optimize.guess import joint_cubic, stretched
-from armature.optimize.holding import carrier, reloaded
-from armature.optimize.least_energy import minimize_energy
-from armature.optimize.lighter import carried_by, greatest_payload
-from armature.optimize.min_time import minimize_time
-from armature.optimize.move import MoveProblem
-from armature.optimize.plan import MISSED, Attempt, Planner
-from armature.optimize.quick_time import MUCH, least_of, shortest
-from armature.optimize.result import Status
-from armature.optimize.slower import OFTEN, Allowed, run_slower
-from armature.optimize.solution import Diagnosis
-from armature.optimize.surest import run_in, short_one, slow_cubic
-from armature.optimize.task import Move, Via
+from armature.optimize.planner.effort import spent
+from armature.optimize.planner.firm import firm
+from armature.optimize.planner.least_energy import minimize_energy
+from armature.optimize.planner.min_time import minimize_time
+from armature.optimize.planner.plan import MISSED, Attempt, Planner
+from armature.optimize.planner.quick_time import MUCH, least_of, shortest
+from armature.optimize.planner.slower import OFTEN, Allowed, run_slower
+from armature.optimize.planner.surest import run_in, short_one, slow_cubic
+from armature.optimize.problem.result import Status
+from armature.optimize.transcription.driven import Weights
+from armature.optimize.transcription.guess import joint_cubic, stretched
+from armature.optimize.transcription.move import MoveProblem
+from armature.optimize.transcription.task import Move, Via
 from armature.robot.library import library
 from armature.robot.model import Robot
 

@@ -9,9 +9,9 @@ from test_thesis_cases import NICKNAMES, plan
 from thesis import CASES
 
 from armature.drive import Regenerative
-from armature.optimize.driven import Weights
-from armature.optimize.interior import Options, solve
-from armature.optimize.problem import Model, Problem
+from armature.optimize.problem.problem import Model, Problem
+from armature.optimize.solver.interior import Options, solve
+from armature.optimize.transcription.driven import Weights
 from armature.robot import library
 
 N = 30

@@ -6,16 +6,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from armature.optimize.blend import lagrange, mixed, told
-from armature.optimize.certify import worst_margin
-from armature.optimize.curve import energy_time_curve
-from armature.optimize.least_energy import minimize_energy
-from armature.optimize.loop_move import move_problem
-from armature.optimize.min_time import minimize_time
-from armature.optimize.plan import net_energy
-from armature.optimize.room import Room
-from armature.optimize.sweep import Sweep, prominent, skeleton
-from armature.optimize.task import Move
+from armature.optimize.certificate.certify import worst_margin
+from armature.optimize.planner.blend import lagrange, mixed, told
+from armature.optimize.planner.curve import energy_time_curve
+from armature.optimize.planner.least_energy import minimize_energy
+from armature.optimize.planner.min_time import minimize_time
+from armature.optimize.planner.plan import net_energy
+from armature.optimize.planner.room import Room
+from armature.optimize.planner.sweep import Sweep, prominent, skeleton
+from armature.optimize.transcription.loop_move import move_problem
+from armature.optimize.transcription.task import Move
 from armature.robot.library import library
 
 ARM = library("burgevin").with_payload(2.0)

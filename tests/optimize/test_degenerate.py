@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from bench_models import double_integrator, ends
 
-from armature.optimize.interior import solve
-from armature.optimize.problem import Guess, Model, Problem
-from armature.optimize.result import Status
+from armature.optimize.problem.problem import Guess, Model, Problem
+from armature.optimize.problem.result import Status
+from armature.optimize.solver.interior import solve
 
 N = 30
 H = 1 / N

@@ -7,14 +7,14 @@ from test_transcribe import dense_hessian, dense_jacobian
 
 import armature as arm
 from armature.drive import Regenerative
-from armature.dynamics.closed_loops import loop_rows
+from armature.dynamics.holonomic.closed_loops import loop_rows
 from armature.errors import ArgumentError
-from armature.optimize.closure import closure
-from armature.optimize.driven import Weights
-from armature.optimize.forward import forward
-from armature.optimize.interior import solve, stages
-from armature.optimize.nlp import as_nlp, functions
-from armature.optimize.problem import Guess, Problem
+from armature.optimize.problem.nlp import as_nlp, functions
+from armature.optimize.problem.problem import Guess, Problem
+from armature.optimize.solver.interior import solve, stages
+from armature.optimize.transcription.closure import closure
+from armature.optimize.transcription.driven import Weights
+from armature.optimize.transcription.forward import forward
 
 HEAT = Weights(heat=1.0)
 

@@ -8,11 +8,11 @@ import pytest
 
 from armature.drive import Drive, gear, motor
 from armature.errors import ArgumentError
-from armature.optimize.interior import solve
-from armature.optimize.least_energy import minimize_energy
-from armature.optimize.move import MoveProblem
-from armature.optimize.plan import EXACT, Weights
-from armature.optimize.task import Move, Via
+from armature.optimize.planner.least_energy import minimize_energy
+from armature.optimize.planner.plan import EXACT, Weights
+from armature.optimize.solver.interior import solve
+from armature.optimize.transcription.move import MoveProblem
+from armature.optimize.transcription.task import Move, Via
 from armature.robot.library import library
 from armature.robot.model import Robot
 

@@ -9,7 +9,7 @@ from armature.dynamics import compiled
 from armature.errors import ArgumentError
 from armature.motion.shapes import joint_path
 from armature.motion.trajectory import Trajectory
-from armature.optimize import guess
+from armature.optimize.transcription import guess
 from armature.robot.library import library
 
 Q0, Q1 = np.array([0.2, -1.0, 0.5]), np.array([1.5, 0.3, -0.2])
@@ -129,3 +129,13 @@ def test_lines_that_end_in_another_branch_are_refused():
 def test_bad_arguments_are_refused(call):
     with pytest.raises(ArgumentError):
         call()
+
+
+def test_a_motion_through_points_passes_each_to_what_a_certificate_allows():
+    times = [0.0, 0.1234567, 0.1334567, 0.61, 0.8]
+    points = np.array([Q0, 2 * Q1, 1.9 * Q1, -0.5 * Q1, Q1])
+    for intervals in (3, 10, 100):
+        motion = guess.through(points, 0.8, intervals, times=times)
+        off = np.abs(motion(np.array(times)).q - points).max()
+        assert off < 1e-12 and np.all(np.diff(motion.t) > 0.0)
+    assert len(motion.t) == 101

@@ -7,20 +7,20 @@ import pytest
 
 from armature.dynamics.compiled import inverse_dynamics
 from armature.errors import ArgumentError
-from armature.optimize.certify import margins
-from armature.optimize.diagnose import between_knots
-from armature.optimize.effort import spent
-from armature.optimize.forbidden import fastest, forbidden
-from armature.optimize.guess import joint_cubic, stretched
-from armature.optimize.holding import carrier, reloaded
-from armature.optimize.least_energy import minimize_energy
-from armature.optimize.lighter import carried_by
-from armature.optimize.min_time import minimize_time
-from armature.optimize.move import MoveProblem
-from armature.optimize.quick_time import shortest
-from armature.optimize.result import Status
-from armature.optimize.task import Move, Via
-from armature.optimize.ways import ways_round
+from armature.optimize.certificate.certify import margins
+from armature.optimize.diagnosis.diagnose import between_knots
+from armature.optimize.diagnosis.forbidden import fastest, forbidden
+from armature.optimize.diagnosis.holding import carrier, reloaded
+from armature.optimize.diagnosis.lighter import carried_by
+from armature.optimize.planner.effort import spent
+from armature.optimize.planner.least_energy import minimize_energy
+from armature.optimize.planner.min_time import minimize_time
+from armature.optimize.planner.quick_time import shortest
+from armature.optimize.planner.ways import ways_round
+from armature.optimize.problem.result import Status
+from armature.optimize.transcription.guess import joint_cubic, stretched
+from armature.optimize.transcription.move import MoveProblem
+from armature.optimize.transcription.task import Move, Via
 from armature.robot.library import library
 
 ARM = library("burgevin").with_payload(2.0)

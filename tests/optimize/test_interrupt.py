@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import armature as arm
-from armature.optimize import effort
-from armature.optimize.interrupt import interrupted, planning, request_stop
-from armature.optimize.result import Status
+from armature.optimize.planner import effort
+from armature.optimize.problem.interrupt import interrupted, planning, request_stop
+from armature.optimize.problem.result import Status
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="Ctrl-C as a signal is POSIX")
 

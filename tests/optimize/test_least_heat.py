@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from armature.drive import Friction, gear
-from armature.optimize.driven import Weights
-from armature.optimize.least_energy import minimize_energy
-from armature.optimize.move import MoveProblem
-from armature.optimize.plan import EXACT, Planner, only_copper
-from armature.optimize.task import Move
+from armature.optimize.planner.least_energy import minimize_energy
+from armature.optimize.planner.plan import EXACT, Planner, only_copper
+from armature.optimize.transcription.driven import Weights
+from armature.optimize.transcription.move import MoveProblem
+from armature.optimize.transcription.task import Move
 from armature.robot.library import library
 
 START, GOAL = [0.0, 1.0, 0.5], [3.0, -1.0, 2.0]

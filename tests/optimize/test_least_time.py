@@ -10,20 +10,20 @@ from benchmarks.arms import arms, chain, driven
 from benchmarks.moves import standing
 
 from armature.drive import Drive, Friction, Gear, Motor
+from armature.job.job import Job
 from armature.motion.trajectory import Trajectory
-from armature.optimize.certify import worst_margin
-from armature.optimize.detours import detours
-from armature.optimize.driven import Weights
-from armature.optimize.guess import stretched, through
-from armature.optimize.interior import Options
-from armature.optimize.job import Job
-from armature.optimize.ladder import cubic_heat, prices
-from armature.optimize.least_energy import minimize_energy
-from armature.optimize.min_time import branches, free_problem, minimize_time
-from armature.optimize.move import MoveProblem
-from armature.optimize.nlp import as_nlp
-from armature.optimize.plan import Planner
-from armature.optimize.task import Move, Via
+from armature.optimize.certificate.certify import worst_margin
+from armature.optimize.planner.detours import detours
+from armature.optimize.planner.ladder import cubic_heat, prices
+from armature.optimize.planner.least_energy import minimize_energy
+from armature.optimize.planner.min_time import branches, free_problem, minimize_time
+from armature.optimize.planner.plan import Planner
+from armature.optimize.problem.nlp import as_nlp
+from armature.optimize.solver.interior import Options
+from armature.optimize.transcription.driven import Weights
+from armature.optimize.transcription.guess import stretched, through
+from armature.optimize.transcription.move import MoveProblem
+from armature.optimize.transcription.task import Move, Via
 from armature.robot.library import library
 from armature.robot.model import Joint, Limits, Link, Robot
 

@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from armature.optimize.anew import NEAR, ROOM, VAIN, different, faster, inside, shortest_from, shortest_way
-from armature.optimize.certify import worst_margin
-from armature.optimize.driven import Weights
-from armature.optimize.interior import Options
-from armature.optimize.ladder import MOVED, copper, ladder, next_to, prices
-from armature.optimize.loop_move import move_problem
-from armature.optimize.min_time import branches, free_problem
-from armature.optimize.move import MoveProblem
-from armature.optimize.plan import Planner
-from armature.optimize.task import Move
+from armature.optimize.certificate.certify import worst_margin
+from armature.optimize.planner.anew import NEAR, ROOM, VAIN, different, faster, inside, shortest_from, shortest_way
+from armature.optimize.planner.ladder import MOVED, copper, ladder, next_to, prices
+from armature.optimize.planner.min_time import branches, free_problem
+from armature.optimize.planner.plan import Planner
+from armature.optimize.solver.interior import Options
+from armature.optimize.transcription.driven import Weights
+from armature.optimize.transcription.loop_move import move_problem
+from armature.optimize.transcription.move import MoveProblem
+from armature.optimize.transcription.task import Move
 from armature.robot.library import library
 
 PLANNER = Planner(Weights(time=1.0), Options(tolerance=1e-5, iterations=100))

@@ -7,32 +7,37 @@ import pytest
 from benchmarks.arms import arms
 from benchmarks.moves import standing
 
-from armature.optimize import contest as of_contests
-from armature.optimize import min_time
-from armature.optimize.by_durations import PATIENT, UPWARDS, by_plans, motion_in
-from armature.optimize.certify import certify
-from armature.optimize.contest import LITTLE, contested, hits
-from armature.optimize.detours import together
-from armature.optimize.driven import Weights
-from armature.optimize.effort import COUNTER, spent
-from armature.optimize.guess import stretched
-from armature.optimize.interior import Options
-from armature.optimize.ladder import Rung, cubic_heat, kept, prices, share, sharpened
-from armature.optimize.loop_move import move_problem
-from armature.optimize.mend import SHARE, deepened, mended
-from armature.optimize.min_time import free_problem, minimize_time
-from armature.optimize.move import MoveProblem
-from armature.optimize.plan import Planner
-from armature.optimize.result import Status
-from armature.optimize.task import Move, Via
+from armature.optimize.certificate.certify import certify
+from armature.optimize.planner import contest as of_contests
+from armature.optimize.planner import min_time
+from armature.optimize.planner.by_durations import PATIENT, UPWARDS, by_plans, motion_in
+from armature.optimize.planner.contest import LITTLE, contested, hits
+from armature.optimize.planner.detours import together
+from armature.optimize.planner.effort import COUNTER, spent
+from armature.optimize.planner.ladder import Rung, cubic_heat, kept, prices, share, sharpened
+from armature.optimize.planner.mend import SHARE, deepened, mended
+from armature.optimize.planner.min_time import free_problem, least_time
+from armature.optimize.planner.plan import Planner
+from armature.optimize.problem.result import Status
+from armature.optimize.solver.interior import Options
+from armature.optimize.transcription.driven import Weights
+from armature.optimize.transcription.guess import stretched
+from armature.optimize.transcription.loop_move import move_problem
+from armature.optimize.transcription.move import MoveProblem
+from armature.optimize.transcription.task import Move, Via
 from armature.robot.library import library
 
 PLANAR = Move([0.3, -1.0], [1.4, 0.8])
 
 
+def wide(robot, move, knots=100, starts=None):
+    """The wider search alone, which contests belong to."""
+    return least_time(robot, move, knots, None, starts, None, None, None, None, wide=True)
+
+
 def test_a_motion_that_is_not_the_shortest_is_beaten_and_the_shortest_is_not():
     robot = library("planar2").with_payload(0.5)
-    least = minimize_time(robot, PLANAR)
+    least = wide(robot, PLANAR)
     assert any(f"{LITTLE:g} of this time" in note for note in least.notes)
     free = free_problem(move_problem(robot, PLANAR, "regenerative", 100, free=True))
     slow = replace(free, free=False, move=replace(PLANAR, duration=1.03 * least.duration))
@@ -49,7 +54,7 @@ def test_a_motion_that_is_not_the_shortest_is_beaten_and_the_shortest_is_not():
 def test_no_contest_is_told_where_the_time_allowed_ran_out():
     robot = library("planar2").with_payload(0.5)
     free = free_problem(move_problem(robot, PLANAR, "regenerative", 50, free=True))
-    least = minimize_time(robot, PLANAR, starts=1)
+    least = wide(robot, PLANAR, starts=1)
     slow = replace(free, free=False, move=replace(PLANAR, duration=1.1 * least.duration))
     late = Planner(Weights(time=1.0), None, None, budget=spent() - 1.0)
     cool = replace(late, weights=Weights(heat=1.0)).attempt(slow, slow.guess(least.trajectory))
@@ -124,13 +129,13 @@ def test_less_time_is_found_by_coolest_motions_that_are_cured_as_plans_are():
     rng.integers(8)
     rng.integers(2)
     robot = d.loaded(d.payload * float(rng.uniform()))
-    least = minimize_time(robot, Move(standing(robot, rng), standing(robot, rng)))
+    least = wide(robot, Move(standing(robot, rng), standing(robot, rng)))
     assert least.ok and least.certificate.ok and least.duration < 1.2
 
 
 def test_a_contest_passes_via_points_earlier_and_later_too():
     robot = library("planar2").with_payload(0.5)
-    least = minimize_time(robot, replace(PLANAR, via=[[0.6, 0.3]]), knots=50)
+    least = wide(robot, replace(PLANAR, via=[[0.6, 0.3]]), knots=50)
     assert least.ok and "from 11 starts" in least.notes[-1]
 
 
@@ -180,7 +185,7 @@ def slow_motion(part):
     """A planner, the problem of free duration, and the coolest motion in so many times the least time, about."""
     robot = library("planar2").with_payload(0.5)
     free = free_problem(move_problem(robot, PLANAR, "regenerative", 100, free=True))
-    least = minimize_time(robot, PLANAR, starts=1)
+    least = wide(robot, PLANAR, starts=1)
     slow = replace(free, free=False, move=replace(PLANAR, duration=part * least.duration))
     planner = Planner(Weights(time=1.0), Options(tolerance=1e-6, iterations=70))
     cool = replace(planner, weights=Weights(heat=1.0)).attempt(slow, slow.guess(stretched(least.trajectory, slow.duration)))

@@ -7,14 +7,14 @@ import pytest
 
 import armature as arm
 from armature.drive import Friction
-from armature.optimize import mend
-from armature.optimize.driven import Weights
-from armature.optimize.interior import Options
-from armature.optimize.ladder import kept, sharpened
-from armature.optimize.loop_move import move_problem
-from armature.optimize.min_time import branches, free_problem
-from armature.optimize.move import MoveProblem
-from armature.optimize.plan import Planner
+from armature.optimize.planner import mend
+from armature.optimize.planner.ladder import kept, sharpened
+from armature.optimize.planner.min_time import branches, free_problem
+from armature.optimize.planner.plan import Planner
+from armature.optimize.solver.interior import Options
+from armature.optimize.transcription.driven import Weights
+from armature.optimize.transcription.loop_move import move_problem
+from armature.optimize.transcription.move import MoveProblem
 from armature.robot.model import Robot
 
 MOVE = arm.Move([0.3, -1.0], [1.4, 0.8], via=[[0.2, -0.2]])

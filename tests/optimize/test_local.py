@@ -4,10 +4,10 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from armature.optimize import evaluate, local
-from armature.optimize.interior import Interior, Options, solve
-from armature.optimize.problem import Guess, Model, Problem
-from armature.optimize.workspace import IDLE, stages
+from armature.optimize.problem.problem import Guess, Model, Problem
+from armature.optimize.solver import evaluate, local
+from armature.optimize.solver.interior import Interior, Options, solve
+from armature.optimize.solver.workspace import IDLE, stages
 
 N = 12
 

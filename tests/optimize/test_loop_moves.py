@@ -8,15 +8,15 @@ import pytest
 from linkages import double_pendulum, drive, ends, five_bar, four_bar, parallelogram, same_as_parallelogram
 
 import armature as arm
-from armature.dynamics.closed_loops import close_loops, loop_rows
 from armature.dynamics.compiled import forward_dynamics, inverse_dynamics
+from armature.dynamics.holonomic.closed_loops import close_loops, loop_rows
 from armature.errors import ArgumentError, RobotError
-from armature.optimize.closure import closure
-from armature.optimize.driven import Weights
-from armature.optimize.loop_move import move_problem
-from armature.optimize.nlp import as_nlp
-from armature.optimize.plan import EXACT
-from armature.optimize.reduced import Implicit
+from armature.optimize.planner.plan import EXACT
+from armature.optimize.problem.nlp import as_nlp
+from armature.optimize.transcription.closure import closure
+from armature.optimize.transcription.driven import Weights
+from armature.optimize.transcription.loop_move import move_problem
+from armature.optimize.transcription.reduced import Implicit
 
 PARALLEL = np.array([0.5, -0.5, 0.5]), np.array([1.4, -1.4, 1.4])
 

@@ -4,15 +4,15 @@ import sys
 
 import numpy as np
 
-from armature.kernel import keep
-from armature.optimize import loops, newton, rows
+from armature.kernel import sources
+from armature.optimize.solver import loops, newton, rows
 
 
 def test_what_is_kept_of_a_loop_depends_on_every_file_that_it_is_made_of():
     parts: dict[str, str] = {}
-    keep.gather(newton.direct, parts)
-    used = {name.split(".")[2] for name in parts if name.startswith("armature.optimize.")}
-    assert {"newton", "riccati", "rows", "system", "local", "border", "loops"} <= used
+    sources.gather(newton.direct, parts)
+    used = {name.split(".")[3] for name in parts if name.startswith("armature.optimize.")}
+    assert {"newton", "riccati", "rows", "system", "local", "border"} <= used
 
 
 def test_what_is_held_is_the_same_array_for_loops_and_for_python():

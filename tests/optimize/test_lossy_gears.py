@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from armature.drive import Friction
-from armature.optimize import gears
-from armature.optimize.driven import Weights
-from armature.optimize.gears import greatest_power
-from armature.optimize.interior import Options
-from armature.optimize.move import MoveProblem
-from armature.optimize.plan import EXACT, Attempt, Planner
-from armature.optimize.refine import at_knot
-from armature.optimize.result import Status
-from armature.optimize.task import Move
+from armature.optimize.planner import gears
+from armature.optimize.planner.gears import greatest_power
+from armature.optimize.planner.plan import EXACT, Attempt, Planner
+from armature.optimize.planner.refine import at_knot
+from armature.optimize.problem.result import Status
+from armature.optimize.solver.interior import Options
+from armature.optimize.transcription.driven import Weights
+from armature.optimize.transcription.move import MoveProblem
+from armature.optimize.transcription.task import Move
 from armature.robot.library import library
 from armature.robot.model import Robot
 

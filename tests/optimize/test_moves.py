@@ -8,17 +8,17 @@ import pytest
 from armature.drive import Drive, Gear, Motor
 from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
-from armature.optimize.certify import certify, margins
-from armature.optimize.curve import energy_time_curve
-from armature.optimize.driven import Weights
-from armature.optimize.guess import joint_cubic, stretched
-from armature.optimize.interior import Options
-from armature.optimize.least_energy import minimize_energy
-from armature.optimize.min_time import minimize_time
-from armature.optimize.move import MoveProblem
-from armature.optimize.plan import Planner
-from armature.optimize.task import Move, Via
-from armature.optimize.ways import _worked_out, ways_round
+from armature.optimize.certificate.certify import certify, margins
+from armature.optimize.planner.curve import energy_time_curve
+from armature.optimize.planner.least_energy import minimize_energy
+from armature.optimize.planner.min_time import minimize_time
+from armature.optimize.planner.plan import Planner
+from armature.optimize.planner.ways import _worked_out, ways_round
+from armature.optimize.solver.interior import Options
+from armature.optimize.transcription.driven import Weights
+from armature.optimize.transcription.guess import joint_cubic, stretched
+from armature.optimize.transcription.move import MoveProblem
+from armature.optimize.transcription.task import Move, Via
 from armature.robot.library import library
 
 ARM = library("burgevin").with_payload(2.0)
@@ -238,3 +238,22 @@ def test_what_has_no_least_time_and_durations_that_are_none_are_told():
         energy_time_curve(ARM, Move(START, GOAL, via=[Via(MIDDLE, at=0.4)]))
     with pytest.raises(ArgumentError, match="'1,2' must be positive"):
         energy_time_curve(ARM, Move(START, GOAL), "1,2")
+
+
+@pytest.mark.parametrize(("name", "start", "goal"), [("burgevin", [0.0, 1.2, 0.4], [1.2, 1.8, 0.7]), ("planar2", [0.3, -1.0], [1.2, 0.5])])
+def test_nothing_that_is_returned_is_worse_than_a_motion_that_is_given(name: str, start: list[float], goal: list[float]):
+    """A shorter feasible motion, given as a guess, is the answer of a search that finds nothing better; likewise a cheaper one."""
+    robot = library(name).with_payload(0.5)
+    least = minimize_time(robot, Move(start, goal))
+    again = minimize_time(robot, Move(start, goal), knots=12, guess=least)
+    assert again.certificate.ok and again.duration <= least.duration * (1 + 1e-6)
+    task = Move(start, goal, 2.0 * least.duration, smoothness=0.0)
+    best = minimize_energy(robot, task)
+    rough = minimize_energy(robot, task, knots=8, guess=best)
+    assert rough.certificate.ok and rough.energy <= best.energy + 1e-6 * best.losses
+
+
+def test_the_plain_plan_is_among_the_ways():
+    robot, task = library("planar2"), Move([0.3, -1.0], [1.2, 0.5], 1.5, smoothness=0.0)
+    plain, ways = minimize_energy(robot, task), ways_round(robot, task)
+    assert plain.ok and min(way.energy for way in ways) <= plain.energy * (1 + 1e-9)

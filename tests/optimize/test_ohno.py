@@ -8,10 +8,10 @@ from bench_models import ends
 from test_thesis_cases import solve_forward
 from thesis import CASES, K, cubic, currents, forward, radians
 
-from armature.optimize.interior import solve
-from armature.optimize.ohno import OhnoStage, ohno, thesis_stages
-from armature.optimize.problem import Model, Problem
-from armature.optimize.result import Status
+from armature.optimize.problem.problem import Model, Problem
+from armature.optimize.problem.result import Status
+from armature.optimize.solver.interior import solve
+from armature.optimize.solver.ohno import OhnoStage, ohno, thesis_stages
 
 
 def stages_of(case, N, inequalities=None):

@@ -13,20 +13,20 @@ from benchmarks.random_paths import SHAPES, case
 
 import armature as arm
 from armature.motion.shapes import circle, joint_path, line, polyline
-from armature.optimize.along_path import knots_along, plain_timing, steps_along
-from armature.optimize.certify import margins
-from armature.optimize.fastest import duration_of, fastest, straight_rows
-from armature.optimize.follow_path import FollowPath
-from armature.optimize.guess import along
-from armature.optimize.improve import improve
-from armature.optimize.instant import instants
-from armature.optimize.interior import solve
-from armature.optimize.least_along import least_energy_along, least_time_along
-from armature.optimize.path import path_model
-from armature.optimize.phase_plane import best_profile, best_within_means, mean_excesses
-from armature.optimize.programme import programme
-from armature.optimize.redundant import best_self_motion, least_energy_to_pose, slope_of
-from armature.optimize.self_motion import SelfMotion, energy_and_slope, plain_times
+from armature.optimize.anytime.improve import improve
+from armature.optimize.certificate.certify import margins
+from armature.optimize.path.along_path import knots_along, plain_timing, steps_along
+from armature.optimize.path.fastest import duration_of, fastest, straight_rows
+from armature.optimize.path.follow_path import FollowPath
+from armature.optimize.path.least_along import least_energy_along, least_time_along
+from armature.optimize.path.path import path_model
+from armature.optimize.path.phase_plane import best_profile, best_within_means, mean_excesses
+from armature.optimize.path.programme import programme
+from armature.optimize.path.redundant import best_self_motion, least_energy_to_pose, slope_of
+from armature.optimize.path.self_motion import SelfMotion, energy_and_slope, plain_times
+from armature.optimize.solver.interior import solve
+from armature.optimize.transcription.guess import along
+from armature.optimize.transcription.instant import instants
 from armature.robot.bounds import bounds
 
 
@@ -354,9 +354,10 @@ def test_baseline_is_the_plain_profile_in_the_shortest_duration_that_the_limits_
 
 def test_bad_tasks_are_refused():
     robot, path = arm.library("planar2"), joint_path(np.zeros((2, 3)) + [[0, 0, 0], [1, 1, 1]])
-    for task in (FollowPath(path), FollowPath("nothing")):
-        with pytest.raises(arm.ArgumentError):
-            task.curve(robot)
+    with pytest.raises(arm.ArgumentError):
+        FollowPath(path).curve(robot)
+    with pytest.raises(arm.ArgumentError, match="'nothing'"):
+        FollowPath("nothing")  # pyright: ignore[reportArgumentType]
     with pytest.raises(arm.ArgumentError, match="duration"):
         FollowPath(path, duration=-1.0)
     with pytest.raises(arm.ArgumentError, match="needs"):

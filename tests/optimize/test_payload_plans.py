@@ -8,10 +8,10 @@ from linkages import cubic, double_pendulum, ends, four_bar
 
 import armature as arm
 from armature.drive import Regenerative
-from armature.optimize.driven import Weights
-from armature.optimize.forward import forward
-from armature.optimize.interior import solve
-from armature.optimize.nlp import as_nlp
+from armature.optimize.problem.nlp import as_nlp
+from armature.optimize.solver.interior import solve
+from armature.optimize.transcription.driven import Weights
+from armature.optimize.transcription.forward import forward
 from carried import merged
 
 FIRST, SECOND = (0.8, None), (0.4, (0.05, -0.02, 0.1))

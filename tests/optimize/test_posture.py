@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import armature as arm
-from armature.dynamics.heights import part_heights
-from armature.optimize.floor import floor_at
-from armature.optimize.job_file import load_job
-from armature.optimize.posture import described, features, in_posture
+from armature.dynamics.positioning.heights import part_heights
+from armature.job.job_file import load_job
+from armature.optimize.planner.floor import floor_at
+from armature.optimize.planner.posture import described, features, in_posture
 
 DOWN = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])  # the tool (its y axis) points down
 PLACE, OTHER = np.array([0.45, -0.2, 0.25]), np.array([0.25, 0.5, 0.15])

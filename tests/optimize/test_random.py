@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from random_problems import random_problem
 
-from armature.optimize.interior import solve
-from armature.optimize.nlp import as_nlp, pack
-from armature.optimize.problem import Guess, Model, Problem
-from armature.optimize.result import Status
+from armature.optimize.problem.nlp import as_nlp, pack
+from armature.optimize.problem.problem import Guess, Model, Problem
+from armature.optimize.problem.result import Status
+from armature.optimize.solver.interior import solve
 
 
 def test_a_thousand_random_problems_converge():

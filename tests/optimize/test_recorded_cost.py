@@ -7,10 +7,10 @@ import pytest
 
 import armature as arm
 from armature.errors import ArgumentError
+from armature.job.recorded import recorded_cost, saved
+from armature.job.saved import load_plan, save_plan
 from armature.motion.recorded import load_recorded
-from armature.optimize.certify import Margin, left
-from armature.optimize.recorded import recorded_cost, saved
-from armature.optimize.saved import load_plan, save_plan
+from armature.optimize.certificate.certify import Margin, left
 
 ROBOT = arm.library("burgevin").with_payload(2.0)
 T = np.linspace(0.0, 1.2, 61)

@@ -6,9 +6,9 @@ from bench_models import double_integrator, ends
 from random_problems import random_problem
 
 from armature.errors import ArgumentError
-from armature.optimize.interior import Options, solve
-from armature.optimize.problem import Guess, Problem
-from armature.optimize.result import Status
+from armature.optimize.problem.problem import Guess, Problem
+from armature.optimize.problem.result import Status
+from armature.optimize.solver.interior import Options, solve
 
 N = 20
 MODEL = double_integrator()

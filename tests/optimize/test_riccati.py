@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from armature.optimize import riccati
+from armature.optimize.solver import riccati
 
 
 def random_system(seed, N=7, nx=4, nu=2, convex=True):
@@ -13,7 +13,7 @@ def random_system(seed, N=7, nx=4, nu=2, convex=True):
     W = W @ W.transpose(0, 2, 1) + 0.1 * np.eye(nz) if convex else W + W.transpose(0, 2, 1)
     W[N, nx:, :] = W[N, :, nx:] = 0.0
     pattern = rng.random((nx, nz)) < 0.7
-    rows, cols = np.nonzero(pattern)
+    rows, cols = map(np.ascontiguousarray, np.nonzero(pattern))
     F = rng.normal(size=(N, rows.size))
     return W, F, rows, cols, rng.normal(size=(N + 1, nz)), rng.normal(size=(N, nx))
 

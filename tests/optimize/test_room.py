@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from armature.motion.trajectory import Trajectory
-from armature.optimize.certify import worst_margin
-from armature.optimize.room import Room
+from armature.optimize.certificate.certify import worst_margin
+from armature.optimize.planner.room import Room
 from armature.robot.library import library
 from armature.robot.model import Robot
 

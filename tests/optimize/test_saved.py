@@ -17,9 +17,9 @@ import pytest
 
 import armature as arm
 from armature.errors import FileError
-from armature.optimize.provenance import digest, provenance
-from armature.optimize.saved import SavedPlan, load_plan, save_plan
-from armature.optimize.solution import Solution
+from armature.job.provenance import digest, provenance
+from armature.job.saved import SavedPlan, load_plan, save_plan
+from armature.optimize.certificate.solution import Solution
 from armature.write import write_whole
 
 ROBOT = arm.library("burgevin").with_payload(2.0)

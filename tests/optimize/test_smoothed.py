@@ -8,11 +8,11 @@ import pytest
 
 import armature as arm
 from armature.drive import Smooth
-from armature.optimize.certify import worst_margin
-from armature.optimize.driven import Weights
-from armature.optimize.homotopy import Homotopy
-from armature.optimize.interior import Options, solve
-from armature.optimize.smoothed import SmoothedMove
+from armature.optimize.certificate.certify import worst_margin
+from armature.optimize.solver.homotopy import Homotopy
+from armature.optimize.solver.interior import Options, solve
+from armature.optimize.transcription.driven import Weights
+from armature.optimize.transcription.smoothed import SmoothedMove
 
 LOSSY = arm.Drive(
     arm.Motor(1.2, 0.08, inertia=2e-5, iron_torque=2e-3),

@@ -7,8 +7,8 @@ import pytest
 
 import armature as arm
 from armature.errors import ArgumentError
-from armature.optimize.accelerations import inferred_accelerations
-from armature.optimize.peaks import peaks
+from armature.optimize.certificate.peaks import peaks
+from armature.optimize.planner.accelerations import inferred_accelerations
 
 ROBOT = arm.library("planar2")
 START, GOAL, T = [-0.5, 0.4], [0.9, 1.2], 1.0

@@ -7,9 +7,9 @@ import numpy as np
 import armature as arm
 from armature.drive import Coupling, as_supply
 from armature.motion.trajectory import Trajectory
-from armature.optimize.move import AT_KNOTS, default_smooth
-from armature.optimize.speeds import Moving
-from armature.optimize.transcribe import At
+from armature.optimize.transcription.move import AT_KNOTS, default_smooth
+from armature.optimize.transcription.speeds import Moving
+from armature.optimize.transcription.transcribe import At
 
 
 def moving(robot: arm.Robot) -> Moving:

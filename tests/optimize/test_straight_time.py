@@ -7,8 +7,8 @@ import pytest
 import toppra as ta
 
 import armature as arm
-from armature.optimize.certify import worst_margin
-from armature.optimize.straight_time import is_straight
+from armature.optimize.certificate.certify import worst_margin
+from armature.optimize.path.straight_time import is_straight
 from armature.robot.bounds import bounds
 
 

@@ -14,12 +14,12 @@ import pytest
 import armature as arm
 from armature.drive import Bus, Friction
 from armature.motion.shapes import joint_path
-from armature.optimize.certify import margins
-from armature.optimize.follow_path import FollowPath
-from armature.optimize.guess import joint_cubic, joint_quintic
-from armature.optimize.improve import improve
-from armature.optimize.instant import instants
-from armature.optimize.suboptimal import Approximations, InJoints, end_correction, on_knots, smooth_dip
+from armature.optimize.anytime.improve import improve
+from armature.optimize.anytime.suboptimal import Approximations, InJoints, end_correction, on_knots, smooth_dip
+from armature.optimize.certificate.certify import margins
+from armature.optimize.path.follow_path import FollowPath
+from armature.optimize.transcription.guess import joint_cubic, joint_quintic
+from armature.optimize.transcription.instant import instants
 
 VALASEK = arm.library("valasek").with_limits({"r": {"lower": 0.3, "upper": 2.5}, "theta": {"lower": -1.2, "upper": 1.2}})
 
@@ -97,8 +97,8 @@ def test_with_dry_friction_and_lossy_gears_every_iterate_of_a_move_and_of_a_path
 def test_however_short_the_deadline_there_is_a_motion_that_can_be_run_and_it_is_there_at_once(knots, monkeypatch):
     # all durations that a motion could have take seconds to find on a six-axis arm; where one is asked for and allowed, it is just checked
     robot, motion = move("six_axis", 1.8)
-    monkeypatch.setattr("armature.optimize.first_motion.time_scaling", None)
-    monkeypatch.setattr("armature.optimize.path_start.time_scaling", None)
+    monkeypatch.setattr("armature.optimize.anytime.first_motion.time_scaling", None)
+    monkeypatch.setattr("armature.optimize.path.path_start.time_scaling", None)
     for task in (arm.Move(motion.q[0], motion.q[-1], 1.8), FollowPath(joint_path(motion.q[[0, -1]]), duration=1.8)):
         stopped = list(improve(robot, task, deadline=0.0, knots=knots))
         assert len(stopped) == 1 and stopped[0].duration == pytest.approx(1.8) and arm.certify(robot, stopped[0]).ok

@@ -7,10 +7,10 @@ import pytest
 from thesis import CASES, DATA, LARGEST_CURRENT, K, case_limits, cubic, currents, forward, radians
 
 from armature.drive import NonRegenerative, Regenerative
-from armature.optimize.driven import Driven, Weights
-from armature.optimize.interior import solve
-from armature.optimize.problem import Guess, Problem
-from armature.optimize.transcribe import ForwardDynamics, Instant, Shape
+from armature.optimize.problem.problem import Guess, Problem
+from armature.optimize.solver.interior import solve
+from armature.optimize.transcription.driven import Driven, Weights
+from armature.optimize.transcription.transcribe import ForwardDynamics, Instant, Shape
 from armature.robot import library
 
 NAMES = [case["name"] for case in CASES]

@@ -10,9 +10,9 @@ from armature.dynamics.compiled import inverse_dynamics
 from armature.errors import ArgumentError
 from armature.motion.shapes import joint_path
 from armature.motion.trajectory import Trajectory
-from armature.optimize.guess import joint_cubic, joint_quintic, joint_trapezoid, stretched, through
-from armature.optimize.polynomial_sets import Forbidden, gaps, positive, roots
-from armature.optimize.time_scaling import time_scaling
+from armature.optimize.scaling.polynomial_sets import Forbidden, gaps, positive, roots
+from armature.optimize.scaling.time_scaling import time_scaling
+from armature.optimize.transcription.guess import joint_cubic, joint_quintic, joint_trapezoid, stretched, through
 from armature.robot.bounds import bounds
 from armature.robot.library import library
 from armature.robot.model import Joint, Limits, Link, Robot

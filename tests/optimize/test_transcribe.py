@@ -10,11 +10,11 @@ from thesis import cubic
 from armature.drive import Bus, Drive, Gear, Motor, NonRegenerative, Regenerative, Smooth, as_supply
 from armature.dynamics.compiled import inverse_dynamics
 from armature.errors import ArgumentError
-from armature.optimize.driven import Driven, Weights, at_knot
-from armature.optimize.interior import solve, stages
-from armature.optimize.problem import Guess, Model, Problem
-from armature.optimize.stage import column
-from armature.optimize.transcribe import RULES, Accelerations, ForwardDynamics, Instant, Shape
+from armature.optimize.problem.problem import Guess, Model, Problem
+from armature.optimize.problem.stage import column
+from armature.optimize.solver.interior import solve, stages
+from armature.optimize.transcription.driven import Driven, Weights, at_knot
+from armature.optimize.transcription.transcribe import RULES, Accelerations, ForwardDynamics, Instant, Shape
 from armature.robot import Joint, Link, Robot, library
 
 N = 40
@@ -181,7 +181,7 @@ def test_all_rules_and_both_accelerations_agree():
 
 def test_forward_and_inverse_transcriptions_agree():
     """RK4 with torques as controls against accelerations as controls."""
-    from armature.dynamics.recursive import forward_dynamics
+    from armature.dynamics.recursion.recursive import forward_dynamics
 
     drives = ARM.drivetrain
     instant = lambda at: Instant(cost=sum(f.copper for f in drives.flow(at.tau, at.v)))

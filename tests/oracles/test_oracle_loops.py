@@ -5,7 +5,7 @@ import pinocchio as pin
 import pytest
 
 from armature.dynamics import compiled
-from armature.dynamics.closed_loops import loop_forces
+from armature.dynamics.holonomic.closed_loops import loop_forces
 from armature.robot.loop import Loop
 from armature.robot.model import Joint, Link, Robot
 

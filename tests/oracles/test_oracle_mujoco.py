@@ -14,7 +14,7 @@ import pytest
 from lxml import etree
 from robot_files import FILES, MOVES_NOTHING, VALID, couplings, indices, robot, state
 
-from armature.dynamics import kinematics, mass, recursive
+from armature.dynamics.recursion import kinematics, mass, recursive
 from random_robots import acceleration_tolerance, assert_near
 
 NEGATIVE, TRIANGLE, MASSLESS = "positive eigenvalues", r"A \+ B >= C", "mjMINVAL"

@@ -13,7 +13,9 @@ import pinocchio as pin
 import pytest
 from robot_files import FILES, INVALID, MOVES_NOTHING, VALID, couplings, indices, robot, state
 
-from armature.dynamics import compiled, derivatives, kinematics, mass, recursive
+from armature.dynamics import compiled, kernels
+from armature.dynamics.differentiation import derivatives
+from armature.dynamics.recursion import kinematics, mass, recursive
 from armature.errors import FileError, RobotError
 from random_robots import EPS, acceleration_tolerance, assert_near
 
@@ -124,7 +126,7 @@ def test_forward_dynamics_as_by_pinocchio(name: str, floating: bool):
     q, v, a = state(peer.ours)
     if name in MOVES_NOTHING:
         with pytest.raises(RobotError, match=MOVES_NOTHING[name]):
-            compiled.check_moves(peer.ours)
+            kernels.check_moves(peer.ours)
         return
     tau = recursive.inverse_dynamics(tree, q, v, a)
     M, bias = peer.mass_matrix(q), G.T @ pin.nonLinearEffects(peer.model, peer.data, peer.q(q), G @ v)

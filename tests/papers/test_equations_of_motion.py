@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from armature.dynamics import compiled, recursive
+from armature.dynamics import compiled
+from armature.dynamics.recursion import recursive
 from armature.robot.library import library
 
 G = 9.81

@@ -109,7 +109,7 @@ def test_a02_tighter_tolerances_pass_singular_positions_better():
     k = 9.81 * ((N + 1) / 2 + N) / ((N + 1) / 3 + N)
     one = solve_ivp(lambda t, x: [x[1], k * np.sin(x[0])], (0.0, T), [0.0, 1.0], method="DOP853", rtol=1e-13, atol=1e-13)
     top = [np.sin(one.y[0, -1]), np.cos(one.y[0, -1])]
-    runs = [example("four_bars")["main"](N, T, rtol) for rtol in (1e-7, 1e-10)]
+    runs = [example("four_bars")["main"](N, T, rtol) for rtol in (1e-6, 1e-8, 1e-10)]
     errors = [np.abs(motion.point("upright 0", (0.5, 0, 0))[-1, :2] - top).max() for motion in runs]
-    assert all(motion.ok for motion in runs) and errors[1] < 1e-8 and errors[1] < errors[0]
-    assert runs[1].evaluations < 20 * runs[0].evaluations
+    assert all(motion.ok for motion in runs) and errors[0] > errors[1] > errors[2] and errors[2] < 1e-9
+    assert runs[2].evaluations < 20 * runs[0].evaluations

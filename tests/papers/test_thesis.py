@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from armature.optimize.curve import energy_time_curve
-from armature.optimize.least_energy import minimize_energy
-from armature.optimize.min_time import minimize_time
-from armature.optimize.plan import EXACT
-from armature.optimize.task import Move
-from armature.optimize.ways import ways_round
+from armature.optimize.planner.curve import energy_time_curve
+from armature.optimize.planner.least_energy import minimize_energy
+from armature.optimize.planner.min_time import minimize_time
+from armature.optimize.planner.plan import EXACT
+from armature.optimize.planner.ways import ways_round
+from armature.optimize.transcription.task import Move
 from armature.robot.library import library
 
 REFERENCE = json.loads((Path(__file__).parent.parent / "data" / "burgevin.json").read_text())

@@ -13,14 +13,14 @@ import pytest
 import armature as arm
 from armature.motion.shapes import line
 from armature.motion.trajectory import Trajectory
-from armature.optimize.along_path import knots_along, steps_along
-from armature.optimize.certify import margins
-from armature.optimize.follow_path import FollowPath
-from armature.optimize.improve import improve
-from armature.optimize.instant import instants
-from armature.optimize.least_along import least_energy_along
-from armature.optimize.path import path_model
-from armature.optimize.phase_plane import best_profile
+from armature.optimize.anytime.improve import improve
+from armature.optimize.certificate.certify import margins
+from armature.optimize.path.along_path import knots_along, steps_along
+from armature.optimize.path.follow_path import FollowPath
+from armature.optimize.path.least_along import least_energy_along
+from armature.optimize.path.path import path_model
+from armature.optimize.path.phase_plane import best_profile
+from armature.optimize.transcription.instant import instants
 
 DATA = json.loads((Path(__file__).parents[1] / "data" / "valasek.json").read_text())
 ROBOT = arm.library("valasek")

@@ -9,8 +9,8 @@ import pytest
 
 import armature as arm
 from armature.errors import ArgumentError
-from armature.optimize.curve import Curve
-from armature.optimize.saved import load_plan, save_plan
+from armature.job.saved import load_plan, save_plan
+from armature.optimize.planner.curve import Curve
 from armature.plot import curve, graf, iterations, joints, ledger_flow, motion, power, torque_speed
 from armature.plot.pages import pages
 

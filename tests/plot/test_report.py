@@ -13,8 +13,8 @@ import pytest
 
 import armature as arm
 from armature.errors import FileError
-from armature.optimize.result import Status
-from armature.optimize.saved import load_plan, save_plan
+from armature.job.saved import load_plan, save_plan
+from armature.optimize.problem.result import Status
 from armature.plot import words
 from armature.plot.limbs import bones, reach, solids
 from armature.plot.meshes import meshes, thinned
@@ -108,7 +108,7 @@ def test_page_is_whole_small_and_quick(plan, tmp_path):
     assert time.process_time() - begin < 2.0
     save_plan(plan, tmp_path / "plan.npz")
     code = (
-        "import sys; from armature.optimize.saved import load_plan\n"
+        "import sys; from armature.job.saved import load_plan\n"
         f"load_plan({str(tmp_path / 'plan.npz')!r}).report({str(tmp_path / 'again.html')!r})\n"
         "assert 'matplotlib' not in sys.modules"
     )

@@ -1,12 +1,15 @@
 """Covers of links contain their shapes; tools and payloads are what a mechanic would say they are."""
 
 import struct
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import armature as arm
+from armature.plot.meshes import inside
 from armature.robot.cover import cover, fitted
+from armature.robot.load.packages import mesh_folders
 from armature.robot.shape import Visual
 from armature.scene.floor import part_height, watched
 
@@ -74,6 +77,26 @@ def test_meshes_are_found_in_their_package_and_scaled(tmp_path):
     robot = arm.load(tmp_path / "things" / "urdf" / "arm.urdf")
     part = next(part for part in cover(robot) if part.link == "upper")
     assert part.measured and sorted(part.half) == pytest.approx([0.05, 0.1, 0.1])
+
+
+@pytest.mark.parametrize("layout", ["by its package.xml", "ROS_PACKAGE_PATH"])
+def test_meshes_for_clearances_lie_where_those_of_the_page_do(tmp_path, monkeypatch, layout):
+    """A package whose folder has another name is found by its package.xml; xacro, page and floor have one rule."""
+    package = "things_" + layout.split()[0].lower()  # each its own: folders above a file are searched too
+    place = tmp_path / ("ws/unpacked-1.2" if layout.startswith("by") else "a/b/c/d/far/repo/unpacked-1.2")
+    for folder, name in ((place, package), (tmp_path / "ws/mine", "mine")):
+        folder.mkdir(parents=True)
+        (folder / "package.xml").write_text(f"<package><name>{name}</name></package>")
+    (place / "part.stl").write_text("solid")
+    file = tmp_path / "ws/mine/arm.urdf"
+    file.write_text(URDF.replace("//things/", f"//{package}/"))
+    if layout == "ROS_PACKAGE_PATH":
+        assert arm.load(file).link("upper").collisions[0].path is None
+        monkeypatch.setenv(layout, str(tmp_path / "a/b/c/d/far"))
+    robot = arm.load(file)
+    assert robot.link("upper").collisions[0].path == str(place / "part.stl")
+    shown = replace(robot, links=tuple(replace(x, visuals=x.collisions) for x in robot.links))
+    assert inside(f"package://{package}/part.stl", mesh_folders(shown, file.parent)) == place / "part.stl"
 
 
 def test_a_link_whose_mesh_is_missing_is_a_limb(tmp_path):

@@ -37,6 +37,12 @@ def test_frames_welded_to_a_chain_leave_it_a_chain(frames, hand):
     assert robot.with_payload(1.0).link(hand).mass == pytest.approx(robot.link(hand).mass + 1.0)
 
 
+@pytest.mark.parametrize("name", ["tcp", "nozzle"])
+@pytest.mark.parametrize("frames", [(), (("tool0", "two"),), (("flange", "two"), ("my_tcp", "flange"))])
+def test_tool_that_the_user_gives_is_the_hand_whatever_frames_the_file_names(frames, name):
+    assert chain(*frames).with_tool((0.0, 0.0, 0.1), name=name).tip == name
+
+
 def test_moving_links_that_branch_must_be_told_apart():
     robot = chain()
     fork = Robot("fork", (*robot.links, Link("three", 1.0)), (*robot.joints, Joint("third", "revolute", "one", "three")), "base")

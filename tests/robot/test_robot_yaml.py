@@ -256,7 +256,7 @@ def robots(draw):
 
 
 @pytest.mark.filterwarnings("ignore::armature.errors.ArmatureWarning")
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(robots())
 def test_yaml_gives_back_an_equal_robot(robot):
     again = read(robot.to_yaml())

@@ -7,9 +7,9 @@ import pytest
 from scipy.linalg import expm
 
 from armature.dynamics import compiled
-from armature.dynamics import constraints as made
-from armature.dynamics.closed_loops import close_loops
-from armature.dynamics.constrained import constraint_terms
+from armature.dynamics.holonomic import constraints as made
+from armature.dynamics.holonomic.closed_loops import close_loops
+from armature.dynamics.holonomic.constrained import constraint_terms
 from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
 from armature.robot.library import library

@@ -47,7 +47,7 @@ def random_drive(rng):
     )
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(robots(most=2, floating=False), st.integers(0, 2**32 - 1))
 def test_ledger_closes_on_random_robots_and_motions(robot, seed):
     rng = np.random.default_rng(seed)

@@ -7,7 +7,7 @@ import pytest
 from scipy.linalg import solve_continuous_are
 
 from armature.dynamics import compiled
-from armature.dynamics.linear import linearize
+from armature.dynamics.holonomic.linear import linearize
 from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
 from armature.robot.library import library

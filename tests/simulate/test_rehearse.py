@@ -9,8 +9,8 @@ import pytest
 
 import armature as arm
 from armature.drive import Friction
-from armature.dynamics import recursive
-from armature.optimize.guess import joint_quintic
+from armature.dynamics.recursion import recursive
+from armature.optimize.transcription.guess import joint_quintic
 from armature.simulate.rehearse import CONTROLLERS, Perturbations, heavier, rehearse, torque_limits
 
 ROBOT = arm.library("six_axis")

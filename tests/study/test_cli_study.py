@@ -91,7 +91,7 @@ def test_status_and_show_tell_what_was_found(finished: Path, capsys: pytest.Capt
 
 
 def test_the_plan_of_a_case_can_be_taken_out(finished: Path, tmp_path: Path) -> None:
-    from armature.optimize.saved import load_plan
+    from armature.job.saved import load_plan
 
     assert run(["study", "show", str(finished), "5", "--save", str(tmp_path / "plan.npz"), "-q"]) == 0
     plan, row = load_plan(tmp_path / "plan.npz"), load_results(finished.with_suffix(".db")).rows[4]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -67,3 +69,45 @@ def test_a_cluster_that_does_not_answer_is_told(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr("armature.study.dask_pool.PATIENCE", 0.5)
     with pytest.raises(StudyError, match="does not answer"):
         run_study(Study(function=functions.square, vary={"x": [1]}), tmp_path / "a.db", cluster="tcp://127.0.0.1:9")
+
+
+@pytest.fixture(scope="module")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Tls]:
+    """Two authorities, "ours" and "theirs", each with a certificate that it signed."""
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("certificates are made by openssl, which is not installed")
+    folder, found = tmp_path_factory.mktemp("tls"), {}
+    call = lambda *words: subprocess.run([openssl, *map(str, words)], cwd=folder, check=True, capture_output=True)
+    (folder / "name").write_text("subjectAltName=IP:127.0.0.1\n")
+    key = "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"
+    for who in ("ours", "theirs"):
+        ca, mine = f"{who}-ca", f"{who}-me"
+        call("req", "-x509", *key, "-keyout", f"{ca}.key", "-out", f"{ca}.pem", "-days", 2, "-subj", f"/CN={ca}")
+        call("req", *key, "-keyout", f"{mine}.key", "-out", f"{mine}.csr", "-subj", "/CN=127.0.0.1")
+        signed = "-CA", f"{ca}.pem", "-CAkey", f"{ca}.key", "-CAcreateserial", "-extfile", "name", "-days", 2
+        call("x509", "-req", "-in", f"{mine}.csr", *signed, "-out", f"{mine}.pem")
+        found[who] = Tls(folder / f"{ca}.pem", folder / f"{mine}.pem", folder / f"{mine}.key")
+    return found
+
+
+def test_a_scheduler_with_tls_takes_clients_of_its_authority_alone(tmp_path, certificates, monkeypatch) -> None:
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr("armature.study.dask_pool.PATIENCE", 20.0)
+    ca, cert, key = map(str, certificates["ours"])
+    parts = {f"tls_{who}_{what}": path for who in ("scheduler", "worker", "client") for what, path in (("cert", cert), ("key", key))}
+    security = distributed.Security(tls_ca_file=ca, require_encryption=True, **parts)
+    options = {"threads_per_worker": 1, "processes": False, "dashboard_address": None, "host": "tls://127.0.0.1", "silence_logs": 50}
+    study = Study(function=functions.square, vary={"x": [1, 2, 3]})
+    with distributed.LocalCluster(n_workers=1, protocol="tls", security=security, **options) as cluster:
+        address = cluster.scheduler_address
+        assert address.startswith("tls://127.0.0.1")
+        done = run_study(study, tmp_path / "a.db", cluster=address, tls=certificates["ours"])
+        monkeypatch.setattr("armature.study.dask_pool.PATIENCE", 2.0)
+        for name, given, where in (
+            ("another authority", certificates["theirs"], address),
+            ("no encryption", None, address.replace("tls://", "tcp://")),
+        ):
+            with pytest.raises(StudyError, match="does not answer"):
+                run_study(study, tmp_path / f"{name}.db", cluster=where, tls=given)
+    assert done.counts == {"waiting": 0, "done": 3, "failed": 0, "poisoned": 0}

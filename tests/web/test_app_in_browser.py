@@ -381,3 +381,33 @@ def test_on_a_phone_the_robot_stands_above_the_sheet_and_everything_fits_its_wid
         shot(page, "app_phone")
     finally:
         context.close()
+
+
+def test_tool_and_payload_are_set_by_the_panel(small, page):
+    desk = visit(small, page, (700, 600))
+    session, bare = desk.session, desk.session.robot
+    page.get_by_role("tab", name="Tool").click()
+
+    def type_into(label, values):
+        row = page.get_by_text(label, exact=True).locator("xpath=ancestor::div[.//input][1]")
+        for k, value in enumerate(values):
+            row.locator("input").nth(k).fill(str(value))
+            row.locator("input").nth(k).press("Tab")
+
+    type_into("x, y, z [mm]", (100, 0, 50))
+    page.get_by_role("button", name="Set this tool").click()
+    wait(page, lambda: session.robot.tip == "tcp", "tool")
+    tip = arm.pose(bare, session.wish.goal, bare.tips[0])
+    where = tip.p + tip.R @ np.array([0.1, 0.0, 0.05])
+    wait(page, lambda: np.allclose(desk._scene._handles["goal"].position, where, atol=1e-6), "handle at the tool")
+    type_into("Centre [mm]", (0, 0, 40))
+    type_into("Inertia [g·m²]", (3, 4, 5))
+    page.get_by_role("button", name="Set this payload").click()
+    wait(page, lambda: session.wish.centre == pytest.approx((0, 0, 0.04)), "centre")
+    assert session.wish.inertia == pytest.approx((0.003, 0.004, 0.005))
+    shot(page, "app_tool")
+    page.get_by_role("button", name="Take the tool off").click()
+    wait(page, lambda: session.robot == bare, "tool taken off")
+    desk.act("undo", None)
+    wait(page, lambda: session.robot.tip == "tcp", "undo")
+    assert page.strangers == [] and page.mistakes == []

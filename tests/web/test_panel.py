@@ -5,6 +5,7 @@ from math import inf
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import armature as arm
 from armature.drive import catalogue
@@ -12,7 +13,8 @@ from armature.errors import ArmatureError
 from armature.web.panel import most_payload
 from armature.web.panel.drives import MOTOR, Choice, drive_of, with_drive, with_limits
 from armature.web.panel.style import legend
-from armature.web.session import first_wish
+from armature.web.panel.tool import angles, carriers, tool_of, with_tool, without_tool
+from armature.web.session import first_wish, hand
 from armature.web.space import camera
 from armature.web.space.geometry import corners, same_shape, shapes, shrunk
 
@@ -65,6 +67,51 @@ def test_impossible_numbers_are_refused_in_a_sentence():
         with_drive(ROBOT, "pan", choice(numbers={"resistance": -1.0}))
     with pytest.raises(ArmatureError, match="ratio"):
         with_drive(ROBOT, "pan", choice(ratio=0.0))
+
+
+# tool and payload ---------------------------------------------------------------------------------------------------------
+
+
+def test_tool_that_is_set_is_the_hand_and_stands_where_it_was_typed():
+    q, place, rpy = first_wish(ROBOT).start, (0.01, 0.02, 0.15), (0.3, -0.4, 0.5)
+    flange = arm.pose(ROBOT, q, "tool")
+    for robot in (with_tool(ROBOT, "tool", place, rpy), with_tool(with_tool(ROBOT, "flange", (1, 1, 1), (0, 0, 0)), "tool", place, rpy)):
+        seen = arm.pose(robot, q, hand(robot))
+        np.testing.assert_allclose(seen.p, flange.p + flange.R @ np.array(place), atol=1e-12)
+        turned = Rotation.from_euler("xyz", rpy).as_matrix()  # about fixed axes, as in URDF
+        np.testing.assert_allclose(flange.R.T @ seen.R, turned, atol=1e-12)
+        np.testing.assert_allclose(angles(tool_of(robot)), rpy, atol=1e-12)
+        assert carriers(robot) == ("tool", "flange")
+        assert without_tool(robot) == ROBOT
+    assert without_tool(ROBOT) is ROBOT
+
+
+def test_upright_tool_keeps_its_direction_on_the_page():
+    robot = with_tool(ROBOT, "tool", (0, 0, 0), (0.3, np.pi / 2, 0.5))
+    again = with_tool(robot, "tool", (0, 0, 0), angles(tool_of(robot)))
+    np.testing.assert_allclose(tool_of(again).rotation, tool_of(robot).rotation, atol=1e-12)
+
+
+def test_tool_that_carries_the_files_payload_is_not_taken_off():
+    with pytest.raises(ArmatureError, match="payload"):
+        without_tool(ROBOT.with_tool((0, 0, 0.1)).with_payload(2.0))
+
+
+def test_payload_with_a_centre_and_inertia_weighs_on_the_joints_there():
+    wish = replace(first_wish(ROBOT), payload=2.0)
+    R, turns = arm.pose(ROBOT, wish.start, "tool").R, arm.jacobian(ROBOT, wish.start, "tool")[3:]
+    torque = lambda wish, a: np.asarray(arm.inverse_dynamics(wish.loaded, wish.start, np.zeros(6), a))
+    # a centre aside lifts by the axes' turn about it: virtual work of its weight
+    aside, shift = replace(wish, centre=(0.1, 0.02, 0.0)), R @ np.array([0.1, 0.02, 0.0])
+    weight = 2.0 * 9.81 * np.cross(turns.T, shift)[:, 2]
+    np.testing.assert_allclose(torque(aside, np.zeros(6)) - torque(wish, np.zeros(6)), weight, atol=1e-9)
+    # an inertia resists turning of the hand
+    a, moments = np.arange(1.0, 7.0), np.array([0.02, 0.03, 0.04])
+    body = replace(wish, inertia=tuple(moments))
+    resisted = turns.T @ (R @ np.diag(moments) @ R.T) @ turns @ a
+    np.testing.assert_allclose(torque(body, a) - torque(wish, a), resisted, atol=1e-9)
+    assert not body.same_move(wish) and not aside.same_move(wish)
+    assert replace(body, payload=0.0).loaded.mass == pytest.approx(ROBOT.mass)  # nothing carried: nothing counts
 
 
 # where the camera stands -------------------------------------------------------------------------------------------------

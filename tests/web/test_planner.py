@@ -130,7 +130,7 @@ def test_failing_solver_is_a_sentence_and_the_next_plan_is_made(ear, wish, monke
         raise error
 
     with monkeypatch.context() as broken:
-        broken.setattr("armature.optimize.job.Job.run", fails)
+        broken.setattr("armature.job.job.Job.run", fails)
         ear.planner.ask(wish, None, curve=False)
         heard = ear.until(done)
     assert any(what == "problem" and str(error) in value for what, value, _ in heard)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import armature as arm
-from armature.dynamics.compiled import fingerprint
-from armature.dynamics.stand_in import has_stand_ins, with_stand_ins
+from armature.dynamics.forces.stand_in import has_stand_ins, with_stand_ins
+from armature.dynamics.kernels import fingerprint
 from armature.errors import ArmatureError, FileError
 from armature.robot.load import mjcf
 from armature.web import charts, pictures, words

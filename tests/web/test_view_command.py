@@ -14,7 +14,7 @@ import pytest
 
 from armature.cli import view as verb
 from armature.errors import ArmatureError, ArmatureWarning
-from armature.optimize.task import Move
+from armature.optimize.transcription.task import Move
 from armature.web import server as servers
 from armature.web.opening import opened
 from armature.web.session import Session

@@ -21,7 +21,7 @@ def check(
     arg: list[str] | None = ARG,
 ) -> None:
     """What is in a robot's (or a task's) file: joints, limits, drives; what is doubtful, with its line; torques that gravity asks for."""
-    from armature.optimize.follow_path import FollowPath
+    from armature.optimize.path.follow_path import FollowPath
 
     machine = find_robot(robot, drives, payload, limits, hold, arg)
     if (job := task_of(robot)) is not None:
@@ -60,9 +60,9 @@ def physics(robot: Robot) -> list[dict[str, Any]]:
 
 def advice(robot: Robot) -> list[str]:
     """What is missing or wrong before a motion can be planned that means something."""
-    from armature.dynamics.stand_in import has_stand_ins
-    from armature.dynamics.workspace import weak_joints
-    from armature.optimize.accelerations import inferred_accelerations
+    from armature.dynamics.forces.stand_in import has_stand_ins
+    from armature.dynamics.positioning.workspace import weak_joints
+    from armature.optimize.planner.accelerations import inferred_accelerations
     from armature.robot.check import mass_doubt
 
     driven = {name for c in robot.drives for name in c.joints}

@@ -44,7 +44,7 @@ def init(
 def _for_robot(name: str, folder: Path, arguments: dict[str, str]) -> dict[str, str]:
     """drives.yaml and task.yaml with the robot's own joints."""
     from armature.cli.starter import drives_text, movable, task_text
-    from armature.optimize.job_file import find_robot
+    from armature.job.job_file import find_robot
     from armature.robot.library import library
 
     robot = find_robot(name, arguments=arguments)

@@ -11,8 +11,8 @@ import typer
 from armature.errors import ArgumentError
 
 if TYPE_CHECKING:
+    from armature.job.job import Job
     from armature.motion.trajectory import Trajectory
-    from armature.optimize.job import Job
     from armature.robot.model import Robot
 
 EXAMPLES = {"rad": "90deg or 250mm, separated by commas", "kg": "3kg", "s": "800ms", "rad/s": "90deg/s", "N*m": "20N*m"}
@@ -49,7 +49,7 @@ def find_robot(
     arg: list[str] | None = None,
 ) -> Robot:  # fmt: skip
     """A robot by its file, its name in the library, or a task file that tells of it, with what the options add."""
-    from armature.optimize.job_file import find_robot as find
+    from armature.job.job_file import find_robot as find
 
     job = task_of(name)
     if job is not None and arg:
@@ -72,7 +72,7 @@ def arguments_of(given: list[str] | None) -> dict[str, str]:
 def task_of(name: str) -> Job | None:
     """The job of a task file; None for any other file."""
     from armature.document import values
-    from armature.optimize.job_file import load_job
+    from armature.job.job_file import load_job
     from armature.text import read_text
 
     if Path(name).suffix.lower() not in (".yaml", ".yml") or not os.path.isfile(name):
@@ -109,7 +109,7 @@ def _robot_file(path: Path) -> Path | None:
 
 def floor_of(text: str) -> Any:
     """A floor from a height, "none" or "auto"."""
-    from armature.optimize.floor import as_floor
+    from armature.optimize.planner.floor import as_floor
 
     return as_floor(text) if text.isalpha() else _number(text, "--floor", ("m",))
 
@@ -139,7 +139,7 @@ def _number(text: str, what: str, units: tuple[str, ...]) -> float:
 def state(robot: Robot, text: str | None, what: str, units: tuple[str, ...] = ("rad", "m"), start: Any = None) -> Any:
     """(n,) numbers from 'a, b, c' or 'joint=a, joint=b'; joints that are not named keep those of `start`, by default 0 or the end of their
     range nearest to it."""
-    from armature.optimize.job_file import configuration
+    from armature.job.job_file import configuration
     from armature.robot.unit import suits
 
     parts = [part.partition("=") for part in (text or "").split(",") if part.strip()]
@@ -159,8 +159,8 @@ def state(robot: Robot, text: str | None, what: str, units: tuple[str, ...] = ("
 def find_motion(path: Path, robot: Robot | None = None) -> Trajectory:
     """A motion from a file of one, or from a saved plan (a folder, .npz or .json); for `robot`, its joints in the robot's order."""
     from armature.errors import FileError
+    from armature.job.saved import load_plan
     from armature.motion.formats import load_trajectory
-    from armature.optimize.saved import load_plan
 
     if os.path.isdir(path):
         motion = load_plan(path).trajectory

@@ -53,7 +53,7 @@ def moves(found: BalancedLine) -> list[list[Any]]:
 
 def written(found: BalancedLine, folder: Path) -> None:
     """Write every plan: folder/station-move.npz."""
-    from armature.optimize.saved import save_plan
+    from armature.job.saved import save_plan
 
     folder.mkdir(parents=True, exist_ok=True)
     for s in found.stations:

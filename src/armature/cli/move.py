@@ -12,8 +12,8 @@ from armature.cli.inputs import complete_robot, coordinates, find_robot, floor_o
 from armature.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from armature.optimize.job import Job
-    from armature.optimize.task import Via
+    from armature.job.job import Job
+    from armature.optimize.transcription.task import Via
     from armature.robot.model import Robot
 
 TASK = typer.Argument(help="a task file (task.yaml); or with --from a robot's file or name", autocompletion=complete_robot)
@@ -53,7 +53,7 @@ def find_job(
 
 
 def _smooth(task: Any, smoothness: float) -> Any:
-    from armature.optimize.task import Move
+    from armature.optimize.transcription.task import Move
 
     if not isinstance(task, Move):
         raise ArgumentError("--smoothness: the task follows a path, whose shape is given; smoothness is for moves")
@@ -61,7 +61,7 @@ def _smooth(task: Any, smoothness: float) -> Any:
 
 
 def _of_file(task: str, via: list[str] | None, duration: str | None, given: dict[str, Any], change: dict[str, Any]) -> Job:
-    from armature.optimize.job_file import load_job
+    from armature.job.job_file import load_job
     from armature.robot.library import library
 
     if via or any(value not in (None, [], "0 kg") for value in given.values()):
@@ -76,8 +76,8 @@ def _of_options(
     robot: str, start: str, goal: str, via: list[str], duration: str | None, given: dict[str, Any],
     objective: str | None = None, supply: str | None = None, knots: int | None = None,
 ) -> Job:  # fmt: skip
-    from armature.optimize.job import Job
-    from armature.optimize.task import Move
+    from armature.job.job import Job
+    from armature.optimize.transcription.task import Move
 
     machine = find_robot(robot, **given)
     q0 = state(machine, start, "--from")
@@ -91,7 +91,7 @@ def _of_options(
 
 def _via(robot: Robot, text: str, start: Any) -> Via:
     """A via point of 'coordinates', 'coordinates @ time', '… @ stop' or '… @ time stop'; joints that are not named are where they start."""
-    from armature.optimize.task import Via
+    from armature.optimize.transcription.task import Via
 
     place, at, when = text.partition("@")
     stops = when.split()[-1:] == [STOP]

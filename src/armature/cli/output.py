@@ -17,6 +17,7 @@ from typing import Any
 from armature.errors import ArmatureWarning
 
 PATIENCE = 2.0  # seconds before a line is printed where there is no terminal
+EARLY = 0.3  # seconds after which it is told that something is being compiled
 SOON = 1.0  # seconds of a search after which it is told that its task seems to be impossible
 OK, FAILED, BAD_INPUT, INTERNAL, INTERRUPTED, CLOSED_PIPE = 0, 1, 2, 3, 130, 141
 
@@ -119,7 +120,7 @@ class Progress:
         self.live = sys.stderr.isatty() and not (settings.quiet or settings.json)
         self.stopped = self.noted = False
         self.begin = self.searching = self.told = time.monotonic()
-        self.wait = PATIENCE
+        self.wait = EARLY  # until the first iteration: a new machine compiles, and that is told early
         self._status: Any = None
         self._begun = threading.Event()  # the first iteration, or the end
 
@@ -145,7 +146,7 @@ class Progress:
             self._status.stop()
 
     def _interrupt(self, *_: Any) -> None:
-        from armature.optimize.interrupt import request_stop
+        from armature.optimize.problem.interrupt import request_stop
 
         request_stop()
         self.stopped = True
@@ -164,9 +165,13 @@ class Progress:
 
     def _compiling(self) -> None:
         """Until the first iteration: tell what is being waited for."""
+        from armature.kernel.activity import compiled_now
+
         while not self._begun.wait(0.2):
-            if time.monotonic() - self.begin > PATIENCE:
-                self._tell("compiling for this robot (kept on disk: later runs start at once)")
+            what = compiled_now()
+            if time.monotonic() - self.begin > (EARLY if what else PATIENCE):
+                what = what or "for this robot"
+                self._tell(f"compiling {what} (kept on disk: later runs start at once)")
 
     def _tell(self, words: str) -> None:
         """A line on how it goes, if it is time for one."""

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from armature.cli.inputs import ARG, DRIVES, FLOOR, HOLD, LIMITS, MOTION_FILES, PAYLOAD, SUPPLY, find_mesh_folders, find_robot
+from armature.cli.inputs import ARG, DRIVES, FLOOR, HOLD, LIMITS, MOTION_FILES, PAYLOAD, SUPPLY, find_mesh_folders, find_robot, floor_of
 from armature.cli.move import DURATION, GOAL, SMOOTHNESS, TASK, VIA, find_job
 from armature.cli.output import FAILED, INTERRUPTED, OK, Progress, answer, say
 from armature.errors import ArgumentError, FileError
 
 if TYPE_CHECKING:
-    from armature.optimize.job import Job
+    from armature.job.job import Job
 
 START = typer.Option(
     None, "--from", help="joint coordinates: '0, 90deg, 250mm' or 'elbow=90deg' (others 0); or a recorded motion (.csv)", show_default=False
@@ -58,11 +58,11 @@ def plan(
     _check_targets(save, report, None)
     given = {"drives": drives, "payload": payload, "limits": limits, "hold": hold, "arg": arg}
     if start is not None and goal is None and Path(start).suffix.lower() in MOTION_FILES:
-        if via:
-            raise ArgumentError("--via: a recorded motion has its own way; give --from and --to configurations to plan one by via points")
+        _refuse_for_recorded(via, duration, objective)
         robot = find_robot(task, **given)
         page = {"meshes": find_mesh_folders(task, robot, meshes), **year}
-        return _recorded(robot, Path(start), supply, knots, save, report, page, smoothness)
+        move = ({} if smoothness is None else {"smoothness": smoothness}) | ({} if floor is None else {"floor": floor_of(floor)})
+        return _recorded(robot, Path(start), supply, knots, save, report, page, move, {"deadline": deadline, "thorough": thorough})
     change = {"objective": objective, "supply": supply, "knots": knots, "floor": floor}
     job = find_job(task, start, goal, via, duration, given, smoothness, **change)
     job = replace(job, thorough=thorough)
@@ -108,7 +108,7 @@ def _hint(job: Job) -> None:
 
 def _check_targets(save: Path | None, report: Path | None, output: Path | None) -> None:
     """Refuse, before anything is planned, to write over files that are not the program's."""
-    from armature.optimize.saved import check_plan_target
+    from armature.job.saved import check_plan_target
     from armature.write import check_target
 
     for path in (p for p in (save, report) if p is not None and p.suffix):
@@ -120,7 +120,7 @@ def _check_targets(save: Path | None, report: Path | None, output: Path | None) 
 
 def _write(solution: Any, job: Job, save: Path | None, report: Path | None, page: Mapping[str, Any]) -> list[str]:
     """Files that the task or the options ask for; returns their names. page: options of the page."""
-    from armature.optimize.saved import save_plan
+    from armature.job.saved import save_plan
 
     written = []
     if save is not None and save.suffix:
@@ -145,23 +145,35 @@ def _report(solution: Any, report: Path, page: Mapping[str, Any]) -> Any:
         raise FileError(f"the page cannot be written ({error.strerror}); choose another place", report) from None
 
 
+def _refuse_for_recorded(via: Any, duration: str | None, objective: str | None) -> None:
+    """Refuse options that a recorded motion leaves no room for."""
+    if via:
+        raise ArgumentError("--via: a recorded motion has its own way; give --from and --to configurations to plan one by via points")
+    if duration is not None:
+        raise ArgumentError("--duration: a recorded motion has its own; give --from and --to configurations to plan with another")
+    if objective is not None and objective.strip().lower() != "energy":
+        raise ArgumentError(
+            f"--objective {objective}: a recorded motion is compared with the least energy in its own time; leave the option out, "
+            "or give --from and --to configurations for the least time"
+        )
+
+
 def _recorded(
     robot: Any, path: Path, supply: str | None, knots: int | None, save: Path | None, report: Path | None, page: Mapping[str, Any],
-    smoothness: float | None = None,
+    move: Mapping[str, Any], search: Mapping[str, Any],
 ) -> int:  # fmt: skip
-    """What a recorded motion costs, and what a plan would."""
+    """What a recorded motion costs, and what a plan would. move: smoothness and floor.  search: deadline and thorough."""
+    from armature.job.job import Job
+    from armature.job.recorded import recorded_cost
     from armature.motion.recorded import load_recorded
-    from armature.optimize.job import Job
-    from armature.optimize.recorded import recorded_cost
-    from armature.optimize.task import Move
+    from armature.optimize.transcription.task import Move
 
     motion = load_recorded(path, robot) if path.suffix.lower() == ".csv" else _motion(path, robot)
-    given: dict[str, Any] = {} if smoothness is None else {"smoothness": smoothness}
     with Progress(f"planning {robot.name}") as progress:
-        found = recorded_cost(robot, motion, supply, knots or 100, callback=progress, **given)
+        found = recorded_cost(robot, motion, supply, knots or 100, callback=progress, **move, **search)
     say(found)
     _say_certificate(found.plan)
-    job = Job(robot, Move(motion.q[0], motion.q[-1], motion.duration, **given), supply=supply, knots=knots or 100)
+    job = Job(robot, Move(motion.q[0], motion.q[-1], motion.duration, **move), supply=supply, knots=knots or 100)
     written = _write(found.plan, job, save, report, page)
     book = {"energy": found.ledger.energy, "losses": found.ledger.losses, "duration": motion.duration, "broken": found.broken}
     proved = found.plan.ok and found.plan.certificate.ok

@@ -46,7 +46,7 @@ def _model(kind: str) -> Any:
     if kind == "robot":
         from armature.robot.load.schema import RobotPart as model
     elif kind == "task":
-        from armature.optimize.job_schema import TaskFile as model
+        from armature.job.job_schema import TaskFile as model
     elif kind == "study":
         from armature.study.file import StudyFile as model
     else:

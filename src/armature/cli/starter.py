@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from armature.drive import Drive
-    from armature.dynamics.workspace import Weak
+    from armature.dynamics.positioning.workspace import Weak
     from armature.robot.model import Joint, Robot
 
 MANY = 9  # joints; robots with more are taken for several arms
@@ -48,14 +48,14 @@ output: plan                 # folder for the plan and its report
 
 def drives_text(robot: Robot) -> str:
     """drives.yaml with a stand-in drive for each joint, sized by gravity and speed."""
-    from armature.dynamics.stand_in import stand_ins
+    from armature.dynamics.forces.stand_in import stand_ins
 
     found = stand_ins(robot)
     return DRIVES.format(robot=robot.name, rows="\n".join(_drive(name, found[name]) for name in movable(robot) if name in found))
 
 
 def _drive(joint: str, drive: Drive) -> str:
-    from armature.dynamics.stand_in import EFFICIENCY
+    from armature.dynamics.forces.stand_in import EFFICIENCY
 
     gear = "" if drive.gear.ratio == 1 else f", gear: {{ratio: {drive.gear.ratio:g}, efficiency: {100 * EFFICIENCY:g} %}}"
     amplifier = f"amplifier: {{voltage: {drive.amplifier.voltage:g} V}}"
@@ -83,7 +83,7 @@ def task_text(robot: Robot, file: str, arguments: Mapping[str, str] | None = Non
 
 def _limits(robot: Robot, names: list[str]) -> str:
     """Limits of acceleration and jerk where the robot's file has none (URDF cannot say them), and others for those that are 0."""
-    from armature.dynamics.workspace import weak_joints
+    from armature.dynamics.positioning.workspace import weak_joints
 
     weak = {joint.joint: joint for joint in weak_joints(robot)}
     rows = [f"  {_word(name)}: {{{', '.join(said)}}}{_why(weak.get(name))}\n"
@@ -129,21 +129,26 @@ def _branch(above: dict[str, Joint], tip: str) -> list[str]:
 
 
 def ends(robot: Robot) -> tuple[list[float], list[float]]:
-    """Two configurations inside the ranges that the joints' torque limits can hold against gravity.
+    """Two configurations inside the ranges, above the floor, that the joints' torque limits can hold against gravity.
 
-    The first try is about the middle of the ranges (or 0), an eighth of the range (at most 0.4 rad or m) to either side; where a joint
-    would need more than 60 % of its torque at an end or half-way, the best of 200 other places is taken.
+    The first try is about the middle of the ranges (or 0), an eighth of the range (at most 0.4 rad or m) to either side. Where a joint
+    would need more than 60 % of its torque, or a link be below the floor, at an end or half-way: one joint 1 rad or m from there, or
+    the first of 200 random places where neither is so; if there is none, the one of least torque, above the floor if possible.
     """
     import numpy as np
 
     low, high = (np.clip(x, -3.2, 3.2) for x in zip(*ranges(robot)))
     size = high - low
     reach = np.minimum(0.4, size / 8)
-    middle = np.clip(0.0, low + 0.2 * size, high - 0.2 * size)
-    others = np.random.default_rng(0).uniform(low + 0.2 * size, high - 0.2 * size, (200, robot.n))
-    places = np.vstack([middle, others])
+    inner = low + 0.2 * size, high - 0.2 * size
+    middle = np.clip(0.0, *inner)
+    near = np.clip(middle + np.vstack([np.eye(robot.n), -np.eye(robot.n)]), *inner)
+    others = np.random.default_rng(0).uniform(*inner, (200, robot.n))
+    places = np.vstack([middle, near, others])
     loads = np.max([_load(robot, places + k * reach) for k in (-1, 0, 1)], axis=0)
-    best = places[0 if loads[0] <= 0.6 else int(np.argmin(loads))]
+    above = np.min([_height(robot, places + k * reach) for k in (-1, 0, 1)], axis=0) >= 0.0
+    fit = above & (loads <= 0.6)
+    best = places[np.argmax(fit) if fit.any() else np.argmin(np.where(above, loads, inf if above.any() else loads))]
     return (best - reach).tolist(), (best + reach).tolist()
 
 
@@ -158,12 +163,23 @@ def _load(robot: Robot, q: Any) -> Any:
     import numpy as np
 
     from armature.dynamics.compiled import bias_forces
-    from armature.dynamics.workspace import weak_joints
+    from armature.dynamics.positioning.workspace import weak_joints
 
     joints = {j.name: j.limits.torque for j in robot.joints}
     weak = {joint.joint for joint in weak_joints(robot)}
     limits = np.array([inf if n in weak else joints.get(n, inf) or inf for n in robot.joint_names])
     return np.max(np.abs(bias_forces(robot, q, np.zeros_like(q))) / limits, axis=1)
+
+
+def _height(robot: Robot, q: Any) -> Any:
+    """Height of the lowest part above the floor that a plan assumes, (k,), m, at configurations (k, n); inf where it assumes none."""
+    import numpy as np
+
+    from armature.dynamics.positioning.heights import part_heights
+    from armature.optimize.planner.floor import floor_under
+
+    floor = floor_under(robot, "auto")
+    return np.full(len(q), inf) if floor is None else part_heights(robot, q, floor.parts).min(axis=1) - floor.height
 
 
 def _value(joint: Joint, x: float) -> str:

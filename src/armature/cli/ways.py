@@ -16,8 +16,8 @@ from armature.cli.plan import certificate, numbers
 from armature.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from armature.optimize.job import Job
-    from armature.optimize.ways import Way
+    from armature.job.job import Job
+    from armature.optimize.planner.ways import Way
 
 
 def ways(
@@ -63,7 +63,7 @@ def ways(
 
 def _checked(job: Job, save: Path | None) -> Job:
     """The job, if it is one whose ways can be sought."""
-    from armature.optimize.task import Move
+    from armature.optimize.transcription.task import Move
 
     if not isinstance(job.task, Move):
         raise ArgumentError("ways round are for moves; this task follows a path, which is its way")
@@ -76,7 +76,7 @@ def _checked(job: Job, save: Path | None) -> Job:
 
 def _search(job: Job, link: str | None, most: int, deadline: float | None, progress: Progress) -> tuple[Way, ...]:
     from armature.dynamics.compiled import pose
-    from armature.optimize.ways import ways_round
+    from armature.optimize.planner.ways import ways_round
 
     task: Any = job.task
     if link is not None:  # its pose at the goal is asked for; the goal is any posture that has it
@@ -93,7 +93,7 @@ def _why(job: Job) -> str:
 
 def _write(found: tuple[Way, ...], job: Job, save: Path | None) -> list[str]:
     """Every way as a plan in a folder of its own; returns their names."""
-    from armature.optimize.saved import save_plan
+    from armature.job.saved import save_plan
 
     folders: list[Any] = [] if save is None else [save / f"way_{k}" for k in range(1, len(found) + 1)]
     for folder, way in zip(folders, found):

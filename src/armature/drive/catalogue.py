@@ -22,6 +22,7 @@ from armature.errors import ArgumentError, ArmatureError, FileError
 from armature.text import read_text
 
 Supply = Regenerative | NonRegenerative | Bus
+SupplyGiven = Supply | str | None  # what `as_supply` takes
 SECTIONS = ("drives", "couplings", "supply")
 _SUPPLIES: dict[str, type] = {"regenerative": Regenerative, "non-regenerative": NonRegenerative, "bus": Bus}
 

@@ -74,7 +74,7 @@ class NonRegenerative(Component):
 
     def drawn(self, powers: Sequence[Number], width: Any = 0.0) -> Number:
         """Σ max(0, P) over the axes, W; `width` (W), one for all or one each: convex, at most width/2 for each axis above."""
-        widths = [width] * len(powers) if np.ndim(width) == 0 else width
+        widths = width if isinstance(width, list | tuple | np.ndarray) and np.ndim(width) else [width] * len(powers)
         return _sum([ramp(p, w) for p, w in zip(powers, widths)])
 
     def slacks(self, axes: int) -> int:

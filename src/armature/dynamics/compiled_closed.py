@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from armature.annotations import show
-from armature.dynamics import closed_form, derivatives, differentiated, gradient, mass
-from armature.dynamics.compiled import kernel
+from armature.dynamics.differentiation import closed_form, derivatives, differentiated, gradient
+from armature.dynamics.kernels import kernel
+from armature.dynamics.recursion import mass
 from armature.errors import ArgumentError
 from armature.kernel.trace import Shape
 from armature.robot import guard

@@ -16,8 +16,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from armature.dynamics import recursive as rec
-from armature.dynamics.kinematics import placement
+from armature.dynamics.recursion import recursive as rec
+from armature.dynamics.recursion.kinematics import placement
 from armature.errors import ArgumentError
 from armature.kernel import Kernel
 from armature.kernel.keep import compiled_loop

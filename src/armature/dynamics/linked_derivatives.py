@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from armature.dynamics import linked
-from armature.dynamics.kinematics import placement
+from armature.dynamics.recursion.kinematics import placement
 from armature.robot.model import Robot
 from armature.robot.tree import Tree
 from armature.spatial.vectors import skew

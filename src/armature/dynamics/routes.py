@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from armature.dynamics import gauss_tree, gibbs_appell
-from armature.dynamics.closed_loops import check_passive, loop_rows
-from armature.dynamics.compiled import BaseMotion, check_links, check_moves, kernel
-from armature.dynamics.recursive import FIXED, Base
+from armature.dynamics.holonomic.closed_loops import check_passive, loop_rows
+from armature.dynamics.kernels import BaseMotion, check_links, check_moves, kernel
+from armature.dynamics.recursion import gauss_tree, gibbs_appell
+from armature.dynamics.recursion.recursive import FIXED, Base
 from armature.errors import ArgumentError
 from armature.kernel.trace import Shape
 from armature.robot.model import Robot

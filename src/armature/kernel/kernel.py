@@ -16,6 +16,7 @@ import numpy as np
 
 from armature.errors import ArgumentError
 from armature.kernel import machine_code, quick
+from armature.kernel.activity import compiling
 from armature.kernel.lower import lower
 from armature.kernel.trace import Argument, Expression, Shape, from_casadi, trace
 
@@ -212,8 +213,10 @@ def compiled(key: str, build: Callable[[], Expression], parameters: Sequence[flo
         return interpreted(build(), parameters)
     entry = machine_code.read_cache(key)
     if entry is None:
-        expression = build()
-        code = machine_code.assemble(lower(expression, machine_code.vector_width()))
+        with compiling("equations"):
+            expression = build()
+        with compiling(f"the function {expression.name}"):
+            code = machine_code.assemble(lower(expression, machine_code.vector_width()))
         header = {
             "name": expression.name,
             "inputs": [[a.name, list(a.shape)] for a in expression.inputs],

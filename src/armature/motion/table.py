@@ -48,6 +48,9 @@ def line_blocks(path: str | PathLike[str]) -> Iterator[tuple[int, list[str]]]:
     """The lines of a UTF-8 file, a megabyte at a time, each block with the number of its first line."""
     number, rest, first = 1, b"", True
     with open_regular(path, MOST_BYTES) as file:
+        if sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(MOST_LINE), b"")) > MOST_LINES:
+            raise FileError(f"the file has more than {MOST_LINES} lines; give fewer", path)
+        file.seek(0)
         while chunk := file.read(MOST_LINE):
             cut = chunk.rfind(b"\n") + 1
             block, rest = (rest + chunk[:cut], chunk[cut:]) if cut else (b"", rest + chunk)
@@ -57,8 +60,6 @@ def line_blocks(path: str | PathLike[str]) -> Iterator[tuple[int, list[str]]]:
                 lines = _lines(block, first, path, number)
                 yield number, lines
                 number, first = number + len(lines), False
-                if number > MOST_LINES:
-                    raise FileError(f"the file has more than {MOST_LINES} lines; give fewer", path)
     if rest:
         yield number, _lines(rest, first, path, number)
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from armature.annotations import Numbers
 from armature.errors import ArgumentError
 
 INTERPOLATIONS = ("held", "linear", "hermite")
@@ -73,7 +74,7 @@ class Trajectory:
     def __repr__(self) -> str:
         return f"<Trajectory of {self.n} joints, {len(self)} knots, {self.duration:.6g} s>"
 
-    def __call__(self, t: Any) -> Sample:
+    def __call__(self, t: Numbers) -> Sample:
         """q, v and a at times t (...), each (..., n); the motion stands still before its start and after its end."""
         t = np.asarray(t, dtype=float)
         if len(self.t) == 1:

@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from armature.errors import MissingExtraError
+from armature.errors import FileError
 from armature.robot.load.packages import package_name
+from armature.robot.mesh import read_mesh
 from armature.robot.model import Robot, Visual
 
-KINDS = (".stl", ".obj", ".ply", ".dae", ".glb", ".off")
-MOST_BYTES = 64 * 2**20
 CELLS = 26  # along the longest edge of a mesh: vertices of one cell become one
 
 
@@ -42,19 +41,11 @@ def inside(name: str, roots: Sequence[Path]) -> Path | None:
 def _solid(visual: Visual, roots: Sequence[Path]) -> dict[str, Any] | None:
     """A mesh as the page draws it, in its link's frame; None where it cannot be read."""
     path = inside(visual.file or "", roots)
-    if path is None or path.suffix.lower() not in KINDS or path.stat().st_size > MOST_BYTES:
+    if path is None:
         return None
     try:
-        import trimesh
-    except ImportError:
-        raise MissingExtraError("a robot's meshes in a report", "trimesh", "app") from None
-    try:
-        with path.open("rb") as file:  # an open file has no folder: nothing that it names is read
-            mesh: Any = trimesh.load_mesh(file, file_type=path.suffix.lower().lstrip("."), resolver=None)
-        points, faces = np.asarray(mesh.vertices, dtype=float), np.asarray(mesh.faces)
-    except Exception:  # whatever the many readers make of foreign bytes; the link is then drawn without it
-        return None
-    if not len(faces) or not np.all(np.isfinite(points)):
+        points, faces, _ = read_mesh(path)
+    except FileError:  # the link is then drawn without it
         return None
     points, faces = thinned(points * np.broadcast_to(np.asarray(visual.size or 1.0, dtype=float), 3), faces)
     placed = points @ np.asarray(visual.rotation).T + np.asarray(visual.position)

@@ -5,18 +5,18 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Sequence
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from string import Template
 from typing import Any
 
 from armature.errors import FileError
-from armature.optimize.solution import NOT_COUNTED, NOTHING, doubts
+from armature.optimize.certificate.solution import NOT_COUNTED, NOTHING, doubts
 from armature.plot import words
 from armature.plot.page_data import page_data
 from armature.robot.check import mass_doubt
 from armature.simulate.yearly import Yearly
-from armature.write import write_whole
+from armature.write import check_target, write_whole
 
 PARTS = Path(__file__).parent / "page"
 SCRIPTS = ("scene.js", "charts.js", "report.js")
@@ -34,7 +34,7 @@ def write_report(
     meshes: folders in which the meshes that the robot's file names are looked for; without them the page draws limbs between the joints.
     cycles_per_day, price: for kWh in a year, and money where the price of a kWh is given (HTML).
     """
-    place = Path(fspath(path))
+    place = check_target(path)  # before anything is drawn
     suffix = place.suffix.lower()
     if suffix in (".html", ".htm"):
         return write_whole(place, html_page(plan, meshes, cycles_per_day, price))
@@ -138,7 +138,7 @@ def _saved_in_a_year(year: Yearly) -> str:
 
 def _provenance(plan: Any) -> str:
     """Where the plan comes from, as rows of a table."""
-    from armature.optimize.provenance import provenance
+    from armature.job.provenance import provenance
 
     origin = dict(getattr(plan, "provenance", None) or provenance({"robot": plan.robot, "supply": plan.supply}))
     packages = ", ".join(f"{name} {version}" for name, version in origin.pop("packages", {}).items())

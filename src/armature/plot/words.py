@@ -6,8 +6,8 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from armature.optimize.peaks import peaks
-from armature.optimize.solution import NOTHING, doubts
+from armature.optimize.certificate.peaks import peaks
+from armature.optimize.certificate.solution import NOTHING, doubts
 from armature.robot.check import mass_doubt
 from armature.scene.floor import LIMIT
 

@@ -12,7 +12,7 @@ from armature.errors import ArgumentError, RobotError
 from armature.robot import frames, guard
 from armature.robot.check import inertia_doubt
 from armature.robot.model import ZERO, Joint, Limits, Link, Mimic, Robot
-from armature.robot.tip import hands, moves, tip
+from armature.robot.tip import TOOL, hands, moves, tip
 
 
 def with_payload(robot: Robot, mass: float, at: Iterable[float] | None, link: str | None, inertia: Iterable[float] | None = None) -> Robot:
@@ -53,7 +53,7 @@ def with_tool(robot: Robot, position: Iterable[float], rpy: Iterable[float], lin
     if name in robot.link_names or name in {joint.name for joint in robot.joints}:
         raise ArgumentError(f"the robot {robot.name!r} has a link or joint {name!r} already; give the tool another name")
     place, turn = guard.vector("tool position", position, 3), guard.vector("tool rpy", rpy, 3)
-    joint = Joint(f"{name}_joint", "fixed", parent, name, place, frames.from_rpy(*turn))
+    joint = Joint(name + TOOL, "fixed", parent, name, place, frames.from_rpy(*turn))
     return replace(robot, links=(*robot.links, Link(name)), joints=(*robot.joints, joint))
 
 

@@ -7,11 +7,13 @@ box or cylinder of least volume that was fitted to their corner points. Without 
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from armature.robot.mesh import mesh_points
+from armature.errors import ArmatureWarning, FileError
+from armature.robot.mesh import read_mesh
 from armature.robot.model import Link, Robot
 from armature.robot.shape import IDENTITY, ZERO, Mat3, Vec3, Visual
 
@@ -88,8 +90,12 @@ def _part(link: str, shape: Visual) -> Part | None:
         return Part(link, shape.position, axes, (0.0, 0.0, abs(shape.size[1]) / 2), disc=abs(shape.size[0]))
     if shape.shape == "capsule":
         return Part(link, shape.position, axes, (0.0, 0.0, abs(shape.size[1]) / 2), ball=abs(shape.size[0]))
-    points = mesh_points(shape.path) if shape.shape == "mesh" and shape.path else None
-    if points is None:
+    if shape.shape != "mesh" or not shape.path:
+        return None
+    try:
+        points = read_mesh(shape.path).points
+    except FileError as e:
+        warnings.warn(f"link {link!r}: {e}; its clearances are computed without this mesh", ArmatureWarning, stacklevel=2)
         return None
     scaled = points * np.broadcast_to(np.asarray(shape.size or 1.0, dtype=float), 3)
     R = np.asarray(shape.rotation)

@@ -2,8 +2,8 @@
 
 One rule. The hand is at the end of the longest chain of actuated joints. Fingers, wheels, heads and cameras do not count: joints named so,
 and branches alike in length at the end of a chain (a gripper's fingers). A branch of at least half as many joints as the longest
-chain is another arm: then the user is asked. Of the frames welded to the end, the one with the most telling name is taken: tool0, tcp,
-tool, ee, flange, hand; never a camera or sensor.
+chain is another arm: then the user is asked. A tool centre point that was given (`Robot.with_tool`) is the hand; else, of the frames
+welded to the end, the one with the most telling name is taken: tool0, tcp, tool, ee, flange, hand; never a camera or sensor.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from armature.robot.model import Joint, Robot
 
 FINGER = re.compile("finger|thumb|knuckle|jaw|wheel", re.IGNORECASE)
 SHORT = 0.1  # m: a stroke of fingers
+TOOL = "_tool_centre_point"  # how the joint of a tool that the user gave is named
 ASIDE = re.compile(
     r"cam(era)?|head|neck|imu|lidar|laser|light|lamp|led|optical|sensor|ft|force|torque|screen|display|depth|rgb|color|ir|gps|antenna"
 )
@@ -82,6 +83,9 @@ def _end(robot: Robot, arm: _Branch, others: list[_Branch]) -> str:
     fingers = [len(b.own(arm)) for b in others if 0 < len(b.own(arm)) == len(arm.own(b)) and 2 * len(b.own(arm)) < len(arm.joints)]
     last = arm.joints[-1 - max(fingers, default=0)].child
     welded = _welded(robot, last)
+    given = [j.child for j in robot.joints if is_tool(j) and j.child in welded]
+    if given:
+        return given[-1]
     free = [name for name in welded if not _is_aside(name) and not FINGER.search(name)]
     for kind in NAMES:
         named = [name for name in free if any(kind.fullmatch(word) for word in _words(name))]
@@ -90,6 +94,11 @@ def _end(robot: Robot, arm: _Branch, others: list[_Branch]) -> str:
     carriers = [j.parent for j in robot.joints if j.kind != "fixed" and j.parent in welded]
     leaves = [name for name in free if name in robot.tips]
     return carriers[-1] if carriers else leaves[0] if len(leaves) == 1 else last
+
+
+def is_tool(joint: Joint) -> bool:
+    """Whether a joint holds a tool centre point that the user gave."""
+    return joint.kind == "fixed" and joint.name.endswith(TOOL)
 
 
 def _welded(robot: Robot, last: str) -> list[str]:

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from armature.dynamics.compiled import inverse_dynamics
-from armature.dynamics.constrained import ConstraintTerms, apply, constraint_terms, with_closures
-from armature.dynamics.constraints import as_constraint
+from armature.dynamics.holonomic.constrained import ConstraintTerms, apply, constraint_terms, with_closures
+from armature.dynamics.holonomic.constraints import as_constraint
 from armature.errors import ArgumentError
 from armature.robot.model import Robot
 from armature.simulate.rollout import neutral

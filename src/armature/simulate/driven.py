@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from armature.drive import Bus, Drive, Smooth, as_supply
-from armature.dynamics import compiled, recursive
+from armature.dynamics import kernels
+from armature.dynamics.recursion import recursive
 from armature.errors import ArgumentError
 from armature.kernel import Kernel
 from armature.robot.model import Robot
@@ -108,7 +109,7 @@ def stage_kernel(robot: Robot, command: str, smooth: Smooth) -> Kernel:
 
     inputs = {"q": n, "v": n, "asked": n if command == "torque" else m, "ceiling": m, "temperature": m, "last": n}
     frictions = tuple(train.frictions)
-    return compiled.kernel(robot, "drives", plain, inputs, command, repr(smooth), repr(robot.drives), repr(frictions), sources(__file__))
+    return kernels.kernel(robot, "drives", plain, inputs, command, repr(smooth), repr(robot.drives), repr(frictions), sources(__file__))
 
 
 def _stage(

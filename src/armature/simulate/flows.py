@@ -12,7 +12,7 @@ import numpy as np
 import armature.drive
 from armature.drive import Flow, Smooth
 from armature.drive.drive import FLOW_QUANTITIES
-from armature.dynamics import compiled
+from armature.dynamics import kernels
 from armature.kernel import Kernel
 from armature.robot.model import Robot
 from armature.robot.tree import Tree
@@ -64,11 +64,11 @@ def _compiled(robot: Robot) -> Kernel:
         return *columns, pack(friction, (n,)), pack(torque, (n,))
 
     details = (train.drives, train.matrix, train.share, train.frictions, sources(__file__))
-    return compiled.kernel(robot, "flows", plain, {"tau": n, "v": n, "a": n, "directions": n}, repr(details), masses=False)
+    return kernels.kernel(robot, "flows", plain, {"tau": n, "v": n, "a": n, "directions": n}, repr(details), masses=False)
 
 
 @functools.cache
 def sources(file: str) -> str:
-    """Digest of what a file traces with drives: itself, and the laws of drives, which `compiled.physics_source` does not cover."""
+    """Digest of what a file traces with drives: itself, and the laws of drives, which `kernels.physics_source` does not cover."""
     files = [Path(file), *sorted(Path(armature.drive.__file__).parent.glob("*.py"))]
     return hashlib.sha256(b"".join(f.read_bytes() for f in files)).hexdigest()

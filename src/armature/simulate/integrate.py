@@ -30,6 +30,8 @@ STEPS_OVER = (0.4, 0.55, 0.7, 0.85, 1.0, 1.15, 1.3, 1.6)  # of the usual step, t
 NEAR = 0.2  # of the rank margin at the start: a position where it is smaller is nearly singular
 MIDST = 0.03  # likewise: a step should not end there
 BEYOND = 0.06  # likewise: where a step over a singular position has to end
+STRICT = 0.01  # of the tolerances near a singular position, where stages are on the constraints and drift from them does not count
+LEAST_RTOL = 1e-13  # that double precision allows
 SMALLER = 0.5  # of the usual step: smaller ones are looked at for singular positions
 
 
@@ -125,12 +127,18 @@ class _Run:
         self.events: list[Event] = []
         self.drift, self.evaluations, self.status = 0.0, 0, Status.COMPLETE
         self.over: Any = None  # the dense output of a step over a singular position
+        self.near = False  # a singular position: stages are put on the constraints before their accelerations are asked for
 
     def f(self, t: float, y: np.ndarray) -> np.ndarray:
         """ẏ = (q̇, q̈, power); not a number where the state has run away, so that no controller has to answer there."""
         if not np.max(np.abs(y)) < RUNAWAY:
             return np.full_like(y, np.nan)
         q, v = self.split(y)
+        if self.near:
+            try:
+                q, v, _ = self.system.project(t, q, v)
+            except RobotError:  # the stage met the singular position: the step is refused
+                return np.full_like(y, np.nan)
         a, power = self.system.motion(t, q, v)
         self.evaluations += 1
         return np.concatenate([self.system.rates(q, v), a, [power]])
@@ -176,9 +184,7 @@ class _Run:
                 return
 
     def _stretch(self, start: float, end: float, y: np.ndarray, progress: Progress) -> None:
-        s = self.settings
-        more = {} if s.method == "dop853" else {"jac": self.jacobian}
-        solver = ADAPTIVE[s.method](self.f, start, y, end, rtol=s.rtol, atol=s.atol, max_step=s.max_step, **more)
+        solver = self._solver(start, y, end)
         sizes: list[float] = []
         bold = False
         while solver.status == "running":
@@ -189,41 +195,71 @@ class _Run:
             solver.step()
             usual = max(sizes[-USUAL:], default=0.0)
             part = (solver.t - before[0]) / usual if usual and solver.t < end and not bold else 1.0
-            near = self._singular(solver.t, solver.y) if part < SMALLER else 1.0
-            bold = near < MIDST or (near < NEAR and part < SHRUNK)  # never twice in a row
+            margin = self._rank_margin(solver.t, solver.y) if part < SMALLER or self.near else 1.0
+            if margin < NEAR and not self.near:
+                self.near = True
+                solver = self._solver(*before, end, min(usual, end - before[0]))  # the step again, its stages on the constraints
+                continue
+            bold = margin < MIDST or (margin < NEAR and part < SHRUNK)  # never twice in a row
             if bold:
-                solver = self._stepped_over(solver, before, min(usual, end - before[0]), end, more)
+                solver = self._stepped_over(solver, before, min(usual, end - before[0]), end)
+            elif margin >= NEAR:
+                self._leave(solver)
             sizes.append(solver.t - before[0])
-            if solver.status == "failed" or not np.max(np.abs(solver.y)) < RUNAWAY:
-                self.status = Status.FAILED if solver.status == "failed" else Status.DIVERGED
+            if not self._took(solver, before):
                 return
-            piece = self.over or solver.dense_output()
-            self.over = None
-            projected = self.corrected(solver.t, solver.y)
-            if not np.array_equal(projected, solver.y):
-                solver.y = projected
-                solver.f = self.f(solver.t, projected)
-            ended = self._events(before, (solver.t, projected), piece)
-            self.pieces.append(piece)
-            if ended is not None:
-                self.keep(ended, self.corrected(ended, piece(ended)))
-                self.status = Status.EVENT
-                return
-            self.keep(solver.t, projected)
             progress.update(solver.t)
 
-    def _singular(self, t: float, y: np.ndarray) -> float:
+    def _leave(self, solver: Any) -> None:
+        """Far from singular positions: the tolerances asked for, and stages as they come."""
+        if self.near:
+            self.near = False
+            solver.rtol, solver.atol = self.settings.rtol, self.settings.atol
+
+    def _took(self, solver: Any, before: tuple[float, np.ndarray]) -> bool:
+        """Keep the state after a step, put back on the constraints; False where the run ends there."""
+        if solver.status == "failed" or not np.max(np.abs(solver.y)) < RUNAWAY:
+            self.status = Status.FAILED if solver.status == "failed" else Status.DIVERGED
+            return False
+        piece = self.over or solver.dense_output()
+        self.over = None
+        projected = self.corrected(solver.t, solver.y)
+        if not np.array_equal(projected, solver.y):
+            solver.y = projected
+            solver.f = self.f(solver.t, projected)
+        ended = self._events(before, (solver.t, projected), piece)
+        self.pieces.append(piece)
+        if ended is not None:
+            self.keep(ended, self.corrected(ended, piece(ended)))
+            self.status = Status.EVENT
+            return False
+        self.keep(solver.t, projected)
+        return True
+
+    def _solver(self, start: float, y: np.ndarray, end: float, first: float | None = None) -> Any:
+        """A solver of scipy's, at a state; stricter near singular positions."""
+        s, strict = self.settings, STRICT if self.near else 1.0
+        rtol, atol = max(strict * s.rtol, min(s.rtol, LEAST_RTOL)), strict * s.atol
+        options = {"rtol": rtol, "atol": atol, "max_step": s.max_step, "first_step": first}
+        return ADAPTIVE[s.method](self.f, start, y, end, **options, **self._jacobian_option())
+
+    def _jacobian_option(self) -> dict[str, Any]:
+        return {} if self.settings.method == "dop853" else {"jac": self.jacobian}
+
+    def _rank_margin(self, t: float, y: np.ndarray) -> float:
         """How far the system's constraints are from losing rank, beside the start; only those of mechanisms can."""
         found = getattr(self.system, "rank_margin", None)
         return found(t, *self.split(y)) if found else 1.0
 
-    def _stepped_over(self, solver: Any, before: tuple[float, np.ndarray], usual: float, end: float, more: dict[str, Any]) -> Any:
+    def _stepped_over(self, solver: Any, before: tuple[float, np.ndarray], usual: float, end: float) -> Any:
         """A solver behind a singular position, by one step of usual size whatever its error estimate says.
 
         Near such a position accelerations are as uncertain as rounding divided by the distance: an error estimate asks for ever smaller
-        steps, which end in its midst. Of several sizes the one that keeps the energy best is taken: its stages lie farthest from it.
+        steps, which end in its midst. (A drift e of a stage from the constraints, divided by the distance, would be far larger: near
+        singular positions stages are put back on the constraints, so that the error of the step falls with its size.)
+        Of several sizes the one that keeps the energy best is taken: its stages lie farthest from it.
         """
-        s, tried = self.settings, []
+        tried, more = [], self._jacobian_option()
         for part in STEPS_OVER:
             t = min(before[0] + part * usual, end)
             bold = type(solver)(self.f, *before, t, rtol=1.0, atol=1e100, first_step=t - before[0], **more)
@@ -238,11 +274,11 @@ class _Run:
         self.over = bold.dense_output()
         if t >= end:
             return bold
-        return type(solver)(self.f, t, y, end, rtol=s.rtol, atol=s.atol, max_step=s.max_step, first_step=min(usual, end - t), **more)
+        return self._solver(t, y, end, min(usual, end - t))
 
     def _landed(self, t: float, y: np.ndarray) -> np.ndarray | None:
         """The state after a step over a singular position, on the constraints; None where it is still near one, or far from any."""
-        if not np.all(np.isfinite(y)) or self._singular(t, y) < BEYOND:
+        if not np.all(np.isfinite(y)) or self._rank_margin(t, y) < BEYOND:
             return None
         try:
             q, v, _ = self.system.project(t, *self.split(y))

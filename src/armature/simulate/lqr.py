@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.linalg import expm
 
 from armature.dynamics.compiled import inverse_dynamics
-from armature.dynamics.linear import linearize
+from armature.dynamics.holonomic.linear import linearize
 from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
 from armature.robot.model import Robot
@@ -28,7 +29,7 @@ def lqr(robot: Robot, plan: Trajectory, state_weight: Any, torque_weight: Any, s
     q, v, a = plan(t)
     linear = linearize(robot, q, v, inverse_dynamics(robot, q, v, a))
     gains = _gains(linear.A, linear.B, Q, R, t[1] - t[0])
-    return Servo(robot, plan, _between(t, gains[:, :, :n]), _between(t, gains[:, :, n:]), limited=limited)
+    return Servo(robot, plan, partial(_between, t, gains[:, :, :n]), partial(_between, t, gains[:, :, n:]), limited=limited)
 
 
 def _weight(name: str, value: Any, size: int) -> np.ndarray:
@@ -61,12 +62,8 @@ def _gains(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, h: float)
     return np.array(found[::-1])
 
 
-def _between(t: np.ndarray, gains: np.ndarray) -> Any:
-    """Gains as a function of time: straight between the steps, constant outside."""
-
-    def at(now: float) -> np.ndarray:
-        x = np.clip((now - t[0]) / (t[1] - t[0]), 0.0, len(t) - 1.0)
-        k = min(int(x), len(t) - 2)
-        return gains[k] + (x - k) * (gains[k + 1] - gains[k])
-
-    return at
+def _between(t: np.ndarray, gains: np.ndarray, now: float) -> np.ndarray:
+    """The gains at an instant: straight between the steps, constant outside."""
+    x = np.clip((now - t[0]) / (t[1] - t[0]), 0.0, len(t) - 1.0)
+    k = min(int(x), len(t) - 2)
+    return gains[k] + (x - k) * (gains[k + 1] - gains[k])

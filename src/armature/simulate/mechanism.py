@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from scipy.integrate import OdeSolution
 
-from armature.dynamics import mechanism as gauss
-from armature.dynamics.assembly import rotations
-from armature.dynamics.couplings import GROUND
-from armature.dynamics.gauss import Accelerations, Mechanism
+from armature.dynamics.bodies import mechanism as gauss
+from armature.dynamics.bodies.assembly import rotations
+from armature.dynamics.bodies.couplings import GROUND
+from armature.dynamics.bodies.gauss import Accelerations, Mechanism
 from armature.errors import ArgumentError
 from armature.simulate.integrate import Settings, integrate
 from armature.simulate.result import Event, Status

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple
 from pathlib import Path
@@ -13,9 +14,11 @@ import numpy as np
 
 from armature.drive import corner
 from armature.drive import friction as friction_module
-from armature.dynamics import compiled, kinematics, linked, loops, recursive
-from armature.dynamics.closed_loops import check_passive, loop_rows
-from armature.dynamics.friction import friction_torque
+from armature.dynamics import compiled, kernels, linked
+from armature.dynamics.holonomic import loops
+from armature.dynamics.holonomic.closed_loops import check_passive, loop_rows
+from armature.dynamics.recursion import kinematics, recursive
+from armature.dynamics.recursion.friction import friction_torque
 from armature.errors import ArgumentError
 from armature.kernel import Kernel
 from armature.kernel.trace import Shape, trace
@@ -41,7 +44,7 @@ def applied(
 
 @functools.cache
 def _sources() -> str:
-    """Digest of the source traced here that `compiled.physics_source` does not cover."""
+    """Digest of the source traced here that `kernels.physics_source` does not cover."""
     files = (__file__, friction_module.__file__, corner.__file__)
     return hashlib.sha256(b"".join(Path(f).read_bytes() for f in files)).hexdigest()
 
@@ -58,7 +61,9 @@ class Plant:
     """
 
     def __init__(self, robot: Robot, elements: Sequence[Any] = (), links: Sequence[str] = (), width: float = 1e-2):
-        compiled.check_moves(robot)
+        kernels.check_moves(robot)
+        if not (math.isfinite(width) and width >= 0.0):
+            raise ArgumentError(f"friction_width = {width} must be a velocity ≥ 0, rad/s or m/s")
         self.robot, self.elements, self.links, self.width = robot, tuple(elements), tuple(links), float(width)
         for link in self.links:
             if link not in robot.tree.frames:
@@ -82,7 +87,7 @@ class Plant:
             return self._motion(tree, t, q, v, tau, dict(zip(self.links, wrenches)))
 
         if self._driven is None:
-            self._driven = compiled.kernel(self.robot, "driven", plain, inputs, *self._details)
+            self._driven = kernels.kernel(self.robot, "driven", plain, inputs, *self._details)
         return self._driven
 
     def motion(self, t: float, q: np.ndarray, v: np.ndarray, tau: np.ndarray, wrenches: Sequence[np.ndarray]) -> tuple[np.ndarray, float]:
@@ -106,7 +111,7 @@ class Plant:
 
         inputs = self._inputs(("parameters", size))
         formula = "" if controller is None else _digest(law, inputs)
-        return compiled.kernel(robot, "controlled", plain, inputs, formula, *self._details)
+        return kernels.kernel(robot, "controlled", plain, inputs, formula, *self._details)
 
     def _inputs(self, last: tuple[str, int]) -> dict[str, Shape | int]:
         return {"t": (), "q": self.robot.nq, "v": self.robot.nv, last[0]: last[1]}

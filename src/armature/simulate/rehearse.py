@@ -17,8 +17,9 @@ import numpy as np
 
 from armature.drive import as_supply, stack
 from armature.drive.corner import Smooth
-from armature.dynamics import compiled, recursive
-from armature.dynamics.friction import friction_torque
+from armature.dynamics import compiled, kernels
+from armature.dynamics.recursion import recursive
+from armature.dynamics.recursion.friction import friction_torque
 from armature.errors import ArgumentError
 from armature.kernel import Kernel
 from armature.motion.trajectory import Trajectory
@@ -201,7 +202,7 @@ class _Rehearsal:
 
         n, details = robot.nv, friction_details(robot)
         inputs: dict[str, Any] = {"q": n, "v": n, "tau": n, "mass": len(robot.tree.bodies), "friction": n}
-        return compiled.kernel(robot, "perturbed", plain, inputs, details, FRICTION_WIDTH)
+        return kernels.kernel(robot, "perturbed", plain, inputs, details, FRICTION_WIDTH)
 
     def model_kernel(self) -> Kernel:
         """(q, v, a) → torques of the model, friction included."""
@@ -212,7 +213,7 @@ class _Rehearsal:
             return tau + drag(robot, v, tau)
 
         n, details = robot.nv, friction_details(robot)
-        return compiled.kernel(robot, "model torque", plain, {"q": n, "v": n, "a": n}, details, FRICTION_WIDTH)
+        return kernels.kernel(robot, "model torque", plain, {"q": n, "v": n, "a": n}, details, FRICTION_WIDTH)
 
     def energy(self, v: np.ndarray, a: np.ndarray, tau: np.ndarray, supply: Any) -> np.ndarray:
         """Net energy of each run from the torques that its drives gave (K, runs, n), J; NaN without drives."""

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from armature.annotations import Numbers
 from armature.dynamics import compiled, linked
-from armature.dynamics.closed_loops import projection
+from armature.dynamics.holonomic.closed_loops import projection
 from armature.errors import ArgumentError
 from armature.kernel.kernel import Kernel, thread_count
 from armature.robot.model import Robot
@@ -67,12 +68,12 @@ class Rollout:
 def rollout(
     robot: Robot,
     controller: Any = None,
-    q0: Any = None,
-    v0: Any = None,
+    q0: Numbers | None = None,
+    v0: Numbers | None = None,
     duration: float = 1.0,
     step: float = 1e-3,
     method: str = "rk4",
-    parameters: Any = None,
+    parameters: Numbers | None = None,
     elements: Any = (),
     friction_width: float = 1e-2,
     threads: int | None = None,

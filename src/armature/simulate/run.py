@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from armature.drive.catalogue import SupplyGiven
 from armature.dynamics import linked
-from armature.dynamics.closed_loops import check_passive, projection
+from armature.dynamics.holonomic.closed_loops import check_passive, projection
 from armature.errors import ArgumentError
 from armature.robot.loop import refuse_loops
 from armature.robot.model import Robot
@@ -44,7 +45,7 @@ def simulate(
     progress: bool | None = None,
     drives: bool = False,
     command: str = "torque",
-    supply: Any = None,
+    supply: SupplyGiven = None,
 ) -> Simulation:
     """Simulate a robot, friction of its joints included; returns a Trajectory with the account of its errors.
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from armature.dynamics.compiled import inverse_dynamics
-from armature.dynamics.friction import friction_torque
+from armature.dynamics.recursion.friction import friction_torque
 from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
 from armature.robot.model import Robot

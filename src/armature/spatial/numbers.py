@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-Number = Any  # float | complex | np.ndarray | casadi.SX: whatever adds and multiplies
+from armature.annotations import Number as Number  # float | complex | np.ndarray | casadi.SX: whatever subtracts and divides
 
 
 def is_symbol(x: Number) -> bool:

@@ -11,9 +11,9 @@ from typing import Any
 
 from armature.document import checked
 from armature.errors import ArgumentError
-from armature.optimize.job import Job
-from armature.optimize.job_file import job_of, robot_of
-from armature.optimize.job_schema import MovePart, PathPart, TaskFile
+from armature.job.job import Job
+from armature.job.job_file import job_of, robot_of
+from armature.job.job_schema import MovePart, PathPart, TaskFile
 from armature.robot import guard
 from armature.robot.library import library
 from armature.robot.model import Robot

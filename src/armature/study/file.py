@@ -11,8 +11,8 @@ from pydantic import Discriminator, Field, Tag
 
 from armature.document import checked, line_of, mistakes, values
 from armature.errors import ArmatureError, FileError
-from armature.optimize.job_file import job_of
-from armature.optimize.job_schema import TaskFile
+from armature.job.job_file import job_of
+from armature.job.job_schema import TaskFile
 from armature.robot.load.quantities import Duration
 from armature.robot.load.schema import Part
 from armature.study.base import TaskBase

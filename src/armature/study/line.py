@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 from scipy.interpolate import PchipInterpolator
 
+from armature.drive.catalogue import SupplyGiven
 from armature.errors import ArgumentError
-from armature.optimize.curve import energy_time_curve
-from armature.optimize.least_energy import minimize_energy
-from armature.optimize.solution import Solution
-from armature.optimize.task import Move
+from armature.optimize.certificate.solution import Solution
+from armature.optimize.planner.curve import energy_time_curve
+from armature.optimize.planner.least_energy import minimize_energy
+from armature.optimize.transcription.task import Move
 from armature.robot.model import Robot
 from armature.simulate.ledger import ledger
 from armature.study.allocate import allocate
@@ -60,7 +61,7 @@ class Station:
     name: str
     robot: Robot
     steps: tuple[StationMove | Process, ...]
-    supply: Any = None
+    supply: SupplyGiven = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "steps", tuple(s if isinstance(s, StationMove | Process) else StationMove(s) for s in self.steps))

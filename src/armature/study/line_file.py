@@ -15,9 +15,9 @@ from armature.document import checked, line_of, selected, values
 from armature.drive import Brake
 from armature.drive.catalogue import read_drives
 from armature.errors import ArmatureError, FileError
-from armature.optimize.job_file import configuration, robot_of
-from armature.optimize.job_schema import Arguments, Configuration, FileOrMapping, Held, LimitsOrFile, TaskFile
-from armature.optimize.task import Move
+from armature.job.job_file import configuration, robot_of
+from armature.job.job_schema import Arguments, Configuration, FileOrMapping, Held, LimitsOrFile, TaskFile
+from armature.optimize.transcription.task import Move
 from armature.robot.load.quantities import Duration, Mass, Number, Power, Torque
 from armature.robot.load.schema import Name, Part
 from armature.robot.model import Robot

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from armature.errors import ArgumentError, ArmatureError
-from armature.optimize.provenance import plain
+from armature.job.provenance import plain
 
 
 class Outcome(NamedTuple):

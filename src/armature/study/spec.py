@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import armature
 from armature.errors import ArgumentError, ArmatureError, FileError
-from armature.optimize.job import Job
-from armature.optimize.provenance import digest, plain
-from armature.optimize.task import Move
+from armature.job.job import Job
+from armature.job.provenance import digest, plain
+from armature.optimize.transcription.task import Move
 from armature.robot.model import Robot
 from armature.study import vary as varying
 from armature.study.base import JobBase, TaskBase

@@ -87,7 +87,7 @@ class Results:
         """The kept plan of a case, by its number or id, as `arm.load_plan` gives it."""
         import tempfile
 
-        from armature.optimize.saved import load_plan
+        from armature.job.saved import load_plan
 
         with open_store(self.path) as store:
             row = store.row(case)

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from armature.optimize.curve import energy_time_curve
-from armature.optimize.job import Job
-from armature.optimize.min_time import minimize_time
-from armature.optimize.saved import save_plan
-from armature.optimize.solution import Solution
-from armature.optimize.task import Move
+from armature.job.job import Job
+from armature.job.saved import save_plan
+from armature.optimize.certificate.solution import Solution
+from armature.optimize.planner.curve import energy_time_curve
+from armature.optimize.planner.min_time import minimize_time
+from armature.optimize.transcription.task import Move
 from armature.robot.model import Robot
 from armature.study.outcome import Outcome
 

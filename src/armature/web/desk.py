@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from armature.errors import ArmatureError
-from armature.optimize.floor import as_floor
+from armature.optimize.planner.floor import as_floor
 from armature.robot.library import library
 from armature.robot.model import Robot
 from armature.web import pictures
@@ -19,6 +19,7 @@ from armature.web.mailbox import Mailbox
 from armature.web.opening import Opening
 from armature.web.panel import NOBODY, OBJECTIVES, ORDINARY, PINNED, SUPPLIES, WAYS, Panel
 from armature.web.panel.drives import with_drive, with_limits
+from armature.web.panel.tool import with_tool, without_tool
 from armature.web.planner import Planner
 from armature.web.session import Wish
 from armature.web.space.camera import Window, canvas
@@ -98,6 +99,8 @@ class Desk:
             "pick via": lambda: self._panel.wish(self.session.wish),
             "limits": lambda: self._refit(with_limits(self.session.robot, *value)),
             "drive": lambda: self._refit(with_drive(self.session.robot, *value)),
+            "tool": lambda: self._refit(with_tool(self.session.robot, *value) if value else without_tool(self.session.robot)),
+            "load": lambda: self._wish(centre=value[0], inertia=value[1]),
             "robot": lambda: self._take(library(value), ()) if value in library() else None,
             "upload": lambda: self._upload(value.name, value.content),
             "arguments": lambda: self._read_again(value),
@@ -138,21 +141,18 @@ class Desk:
         self._show_card()
 
     def _refit(self, robot: Robot) -> None:
-        """The same robot with other limits or drives."""
-        if self.session.change(robot=robot):
-            self._panel.robot(robot, about(robot, self._notes))
-            self._plan_anew()
+        """The same robot with other limits, drives or another tool."""
+        self._travel(self.session.change(robot=robot))
 
     def _travel(self, moved: bool) -> None:
-        """After undo or redo: show what is wished for now."""
+        """After undo, redo or a change of the robot: show what is wished for now."""
         if not moved:
-            return
+            return None
         robot = self.session.robot
-        if robot is self._drawn or same_shape(robot, self._drawn):
-            self._panel.robot(robot, about(robot, self._notes))
-            self._plan_anew()
-        else:
-            self._open()
+        if robot is not self._drawn and not same_shape(robot, self._drawn):
+            return self._open()
+        self._panel.robot(robot, about(robot, self._notes))
+        return self._plan_anew()
 
     def _wish(self, **values: Any) -> None:
         if self.session.change(**values):

@@ -9,7 +9,7 @@ from typing import Any
 
 from armature import plot
 from armature.errors import ArgumentError
-from armature.optimize.saved import save_plan
+from armature.job.saved import save_plan
 
 Writer = Callable[[Any, Path], Any]
 

@@ -78,7 +78,7 @@ def opened(
 
 
 def _plan(path: Path) -> Any:
-    from armature.optimize.saved import load_plan
+    from armature.job.saved import load_plan
 
     return load_plan(path)
 
@@ -89,9 +89,9 @@ def _wish_of(plan: Any) -> Wish:
 
 
 def _task(path: Path) -> Wish:
-    from armature.optimize.job_file import load_job
-    from armature.optimize.min_time import loose
-    from armature.optimize.task import Move, configuration
+    from armature.job.job_file import load_job
+    from armature.optimize.planner.min_time import loose
+    from armature.optimize.transcription.task import Move, configuration
 
     job = load_job(path)
     if not isinstance(job.task, Move):

@@ -13,11 +13,11 @@ import numpy as np
 
 from armature.errors import ArmatureError
 from armature.motion.trajectory import Trajectory
-from armature.optimize.curve import energy_time_curve
-from armature.optimize.interior import Options
-from armature.optimize.least_energy import minimize_energy
-from armature.optimize.min_time import minimize_time
-from armature.optimize.task import Move
+from armature.optimize.planner.curve import energy_time_curve
+from armature.optimize.planner.least_energy import minimize_energy
+from armature.optimize.planner.min_time import minimize_time
+from armature.optimize.solver.interior import Options
+from armature.optimize.transcription.task import Move
 from armature.web.session import Wish
 
 log = logging.getLogger("armature.web")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from lxml import etree  # pyright: ignore[reportAttributeAccessIssue] (lxml carries no types)
 
-from armature.dynamics.stand_in import with_stand_ins
+from armature.dynamics.forces.stand_in import with_stand_ins
 from armature.errors import ArgumentError, FileError
 from armature.robot.load import load
 from armature.robot.load.xml import parse
@@ -35,8 +35,8 @@ def read_upload(path: str, current: str) -> tuple[dict[str, Any], dict[str, np.n
 
 
 def _plan(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    from armature.job.saved import ARRAYS, plan_of, read_document
     from armature.motion.columns import KINDS
-    from armature.optimize.saved import ARRAYS, plan_of, read_document
 
     data = read_document(path)
     plan = plan_of(data, path)  # refused here, where it can do no harm

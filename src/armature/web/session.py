@@ -13,18 +13,19 @@ import numpy as np
 
 from armature.drive import as_supply
 from armature.dynamics.compiled import link_poses, pose
-from armature.dynamics.inverse_kinematics import inverse_kinematics, middle
+from armature.dynamics.positioning.inverse_kinematics import inverse_kinematics, middle
 from armature.errors import ArgumentError
+from armature.job.job import Job
 from armature.motion import shapes
 from armature.motion.trajectory import Trajectory
-from armature.optimize.baseline import stretched
-from armature.optimize.curve import Curve
-from armature.optimize.follow_path import FollowPath
-from armature.optimize.job import Job
-from armature.optimize.move import guess_duration
-from armature.optimize.task import SMOOTHNESS, Move, Via
+from armature.optimize.path.follow_path import FollowPath
+from armature.optimize.planner.baseline import stretched
+from armature.optimize.planner.curve import Curve
+from armature.optimize.transcription.move import guess_duration
+from armature.optimize.transcription.task import SMOOTHNESS, Move, Via
 from armature.robot.bounds import bounds
 from armature.robot.model import Robot
+from armature.robot.shape import ZERO, Vec3
 from armature.robot.tip import hands, moves
 
 # where the built-in arms begin: start and goal, rad or m; seconds, kg, supply
@@ -45,11 +46,13 @@ INSIDE = (0.05, 0.95)  # of the duration: where a via point can be added
 
 
 @lru_cache(maxsize=32)
-def with_payload(robot: Robot, mass: float) -> Robot:
+def with_payload(robot: Robot, mass: float, centre: Vec3 = ZERO, inertia: Vec3 = ZERO) -> Robot:
     """The robot with a payload (kg) at its hand, also one of 0 kg: kernels that carry anything are then known before it is changed.
 
+    centre: in the hand's frame, m.  inertia: xx, yy, zz about the centre, kg·m²; of a payload of 0 kg it does not count.
+
     The same object every time, because kernels are kept with it."""
-    return robot.with_payload(max(mass, 0.0), link=hand(robot))
+    return robot.with_payload(max(mass, 0.0), centre, hand(robot), inertia if mass > 0.0 else None)
 
 
 def hand(robot: Robot) -> str:
@@ -75,7 +78,8 @@ def named(supply: Any) -> Any:
 class Wish:
     """All that a plan depends on.
 
-    robot: without payload.  start, goal: (n,), rad or m.  duration: s.  payload: kg at the hand.  supply: its name, or None for the
+    robot: without payload.  start, goal: (n,), rad or m.  duration: s.  payload: kg at the hand, its
+    centre (in the hand's frame, m) and inertia (xx, yy, zz about the centre, kg·m²).  supply: its name, or None for the
     robot's own.  objective: "energy" or "time".  way: of the hand from start to goal: "free", a straight "line", or an "arc" above it.
     floor: as in `Move`.
     given: a move whose via points and end velocities a free way keeps; passing times as parts of its duration.
@@ -93,11 +97,13 @@ class Wish:
     given: Move | None = None
     floor: Any = "auto"
     smoothness: float = SMOOTHNESS
+    centre: Vec3 = ZERO
+    inertia: Vec3 = ZERO
 
     @property
     def loaded(self) -> Robot:
         """The robot with its payload."""
-        return with_payload(self.robot, self.payload)
+        return with_payload(self.robot, self.payload, self.centre, self.inertia)
 
     @cached_property
     def task(self) -> Move | FollowPath:
@@ -165,7 +171,7 @@ class Wish:
     def same_move(self, other: Wish) -> bool:
         """Whether only the duration or the objective differs."""
         ends = np.array_equal(self.start, other.start) and np.array_equal(self.goal, other.goal)
-        kept = ("payload", "supply", "way", "floor", "smoothness")
+        kept = ("payload", "centre", "inertia", "supply", "way", "floor", "smoothness")
         same = all(getattr(self, name) == getattr(other, name) for name in kept)
         return ends and same and self.robot is other.robot and self.given is other.given
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from armature.errors import ArgumentError
-from armature.optimize.saved import load_plan
+from armature.job.saved import load_plan
 from armature.study.store import open_store
 
 MOST_ROWS = 200  # of the table on the page

@@ -12,7 +12,7 @@ from typing import Any
 
 from armature.confine import confined
 from armature.errors import FileError
-from armature.optimize.saved import plan_of
+from armature.job.saved import plan_of
 from armature.robot.load.yaml import robot_from_yaml
 from armature.robot.model import Robot
 from armature.web.reader import PLANS, ROBOTS

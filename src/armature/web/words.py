@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from armature.dynamics.stand_in import has_stand_ins
-from armature.optimize.solution import NOT_COUNTED
+from armature.dynamics.forces.stand_in import has_stand_ins
+from armature.optimize.certificate.solution import NOT_COUNTED
 from armature.robot.check import mass_doubt
 from armature.robot.model import Robot
 
@@ -34,7 +34,7 @@ def card(session: Any, busy: str, shown: int = 0, address: str = "") -> str:
     elif plan is not None and not session.problem:
         parts.append(_refusal(refusal(plan, session.least)))
     elif not session.problem:
-        parts.append(_pale("The first plan is on its way. On a new computer, the first one takes half a minute."))
+        parts.append(_pale("The first plan is on its way. On a new computer, the first one takes some seconds longer."))
     if session.other is not None and plan is not None and plan.ok:
         parts.append(_beside(plan, session.other, "beside it" if session.aside else "pinned"))
     if plan is not None and (doubt := mass_doubt(plan.robot)):

@@ -1,6 +1,6 @@
 """Rows of what depends on torques: the torques delivered at the joints, their rates, and every limit of the drives.
 
-The bound between two points: torques of rigid bodies are within τ'' h²/8 of the chord, with |τ''| bounded by `dynamics/growth.py`;
+The bound between two points: torques of rigid bodies are within τ'' h²/8 of the chord, with |τ''| bounded by `growth.py` of dynamics;
 velocities and accelerations are polynomials. Friction, gear and motor pass these deviations on; where a gear or a load's friction
 changes its branch inside a cell, the whole difference of the branches counts.
 """
@@ -18,7 +18,7 @@ from armature.drive.friction import Friction
 from armature.drive.gear import EfficiencyTable, Gear
 from armature.drive.limit import Limit
 from armature.dynamics.compiled import inverse_dynamics, inverse_dynamics_derivatives
-from armature.dynamics.growth import torque_growth
+from armature.dynamics.recursion.growth import torque_growth
 from armature.motion.polynomials import derivative, value
 from armature.optimize.certificate.rows import Label, Table, scaled
 from armature.robot.bounds import Bounds, bounds

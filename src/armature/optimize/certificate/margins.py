@@ -11,10 +11,10 @@ from armature.drive.limit import readable
 from armature.dynamics.compiled import inverse_dynamics
 from armature.motion.polynomials import derivative, extremes
 from armature.motion.trajectory import Trajectory
+from armature.optimize.certificate.clearance import UNIT, Height, sampled_heights
 from armature.optimize.certificate.drives import DriveRows, State
 from armature.optimize.certificate.prove import Proof, prove
 from armature.optimize.certificate.rows import Label, Margin, Source, scaled
-from armature.optimize.clearance import UNIT, Height, sampled_heights
 from armature.robot.bounds import Bounds
 from armature.robot.model import Robot
 from armature.robot.unit import unit_of

@@ -19,7 +19,7 @@ import numpy as np
 
 from armature.errors import ArgumentError
 from armature.optimize.control.statement import ControlProblem, called
-from armature.optimize.problem import Model
+from armature.optimize.problem.problem import Model
 
 
 class Rule(NamedTuple):

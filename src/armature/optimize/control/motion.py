@@ -9,7 +9,7 @@ import numpy as np
 
 from armature.errors import ArgumentError
 from armature.optimize.control.collocation import radau
-from armature.optimize.result import Result, Status
+from armature.optimize.problem.result import Result, Status
 
 
 class Sample(NamedTuple):

@@ -18,9 +18,9 @@ from armature.errors import ArgumentError, check_count
 from armature.optimize.control.collocation import collocated, constraint_count, radau
 from armature.optimize.control.motion import Motion
 from armature.optimize.control.statement import ControlProblem, ends, span
-from armature.optimize.interior import Options, solve
-from armature.optimize.problem import Guess, Problem, filled, interval
-from armature.optimize.result import Result
+from armature.optimize.problem.problem import Guess, Problem, filled, interval
+from armature.optimize.problem.result import Result
+from armature.optimize.solver.interior import Options, solve
 
 DURATIONS = (1.0, 3.0, 0.3, 10.0, 30.0, 0.1)  # s, of the whole motion: where the duration is free and none of them given, tried in turn
 AT_BOUND = 0.05  # of a control's range: nearer than this it is at the bound

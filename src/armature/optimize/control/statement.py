@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from armature.errors import ArgumentError
-from armature.optimize.problem import filled, interval
+from armature.optimize.problem.problem import filled, interval
 
 Function = Callable[..., Any]
 

@@ -1,12 +1,14 @@
-"""ROS packages by name: beside the file that asks, in folders above it, and where the environment says."""
+"""ROS packages by name: beside the file that asks, in folders above it, and where the environment says; meshes in them."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from pathlib import Path, PurePosixPath
 
+from armature.robot.mesh import KINDS
 from armature.robot.model import Robot
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_\-]{0,100}")
@@ -112,6 +114,30 @@ def _by_environment(name: str) -> Iterator[Path]:
 
 def _entries(variable: str) -> list[Path]:
     return [Path(entry) for entry in os.environ.get(variable, "").split(os.pathsep) if entry]
+
+
+def mesh_finder(folder: Path) -> Callable[[str | None], str | None]:
+    """A function that gives the absolute path of a mesh that a robot's file in `folder` names, None where there is none.
+
+    package://arm/a.stl is a.stl in the package `arm`, found as `find_package` finds it (each package is looked for once).
+    """
+    package = cache(lambda name: find_package(name, [folder]))
+
+    def find(name: str | None) -> str | None:
+        text = (name or "").removeprefix("file://").replace("\\", "/")
+        inside = text.removeprefix("package://")
+        parts = PurePosixPath(inside).parts
+        if not parts or "://" in inside or "\0" in inside or Path(inside).suffix.lower() not in KINDS:
+            return None
+        if inside == text:
+            place = folder.joinpath(*parts)
+        elif ".." in parts or (root := package(parts[0])) is None:
+            return None
+        else:
+            place = root.joinpath(*parts[1:])
+        return str(place.resolve()) if os.path.isfile(place) else None
+
+    return find
 
 
 def mesh_folders(robot: Robot, folder: Path) -> tuple[Path, ...]:

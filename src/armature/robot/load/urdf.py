@@ -11,8 +11,8 @@ from typing import cast
 from armature.drive.friction import Friction
 from armature.robot import frames, guard, structure
 from armature.robot.check import check
+from armature.robot.load.packages import mesh_finder
 from armature.robot.load.xml import Element, Source, child, children, parse
-from armature.robot.mesh import find_mesh
 from armature.robot.model import IDENTITY, INF, Joint, Kind, Limits, Link, Mat3, Mimic, Robot, Vec3, Visual
 from armature.text import read_bytes
 
@@ -38,7 +38,7 @@ def robot_from_urdf(root: Element, path: object, source: Source | None = None) -
         raise source.error(root, "has no <link>; a robot has at least one")
     if len(link_elements) > structure.MOST_LINKS:
         raise source.error(root, f"has {len(link_elements)} links; at most {structure.MOST_LINKS} are read")
-    links = [_located(_link(e, source, colours), path) for e in link_elements]
+    links = _located([_link(e, source, colours) for e in link_elements], path)
     joints = [_joint(e, source) for e in joint_elements]
     for problem in structure.problems(links, joints):
         element = (link_elements if problem.element == "link" else joint_elements)[problem.index]
@@ -106,13 +106,13 @@ def _link(element: Element, source: Source, colours: dict) -> Link:
         return Link(name, mass, com, frames.rotated(_inertia(inertial, name, source), R), visuals, collisions=collisions)
 
 
-def _located(link: Link, path: object) -> Link:
-    """The link with the mesh files of its shapes looked for; `path`: of the robot's file."""
-    if not isinstance(path, str | PathLike) or not (link.collisions or link.visuals):
-        return link
-    folder = Path(path).parent
-    found = lambda shapes: tuple(replace(s, path=find_mesh(s.file, folder)) if s.shape == "mesh" else s for s in shapes)
-    return replace(link, collisions=found(link.collisions), visuals=found(link.visuals))
+def _located(links: list[Link], path: object) -> list[Link]:
+    """The links with the mesh files of their shapes looked for; `path`: of the robot's file."""
+    if not isinstance(path, str | PathLike):
+        return links
+    find = mesh_finder(Path(path).parent)
+    found = lambda shapes: tuple(replace(s, path=find(s.file)) if s.shape == "mesh" else s for s in shapes)
+    return [replace(x, collisions=found(x.collisions), visuals=found(x.visuals)) if x.collisions or x.visuals else x for x in links]
 
 
 def _inertia(inertial: Element, name: str, source: Source) -> frames.Inertia:

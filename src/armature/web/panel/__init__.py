@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from armature.optimize.task import SMOOTHNESS
+from armature.optimize.transcription.task import SMOOTHNESS
 from armature.robot.library import library
 from armature.robot.model import Robot
 from armature.web.exports import EXPORTS
 from armature.web.panel.drives import DriveTab
 from armature.web.panel.style import STYLE, legend
+from armature.web.panel.tool import ToolTab
 from armature.web.pictures import CHARTS
 from armature.web.reader import PLANS, ROBOTS
 from armature.web.session import Wish, payload_range, ranges
@@ -99,7 +100,7 @@ class Panel:
         with gui.add_folder("Move"):
             self._duration = self._watched("duration", gui.add_slider("Duration [s]", 0.1, 6.0, 0.01, 1.0))
             self._objective = self._watched("objective", gui.add_dropdown("Wanted", tuple(OBJECTIVES)))
-            self._way = self._watched("way", gui.add_dropdown("Way of the hand", tuple(WAYS), hint="free: whatever costs least"))
+            self._way = self._watched("way", gui.add_dropdown("Path of hand", tuple(WAYS), hint="free: whatever costs least"))
             self._payload = self._watched("payload", gui.add_slider("Payload [kg]", 0.0, 10.0, 0.5, 0.0, hint="at the hand"))
             height = "height in m that all links stay above; none; auto: under the base of an arm that stands"
             self._floor = self._watched("floor", gui.add_text("Floor", "auto", hint=height))
@@ -123,6 +124,8 @@ class Panel:
             self._vias()
         self._sliders: dict[str, list[Any]] = {"goal": [], "start": [], "via": []}
         self._scales: list[float] = []
+        with tabs.add_tab("Tool"):
+            self.tool = ToolTab(gui, self._act)
         with tabs.add_tab("Drives"):
             self.drives = DriveTab(gui, self._act)
         with tabs.add_tab("Robot"):
@@ -191,6 +194,7 @@ class Panel:
         self._payload.step, self._payload.precision = self._payload.max / 40, 4
         self.about.content = about
         self.drives.robot(robot)
+        self.tool.robot(robot)
 
     def _remove(self, which: str) -> None:
         for slider in self._sliders[which]:
@@ -226,6 +230,7 @@ class Panel:
         most = max(payload_range(wish.robot), float(wish.payload))
         self._payload.max, self._payload.step = most, payload_range(wish.robot) / 20
         self._payload.value = float(wish.payload)
+        self.tool.payload(wish.centre, wish.inertia)
         self._floor.value = "none" if wish.floor is None else str(wish.floor)
         self._smoothness.value = float(wish.smoothness)
         own = wish.robot.supply is not None or not (wish.supply is None or isinstance(wish.supply, str))

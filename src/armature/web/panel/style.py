@@ -1,4 +1,5 @@
-"""What the page looks like beyond viser's own style: the meaning of colours, and the sheet of a phone over its whole width."""
+"""What the page looks like beyond viser's own style: the meaning of colours, tabs in one row, and the sheet of a phone over its
+whole width."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ MARKS = {"ordinary motion": GHOST, "pinned plan": PINNED}
 
 # viser's sheet for phones is 20em wide and 60 % high; its elements have no names, but these sizes
 STYLE = f"""<style>
+[role="tab"] {{ padding-left: 0.6em !important; padding-right: 0.6em !important; }}
 @media (max-width: {PHONE}px) {{
   div[style*="max-height: 60%"] {{ width: 100vw !important; max-height: {100 * SHEET:.0f}% !important; }}
   div[style*="max-height: 60%"] div[style*="width: 20em"] {{ width: 100vw !important; }}

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from armature.errors import FileError
 from armature.plot.limbs import solids
 from armature.plot.meshes import inside
+from armature.robot.mesh import read_mesh
 from armature.robot.model import Robot, Visual
 
-KINDS = (".stl", ".obj", ".ply", ".dae", ".glb", ".off")
-MOST_BYTES = 64 * 2**20  # of one mesh file
 LIMB = (0.902, 0.910, 0.925)
 PAINTS = {"limb": LIMB, "joint": (0.22, 0.42, 0.66), "base": (0.36, 0.40, 0.46), "tool": (0.36, 0.40, 0.46)}
 Colour = tuple[float, float, float]
@@ -86,37 +86,19 @@ def _mesh(visual: Visual, folders: Sequence[Path], notes: list[str]) -> Shape | 
     path = inside(name, folders)
     if path is None:
         notes.append(f"{name}: not in the folders given (--meshes)")
-    elif path.suffix.lower() not in KINDS or path.stat().st_size > MOST_BYTES:
-        notes.append(f"{name}: not a mesh of at most {MOST_BYTES // 2**20} MB ({', '.join(KINDS)})")
     else:
         return _loaded(path, visual, notes)
     return None
 
 
 def _loaded(path: Path, visual: Visual, notes: list[str]) -> Shape | None:
-    import trimesh
-
     try:
-        with path.open("rb") as file:  # an open file has no folder: nothing that it names is read
-            mesh: Any = trimesh.load_mesh(file, file_type=path.suffix.lower().lstrip("."), resolver=None)
-        vertices, faces = np.asarray(mesh.vertices, dtype=float), np.asarray(mesh.faces)
-    except Exception as error:  # whatever the many readers make of foreign bytes
-        notes.append(f"{path.name}: cannot be read as a mesh ({type(error).__name__})")
+        mesh = read_mesh(path)
+    except FileError as e:
+        notes.append(f"{path.name}: {str(e).removeprefix(f'{path}: ')}")
         return None
-    if not len(faces) or not np.all(np.isfinite(vertices)):
-        notes.append(f"{path.name}: holds no triangles")
-        return None
-    scaled = vertices * np.broadcast_to(np.asarray(visual.size or 1.0, dtype=float), 3)
-    colour = visual.colour[:3] if visual.colour else _mean_colour(mesh)
-    return _placed(scaled, faces, visual, colour)
-
-
-def _mean_colour(mesh: Any) -> Colour:
-    try:
-        r, g, b = (float(x) / 255 for x in mesh.visual.to_color().main_color[:3])
-    except Exception:  # a material without a colour, in one of many ways
-        return LIMB
-    return (r, g, b)
+    scaled = mesh.points * np.broadcast_to(np.asarray(visual.size or 1.0, dtype=float), 3)
+    return _placed(scaled, mesh.faces, visual, visual.colour[:3] if visual.colour else mesh.colour or LIMB)
 
 
 def _placed(vertices: np.ndarray, faces: np.ndarray, visual: Visual, colour: Colour) -> Shape:

@@ -1,0 +1,1 @@
+"""Jobs, their files, saved plans and where they come from."""

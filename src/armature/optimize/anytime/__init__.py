@@ -1,0 +1,1 @@
+"""Suboptimal approximations: every iterate can be run (Valášek 1986)."""

@@ -1,0 +1,1 @@
+"""Why a task cannot be done, told after the search."""

@@ -1,0 +1,1 @@
+"""Motions along a given path: phase plane, dynamic programme, redundant arms."""

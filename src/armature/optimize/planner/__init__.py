@@ -1,0 +1,1 @@
+"""Least energy and least time of a move: starts, searches, curves, ways."""

@@ -1,0 +1,143 @@
+"""Smooth motions: of all that keep most of the saving, the one with the least jerk.
+
+Least energy is flat: motions of nearly the same energy differ widely in peaks of acceleration and torque. Around the plan of least energy
+E₀ the problem is solved again, warm, with a weight on jerk in the cost,
+
+(S1)  E + ρ (losses/J₀) J,   J = ∫ Σ s_j jerk_j² dt,   J₀: that of the plan of least energy,
+
+where s_j = 1/(greatest acceleration of the joint cubic)² makes joints comparable that turn, slide, or hardly move. ρ grows until the
+motion costs what it may:
+
+(S2)  E ≤ E₀ + ½ s (E_b − E₀),   s: smoothness of the task, E_b: energy of the baseline,
+
+or E₀ + s/10 of what is counted where there is no saving. A motion that breaks limits between knots is never taken; where no smoother one
+is found, the plan of least energy stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from armature.motion.trajectory import Trajectory
+from armature.optimize.planner.answer import arrives
+from armature.optimize.planner.plan import Attempt, Planner
+from armature.optimize.problem.result import Status
+from armature.optimize.transcription.driven import Weights
+from armature.optimize.transcription.move import MoveProblem
+from armature.optimize.transcription.smoothed import SmoothedMove
+
+GIVEN_UP = 0.5  # of the saving, at smoothness 1
+DEARER = 0.1  # of what is counted, at smoothness 1, where there is no saving
+FIRST = 1.0  # ρ that is tried first
+SOLVES = 4  # at most
+NEAR = 0.9  # of what the motion may cost more: a motion that costs as much is smooth enough
+AIM = 0.95  # the same, to aim at
+POWER = 0.6  # of the excess as a function of ρ, before two values are known
+FARTHEST = 30.0  # factor from one ρ to the next
+STILL = 0.1  # of the greatest acceleration of a kind of joints: what a joint counts at least
+ITERATIONS = 60
+BARRIER = 1e-4  # to start with from the multipliers of another weight
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A weight ρ, its motion, and what this costs more than the least, J."""
+
+    rho: float
+    found: Attempt
+    excess: float
+
+
+@dataclass
+class Smoother:
+    """Makes plans smooth. planner: of its solves.  smoothness: of the task.  runs: whether a motion can be taken.
+
+    rho: the weight that is tried first; after a plan the one that was taken, which is a good first one for its neighbour."""
+
+    planner: Planner
+    smoothness: float
+    runs: Callable[[Attempt], bool] = lambda attempt: attempt.runs and arrives(attempt) and not attempt.whirls
+    rho: float = FIRST
+
+    def __call__(self, best: Attempt, baseline: float) -> Attempt:
+        """The smoothest motion found that keeps its part of the saving (S2). best: the plan of least energy.  baseline: E_b, J."""
+        spare, shares = spared(best, self.smoothness, baseline), jerk_shares(best.problem)
+        roughness = lambda attempt: jerk_of(best.problem, attempt.motion, shares)
+        unit = max(best.losses, 1e-3 * abs(best.value)) / max(roughness(best), 1e-300)
+        if spare <= 0.0 or best.problem.free or not 0.0 < unit < np.inf:
+            return best
+        weights = lambda rho: Weights(energy=1.0, jerk=rho * unit, jerk_shares=tuple(shares))
+        trials: list[Trial] = []
+        taken, rho = best, self.rho
+        for _ in range(SOLVES):
+            found = self.solved(best, taken, weights(rho))
+            if found is None or self.planner.late:
+                break
+            trials.append(Trial(rho, found, found.value - best.value))
+            if trials[-1].excess <= spare and roughness(found) < roughness(taken):
+                taken, self.rho = found, rho
+            if NEAR * spare <= trials[-1].excess <= spare:
+                break
+            rho = next_weight(trials, spare)
+        return taken
+
+    def solved(self, best: Attempt, near: Attempt, weights: Weights) -> Attempt | None:
+        """A motion with these weights that does the task and keeps all limits: warm from the smoothest known, else from it as a guess."""
+        options = replace(self.planner.precise, warm_barrier=BARRIER, iterations=ITERATIONS)
+        for start in (near.result, best.problem.guess(near.motion)):
+            found = self.planner.attempt(best.problem, start, options, weights)
+            if self.runs(found):
+                return found if found.ok else replace(found, result=replace(found.result, status=Status.FEASIBLE))
+            if self.planner.late:
+                break
+        return None
+
+
+def spared(best: Attempt, smoothness: float, baseline: float) -> float:
+    """What a smoother motion may cost more than the least (S2), J."""
+    saving = baseline - best.value
+    returns = getattr(best.problem.driven.supply, "efficiency", 0.0) > 0.0
+    counted = best.losses if returns else best.value
+    return smoothness * (GIVEN_UP * saving if saving > 0.0 else DEARER * abs(counted))
+
+
+def next_weight(trials: list[Trial], spare: float) -> float:
+    """ρ whose motion costs about what it may: along a power law through the last motions, inside what is known to bracket it."""
+    last, power = trials[-1], POWER
+    low = max((t.rho for t in trials if t.excess <= spare), default=0.0)
+    high = min((t.rho for t in trials if t.excess > spare), default=np.inf)
+    if len(trials) > 1 and min(last.excess, trials[-2].excess) > 0.0 and last.excess != trials[-2].excess:
+        slope = np.log(last.excess / trials[-2].excess) / np.log(last.rho / trials[-2].rho)
+        power = float(np.clip(slope, 0.2, 2.0))
+    factor = (AIM * spare / last.excess) ** (1.0 / power) if last.excess > 0.0 else FARTHEST
+    rho = last.rho * float(np.clip(factor, 1.0 / FARTHEST, FARTHEST))
+    return rho if low < rho < high else float(np.sqrt(max(low, high / FARTHEST) * min(high, low * FARTHEST)))
+
+
+def jerk_shares(problem: MoveProblem) -> np.ndarray:
+    """(free coordinates,) s_j of (S1), relative to the least of them: by the joint cubic's accelerations, 1/(…)²."""
+    if isinstance(problem, SmoothedMove):
+        return problem.scales.velocity**-2.0  # what its own jerk term has
+    joints, names = list(problem.driven.coordinates), problem.robot.joint_names
+    peak = np.abs(problem.straight.a).max(0)[joints]
+    slides = np.array([is_sliding(problem, names[j]) for j in joints])
+    for kind in (slides, ~slides):
+        if kind.any():
+            peak[kind] = np.maximum(peak[kind], STILL * peak[kind].max())
+    peak = np.where(peak > 0.0, peak, peak.max())
+    return (peak.max() / peak) ** 2 if peak.max() > 0.0 else np.ones(len(joints))
+
+
+def is_sliding(problem: MoveProblem, name: str) -> bool:
+    """Whether a coordinate is a length."""
+    joints = {joint.name: joint.kind for joint in problem.robot.joints}
+    return joints.get(name) == "prismatic"
+
+
+def jerk_of(problem: MoveProblem, motion: Trajectory, shares: np.ndarray) -> float:
+    """J of (S1) for a motion whose acceleration runs straight between knots."""
+    a, h = motion.a[:, list(problem.driven.coordinates)], np.diff(motion.t)[:, None]
+    return float(np.sum(shares * np.diff(a, axis=0) ** 2 / h))

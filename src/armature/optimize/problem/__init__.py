@@ -1,0 +1,1 @@
+"""What is asked of the solver and what it answers: models, problems, stages, results."""

@@ -1,0 +1,1 @@
+"""Time scaling: a motion's path kept, its speed changed."""

@@ -1,0 +1,1 @@
+"""From a task to a problem: steps, drives, limits, starting motions."""
