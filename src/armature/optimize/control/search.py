@@ -270,6 +270,8 @@ class Search:
         while 2 * best.mesh.N <= MOST_STEPS:
             finer = replace(best.mesh, counts=tuple(2 * count for count in best.mesh.counts))
             found = self.again(best, finer)
+            if not found.ok:  # once more with the scales of the first solve
+                found = self.solved(finer, best, best.p)
             if not found.ok:
                 break
             change = abs(found.cost - best.cost) / max(abs(found.cost), 1e-300)

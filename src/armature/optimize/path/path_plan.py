@@ -48,6 +48,7 @@ FINEST = 800  # knots up to which a plan is refined
 BEYOND = 1.5  # how far beyond the straight limits the dynamic programme looks
 CLOSE = 5e-3  # an excess between knots up to this fraction of a limit is met by leaving as much unused
 ENERGY_OFF = 2e-3  # the solver's sum for the energy may be off by this fraction of what went through
+UNUSED = 1.3, 2.5  # times what is exceeded between knots: left unused of every limit, or where that leads to nothing, more
 EXCESS = 1e-9  # of a limit, between knots, with which a plan is no plan
 SLOWER = (0.0, 2e-4, 1e-3, 5e-3, 0.02, 0.1, 0.3, 1.0)  # by how much a run may be slowed where knots do not help
 HALVINGS = 6  # of the bracket around the least slowing
@@ -264,7 +265,8 @@ class _Search:
                 break
             again = run
             if 0.0 < beyond < CLOSE and not coarse:
-                again = self.run(run.steps, run.timing, run.inside + 1.3 * beyond + 1e-5)
+                tried = (self.run(run.steps, run.timing, run.inside + part * beyond + 1e-5) for part in UNUSED)
+                again = next((found for found in tried if found.result.ok), run)
             if again is run or not again.result.ok:
                 again, least = (self.adapted(run, 2 * run.steps.N) if run.steps.N < FINEST else run), off
                 reason = f"its energy was off by {100 * off:.2g} %" if coarse else f"between knots {worst}"
