@@ -106,9 +106,10 @@ def solve(
     information = np.zeros_like(precision)
     for _ in range(rounds):
         information, right = _normal(data, sums, scale, phi, logs, p)
-        H = (information + precision)[np.ix_(free, free)]
-        g = (right + precision @ mean)[free]
+        whole = information + precision
         x = np.concatenate([phi, logs])
+        H = whole[np.ix_(free, free)]
+        g = (right + precision @ mean)[free] - whole[np.ix_(free, ~free)] @ x[~free]
         x[free] = _minimum(layout, H, g, free, given, consistent)
         moved = np.abs(x[p:] - logs).max(initial=0.0)
         phi, logs = x[:p] * kept, np.clip(x[p:], logs - 1.0, logs + 1.0)
