@@ -32,7 +32,9 @@ def motion(n: int, seed: int, duration: float = 40.0, rate: float = 100.0):
 def recorded(robot, seed, viscous, coulomb, rotor, noise=0.01):
     """A recording of a simulated truth: quantised encoders, noisy torques."""
     t, q, v, a = motion(robot.n, seed)
-    tau = arm.inverse_dynamics(robot, q, v, a) + viscous * v + coulomb * np.tanh(v / 0.01) + rotor * a
+    tau = (
+        arm.inverse_dynamics(robot, q, v, a) + viscous * v + coulomb * np.tanh(v / 0.01) + rotor * a
+    )
     rng = np.random.default_rng(seed + 1)
     tau = tau + noise * tau.std(axis=0) * rng.normal(size=tau.shape)
     return Recording(t, np.round(q / 1e-5) * 1e-5, torque=tau, name=f"run {seed}")

@@ -246,7 +246,9 @@ def reweighted(
         sums = moments(data, weights)
         found = solve(layout, data, sums, scale, given, trust, kept, False, found)
         residual = y - data.predicted(found.phi, found.gains)
-        spread = np.maximum(1.4826 * np.median(np.abs(residual), axis=0), 1e-3 * np.std(residual, axis=0))
+        spread = np.maximum(
+            1.4826 * np.median(np.abs(residual), axis=0), 1e-3 * np.std(residual, axis=0)
+        )
         spread = np.maximum(spread, TINY)
         weights = np.minimum(1.0, HUBER * spread / np.maximum(np.abs(residual), TINY))
         rms = np.sqrt(np.sum(weights * residual**2, axis=0) / np.sum(weights, axis=0))
@@ -262,7 +264,9 @@ def correlation_times(residual: np.ndarray, recording: np.ndarray) -> np.ndarray
     open_ = np.ones(residual.shape[1], dtype=bool)
     for lag in range(1, min(200, len(residual) // 4)):
         same = recording[lag:] == recording[:-lag]
-        rho = np.sum(residual[lag:] * residual[:-lag] * same[:, None], axis=0) / np.maximum(total, TINY)
+        rho = np.sum(residual[lag:] * residual[:-lag] * same[:, None], axis=0) / np.maximum(
+            total, TINY
+        )
         open_ &= rho > 0.05
         if not open_.any():
             break

@@ -254,7 +254,11 @@ def _link(link: Link, own: np.ndarray, R: np.ndarray, p: np.ndarray) -> Link:
     com = R.T @ (c - p)
     entries = (J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2])
     return replace(
-        link, mass=mass, com=tuple(map(float, com)), inertia=tuple(map(float, entries)), payload=None
+        link,
+        mass=mass,
+        com=tuple(map(float, com)),
+        inertia=tuple(map(float, entries)),
+        payload=None,
     )
 
 

@@ -51,7 +51,9 @@ class Recording:
                 raise ArgumentError(f"{self.name}: {name} has shape {shape}, q has {q.shape}")
         for name in ("supply_power", "moves"):
             if getattr(self, name) is not None and _array(self, name, 1).shape != t.shape:
-                raise ArgumentError(f"{self.name}: {name} needs one value for each of {len(t)} times")
+                raise ArgumentError(
+                    f"{self.name}: {name} needs one value for each of {len(t)} times"
+                )
         if len(q) != len(t):
             raise ArgumentError(f"{self.name}: {len(t)} times but {len(q)} rows of positions")
         back = np.flatnonzero(np.diff(t) < 0)

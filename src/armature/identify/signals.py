@@ -118,6 +118,4 @@ def _grid(recording: Recording, cutoff: float) -> Grid:
         y = low_pass(y, 0.4 * FINE * cutoff, sampled)
     pick = slice(None, None, skip)
     step = sampled * skip
-    return Grid(
-        fine[pick], q[pick], v[pick], a[pick], y[pick], step, cutoff, recording.name
-    )
+    return Grid(fine[pick], q[pick], v[pick], a[pick], y[pick], step, cutoff, recording.name)

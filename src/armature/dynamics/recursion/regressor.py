@@ -32,7 +32,9 @@ def inertia_regressor(tree: Tree, q: Array, v: Array, a: Array) -> Array:
         for p in range(INERTIAL):
             f, n = newton_euler(with_unit_parameter(body, p), spins[k], None)
             i = k
-            while i >= 0:  # the wrench goes down to the base; every joint on its way feels its share
+            while (
+                i >= 0
+            ):  # the wrench goes down to the base; every joint on its way feels its share
                 carrier = tree.bodies[i]
                 felt = dot(carrier.axis, n if carrier.kind == "revolute" else f)
                 row = Y[carrier.v]
