@@ -11,6 +11,7 @@ Clarabel where that minimum is not consistent.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -202,8 +203,11 @@ def _programme(
     size: np.ndarray,
 ) -> np.ndarray:
     """½ xᵀHx − gᵀx → min subject to rows x − bound in the cones, by Clarabel, in scaled variables."""
-    import clarabel
+    import importlib
+
     from scipy.sparse import csc_matrix
+
+    clarabel: Any = importlib.import_module("clarabel")  # it carries no types
 
     scaled = H * np.outer(size, size)
     settings = clarabel.DefaultSettings()

@@ -7,6 +7,7 @@ import re
 import tempfile
 from os import PathLike, fspath
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -44,7 +45,9 @@ def load_recording(path: str | PathLike[str], robot: Robot, ratio: object = None
             path,
             1,
         )
-    fields = {kind: table.values[:, k] for kind, k in found.items() if k is not None}
+    fields: dict[str, Any] = {
+        kind: table.values[:, k] for kind, k in found.items() if k is not None
+    }
     if "current" in fields:
         fields.pop("torque", None)
     if "torque" in fields and ratio is not None:

@@ -117,7 +117,7 @@ def _tables(
         for k, feature in enumerate(layout.columns[axis]):
             values = column(feature, q, v, a, load)
             for j in np.flatnonzero(row):
-                place = np.searchsorted(layout.joint_columns(j), layout.starts[axis] + k)
+                place = np.searchsorted(layout.joint_columns(int(j)), layout.starts[axis] + k)
                 tables[j][:, place] = row[j] * values
     for j, table in enumerate(tables):
         table[:, -1] = grid.measured[:, j]
