@@ -65,6 +65,11 @@ _SURFACE: dict[str, str | tuple[str, str]] = {
     "rollout": "armature.simulate.rollout",
     "traced": "armature.simulate.controller",
     "ledger": "armature.simulate.ledger",
+    # identification
+    "identify": "armature.identify.identify",
+    "Recording": "armature.identify.recording",
+    "load_recording": "armature.identify.reader",
+    "Identified": "armature.identify.identify",
     # planning
     "Curve": "armature.optimize.planner.curve",
     "Way": "armature.optimize.planner.ways",
@@ -210,6 +215,10 @@ if TYPE_CHECKING:
     from armature.errors import ArmatureWarning as ArmatureWarning
     from armature.errors import FileError as FileError
     from armature.errors import RobotError as RobotError
+    from armature.identify.identify import Identified as Identified
+    from armature.identify.identify import identify as identify
+    from armature.identify.reader import load_recording as load_recording
+    from armature.identify.recording import Recording as Recording
     from armature.job.job import Job as Job
     from armature.job.job_file import load_job as load_job
     from armature.job.recorded import recorded_cost as recorded_cost

@@ -16,6 +16,7 @@ from armature.cli import (
     curve,
     export,
     figure,
+    identify,
     init,
     library,
     line,
@@ -47,6 +48,7 @@ add(app, "ways", ways.ways)
 add(app, "simulate", simulate.simulate)
 add(app, "linearize", linearize.linearize)
 add(app, "loads", loads.loads)
+add(app, "identify", identify.identify)
 add(app, "figure", figure.figure)
 add(app, "export", export.export)
 add(app, "library", library.library)

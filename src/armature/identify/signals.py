@@ -1,0 +1,121 @@
+"""From samples to what regressors need: one time grid, zero-phase low-pass, derivatives by splines.
+
+Whatever is compared is filtered alike: regressor columns and measured torques pass the same filter, which leaves a linear relation as
+it is, and are then thinned to what the filter leaves room for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.interpolate import CubicSpline, make_interp_spline
+from scipy.signal import butter, sosfiltfilt
+
+from armature.errors import ArgumentError
+from armature.identify.recording import Recording
+
+ORDER = 4  # of the Butterworth filter, which runs forward and backward
+CUTOFF = 10.0  # Hz, where none is given
+NYQUIST_PART = 0.4  # the cutoff is at most this part of half the sampling rate
+FINE = 24.0  # grid points per period of the cutoff
+COARSE = 4.0  # rows per period of the cutoff that the estimation sees
+GAP = 0.15  # s: a longer gap in the samples parts a recording in two
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """A recording on a uniform time grid, filtered.
+
+    t: (N,) s.  q, v, a: (N, n).  measured: (N, n) currents or torques, not yet filtered.
+    step: s.  cutoff: Hz.  power: (N,) supply power, filtered, or None.  name: of the recording.
+    """
+
+    t: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+    measured: np.ndarray
+    step: float
+    cutoff: float
+    name: str
+
+    def filtered(self, x: np.ndarray) -> np.ndarray:
+        """Signals (N, …) through the filter."""
+        return low_pass(x, self.cutoff, self.step)
+
+    @property
+    def stride(self) -> int:
+        """Grid points per row of the estimation."""
+        return max(1, round(1.0 / (COARSE * self.cutoff * self.step)))
+
+
+def default_cutoff(recordings: list[Recording]) -> float:
+    """10 Hz, or what the slowest sampling allows."""
+    rates = [1.0 / typical_step(r.t) for r in recordings]
+    return min(CUTOFF, 0.5 * NYQUIST_PART * min(rates))
+
+
+def typical_step(t: np.ndarray) -> float:
+    """The median of the steps between different times, s."""
+    steps = np.diff(t)
+    steps = steps[steps > 0]
+    if not len(steps):
+        raise ArgumentError("all samples have the same time; check the column of times")
+    return float(np.median(steps))
+
+
+def low_pass(x: np.ndarray, cutoff: float, step: float) -> np.ndarray:
+    """Zero-phase Butterworth low-pass along the first axis; cutoff in Hz."""
+    nyquist = 0.5 / step
+    if cutoff >= 0.95 * nyquist:
+        return x
+    sections = butter(ORDER, cutoff / nyquist, output="sos")
+    pad = min(len(x) - 1, round(2.0 / (cutoff * step)))
+    return sosfiltfilt(sections, x, axis=0, padlen=pad)
+
+
+def grids(recording: Recording, cutoff: float) -> list[Grid]:
+    """The recording as one or more grids, parted at long gaps; parts too short to filter are left out."""
+    t = recording.t
+    ends = np.flatnonzero(np.diff(t) > max(GAP, 20 * typical_step(t))) + 1
+    least = 3.0 / cutoff  # s
+    parts = [recording.part(slice(a, b)) for a, b in zip([0, *ends], [*ends, len(t)])]
+    kept = [p for p in parts if len(p.t) > 10 and p.duration > least]
+    if not kept:
+        raise ArgumentError(
+            f"{recording.name}: no part without gaps is longer than {least:.2g} s; give a higher "
+            "cutoff, or a recording without gaps"
+        )
+    return [_grid(part, cutoff) for part in kept]
+
+
+def _grid(recording: Recording, cutoff: float) -> Grid:
+    t, first = np.unique(recording.t, return_index=True)
+    sampled = typical_step(t)
+    if cutoff > 0.95 * 0.5 / sampled:
+        raise ArgumentError(
+            f"{recording.name}: cutoff = {cutoff:g} Hz, but samples are {1e3 * sampled:.3g} ms "
+            f"apart; give one below {NYQUIST_PART / sampled:.3g} Hz"
+        )
+    fine = np.arange(t[0], t[-1], sampled)
+    skip = max(1, int(1.0 / (FINE * cutoff * sampled)))
+    measured = recording.current if recording.current is not None else recording.torque
+    assert measured is not None
+    onto = lambda x: CubicSpline(t, x[first])(fine)
+    linear = lambda x: np.column_stack([np.interp(fine, t, c) for c in x[first].T])
+    q = low_pass(onto(recording.q), cutoff, sampled)
+    path = make_interp_spline(fine, q, k=5)
+    if recording.v is None:
+        v, a = path.derivative(1)(fine), path.derivative(2)(fine)
+    else:
+        v = low_pass(onto(recording.v), cutoff, sampled)
+        a = make_interp_spline(fine, v, k=5).derivative(1)(fine)
+    if recording.a is not None:
+        a = low_pass(onto(recording.a), cutoff, sampled)
+    y = linear(measured)
+    if skip > 1:  # nothing above the grid's own Nyquist frequency may be left
+        y = low_pass(y, 0.4 * FINE * cutoff, sampled)
+    pick = slice(None, None, skip)
+    step = sampled * skip
+    return Grid(fine[pick], q[pick], v[pick], a[pick], y[pick], step, cutoff, recording.name)
