@@ -1,4 +1,5 @@
-"""Scenes: distances against coal, covers that contain their shapes, files, and the proof between samples."""
+"""Scenes: distances against coal, covers that contain their shapes, files, and the proof between
+samples."""
 
 from __future__ import annotations
 
@@ -33,12 +34,26 @@ def slider() -> arm.Robot:
 
 def elbow() -> arm.Robot:
     """Three links with a turning joint each; boxes and cylinders."""
-    shapes = (Visual("cylinder", (0.04, 0.3), (0.0, 0.0, 0.15)), Visual("box", (0.08, 0.06, 0.3), (0.0, 0.0, 0.15)))
+    shapes = (
+        Visual("cylinder", (0.04, 0.3), (0.0, 0.0, 0.15)),
+        Visual("box", (0.08, 0.06, 0.3), (0.0, 0.0, 0.15)),
+    )
     links = [arm.Link("base", collisions=(Visual("box", (0.2, 0.2, 0.1), (0.0, 0.0, -0.05)),))]
-    links += [arm.Link(f"l{k}", 1.0, (0, 0, 0.15), (0.1, 0.1, 0.01, 0, 0, 0), collisions=(shapes[k % 2],)) for k in range(3)]
+    links += [
+        arm.Link(f"l{k}", 1.0, (0, 0, 0.15), (0.1, 0.1, 0.01, 0, 0, 0), collisions=(shapes[k % 2],))
+        for k in range(3)
+    ]
     names, axes = ["base", "l0", "l1", "l2"], ((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (0.0, 1.0, 0.0))
     joints = [
-        arm.Joint(f"j{k}", "revolute", names[k], names[k + 1], (0.0, 0.0, 0.3 if k else 0.0), axis=axes[k], limits=arm.Limits(-2.5, 2.5))
+        arm.Joint(
+            f"j{k}",
+            "revolute",
+            names[k],
+            names[k + 1],
+            (0.0, 0.0, 0.3 if k else 0.0),
+            axis=axes[k],
+            limits=arm.Limits(-2.5, 2.5),
+        )
         for k in range(3)
     ]
     return arm.Robot("elbow", tuple(links), tuple(joints), "base")
@@ -47,28 +62,48 @@ def elbow() -> arm.Robot:
 def judged(o: Obstacle):
     """The same shape for coal."""
     if o.shape == "hull":
-        return coal.Convex.convexHull(coal.StdVec_Vec3s([np.array(p) for p in o.points]), False, "")
-    made = {"box": coal.Box, "sphere": coal.Sphere, "capsule": coal.Capsule, "cylinder": coal.Cylinder}
+        points = coal.StdVec_Vec3s()
+        points.extend([np.array(p) for p in o.points])
+        return coal.Convex.convexHull(points, False, "")
+    made = {
+        "box": coal.Box,
+        "sphere": coal.Sphere,
+        "capsule": coal.Capsule,
+        "cylinder": coal.Cylinder,
+    }
     return made[o.shape](*o.size)
 
 
 def coal_distance(a, Ra, pa, b, Rb, pb) -> float:
     request, result = coal.DistanceRequest(), coal.DistanceResult()
     request.enable_signed_distance = True
-    first, second = (coal.Transform3s(np.asarray(R, dtype=float), np.asarray(p, dtype=float)) for R, p in ((Ra, pa), (Rb, pb)))
+    first, second = (
+        coal.Transform3s(np.asarray(R, dtype=float), np.asarray(p, dtype=float))
+        for R, p in ((Ra, pa), (Rb, pb))
+    )
     return coal.distance(a, first, b, second, request, result)
 
 
 @pytest.mark.parametrize("shape", ["box", "sphere", "capsule", "cylinder"])
 def test_distance_of_a_ball_is_that_of_coal(shape):
-    size = {"box": (0.2, 0.3, 0.1), "sphere": (0.15,), "capsule": (0.08, 0.3), "cylinder": (0.1, 0.4)}[shape]
+    size = {
+        "box": (0.2, 0.3, 0.1),
+        "sphere": (0.15,),
+        "capsule": (0.08, 0.3),
+        "cylinder": (0.1, 0.4),
+    }[shape]
     add = getattr(arm.Scene(), f"with_{shape}")
     place = {"position": (0.1, -0.1, 0.2)} | ({} if shape == "sphere" else {"rpy": TURN})
     scene = add("it", size, **place) if shape == "box" else add("it", *size, **place)
     q = np.random.default_rng(3).uniform(-0.6, 0.6, (60, 3))
     found = arm.distance(slider(), scene, q).least
     o = scene.obstacles[0]
-    wanted = np.array([coal_distance(coal.Sphere(0.05), np.eye(3), x, judged(o), o.rotation, o.position) for x in q])
+    wanted = np.array(
+        [
+            coal_distance(coal.Sphere(0.05), np.eye(3), x, judged(o), o.rotation, o.position)
+            for x in q
+        ]
+    )
     outside = wanted > 0.0
     assert outside.sum() > 20
     assert np.abs(found - wanted)[outside].max() < 1e-6
@@ -80,7 +115,12 @@ def test_distance_from_a_hull_is_never_more_than_coals():
     q = np.random.default_rng(4).uniform(-0.5, 0.5, (80, 3))
     o = scene.obstacles[0]
     found = arm.distance(slider(), scene, q).least
-    wanted = np.array([coal_distance(coal.Sphere(0.05), np.eye(3), x, judged(o), o.rotation, o.position) for x in q])
+    wanted = np.array(
+        [
+            coal_distance(coal.Sphere(0.05), np.eye(3), x, judged(o), o.rotation, o.position)
+            for x in q
+        ]
+    )
     assert np.all(found <= wanted + 1e-6)
     assert np.mean(np.abs(found - wanted)[wanted > 0.0]) < 0.02
 
@@ -116,13 +156,15 @@ def test_compiled_poses_are_those_of_the_dynamics():
 
 def scene_with_posts(seed: int) -> arm.Scene:
     rng, scene = np.random.default_rng(seed), arm.Scene()
-    for k in range(3):
-        scene = scene.with_box(f"box {k}", rng.uniform(0.05, 0.2, 3), rng.uniform(-0.7, 0.7, 3) + [0, 0, 0.4], rng.uniform(-1, 1, 3))
+    for k in range(5):
+        place = rng.uniform(-0.5, 0.5, 3) + [0, 0, 0.5]
+        scene = scene.with_box(f"box {k}", rng.uniform(0.05, 0.2, 3), place, rng.uniform(-1, 1, 3))
     return scene
 
 
 def coal_least(robot, scene, q) -> float:
-    """The least distance of the real shapes at states, by coal: links from boxes, and links 0 and 2 and the base from each other."""
+    """The least distance of the real shapes at states, by coal: links from boxes, and links 0 and
+    2 and the base from each other."""
     shapes = {link: link_shapes(robot, link)[0] for link in robot.link_names}
     worlds = [(judged(o), np.array(o.rotation), np.array(o.position)) for o in scene.obstacles]
     least = np.inf
@@ -130,7 +172,11 @@ def coal_least(robot, scene, q) -> float:
         placed = {}
         for link, o in shapes.items():
             pose = arm.pose(robot, x, link)
-            placed[link] = judged(o), pose.R @ np.array(o.rotation), pose.R @ np.array(o.position) + pose.p
+            placed[link] = (
+                judged(o),
+                pose.R @ np.array(o.rotation),
+                pose.R @ np.array(o.position) + pose.p,
+            )
         pairs = [(placed[link], world) for link in ("l0", "l1", "l2") for world in worlds]
         pairs += [(placed[a], placed[b]) for a, b in (("base", "l1"), ("base", "l2"), ("l0", "l2"))]
         least = min(least, *(coal_distance(*a, *b) for a, b in pairs))
@@ -142,7 +188,9 @@ def test_a_colliding_motion_is_never_called_free():
     for seed in range(10):
         scene, rng = scene_with_posts(seed), np.random.default_rng(100 + seed)
         q = np.vstack([rng.uniform(-1.2, 1.2, 3) for _ in range(2)])
-        motion = arm.Trajectory(np.array([0.0, 1.0]), q, np.zeros((2, 3)), np.zeros((2, 3)), robot.joint_names)
+        motion = arm.Trajectory(
+            np.array([0.0, 1.0]), q, np.zeros((2, 3)), np.zeros((2, 3)), robot.joint_names
+        )
         found = arm.clearance(robot, scene, motion)
         wanted = coal_least(robot, scene, motion(np.linspace(0.0, 1.0, 200)).q)
         verdicts.append(found.free)
@@ -181,7 +229,11 @@ def test_another_scene_compiles_and_fits_nothing():
     robot = elbow()
     arm.distance(robot, scene_with_posts(1), np.zeros(3))
     before = set(cache.cache_folder().iterdir())
-    scene = arm.Scene().with_cylinder("post", 0.1, 1.0, (0.5, 0.0, 0.0)).with_hull("rock", CORNERS, (-0.6, 0.0, 0.2))
+    scene = (
+        arm.Scene()
+        .with_cylinder("post", 0.1, 1.0, (0.5, 0.0, 0.0))
+        .with_hull("rock", CORNERS, (-0.6, 0.0, 0.2))
+    )
     arm.distance(robot, scene, np.zeros((5, 3)))
     assert set(cache.cache_folder().iterdir()) == before
 
@@ -190,12 +242,14 @@ def test_links_that_always_touch_are_left_out_and_reported(tmp_path):
     from dataclasses import replace
 
     robot = elbow()
-    fat = replace(robot.links[1], collisions=(Visual("sphere", (0.4,)),))
+    fat = replace(robot.links[1], collisions=(Visual("sphere", (0.7,)),))
     robot = arm.Robot("fat", (robot.links[0], fat, *robot.links[2:]), robot.joints, "base")
     found = arm.distance(robot, arm.Scene(), np.zeros(3))
     assert ("l0", "l2") in found.touching and ("l0", "l2") not in found.pairs
     file = tmp_path / "robot.srdf"
-    file.write_text('<robot name="fat"><disable_collisions link1="base" link2="l2" reason="Never"/></robot>')
+    file.write_text(
+        '<robot name="fat"><disable_collisions link1="base" link2="l2" reason="Never"/></robot>'
+    )
     assert ("base", "l2") not in arm.distance(robot, arm.Scene().with_srdf(file), np.zeros(3)).pairs
 
 
@@ -220,13 +274,19 @@ def test_a_scene_of_moveit_is_read_as_it_is(tmp_path):
     file.write_text(MOVEIT)
     scene = arm.Scene.load(file)
     can, table = scene.obstacles
-    assert can.size == (0.1, 0.4) and np.allclose(can.position, (1.0, 0.5, 0.2)) and table.size == (1.0, 2.0, 0.1)
+    assert (
+        can.size == (0.1, 0.4)
+        and np.allclose(can.position, (1.0, 0.5, 0.2))
+        and table.size == (1.0, 2.0, 0.1)
+    )
     assert arm.distance(slider(), scene, np.zeros(3)).pairs == (("ball", "can"),)
 
 
 def test_a_scene_of_our_own_is_read_and_its_mistakes_are_told(tmp_path):
     file = tmp_path / "scene.yaml"
-    file.write_text('margin: 1 cm\nobjects:\n  table: {box: [1, 1, 0.1], position: [0, 0, -0.3]}\n  tool: {sphere: 0.02, link: ball}\n')
+    file.write_text(
+        "margin: 1 cm\nobjects:\n  table: {box: [1, 1, 0.1], position: [0, 0, -0.3]}\n  tool: {sphere: 0.02, link: ball}\n"
+    )
     scene = arm.Scene.load(file)
     assert [o.margin for o in scene.obstacles] == [0.01, 0.01] and scene.carried[0].link == "ball"
     file.write_text("objects:\n  table: {box: [1, 1, 0.1], sphere: 2}\n")
@@ -256,4 +316,8 @@ def test_convex_parts_contain_a_mesh_that_is_not_convex(tmp_path):
     inside = np.array([[0.35, 0.05, 0.05], [0.05, 0.35, 0.05], [0.05, 0.05, 0.05]])
     assert np.all(arm.distance(slider(), several, inside).least < -0.04)
     corner = np.array([0.25, 0.25, 0.05])  # in the L's hull, not in the L
-    assert arm.distance(slider(), one, corner).least < 0.0 < arm.distance(slider(), several, corner).least
+    assert (
+        arm.distance(slider(), one, corner).least
+        < 0.0
+        < arm.distance(slider(), several, corner).least
+    )

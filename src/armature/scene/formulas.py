@@ -1,14 +1,18 @@
-"""Signed distances from a point to shapes, in the shape's own frame: plain formulas on any number type, which loops compile too.
+"""Signed distances from a point to shapes, in the shape's own frame: plain formulas on any number
+type, which loops compile too.
 
-Positive outside, negative inside. Each changes by at most the way that the point moves, so that the distance of a ball, minus its
+Positive outside, negative inside. Each changes by at most the way that the point moves, so that
+the distance of a ball, minus its
 radius, and of whatever a ball contains, is bounded by that of its centre:
 
     (D1)  box        u = |x| − a, …      d = |max(u, 0)| + min(max(u₁, u₂, u₃), 0)
     (D2)  cylinder   u = (√(x² + y²) − r, |z| − l),   the same in two dimensions
     (D3)  half-space d = z
-    (D4)  hull       d = max (n·x − b) over planes that hold it: exact inside and before faces, never more than the distance else
+    (D4)  hull       d = max (n·x − b) over planes that hold it: exact inside and before faces,
+    never more than the distance else
 
-A sphere is a box without edges, a capsule one with a single edge; both are swept by a ball, whose radius is subtracted.
+A sphere is a box without edges, a capsule one with a single edge; both are swept by a ball, whose
+radius is subtracted.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Loops over states: where bodies are, how far links are from obstacles and from each other.
 
-Every distance is that of covers: of the nearest sphere of a link. A ball about a group of spheres, or about a whole link, is at most
+Every distance is that of covers: of the nearest sphere of a link. A ball about a group of spheres,
+or about a whole link, is at most
 as far as anything inside it, so that far links cost one distance each.
 """
 
@@ -43,7 +44,11 @@ def carry(i: int, parent: int, poses: Matrix) -> None:
         if j == 3:
             a, b, c = poses[i, 9], poses[i, 10], poses[i, 11]
         for k in range(3):
-            turned = poses[parent, 3 * k] * a + poses[parent, 3 * k + 1] * b + poses[parent, 3 * k + 2] * c
+            turned = (
+                poses[parent, 3 * k] * a
+                + poses[parent, 3 * k + 1] * b
+                + poses[parent, 3 * k + 2] * c
+            )
             if j == 3:
                 poses[i, 9 + k] = turned + poses[parent, 9 + k]
             else:
@@ -85,8 +90,11 @@ def point_gap(k: int, x: float, y: float, z: float, obstacles: Obstacles) -> flo
 
 
 @inner
-def link_gap(link: int, k: int, cutoff: float, poses: Matrix, spheres: Spheres, obstacles: Obstacles) -> tuple[float, int]:
-    """(distance of a link from obstacle k, its nearest sphere); (cutoff, −1) where it is not nearer than that."""
+def link_gap(
+    link: int, k: int, cutoff: float, poses: Matrix, spheres: Spheres, obstacles: Obstacles
+) -> tuple[float, int]:
+    """(distance of a link from obstacle k, its nearest sphere); (cutoff, −1) where it is not
+    nearer than that."""
     body, best, nearest = spheres.body[link], cutoff, -1
     x, y, z = in_world(body, spheres.bound[link], poses)
     if point_gap(k, x, y, z, obstacles) - spheres.bound[link, 3] >= cutoff:
@@ -112,8 +120,11 @@ def ball_gap(a: int, ball: Vector, b: int, other: Vector, poses: Matrix) -> floa
 
 
 @inner
-def pair_gap(first: int, second: int, cutoff: float, poses: Matrix, spheres: Spheres) -> tuple[float, int]:
-    """(distance of two links, the nearest sphere of the first); (cutoff, −1) where they are not nearer than that."""
+def pair_gap(
+    first: int, second: int, cutoff: float, poses: Matrix, spheres: Spheres
+) -> tuple[float, int]:
+    """(distance of two links, the nearest sphere of the first); (cutoff, −1) where they are not
+    nearer than that."""
     a, b, best, nearest = spheres.body[first], spheres.body[second], cutoff, -1
     if ball_gap(a, spheres.bound[first], b, spheres.bound[second], poses) >= cutoff:
         return best, nearest
@@ -134,7 +145,9 @@ def pair_gap(first: int, second: int, cutoff: float, poses: Matrix, spheres: Sph
 
 
 @inner
-def gap(first: int, second: int, cutoff: float, poses: Matrix, spheres: Spheres, obstacles: Obstacles) -> tuple[float, int]:
+def gap(
+    first: int, second: int, cutoff: float, poses: Matrix, spheres: Spheres, obstacles: Obstacles
+) -> tuple[float, int]:
     """Of a pair of two links, or of a link and obstacle −1 − second."""
     if second < 0:
         return link_gap(first, -1 - second, cutoff, poses, spheres, obstacles)
@@ -153,34 +166,11 @@ def gaps(
     q: Matrix, cutoff: Matrix, first: Indices, second: Indices, bodies: Bodies, spheres: Spheres, obstacles: Obstacles,
     poses: Matrix, found: Matrix, nearest: Matrix,
 ) -> None:  # fmt: skip
-    """Distances (K, pairs) at states q (K, n), at most the cutoffs (K, pairs), and the nearest spheres. poses: (b, 12), room to work."""
+    """Distances (K, pairs) at states q (K, n), at most the cutoffs (K, pairs), and the nearest
+    spheres. poses: (b, 12), room to work."""
     for k in range(q.shape[0]):
         place_bodies(q[k], bodies, poses)
         for i in range(first.shape[0]):
             d, s = gap(first[i], second[i], cutoff[k, i], poses, spheres, obstacles)
             found[k, i] = d
             nearest[k, i] = s
-
-
-@inner
-def is_free(
-    q: Vector, margin: float, first: Indices, second: Indices, bodies: Bodies, spheres: Spheres, obstacles: Obstacles, poses: Matrix
-) -> bool:
-    """Whether no pair is nearer than the margin, m, at a state."""
-    place_bodies(q, bodies, poses)
-    for i in range(first.shape[0]):
-        d, s = gap(first[i], second[i], margin, poses, spheres, obstacles)
-        if d < margin:
-            return False
-    return True
-
-
-@loop
-def free_states(
-    q: Matrix, margin: float, first: Indices, second: Indices, bodies: Bodies, spheres: Spheres, obstacles: Obstacles,
-    poses: Matrix, free: Vector,
-) -> None:  # fmt: skip
-    """1 where no pair is nearer than the margin, m, 0 elsewhere, at states q (K, n)."""
-    for k in range(q.shape[0]):
-        good = is_free(q[k], margin, first, second, bodies, spheres, obstacles, poses)
-        free[k] = 1.0 if good else 0.0

@@ -16,8 +16,10 @@ THRESHOLD = 0.02  # coacd's: how concave a part may remain, as a part of the mes
 
 
 def hull_planes(points: np.ndarray) -> np.ndarray:
-    """(k, 4): outward normals n and offsets b of planes n·x ≤ b around points (m, 3): of the faces of their convex hull, and through its
-    edges and corners, half way between the faces that meet there, so that (D4) is near the distance before these too."""
+    """(k, 4): outward normals n and offsets b of planes n·x ≤ b around points (m, 3): of the faces
+    of their convex hull, and through its
+    edges and corners, half way between the faces that meet there, so that (D4) is near the
+    distance before these too."""
     from scipy.spatial import ConvexHull
 
     hull = ConvexHull(points)
@@ -26,7 +28,9 @@ def hull_planes(points: np.ndarray) -> np.ndarray:
     corners = [normals[(hull.simplices == v).any(1)].sum(0) for v in hull.vertices]
     every = np.vstack([normals, *edges, *corners])
     length = np.linalg.norm(every, axis=1)
-    every = np.unique(np.round(every[length > 1e-6] / length[length > 1e-6, None] / SAME) * SAME, axis=0)
+    every = np.unique(
+        np.round(every[length > 1e-6] / length[length > 1e-6, None] / SAME) * SAME, axis=0
+    )
     every /= np.linalg.norm(every, axis=1)[:, None]
     return np.column_stack([every, (every @ points[hull.vertices].T).max(1)])
 
@@ -38,15 +42,20 @@ def hull_corners(points: np.ndarray) -> np.ndarray:
     return points[ConvexHull(points).vertices]
 
 
-def convex_parts(path: str | os.PathLike[str], scale: Any = 1.0, parts: str = "one") -> list[np.ndarray]:
-    """The mesh of a file as convex parts, each (k, 3) corners, m. parts: "one" (its convex hull) or "several" (by coacd)."""
+def convex_parts(
+    path: str | os.PathLike[str], scale: Any = 1.0, parts: str = "one"
+) -> list[np.ndarray]:
+    """The mesh of a file as convex parts, each (k, 3) corners, m. parts: "one" (its convex hull)
+    or "several" (by coacd)."""
     mesh = read_mesh(path)
     mesh = mesh._replace(points=mesh.points * np.broadcast_to(np.asarray(scale, dtype=float), 3))
     if parts == "one":
         return [hull_corners(mesh.points)]
     if parts == "several":
         return decomposed(mesh)
-    raise ArgumentError(f"parts = {parts!r} must be 'one' (the mesh's convex hull) or 'several' (convex parts, by coacd)")
+    raise ArgumentError(
+        f"parts = {parts!r} must be 'one' (the mesh's convex hull) or 'several' (convex parts, by coacd)"
+    )
 
 
 def decomposed(mesh: Mesh, threshold: float = THRESHOLD) -> list[np.ndarray]:
@@ -62,7 +71,8 @@ def decomposed(mesh: Mesh, threshold: float = THRESHOLD) -> list[np.ndarray]:
 
 
 def _containing(mesh: Mesh, parts: list[np.ndarray]) -> list[np.ndarray]:
-    """Parts, each made large enough for the triangles that are nearest to it: their union then contains the mesh's surface."""
+    """Parts, each made large enough for the triangles that are nearest to it: their union then
+    contains the mesh's surface."""
     outside = []
     for points in parts:
         planes = hull_planes(points)

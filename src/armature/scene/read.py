@@ -1,4 +1,5 @@
-"""Scenes from files: our own YAML, MoveIt's PlanningScene as it is, and the pairs of an SRDF file."""
+"""Scenes from files: our own YAML, MoveIt's PlanningScene as it is, and the pairs of an SRDF
+file."""
 
 from __future__ import annotations
 
@@ -29,7 +30,9 @@ class ObjectPart(Part):
 
     box: tuple[Length, Length, Length] | None = Field(None, description="edges x, y, z, m")
     sphere: Length | None = Field(None, description="radius, m")
-    capsule: tuple[Length, Length] | None = Field(None, description="radius, length between the caps, m")
+    capsule: tuple[Length, Length] | None = Field(
+        None, description="radius, length between the caps, m"
+    )
     cylinder: tuple[Length, Length] | None = Field(None, description="radius, length, m")
     half_space: bool | None = Field(None, description="true: all below its z = 0")
     hull: list[Point] | None = Field(None, description="corner points, m")
@@ -45,7 +48,9 @@ class ObjectPart(Part):
     def _one_shape(self) -> ObjectPart:
         given = [name for name in GIVEN if getattr(self, name) is not None]
         if len(given) != 1:
-            raise ValueError(f"{' and '.join(given) or 'no shape'} given; give one of {', '.join(GIVEN)}")
+            raise ValueError(
+                f"{' and '.join(given) or 'no shape'} given; give one of {', '.join(GIVEN)}"
+            )
         return self
 
 
@@ -54,7 +59,9 @@ class ScenePart(Part):
 
     objects: dict[Name, ObjectPart] = Field(default_factory=dict, max_length=10_000)
     margin: Length = Field(0.0, description="of objects that give none, m")
-    allowed: list[tuple[Name, Name]] | None = Field(None, description="pairs of links or objects that may touch")
+    allowed: list[tuple[Name, Name]] | None = Field(
+        None, description="pairs of links or objects that may touch"
+    )
     srdf: Name | None = Field(None, description="an SRDF file, whose disabled pairs may touch")
 
 
@@ -78,10 +85,16 @@ def scene_of(data: Any, path: str | os.PathLike[str]) -> Scene:
 
 
 def _with(scene: Scene, name: str, given: ObjectPart, folder: Path, margin: float) -> Scene:
-    place: dict[str, Any] = {"position": given.position, "rpy": given.rpy, "margin": given.margin or margin}
+    place: dict[str, Any] = {
+        "position": given.position,
+        "rpy": given.rpy,
+        "margin": given.margin or margin,
+    }
     on = {"link": given.link}
     if given.mesh is not None:
-        return scene.with_mesh(name, folder / given.mesh, scale=given.scale, parts=given.parts, **place, **on)
+        return scene.with_mesh(
+            name, folder / given.mesh, scale=given.scale, parts=given.parts, **place, **on
+        )
     if given.box is not None:
         return scene.with_box(name, given.box, **place, **on)
     if given.sphere is not None:
@@ -106,28 +119,41 @@ def moveit_scene(data: Mapping[str, Any], path: object) -> Scene:
         matrix = data.get("allowed_collision_matrix") or {}
         names, rows = matrix.get("entry_names") or [], matrix.get("entry_values") or []
         rows = [row["enabled"] if isinstance(row, Mapping) else row for row in rows]
-        allowed = [(a, b) for i, a in enumerate(names) for j, b in enumerate(names[:i]) if rows[i][j] is True]
+        allowed = [
+            (a, b)
+            for i, a in enumerate(names)
+            for j, b in enumerate(names[:i])
+            if rows[i][j] is True
+        ]
     except ArgumentError as error:
         raise FileError(str(error), path) from None
     except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
         words = f"{type(error).__name__}: {error}"
-        raise FileError(f"this is no PlanningScene of MoveIt as it is written to files ({words}); check its collision_objects", path) from None
+        raise FileError(
+            f"this is no PlanningScene of MoveIt as it is written to files ({words}); check its collision_objects",
+            path,
+        ) from None
     return Scene(tuple(found), tuple(allowed) if names else None)
 
 
 def _moveit_object(item: Mapping[str, Any]) -> list[Obstacle]:
-    """The shapes of one object; its pose, where it has one, comes before those of its primitives."""
+    """The shapes of one object; its pose, where it has one, comes before those of its
+    primitives."""
     R, p = _moveit_pose(item.get("pose"))
     name = str(item["id"])
     if item.get("meshes") or item.get("planes"):
-        raise ArgumentError(f"object {name!r} has meshes or planes, which are not read from scene files; give them as our own objects")
+        raise ArgumentError(
+            f"object {name!r} has meshes or planes, which are not read from scene files; give them as our own objects"
+        )
     found = []
     for primitive, pose in zip(item["primitives"], item["primitive_poses"], strict=True):
         Q, x = _moveit_pose(pose)
         kind, size = primitive["type"], [float(v) for v in primitive["dimensions"]]
         kind = MOVEIT.get(kind, kind)
         if kind not in MOVEIT.values():
-            raise ArgumentError(f"object {name!r} is a {kind!r}; {', '.join(MOVEIT.values())} are read")
+            raise ArgumentError(
+                f"object {name!r} is a {kind!r}; {', '.join(MOVEIT.values())} are read"
+            )
         size = [size[1], size[0]] if kind == "cylinder" else size  # height, radius there
         rotation = tuple(tuple(row) for row in R @ Q)
         found.append(Obstacle(name, kind, tuple(size), vector(R @ x + p), rotation))  # pyright: ignore[reportArgumentType]
@@ -140,8 +166,10 @@ def _moveit_pose(pose: Any) -> tuple[np.ndarray, np.ndarray]:
         return np.eye(3), np.zeros(3)
     position, turn = pose["position"], pose["orientation"]
     position = [position[k] for k in "xyz"] if isinstance(position, Mapping) else position
-    x, y, z, w = ([turn[k] for k in "xyzw"] if isinstance(turn, Mapping) else turn)
-    return np.array(frames.from_quaternion(float(w), float(x), float(y), float(z))), np.array(position, dtype=float)
+    x, y, z, w = [turn[k] for k in "xyzw"] if isinstance(turn, Mapping) else turn
+    return np.array(frames.from_quaternion(float(w), float(x), float(y), float(z))), np.array(
+        position, dtype=float
+    )
 
 
 def disabled_pairs(path: str | os.PathLike[str]) -> list[tuple[str, str]]:

@@ -1,7 +1,10 @@
-"""Spheres that cover a convex shape, fitted once: every point of the shape is inside one, and none sticks out by more than `overshoot`.
+"""Spheres that cover a convex shape, fitted once: every point of the shape is inside one, and none
+sticks out by more than `overshoot`.
 
-A ball about x inside the shape, as large as its depth −d(x) and `overshoot` more, reaches no farther than `overshoot` out of it. The
-shape is cut into pieces (an octree), small at its surface and larger inside; as long as a piece is not inside one ball, a ball is added,
+A ball about x inside the shape, as large as its depth −d(x) and `overshoot` more, reaches no
+farther than `overshoot` out of it. The
+shape is cut into pieces (an octree), small at its surface and larger inside; as long as a piece is
+not inside one ball, a ball is added,
 each time the one with the most new pieces inside. So containment is no matter of samples.
 """
 
@@ -14,8 +17,14 @@ import numpy as np
 
 from armature.scene.loops import Matrix, Vector, loop
 
-WALKS, STEPS = 300, 14  # from random pieces at the surface towards the middle of the shape; every place on the way is a centre
-FINE, DEEP = 0.3, 0.4  # half diagonals of pieces: of the overshoot at the surface, of the depth inside
+WALKS, STEPS = (
+    300,
+    14,
+)  # from random pieces at the surface towards the middle of the shape; every place on the way is a centre
+FINE, DEEP = (
+    0.3,
+    0.4,
+)  # half diagonals of pieces: of the overshoot at the surface, of the depth inside
 ROUNDING = 1e-9  # m
 
 Distance = Callable[[np.ndarray], np.ndarray]  # signed distances of points (k, 3), m
@@ -30,10 +39,14 @@ def fit_spheres(distance: Distance, corners: np.ndarray, overshoot: float) -> np
     return np.column_stack([centres[chosen], radii[chosen]])
 
 
-def _pieces(distance: Distance, corners: np.ndarray, overshoot: float) -> tuple[np.ndarray, np.ndarray]:
-    """Balls (k, 3), (k,) that together contain the shape: around pieces, or around what a cube has of the shape inside.
+def _pieces(
+    distance: Distance, corners: np.ndarray, overshoot: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Balls (k, 3), (k,) that together contain the shape: around pieces, or around what a cube has
+    of the shape inside.
 
-    Of a ball whose centre is outside by f, the shape has at most a cap inside: that of a ball of radius √(h² − f²) on the surface.
+    Of a ball whose centre is outside by f, the shape has at most a cap inside: that of a ball of
+    radius √(h² − f²) on the surface.
     """
     low, high = corners.min(0), corners.max(0)
     edge = float((high - low).max()) / 2 + overshoot
@@ -58,7 +71,9 @@ def _slope(distance: Distance, x: np.ndarray) -> np.ndarray:
     return found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-12)
 
 
-def _centres(distance: Distance, corners: np.ndarray, pieces: np.ndarray, overshoot: float) -> np.ndarray:
+def _centres(
+    distance: Distance, corners: np.ndarray, pieces: np.ndarray, overshoot: float
+) -> np.ndarray:
     """Places inside the shape: on ways from its surface towards its middle."""
     rng = np.random.default_rng(1)
     x = pieces[rng.permutation(len(pieces))[:WALKS]]
@@ -73,9 +88,13 @@ def _centres(distance: Distance, corners: np.ndarray, pieces: np.ndarray, oversh
     return found[distance(found) < 0.0]
 
 
-def _choose(centres: np.ndarray, radii: np.ndarray, pieces: np.ndarray, size: np.ndarray) -> list[int]:
+def _choose(
+    centres: np.ndarray, radii: np.ndarray, pieces: np.ndarray, size: np.ndarray
+) -> list[int]:
     """Balls that have all pieces inside, the one with the most new ones first."""
-    first = len(centres) - len(pieces)  # before the pieces' own centres, which are taken only where nothing else is left
+    first = len(centres) - len(
+        pieces
+    )  # before the pieces' own centres, which are taken only where nothing else is left
     left = np.ascontiguousarray(np.column_stack([pieces, size]))
     own = np.arange(first, len(centres))
     inside = np.zeros(len(left))
@@ -95,8 +114,11 @@ def _choose(centres: np.ndarray, radii: np.ndarray, pieces: np.ndarray, size: np
 
 
 @loop
-def count_inside(x: float, y: float, z: float, radius: float, balls: Matrix, inside: Vector) -> float:
-    """How many balls (k, 4) are wholly inside another; `inside` is 1 for these and 0 for the others."""
+def count_inside(
+    x: float, y: float, z: float, radius: float, balls: Matrix, inside: Vector
+) -> float:
+    """How many balls (k, 4) are wholly inside another; `inside` is 1 for these and 0 for the
+    others."""
     found = 0.0
     for i in range(balls.shape[0]):
         u, v, w = balls[i, 0] - x, balls[i, 1] - y, balls[i, 2] - z

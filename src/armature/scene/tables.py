@@ -1,4 +1,5 @@
-"""Robots and obstacles as arrays for the compiled loops: what changes from scene to scene is data, and compiles nothing."""
+"""Robots and obstacles as arrays for the compiled loops: what changes from scene to scene is data,
+and compiles nothing."""
 
 from __future__ import annotations
 
@@ -16,9 +17,11 @@ BOX, CYLINDER, HALF_SPACE, HULL = range(4)
 
 
 class Bodies(NamedTuple):
-    """The moving bodies of a robot. parent: (b,), −1 for the world.  turns: (b,) 1 for revolute joints, 0 for prismatic ones.
+    """The moving bodies of a robot. parent: (b,), −1 for the world.  turns: (b,) 1 for revolute
+    joints, 0 for prismatic ones.
 
-    R: (b, 3, 3), p, axis: (b, 3) as in `robot.tree.Body`.  q: (b,) place in q; the coordinate is multiplier · q + offset.
+    R: (b, 3, 3), p, axis: (b, 3) as in `robot.tree.Body`.  q: (b,) place in q; the coordinate is
+    multiplier · q + offset.
     """
 
     parent: Indices
@@ -32,9 +35,11 @@ class Bodies(NamedTuple):
 
 
 class Spheres(NamedTuple):
-    """Covers of links, in three levels. body: (l,) that each link belongs to.  bound: (l, 4) a ball about each link's cover.
+    """Covers of links, in three levels. body: (l,) that each link belongs to.  bound: (l, 4) a
+    ball about each link's cover.
 
-    first: (l + 1,) where each link's groups begin.  group: (g, 4) balls about groups of spheres.  begin: (g + 1,) where each group's
+    first: (l + 1,) where each link's groups begin.  group: (g, 4) balls about groups of spheres.
+    begin: (g + 1,) where each group's
     spheres begin.  sphere: (s, 4). Centres in the frames of the bodies, radii, m.
     """
 
@@ -47,9 +52,11 @@ class Spheres(NamedTuple):
 
 
 class Obstacles(NamedTuple):
-    """Shapes in the world. kind: (o,) BOX, CYLINDER, HALF_SPACE or HULL.  pose: (o, 12) rows of the rotation, then the position, m.
+    """Shapes in the world. kind: (o,) BOX, CYLINDER, HALF_SPACE or HULL.  pose: (o, 12) rows of
+    the rotation, then the position, m.
 
-    size: (o, 4) half edges (of a cylinder radius and half length) and the radius of the ball that the shape is swept by, m.
+    size: (o, 4) half edges (of a cylinder radius and half length) and the radius of the ball that
+    the shape is swept by, m.
     first: (o + 1,) where each hull's planes begin.  planes: (p, 4) n, b.
     """
 
@@ -101,7 +108,8 @@ def _row(o: Obstacle) -> tuple[int, tuple[float, ...], np.ndarray]:
 
 
 def sphere_table(bodies: Sequence[int], covers: Sequence[np.ndarray]) -> Spheres:
-    """Covers of links, each (k, 4) in the frame of the link's body, sorted into groups of neighbours."""
+    """Covers of links, each (k, 4) in the frame of the link's body, sorted into groups of
+    neighbours."""
     groups = [_grouped(cover) for cover in covers]
     flat = [group for link in groups for group in link]
     stack = lambda rows: np.ascontiguousarray(np.vstack([np.zeros((0, 4)), *rows]))
@@ -126,7 +134,8 @@ def _grouped(spheres: np.ndarray) -> list[np.ndarray]:
 
 
 def ball_around(spheres: np.ndarray) -> np.ndarray:
-    """(4,): a ball with all spheres (k, 4) inside, moved step by step from their middle towards the farthest one (Bădoiu and Clarkson)."""
+    """(4,): a ball with all spheres (k, 4) inside, moved step by step from their middle towards
+    the farthest one (Bădoiu and Clarkson)."""
     x, r = spheres[:, :3], spheres[:, 3]
     centre = (x.min(0) + x.max(0)) / 2
     best = None

@@ -1,12 +1,16 @@
 """Whether a motion is free of a scene at every instant, or an instant at which it is not.
 
-Between the middle of an interval and any of its instants, at most h away, the distance of a pair changes by at most h Σ |v|max · lever:
+Between the middle of an interval and any of its instants, at most h away, the distance of a pair
+changes by at most h Σ |v|max · lever:
 
     (D5)  d(t) ≥ d(middle) − h Σ_j max|v_j| r_j
 
-max|v_j| is the bound of the joint's polynomial on the interval by its control points; r_j is how far any point of the link can be from
-the joint, in any configuration. Joints that move both links of a pair alike do not count. Intervals that this does not decide are
-halved. Motions that collide are never called free: the covers of links contain their collision shapes, and (D5) holds at every instant.
+max|v_j| is the bound of the joint's polynomial on the interval by its control points; r_j is how
+far any point of the link can be from
+the joint, in any configuration. Joints that move both links of a pair alike do not count.
+Intervals that this does not decide are
+halved. Motions that collide are never called free: the covers of links contain their collision
+shapes, and (D5) holds at every instant.
 """
 
 from __future__ import annotations
@@ -33,9 +37,12 @@ ROUNDS = 24  # times that intervals are halved at most
 class Clearance:
     """How near a motion comes to a scene.
 
-    free: proved to be free at every instant.  pair: names of the pair that comes nearest; None where nothing comes within 0.1 m.
-    clearance: m; where free, no pair comes nearer at any instant (0.1 where all stay farther); else what was met at `time` (negative:
-    that deep in collision).  time: s, of the smallest distance that was met.  instants: how many were computed.
+    free: proved to be free at every instant.  pair: names of the pair that comes nearest; None
+    where nothing comes within 0.1 m.
+    clearance: m; where free, no pair comes nearer at any instant (0.1 where all stay farther);
+    else what was met at `time` (negative:
+    that deep in collision).  time: s, of the smallest distance that was met.  instants: how many
+    were computed.
     """
 
     free: bool
@@ -45,7 +52,11 @@ class Clearance:
     instants: int
 
     def __str__(self) -> str:
-        who = "" if self.pair is None else f" ({self.pair[0]} and {self.pair[1]}, t = {self.time:.4g} s)"
+        who = (
+            ""
+            if self.pair is None
+            else f" ({self.pair[0]} and {self.pair[1]}, t = {self.time:.4g} s)"
+        )
         if self.free:
             return f"free at every instant, clearance at least {self.clearance:.3g} m{who}"
         if self.clearance < 0.0:
@@ -56,7 +67,9 @@ class Clearance:
 def clearance(robot: Robot, scene: Scene, motion: Trajectory) -> Clearance:
     """Prove a motion free of a scene, or find where it collides."""
     if motion.n != robot.n:
-        raise ArgumentError(f"the motion has {motion.n} joints, robot {robot.name!r} has {robot.n}; give a motion of this robot")
+        raise ArgumentError(
+            f"the motion has {motion.n} joints, robot {robot.name!r} has {robot.n}; give a motion of this robot"
+        )
     model = collision_model(robot, scene)
     if not len(model.first):
         return Clearance(True, None, FAR, float(motion.t[0]), 0)
@@ -77,13 +90,19 @@ def clearance(robot: Robot, scene: Scene, motion: Trajectory) -> Clearance:
         open_ = least < min(max(met - CLOSE, 0.5 * met), proved)
         proved = min(proved, float(least[~open_].min(initial=FAR)))
         if not open_.any():
-            return Clearance(proved > 0.0, model.pairs[who] if who >= 0 else None, proved, when, instants)
-        begin, end = np.concatenate([begin[open_], middle[open_]]), np.concatenate([middle[open_], end[open_]])
+            return Clearance(
+                proved > 0.0, model.pairs[who] if who >= 0 else None, proved, when, instants
+            )
+        begin, end = (
+            np.concatenate([begin[open_], middle[open_]]),
+            np.concatenate([middle[open_], end[open_]]),
+        )
     return Clearance(False, model.pairs[who] if who >= 0 else None, met, when, instants)
 
 
 def pair_levers(robot: Robot, model: Model) -> np.ndarray:
-    """(pairs, n): bounds, for all configurations, of how fast the distance of a pair changes with each joint, m/rad or 1."""
+    """(pairs, n): bounds, for all configurations, of how fast the distance of a pair changes with
+    each joint, m/rad or 1."""
     found = np.zeros((len(model.first), robot.n))
     for row, (i, k) in enumerate(zip(model.first, model.second)):
         a, b = int(model.spheres.body[i]), int(model.spheres.body[k]) if k >= 0 else -1
@@ -111,4 +130,7 @@ def _stroke(robot: Robot, joint: Body) -> float:
     if joint.kind != "prismatic":
         return 0.0
     limits = bounds(robot)
-    return max(abs(joint.multiplier * x + joint.offset) for x in (limits.lower[joint.v], limits.upper[joint.v]))
+    return max(
+        abs(joint.multiplier * x + joint.offset)
+        for x in (limits.lower[joint.v], limits.upper[joint.v])
+    )
