@@ -125,9 +125,11 @@ def test_distance_from_a_hull_is_never_more_than_coals():
     assert np.mean(np.abs(found - wanted)[wanted > 0.0]) < 0.02
 
 
-@pytest.mark.parametrize("shape", [
-    Obstacle("it", "box", (0.1, 0.06, 0.2)), Obstacle("it", "cylinder", (0.05, 0.2)), Obstacle("it", "hull", points=tuple(map(tuple, CORNERS))),
-])  # fmt: skip
+BOX, POST = Obstacle("it", "box", (0.1, 0.06, 0.2)), Obstacle("it", "cylinder", (0.05, 0.2))
+HULL = Obstacle("it", "hull", points=tuple(map(tuple, CORNERS)))
+
+
+@pytest.mark.parametrize("shape", [BOX, POST, HULL])
 def test_spheres_contain_the_shape_and_reach_out_no_farther_than_told(shape):
     out, distance = 0.01, distance_function(shape)
     spheres = fit_spheres(distance, shape.corners, out)

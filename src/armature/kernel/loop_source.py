@@ -352,7 +352,7 @@ class Translation:
         signature = getattr(function, "signature", None)
         if isinstance(signature, Signature):
             return self.call(signature, arguments)
-        known = getattr(function, "intrinsic", "") or INTRINSIC.get(function) or EXTREME.get(function)
+        known = getattr(function, "intrinsic", "") or (INTRINSIC | EXTREME).get(function, "")
         if known in INTRINSIC.values():
             return self.writer.intrinsic(known, *arguments)
         if function is np.isfinite:

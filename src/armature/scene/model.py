@@ -160,7 +160,7 @@ def _model(robot: Robot, scene: Scene) -> Model:
     )
     touching: tuple[tuple[str, str], ...] = ()
     if scene.allowed is None and inner:
-        always = (model.distances(_spread(robot), 0.0)[0] < 0.0).all(0)
+        always = np.all(model.distances(_spread(robot), 0.0)[0] < 0.0, axis=0).tolist()
         touching = tuple(pair for pair, yes in zip(model.pairs, always) if yes)
         inner = [pair for pair, yes in zip(inner, always) if not yes]
     first, second = _indices([*outer, *inner])

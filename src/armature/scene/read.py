@@ -90,7 +90,7 @@ def _with(scene: Scene, name: str, given: ObjectPart, folder: Path, margin: floa
         "rpy": given.rpy,
         "margin": given.margin or margin,
     }
-    on = {"link": given.link}
+    on: dict[str, Any] = {"link": given.link}
     if given.mesh is not None:
         return scene.with_mesh(
             name, folder / given.mesh, scale=given.scale, parts=given.parts, **place, **on

@@ -82,8 +82,15 @@ class Scene:
             )
         return replace(self, obstacles=(*self.obstacles, obstacle))
 
-    def with_box(self, name: str, size: Iterable[float], position: Iterable[float] = ZERO, rpy: Iterable[float] = ZERO, margin: float = 0.0,
-                 link: str | None = None) -> Scene:  # fmt: skip
+    def with_box(
+        self,
+        name: str,
+        size: Iterable[float],
+        position: Iterable[float] = ZERO,
+        rpy: Iterable[float] = ZERO,
+        margin: float = 0.0,
+        link: str | None = None,
+    ) -> Scene:
         """A box. size: edges x, y, z, m.  position (m), rpy (roll, pitch, yaw, rad): of its
         middle.  margin: to be kept from it, m.
         link: the link that carries it, in whose frame the pose is then."""
@@ -100,14 +107,30 @@ class Scene:
         """A sphere; m. link: as in `with_box`."""
         return self._with(name, "sphere", (radius,), position, ZERO, margin, link)
 
-    def with_capsule(self, name: str, radius: float, length: float, position: Iterable[float] = ZERO, rpy: Iterable[float] = ZERO,
-                     margin: float = 0.0, link: str | None = None) -> Scene:  # fmt: skip
+    def with_capsule(
+        self,
+        name: str,
+        radius: float,
+        length: float,
+        position: Iterable[float] = ZERO,
+        rpy: Iterable[float] = ZERO,
+        margin: float = 0.0,
+        link: str | None = None,
+    ) -> Scene:
         """A capsule along its z axis; length: between the middles of its caps, m. link: as in
         `with_box`."""
         return self._with(name, "capsule", (radius, length), position, rpy, margin, link)
 
-    def with_cylinder(self, name: str, radius: float, length: float, position: Iterable[float] = ZERO, rpy: Iterable[float] = ZERO,
-                      margin: float = 0.0, link: str | None = None) -> Scene:  # fmt: skip
+    def with_cylinder(
+        self,
+        name: str,
+        radius: float,
+        length: float,
+        position: Iterable[float] = ZERO,
+        rpy: Iterable[float] = ZERO,
+        margin: float = 0.0,
+        link: str | None = None,
+    ) -> Scene:
         """A cylinder along its z axis, m. link: as in `with_box`."""
         return self._with(name, "cylinder", (radius, length), position, rpy, margin, link)
 
@@ -122,14 +145,30 @@ class Scene:
         or turned a wall."""
         return self._with(name, "half-space", (), position, rpy, margin, None)
 
-    def with_hull(self, name: str, points: Any, position: Iterable[float] = ZERO, rpy: Iterable[float] = ZERO, margin: float = 0.0,
-                  link: str | None = None) -> Scene:  # fmt: skip
+    def with_hull(
+        self,
+        name: str,
+        points: Any,
+        position: Iterable[float] = ZERO,
+        rpy: Iterable[float] = ZERO,
+        margin: float = 0.0,
+        link: str | None = None,
+    ) -> Scene:
         """The convex hull of points (k, 3), m. link: as in `with_box`."""
         corners = tuple(vector(p) for p in np.asarray(points, dtype=float).reshape(-1, 3))
         return self._with(name, "hull", (), position, rpy, margin, link, corners)
 
-    def with_mesh(self, name: str, path: str | os.PathLike[str], position: Iterable[float] = ZERO, rpy: Iterable[float] = ZERO,
-                  scale: float = 1.0, parts: str = "one", margin: float = 0.0, link: str | None = None) -> Scene:  # fmt: skip
+    def with_mesh(
+        self,
+        name: str,
+        path: str | os.PathLike[str],
+        position: Iterable[float] = ZERO,
+        rpy: Iterable[float] = ZERO,
+        scale: float = 1.0,
+        parts: str = "one",
+        margin: float = 0.0,
+        link: str | None = None,
+    ) -> Scene:
         """A mesh file. parts: "one", its convex hull; "several", convex parts that contain its
         surface (coacd, extra `collision`).
         scale: to m.  link: as in `with_box`."""
