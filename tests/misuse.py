@@ -131,6 +131,8 @@ def right_arguments() -> dict[str, dict[str, Any]]:
         "Certificate": {f: getattr(plan.certificate, f) for f in inspect.signature(arm.Certificate).parameters},
         "best_self_motion": None,
         "least_energy_to_pose": {"robot": six, "start": np.zeros(6), "pose": pose, "link": hand, "duration": 2.0, "knots": 8, "most": 1},
+        "distance": {"robot": planar, "scene": arm.Scene().with_sphere("ball", 0.1), "q": np.zeros(planar.n)},
+        "collisions": {"robot": planar, "scene": arm.Scene().with_sphere("ball", 0.1), "q": np.zeros(planar.n)},
         "minimize_time": {"robot": planar, "task": arm.FollowPath(path), "knots": 12},
         "energy_time_curve": {"robot": planar, "task": move, "durations": [1.0, 1.5], "knots": 10, "refine": False},
         "ways_round": {"robot": planar, "task": move, "knots": 10, "most": 1},

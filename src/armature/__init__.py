@@ -28,6 +28,11 @@ _SURFACE: dict[str, str | tuple[str, str]] = {
     "Mimic": "armature.robot.model",
     "load": "armature.robot.load",
     "library": "armature.robot.library",
+    # scenes
+    "Scene": "armature.scene.scene",
+    "distance": "armature.scene.measure",
+    "collisions": "armature.scene.measure",
+    "clearance": "armature.optimize.certificate.obstacles",
     # dynamics
     "forward_dynamics": "armature.dynamics.compiled",
     "inverse_dynamics": "armature.dynamics.compiled",
@@ -242,6 +247,7 @@ if TYPE_CHECKING:
     from armature.optimize.anytime.improve import improve as improve
     from armature.optimize.certificate.certify import Certificate as Certificate
     from armature.optimize.certificate.certify import certify as certify
+    from armature.optimize.certificate.obstacles import clearance as clearance
     from armature.optimize.certificate.solution import Baseline as Baseline
     from armature.optimize.certificate.solution import Diagnosis as Diagnosis
     from armature.optimize.certificate.solution import Solution as Solution
@@ -267,6 +273,9 @@ if TYPE_CHECKING:
     from armature.robot.model import Mimic as Mimic
     from armature.robot.model import Robot as Robot
     from armature.robot.model import Rotor as Rotor
+    from armature.scene.measure import collisions as collisions
+    from armature.scene.measure import distance as distance
+    from armature.scene.scene import Scene as Scene
     from armature.simulate.constraint_controller import ConstraintController as ConstraintController
     from armature.simulate.controller import traced as traced
     from armature.simulate.ledger import ledger as ledger

@@ -41,7 +41,7 @@ from armature.kernel.loop_writer import METADATA, Array, Scalar, Writer, result_
 from armature.kernel.sources import digest
 
 ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-INTRINSICS = ("sqrt", "log", "fabs")
+INTRINSICS = ("sqrt", "log", "sin", "cos", "fabs")
 
 
 class Inner:

@@ -2,7 +2,8 @@
 
 The part of Python that such loops need, with its meaning: `for … in range`, over an array or over a
 tuple, `if`, `continue`, `return`, assignments, arithmetic, comparisons, `abs`, `min`, `max`,
-`np.sqrt`, `np.log`, `np.isfinite`, elements of arrays, their leading parts (`a[k]`, `a[k, 2:]`), and
+`np.sqrt`, `np.log`, `np.sin`, `np.cos`, `np.isfinite`, the functions of `spatial.numbers` with an
+`intrinsic`, elements of arrays, their leading parts (`a[k]`, `a[k, 2:]`), and
 calls of other loops. Types come from the annotations (loop_types.py), so nothing is inferred but
 local names, which have the type of what is first assigned to them. Indices are not checked and may
 not be negative.
@@ -29,7 +30,8 @@ from armature.kernel.loop_writer import Array, Record, Scalar, Slot, Writer, int
 
 COMPARE = {ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne"}
 ARITHMETIC = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul"}
-INTRINSIC = {np.sqrt: "sqrt", np.log: "log", abs: "fabs"}
+INTRINSIC = {np.sqrt: "sqrt", np.log: "log", np.sin: "sin", np.cos: "cos", abs: "fabs"}
+EXTREME = {min: "min", max: "max"}
 
 
 class Translation:
@@ -350,13 +352,14 @@ class Translation:
         signature = getattr(function, "signature", None)
         if isinstance(signature, Signature):
             return self.call(signature, arguments)
-        if function in INTRINSIC:
-            return self.writer.intrinsic(INTRINSIC[function], *arguments)
+        known = getattr(function, "intrinsic", "") or (INTRINSIC | EXTREME).get(function, "")
+        if known in INTRINSIC.values():
+            return self.writer.intrinsic(known, *arguments)
         if function is np.isfinite:
             size = self.writer.intrinsic("fabs", *arguments)
             return self.writer.compare("lt", size, number(np.inf))
-        if function in (min, max):
-            result, op = arguments[0], "lt" if function is min else "gt"
+        if known in EXTREME.values():
+            result, op = arguments[0], "lt" if known == "min" else "gt"
             for x in arguments[1:]:
                 result = self.writer.select(self.writer.compare(op, x, result), x, result)
             return result

@@ -97,6 +97,10 @@ def minimum(a: Number, b: Number) -> Number:
     return np.minimum(a, b)
 
 
+for _function, _name in ((sqrt, "sqrt"), (maximum, "max"), (minimum, "min")):
+    vars(_function)["intrinsic"] = _name  # what compiled loops call it
+
+
 def sign(x: Number) -> Number:
     """−1, 0 or 1."""
     return x.sign() if is_symbol(x) else np.sign(x)

@@ -54,7 +54,7 @@ def proved_heights(robot: Robot, motion: Trajectory, t: np.ndarray) -> list[Heig
     begin, end = t[:-1], t[1:]
     for step in range(ROUNDS):
         h0, h1 = (part_heights(robot, motion(x).q, floor.parts) - floor.height for x in (begin, end))
-        fall = _speed(motion, begin, end) @ lever.T * (end - begin)[:, None]
+        fall = speed_bounds(motion, begin, end) @ lever.T * (end - begin)[:, None]
         least = np.minimum((h0 + h1 - fall) / 2, np.minimum(h0, h1))
         met = np.minimum(h0, h1)
         lowest = np.minimum(lowest, met.min(0))
@@ -73,7 +73,7 @@ def proved_heights(robot: Robot, motion: Trajectory, t: np.ndarray) -> list[Heig
     return _by_link(robot, when, np.where(np.eye(len(bound), dtype=bool), bound, np.inf))
 
 
-def _speed(motion: Trajectory, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
+def speed_bounds(motion: Trajectory, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
     """(K, n) bounds of the joints' speeds in intervals that hold no knot inside: a speed is a polynomial of degree 4 at most there, and
     lies between its control points."""
     t = begin[:, None] + (end - begin)[:, None] * np.clip(PLACES, 1e-9, 1 - 1e-9)
