@@ -1,8 +1,12 @@
 """Certified plans of fresh random arms, checked on 400,000 instants each by plain formulas: `python -m benchmarks dense`.
 
-`--count N`: so many moves (30 by default); `--first N`: number of the first one, from which all of it is drawn; `--minutes M`: no
-move is begun after that. Torques come from inverse dynamics on evenly spaced instants, the drives' laws from `Drive.flow` on
-arrays; no break points, no polynomials, no bounds. Jerk and torque rate are differences of neighbouring instants of a step.
+`--count N`: so many moves (300 by default); `--first N`: number of the first one, from which all
+of it is drawn; `--minutes M`: no move is begun after that. An arm makes twelve moves, so that its
+equations are compiled once for them; durations are multiples of the shortest joint cubic's, and
+plans have few knots: what is checked is the certificate, which few knots try hardest. Torques come
+from inverse dynamics on evenly spaced instants, the drives' laws from `Drive.flow` on arrays; no
+break points, no polynomials, no bounds. Jerk and torque rate are differences of neighbouring
+instants of a step.
 """
 
 from __future__ import annotations
@@ -19,6 +23,7 @@ import numpy as np
 import armature as arm
 from armature.drive import as_supply, stack
 from armature.motion.trajectory import Trajectory
+from armature.optimize.transcription.guess import joint_cubic
 from armature.robot.bounds import bounds
 from armature.robot.model import Robot
 from benchmarks import arms, moves, others
@@ -26,9 +31,11 @@ from benchmarks import arms, moves, others
 INSTANTS = 400_000
 BLOCK = 20_000
 FIRST = 90_000  # numbers of the draws: no other section uses them
-EACH = 6  # moves of an arm
+EACH = 12  # moves of an arm
+KNOTS = 30
+FACTORS = 0.95, 2.5  # of the shortest joint cubic's duration
 AXES = 2, 3, 6, 4, 7, 5, 1  # of one arm after the other
-KINDS = tuple(dict.fromkeys((*moves.KINDS, *others.KINDS)))
+KINDS = "plain", "plain", "near", "via", "moving", "rates"
 OVER = 1e-3  # part of a limit that a certified plan may exceed it by
 
 
@@ -38,17 +45,20 @@ def exceeded(robot: Robot, motion: Trajectory, instants: int = INSTANTS) -> dict
     worst: dict[str, float] = {}
     means: dict[str, float] = {}
     for block in np.array_split(t, max(1, instants // BLOCK)):
-        for name, value, bound, mean in values(robot, motion, block):
+        for name, value, bound, scale, mean in values(robot, motion, block):
             if mean:
                 means[name] = means.get(name, 0.0) + float(np.sum(value)) / instants / bound
             else:
-                scale = bound if bound > 0.0 else 1.0
                 worst[name] = max(worst.get(name, -np.inf), float(np.max(value) - bound) / scale)
     return worst | {name: part - 1.0 for name, part in means.items()}
 
 
-def values(robot: Robot, motion: Trajectory, t: np.ndarray) -> Iterator[tuple[str, np.ndarray, float, bool]]:
-    """(name, values at times t, bound, whether the mean is limited) of every finite limit."""
+def values(robot: Robot, motion: Trajectory, t: np.ndarray) -> Iterator[tuple[str, np.ndarray, float, float, bool]]:
+    """(name, values at times t, bound, scale, whether the mean is limited) of every finite limit.
+
+    An excess is counted in parts of the scale: the range's width for its ends, which have no size
+    of their own, the limit itself for the others.
+    """
     q, v, a = motion(t)
     b, train = bounds(robot), robot.drivetrain
     tau = np.asarray(arm.inverse_dynamics(robot, q, v, a))
@@ -57,16 +67,19 @@ def values(robot: Robot, motion: Trajectory, t: np.ndarray) -> Iterator[tuple[st
         kinds = (("upper", q, b.upper), ("lower", -q, -b.lower), ("velocity", np.abs(v), b.velocity))
         for what, x, bound in (*kinds, ("acceleration", np.abs(a), b.acceleration), ("torque", np.abs(torque), b.torque)):
             if np.isfinite(bound[j]):
-                yield f"{what} of {name}", x[:, j], float(bound[j]), False
+                ends = what in ("upper", "lower") or not bound[j]
+                scale = b.upper[j] - b.lower[j] if ends else bound[j]
+                scale = float(scale) if np.isfinite(scale) else 1.0
+                yield f"{what} of {name}", x[:, j], float(bound[j]), scale, False
     step = np.searchsorted(motion.t, t)
     dt = np.where(np.diff(step) == 0, np.diff(t), np.inf)  # a jump at a knot counts over a step, which the certificate does
     for what, x, bound in (("jerk", a, b.jerk), ("torque rate", tau, b.torque_rate)):
         for j in np.flatnonzero(np.isfinite(bound)):
-            yield f"{what} of {robot.joint_names[j]}", np.abs(np.diff(x[:, j]) / dt), float(bound[j]), False
+            yield f"{what} of {robot.joint_names[j]}", np.abs(np.diff(x[:, j]) / dt), float(bound[j]), float(bound[j]), False
     flows = train.flow(tau, v, a)
     for axis, name, limit in train.limits():
         value = limit.sign * np.broadcast_to(getattr(flows[axis], limit.quantity), t.shape)
-        yield f"{limit.name} ({limit.sign:+g}) of {name}", value, limit.bound, limit.mean
+        yield f"{limit.name} ({limit.sign:+g}) of {name}", value, limit.bound, limit.bound or 1.0, limit.mean
 
 
 def energy(robot: Robot, motion: Trajectory, supply: Any, instants: int = INSTANTS) -> float:
@@ -101,11 +114,31 @@ def fresh(number: int) -> arms.Arm:
     return arms.Arm(made, link, payload)
 
 
+def draw(number: int) -> moves.Draw:
+    """The move of this number: ends that the drives hold, a payload, a supply, a duration."""
+    rng = np.random.default_rng(number)
+    source = fresh(number // EACH)
+    kind, supply = str(rng.choice(KINDS)), str(rng.choice(others.SUPPLIES))
+    robot = source.loaded(source.payload * float(rng.uniform()))
+    if kind == "rates":
+        robot = robot.with_limits({name: moves.rates(robot, name) for name in robot.joint_names})
+    start, goal = (moves.standing(robot, rng, kind == "near") for _ in range(2))
+    least = arm.time_scaling(robot, joint_cubic(start, goal, 1.0)).shortest
+    factor = float(rng.uniform(*FACTORS))
+    duration = factor * (least if np.isfinite(least) else 2.0)
+    middle = 0.5 * (start + goal)
+    via = (middle + 0.2 * (moves.standing(robot, rng) - start),) if kind == "via" else ()
+    speed = 0.3 * (goal - start) / duration if kind == "moving" else np.zeros(robot.n)
+    ends = {"start_velocity": speed * rng.uniform(0, 1), "goal_velocity": speed * rng.uniform(0, 1)}
+    move = arm.Move(start, goal, duration, via=via, smoothness=0.0, floor=None, **ends)
+    return moves.Draw(number, source.robot.name, kind, supply, factor, robot, move)
+
+
 def check(number: int) -> Check | str:
     """The move of this number, planned and checked; why not, where it was refused or is not certified."""
-    arm_number = number // EACH
-    d = moves.draw_for(number, f"fresh{arm_number}", fresh(arm_number), KINDS, others.SUPPLIES)
-    plan = moves.planned(d)
+    d = draw(number)
+    supply = others.bus(d.robot) if d.supply == "bus" else d.supply
+    plan = arm.minimize_energy(d.robot, d.move, supply, knots=KNOTS)
     if not (plan.ok and plan.certificate.ok):
         return f"not certified: {d.arm}, {d.robot.n} axes, {d.kind}: {plan.diagnosis or plan.certificate.worst}"
     worst = exceeded(d.robot, plan.trajectory)
@@ -141,7 +174,7 @@ def _option(name: str, default: float) -> float:
 
 def run() -> str:
     """The figures."""
-    first, count = int(_option("--first", FIRST)), int(_option("--count", 30))
+    first, count = int(_option("--first", FIRST)), int(_option("--count", 300))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = list(checks(first, count, _option("--minutes", np.inf)))

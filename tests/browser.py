@@ -14,6 +14,11 @@ import pytest
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--mute-audio"]
 SCREENSHOTS = Path(__file__).parent / "screenshots"
+# A software renderer takes a core for every picture that nobody sees: ten a second are enough.
+SLOW_SCREEN = """
+window.requestAnimationFrame = draw => setTimeout(() => draw(performance.now()), 100);
+window.cancelAnimationFrame = clearTimeout;
+"""
 HOME = ("http://127.0.0.1", "ws://127.0.0.1", "file:", "data:", "blob:", "about:")
 
 
@@ -33,10 +38,17 @@ def browser():
         chromium.close()
 
 
+def window(browser, width: int, height: int, **options):
+    """A browser's window (Playwright's context) whose screen shows ten pictures a second."""
+    context = browser.new_context(viewport={"width": width, "height": height}, device_scale_factor=0.5, **options)
+    context.add_init_script(SLOW_SCREEN)
+    return context
+
+
 @pytest.fixture
 def page(browser):
     """A tab of its own, 1400 × 900; `page.strangers` lists the addresses it asked for outside this machine, `page.mistakes` its errors."""
-    context = browser.new_context(viewport={"width": 1400, "height": 900})
+    context = window(browser, 1400, 900)
     tab = context.new_page()
     tab.set_default_navigation_timeout(120_000)  # a busy machine starts a browser slowly
     tab.strangers, tab.mistakes = [], []

@@ -134,3 +134,29 @@ def test_init_writes_limits_where_the_robot_s_file_has_zeros(tmp_path, capsys):
     limits = [load_job(tmp_path / "new" / "task.yaml").robot.joint(name).limits for name in ("a", "b")]
     assert limits[0].torque == float("inf") and limits[0].velocity == 2.0 and limits[0].acceleration == 10.0
     assert limits[1].velocity == 1.0 and limits[1].acceleration == 5.0
+
+
+def test_limits_of_zero_are_said_once_by_check_and_not_by_plans_that_set_them(tmp_path, capsys):
+    link = "kind: revolute, axis: y, mass: 1, com: [0.1, 0, 0]"
+    limits = "limits: {lower: -2, upper: 2, velocity: 2, torque: 0}"
+    text = "links:\n" + "".join(f"  - {{joint: {name}, {link}, {limits}}}\n" for name in "ab")
+    (tmp_path / "zeros.yaml").write_text(text)
+    assert run(["check", str(tmp_path / "zeros.yaml")]) == 0
+    said = "".join(capsys.readouterr())
+    assert said.count("limits of torque that are 0: a, b") == 1 and "warnings: 0" in said
+    assert run(["init", str(tmp_path / "new"), "--robot", str(tmp_path / "zeros.yaml")]) == 0
+    assert run(["check", str(tmp_path / "new" / "task.yaml")]) == 0
+    assert "that are 0" not in "".join(capsys.readouterr())
+
+
+def test_the_first_move_lasts_as_long_as_weak_drives_need(tmp_path):
+    """A weak motor of the robot's own: the joint cubic in the written duration keeps its limits."""
+    from armature.cli.starter import duration, ends
+
+    strong = arm.library("planar2")
+    weak = strong.with_limits({name: {"velocity": 0.2} for name in strong.joint_names})
+    start, goal = ends(weak)
+    T = duration(weak, start, goal)
+    assert duration(strong, *ends(strong)) == 2.0 < T
+    peak = 1.5 * max(abs(b - a) for a, b in zip(start, goal)) / T  # rad/s of a cubic
+    assert peak <= 0.2

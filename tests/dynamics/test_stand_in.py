@@ -1,11 +1,13 @@
 """Model sanity: placeholder masses, limits of torque below gravity, and stand-in motors that hold the robot and reach its speeds."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import armature as arm
 from armature.dynamics.forces.stand_in import has_stand_ins, lasting_torque, peak_torque, stand_ins, top_speed, with_stand_ins
-from armature.dynamics.positioning.workspace import gravity_torques, weak_joints
+from armature.dynamics.positioning.workspace import doubtful_torque_limits, gravity_torques, weak_joints
 from armature.robot.check import mass_doubt
 from armature.robot.model import Joint, Limits, Link, Robot
 
@@ -63,3 +65,21 @@ def test_stand_ins_hold_the_robot_reach_its_speed_and_are_not_far_too_strong(sca
 def test_a_weak_servo_gets_a_weak_motor():
     robot = chain([(0.1, (1e-4,) * 3 + (0.0,) * 3)], torque=2.94)
     assert peak_torque(stand_ins(robot)["j1"]) < 10.0
+
+
+def test_stand_ins_reach_the_speed_against_the_friction_of_the_file():
+    """50 N·m·s/rad, as a vendor's file has it: what the motor gives at full speed exceeds that."""
+    bare = chain([(3.0, BALL), (1.0, BALL)])
+    rough = bare.with_friction({"j2": {"viscous": 50.0, "coulomb": 1.0}})
+    assert peak_torque(stand_ins(bare)["j2"]) < 3.0 * 50.0 < peak_torque(stand_ins(rough)["j2"])
+
+
+def test_a_torque_limit_that_is_a_placeholder_on_one_joint_is_one_on_all():
+    """1 N·m on every joint, where gravity asks the first for 17 N·m and the last, which is vertical, for none."""
+    robot = chain([(3.0, BALL), (2.0, BALL), (1.0, BALL)], torque=1.0)
+    *joints, last = robot.joints
+    robot = replace(robot, joints=(*joints, replace(last, axis=(1.0, 0.0, 0.0))))
+    assert {joint.joint for joint in weak_joints(robot)} == {"j1", "j2"}
+    assert doubtful_torque_limits(robot) == {"j1", "j2", "j3"}
+    assert peak_torque(stand_ins(robot)["j3"]) > 1.0
+    assert not doubtful_torque_limits(chain([(3.0, BALL)], torque=100.0))

@@ -12,7 +12,7 @@ from armature.web.opening import opened
 from armature.web.panel.drives import drive_of
 from armature.web.server import Server
 from armature.web.space.scene import matrix
-from browser import shot
+from browser import shot, window
 
 PATIENCE = 90.0  # seconds: machines that test may be slow and busy
 
@@ -214,7 +214,7 @@ def test_handles_are_dragged_by_mouse_and_files_come_and_go(app, page, tmp_path)
 
 def test_browsers_do_not_disturb_each_other_and_may_leave_at_any_time(app, page, browser):
     first = visit(app, page, (800, 500))
-    context = browser.new_context(viewport={"width": 900, "height": 600})
+    context = window(browser, 900, 600)
     other = context.new_page()
     second = visit(app, other, (800, 500))
     assert first is not second
@@ -365,7 +365,7 @@ def test_limits_and_drives_are_set_by_the_panel(small, page):
 
 
 def test_on_a_phone_the_robot_stands_above_the_sheet_and_everything_fits_its_width(app, browser):
-    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    context = window(browser, 390, 844, has_touch=True, is_mobile=True)
     page = context.new_page()
     try:
         desk = visit(app, page, (390, 844))

@@ -63,11 +63,12 @@ def advice(robot: Robot) -> list[str]:
     from armature.dynamics.forces.stand_in import has_stand_ins
     from armature.dynamics.positioning.workspace import weak_joints
     from armature.optimize.planner.accelerations import inferred_accelerations
-    from armature.robot.check import mass_doubt
+    from armature.robot.check import mass_doubt, zero_limits
 
     driven = {name for c in robot.drives for name in c.joints}
     bare = [name for name in robot.joint_names if name not in driven]
-    words = [*filter(None, [mass_doubt(robot)]), *(str(joint) for joint in weak_joints(robot))]
+    words = [*filter(None, [mass_doubt(robot)]), *zero_limits(robot)]
+    words += [str(joint) for joint in weak_joints(robot)]
     words += ["stand-in motors: energies are theirs; put your own into the drives file"] if has_stand_ins(robot) else []
     if robot.n and not driven:
         words.append("no drives: give them by --drives drives.yaml (armature init --robot writes one) to plan motions")

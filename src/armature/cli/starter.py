@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from armature.dynamics.positioning.workspace import Weak
     from armature.robot.model import Joint, Robot
 
+SHORTEST = 2.0  # s
 MANY = 9  # joints; robots with more are taken for several arms
 
 DRIVES = """\
@@ -40,7 +41,7 @@ move:
   # joints by name, a list, or a pose of the hand: {{position: [x, y, z], rpy: [r, p, y], link: {tip}}}
   start: {start}
   goal: {goal}
-  duration: 2 s
+  duration: {duration:g} s
 knots: 80
 output: plan                 # folder for the plan and its report
 """
@@ -78,32 +79,63 @@ def task_text(robot: Robot, file: str, arguments: Mapping[str, str] | None = Non
     words = {"robot": robot.name, "name": f"{_word(robot.name)}", "file": _word(file), "tip": tip}
     given = ", ".join(f"{_word(name)}: {_word(value)}" for name, value in (arguments or {}).items())
     words["arguments"] = f"arguments: {{{given}}}\n" if given else ""
+    words["duration"] = duration(robot, start, goal)
     return TASK.format(**words, drives=drives, limits=limits, hold=hold, start=show(0), goal=show(1))
 
 
+def duration(robot: Robot, start: list[float], goal: list[float]) -> float:
+    """`SHORTEST`, or where the drives need longer for the joint cubic, that and a quarter more, in halves of a second."""
+    import numpy as np
+
+    from armature.dynamics.forces.stand_in import with_stand_ins
+    from armature.dynamics.positioning.workspace import doubtful_torque_limits
+    from armature.optimize.scaling.time_scaling import time_scaling
+    from armature.optimize.transcription.guess import joint_cubic
+
+    if robot.loops or any(joint.passive for joint in robot.joints):
+        return SHORTEST
+    free = {name: {"torque": inf} for name in doubtful_torque_limits(robot)}
+    for joint in robot.joints:
+        if joint.name in robot.joint_names and joint.limits.velocity == 0.0:
+            free.setdefault(joint.name, {})["velocity"] = inf
+    able = with_stand_ins(robot).with_limits(free)
+    least = time_scaling(able, joint_cubic(start, goal, SHORTEST)).from_duration(SHORTEST)
+    spare = least if least == SHORTEST else 1.25 * least
+    return float(np.ceil(2.0 * spare) / 2.0) if isfinite(spare) else SHORTEST
+
+
 def _limits(robot: Robot, names: list[str]) -> str:
-    """Limits of acceleration and jerk where the robot's file has none (URDF cannot say them), and others for those that are 0."""
-    from armature.dynamics.positioning.workspace import weak_joints
+    """Limits of acceleration and jerk where the robot's file has none (URDF cannot say them), and others for those that are no real ones."""
+    from armature.dynamics.positioning.workspace import doubtful_torque_limits, weak_joints
 
     weak = {joint.joint: joint for joint in weak_joints(robot)}
-    rows = [f"  {_word(name)}: {{{', '.join(said)}}}{_why(weak.get(name))}\n"
-            for name in names if (said := _missing(robot.joint(name), name in weak))]  # fmt: skip
+    doubtful = doubtful_torque_limits(robot)
+    rows = []
+    for name in names:
+        if said := _missing(robot.joint(name), name in doubtful):
+            comment = _why(robot.joint(name), weak) if name in doubtful else ""
+            rows.append(f"  {_word(name)}: {{{', '.join(said)}}}{comment}\n")
     head = "limits:                      # the robot's file has none of these; or MoveIt's: joint_limits.yaml\n"
     return "".join([head, *rows]) if rows else ""
 
 
-def _why(weak: Weak | None) -> str:
+def _why(joint: Joint, weak: dict[str, Weak]) -> str:
     """A comment on a limit of torque that is left to the drive."""
-    return "" if weak is None else f"   # the file says {weak.limit:.3g} {weak.unit}, gravity asks for {weak.needed:.3g}"
+    if joint.name in weak:
+        found = weak[joint.name]
+        return f"   # the file says {found.limit:.3g} {found.unit}, gravity asks for {found.needed:.3g}"
+    if joint.limits.torque:
+        return f"   # the file says {joint.limits.torque:.3g}, as for joints that this does not hold"
+    return ""
 
 
-def _missing(joint: Joint, weak: bool) -> list[str]:
+def _missing(joint: Joint, doubtful: bool) -> list[str]:
     """Limits that a joint lacks, as YAML. A velocity or torque of 0 means "not known" in many files; the drive limits the torque then,
-    and where the file's limit is too weak to hold the robot."""
+    and where the file's limit is no real one."""
     unit, limits = "m" if joint.kind == "prismatic" else "rad", joint.limits
     said = [] if limits.velocity else [f"velocity: {1 if unit == 'm' else 2} {unit}/s"]
     said += [] if isfinite(limits.acceleration) else [f"acceleration: 10 {unit}/s^2", f"jerk: 150 {unit}/s^3"]
-    return said if limits.torque and not weak else [*said, "torque: .inf"]
+    return [*said, "torque: .inf"] if doubtful else said
 
 
 def movable(robot: Robot) -> list[str]:
@@ -163,11 +195,11 @@ def _load(robot: Robot, q: Any) -> Any:
     import numpy as np
 
     from armature.dynamics.compiled import bias_forces
-    from armature.dynamics.positioning.workspace import weak_joints
+    from armature.dynamics.positioning.workspace import doubtful_torque_limits
 
     joints = {j.name: j.limits.torque for j in robot.joints}
-    weak = {joint.joint for joint in weak_joints(robot)}
-    limits = np.array([inf if n in weak else joints.get(n, inf) or inf for n in robot.joint_names])
+    doubtful = doubtful_torque_limits(robot)
+    limits = np.array([inf if n in doubtful else joints.get(n, inf) for n in robot.joint_names])
     return np.max(np.abs(bias_forces(robot, q, np.zeros_like(q))) / limits, axis=1)
 
 

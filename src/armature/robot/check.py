@@ -69,14 +69,22 @@ def _is_ball(inertia: Sequence[float]) -> bool:
 
 
 def check(robot: Robot) -> list[Problem]:
-    """What is suspicious about a robot that can be computed with: inertias of no body, limits that allow no motion."""
-    problems = []
-    for i, link in enumerate(robot.links):
-        if doubt := inertia_doubt(link.inertia):
-            problems.append(Problem("link", i, link.name, doubt))
-    for i, joint in enumerate(robot.joints):
-        if joint.kind != "fixed" and joint.mimic is None and (joint.limits.velocity == 0.0 or joint.limits.torque == 0.0):
-            which = "velocity" if joint.limits.velocity == 0.0 else "effort"
-            message = f"its limit of {which} is 0: no motion can be planned unless it is set, among the task's limits or by with_limits"
-            problems.append(Problem("joint", i, joint.name, message))
-    return problems
+    """What is suspicious about a robot that can be computed with: inertias of no body."""
+    links = enumerate(robot.links)
+    doubts = [(i, link.name, inertia_doubt(link.inertia)) for i, link in links]
+    return [Problem("link", i, name, doubt) for i, name, doubt in doubts if doubt]
+
+
+def zero_limits(robot: Robot) -> list[str]:
+    """One sentence for each kind of limit that is 0, which means "not known" in many files."""
+    moving = [j for j in robot.joints if j.kind != "fixed" and j.mimic is None]
+    found = []
+    for kind in ("velocity", "torque"):
+        names = [j.name for j in moving if getattr(j.limits, kind) == 0.0]
+        if names:
+            verb = "is" if len(names) == 1 else "are"
+            found.append(
+                f"limits of {kind} that {verb} 0: {', '.join(names)}; no motion can be planned "
+                "unless they are set among the task's limits (armature init writes them)"
+            )
+    return found

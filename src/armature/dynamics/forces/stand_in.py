@@ -3,8 +3,8 @@
 Each joint gets the weakest motor, all of one voltage, and with it the gear of the least torque, of which
 
 - the peak torque is at least twice what gravity asks for anywhere in the joints' ranges plus what brings the joint to its speed in
-  `RISE` seconds, and a tenth of what the strongest joint needs (for what the hand will carry), though not more than the joint's own
-  limit of torque where that can hold the robot at all,
+  `RISE` seconds against the friction that the robot's file names, and a tenth of what the strongest joint needs (for what the hand
+  will carry), though not more than the joint's own limit of torque, unless that is no real one (`doubtful_torque_limits`),
 - the continuous torque holds the robot anywhere, and is a third of that peak,
 - the speed without load is a third above the joint's limit of velocity.
 
@@ -20,7 +20,7 @@ import numpy as np
 
 from armature.drive import Amplifier, Drive, Gear, Motor
 from armature.drive.catalogue import catalogue
-from armature.dynamics.positioning.workspace import gravity_torques, joint_inertias
+from armature.dynamics.positioning.workspace import doubtful_torque_limits, gravity_torques, joint_inertias
 from armature.robot.model import Joint, Robot
 
 NAME = "stand-in"
@@ -81,17 +81,25 @@ def needed(robot: Robot) -> dict[str, Need]:
     at = {joint.name: robot.joint_names.index(joint.name) + robot.nv - len(robot.joint_names) for joint in drivable(robot)}
     turns = [PEAK * hold[at[joint.name]] for joint in drivable(robot) if joint.kind != "prismatic"]
     spare = PAYLOAD * max(turns, default=0.0)
-    return {joint.name: _need(joint, float(hold[at[joint.name]]), float(inertia[at[joint.name]]), spare) for joint in drivable(robot)}
+    doubtful = doubtful_torque_limits(bare)
+    found = {}
+    for joint in drivable(robot):
+        k, trusted = at[joint.name], joint.name not in doubtful
+        found[joint.name] = _need(joint, float(hold[k]), float(inertia[k]), spare, trusted)
+    return found
 
 
-def _need(joint: Joint, hold: float, inertia: float, spare: float) -> Need:
-    """spare: what a joint that turns has at least, N·m."""
+def _need(joint: Joint, hold: float, inertia: float, spare: float, trusted: bool) -> Need:
+    """spare: what a joint that turns has at least, N·m; trusted: whether its torque limit is."""
     slides, limits = joint.kind == "prismatic", joint.limits
-    speed = limits.velocity if np.isfinite(limits.velocity) and limits.velocity > 0 else SPEED[slides]
-    peak = max(PEAK * hold + inertia * speed / RISE, LEAST[slides], 0.0 if slides else spare)
-    if limits.torque > hold:  # else the file's limit is none: nothing could hold the robot
+    known = np.isfinite(limits.velocity) and limits.velocity > 0
+    speed = limits.velocity if known else SPEED[slides]
+    friction = joint.friction.coulomb + joint.friction.viscous * speed
+    peak = PEAK * hold + inertia * speed / RISE + friction
+    peak = max(peak, LEAST[slides], 0.0 if slides else spare)
+    if trusted:
         peak = min(peak, limits.torque)
-    return Need(peak, max(HOLD * hold, LASTING * peak), speed)
+    return Need(float(peak), float(max(HOLD * hold, LASTING * peak)), speed)
 
 
 def stand_in(joint: Joint, need: Need, volts: float = np.inf) -> Drive | None:

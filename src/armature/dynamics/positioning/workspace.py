@@ -58,6 +58,13 @@ def weak_joints(robot: Robot) -> list[Weak]:
     return [Weak(name, most, need, unit_of(robot, name, "N·m or N")) for name, most, need in rows if 0.0 < most < need]
 
 
+def doubtful_torque_limits(robot: Robot) -> set[str]:
+    """Joints whose limit of torque is no real one: 0, too weak to hold the robot, or the same
+    number as one that is too weak (files that put 1 N·m everywhere)."""
+    weak = {joint.limit for joint in weak_joints(robot)} | {0.0}
+    return {j.name for j in robot.joints if j.name in robot.joint_names and j.limits.torque in weak}
+
+
 def joint_inertias(robot: Robot, count: int = POSES // 4) -> np.ndarray:
     """(n,) the diagonal of the mass matrix with rotors, kg·m² or kg: the median over the ranges."""
     q = spread(robot, count)
