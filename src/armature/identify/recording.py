@@ -122,7 +122,7 @@ def check_recording(robot: Robot, recording: Recording) -> None:
     if moved.max() <= STILL * recording.duration:
         raise ArgumentError(
             f"{name}: nothing moves in its {recording.duration:.3g} s (the joints travel at most "
-            f"{moved.max():.2g} rad or m); record a motion, arm.exciting_motion makes a good one"
+            f"{moved.max():.2g} rad or m); record one that moves all joints at several speeds"
         )
     _check_ranges(robot, recording)
 
