@@ -79,7 +79,7 @@ def task_text(robot: Robot, file: str, arguments: Mapping[str, str] | None = Non
     words = {"robot": robot.name, "name": f"{_word(robot.name)}", "file": _word(file), "tip": tip}
     given = ", ".join(f"{_word(name)}: {_word(value)}" for name, value in (arguments or {}).items())
     words["arguments"] = f"arguments: {{{given}}}\n" if given else ""
-    words["duration"] = duration(robot, start, goal)
+    words["duration"] = f"{duration(robot, start, goal):g}"
     return TASK.format(**words, drives=drives, limits=limits, hold=hold, start=show(0), goal=show(1))
 
 
@@ -105,7 +105,7 @@ def duration(robot: Robot, start: list[float], goal: list[float]) -> float:
 
 
 def _limits(robot: Robot, names: list[str]) -> str:
-    """Limits of acceleration and jerk where the robot's file has none (URDF cannot say them), and others for those that are no real ones."""
+    """Limits of acceleration and jerk where the robot's file has none (URDF has no place for them), and others for unreal ones."""
     from armature.dynamics.positioning.workspace import doubtful_torque_limits, weak_joints
 
     weak = {joint.joint: joint for joint in weak_joints(robot)}
