@@ -41,7 +41,7 @@ move:
   # joints by name, a list, or a pose of the hand: {{position: [x, y, z], rpy: [r, p, y], link: {tip}}}
   start: {start}
   goal: {goal}
-  duration: {duration:g} s
+  duration: {duration} s
 knots: 80
 output: plan                 # folder for the plan and its report
 """
