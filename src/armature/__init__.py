@@ -66,8 +66,8 @@ _SURFACE: dict[str, str | tuple[str, str]] = {
     "traced": "armature.simulate.controller",
     "ledger": "armature.simulate.ledger",
     # planning
-    "Curve": "armature.optimize.planner.curve",
-    "Way": "armature.optimize.planner.ways",
+    "Curve": "armature.optimize.moves.curve",
+    "Way": "armature.optimize.moves.ways",
     "Solution": "armature.optimize.certificate.solution",
     "Diagnosis": "armature.optimize.certificate.solution",
     "Baseline": "armature.optimize.certificate.solution",
@@ -75,9 +75,9 @@ _SURFACE: dict[str, str | tuple[str, str]] = {
     "Perturbations": "armature.simulate.rehearse",
     "best_self_motion": "armature.optimize.path.redundant",
     "least_energy_to_pose": "armature.optimize.path.redundant",
-    "minimize_time": "armature.optimize.planner.min_time",
-    "energy_time_curve": "armature.optimize.planner.curve",
-    "ways_round": "armature.optimize.planner.ways",
+    "minimize_time": "armature.optimize.moves.least_time",
+    "energy_time_curve": "armature.optimize.moves.curve",
+    "ways_round": "armature.optimize.moves.ways",
     "improve": "armature.optimize.anytime.improve",
     "rehearse": "armature.simulate.rehearse",
     "FollowPath": "armature.optimize.path.follow_path",
@@ -89,7 +89,7 @@ _SURFACE: dict[str, str | tuple[str, str]] = {
     "recorded_cost": "armature.job.recorded",
     "Move": "armature.optimize.transcription.task",
     "Via": "armature.optimize.transcription.task",
-    "minimize_energy": "armature.optimize.planner.least_energy",
+    "minimize_energy": "armature.optimize.moves.least_energy",
     "certify": "armature.optimize.certificate.certify",
     "optimal_control": ("armature.optimal_control", ""),
     # studies
@@ -236,15 +236,15 @@ if TYPE_CHECKING:
     from armature.optimize.certificate.solution import Baseline as Baseline
     from armature.optimize.certificate.solution import Diagnosis as Diagnosis
     from armature.optimize.certificate.solution import Solution as Solution
+    from armature.optimize.moves.curve import Curve as Curve
+    from armature.optimize.moves.curve import energy_time_curve as energy_time_curve
+    from armature.optimize.moves.least_energy import minimize_energy as minimize_energy
+    from armature.optimize.moves.least_time import minimize_time as minimize_time
+    from armature.optimize.moves.ways import Way as Way
+    from armature.optimize.moves.ways import ways_round as ways_round
     from armature.optimize.path.follow_path import FollowPath as FollowPath
     from armature.optimize.path.redundant import best_self_motion as best_self_motion
     from armature.optimize.path.redundant import least_energy_to_pose as least_energy_to_pose
-    from armature.optimize.planner.curve import Curve as Curve
-    from armature.optimize.planner.curve import energy_time_curve as energy_time_curve
-    from armature.optimize.planner.least_energy import minimize_energy as minimize_energy
-    from armature.optimize.planner.min_time import minimize_time as minimize_time
-    from armature.optimize.planner.ways import Way as Way
-    from armature.optimize.planner.ways import ways_round as ways_round
     from armature.optimize.scaling.time_scaling import TimeScaling as TimeScaling
     from armature.optimize.scaling.time_scaling import time_scaling as time_scaling
     from armature.optimize.transcription.task import Move as Move
