@@ -10,7 +10,7 @@ from armature.dynamics import compiled
 from armature.errors import ArgumentError
 from armature.robot.library import library
 from armature.robot.model import Joint, Link, Robot
-from armature.simulate import Status, rollout, simulate, traced
+from armature.simulation import Status, rollout, simulate, traced
 from armature.spatial.numbers import sin
 
 FRICTIONLESS = Friction()

@@ -1,5 +1,5 @@
 """The world around a robot: what its links keep clear of."""
 
-from armature.scene.floor import Floor
+from armature.surface import attach
 
-__all__ = ["Floor"]
+attach(__name__)

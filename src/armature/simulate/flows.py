@@ -11,7 +11,7 @@ import numpy as np
 
 import armature.drive
 from armature.drive import Flow, Smooth
-from armature.drive.drive import FLOW_QUANTITIES
+from armature.drive.flow import FLOW_QUANTITIES
 from armature.dynamics import kernels
 from armature.kernel import Kernel
 from armature.robot.model import Robot

@@ -1,0 +1,1 @@
+from armature.scene.floor import Floor as Floor
