@@ -30,6 +30,9 @@ class Surface(types.ModuleType):
             return _moved_name(name, moved[name])
         if name.startswith("__") or name not in public_names(self.__name__):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        begun = sys.modules.get(f"{self.__name__}.{name}")
+        if begun is not None and getattr(begun.__spec__, "_initializing", False):
+            return begun  # one of its own modules asks, while it is being imported: it is guarded later
         value = public(*public_names(self.__name__)[name], name, self.__name__)
         self.__dict__[name] = value
         return value

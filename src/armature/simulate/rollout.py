@@ -81,7 +81,8 @@ def rollout(
     """Simulate a batch of motions with fixed steps, compiled.
 
     controller: None; torques, held: (n,) or (..., n) constant, or (..., N, n) one row for each step; or a traced law
-    (`arm.simulation.traced`), which is called as law(t, q, v), or law(t, q, v, parameters) when `parameters` (..., m), or (..., N, m) for each step, are given.
+    (`arm.simulation.traced`), which is called as law(t, q, v), or law(t, q, v, parameters) when `parameters` (..., m), or
+    (..., N, m) for each step, are given.
     q0, v0: (..., nq), (..., nv); leading axes broadcast.  duration: s, rounded to whole steps.  step: s.
     method: "rk4" or "semi-implicit" (Euler).  elements: force elements on the robot.
     friction_width: velocity over which dry friction is rounded, rad/s or m/s.  threads: over the batch; the kernels' setting by default.
