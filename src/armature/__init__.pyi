@@ -19,6 +19,7 @@ from armature.dynamics.compiled import inverse_dynamics as inverse_dynamics
 from armature.dynamics.compiled import inverse_dynamics_derivatives as inverse_dynamics_derivatives
 from armature.dynamics.compiled import jacobian as jacobian
 from armature.dynamics.compiled import mass_matrix as mass_matrix
+from armature.dynamics.compiled import point_kinematics as kinematics
 from armature.dynamics.compiled import pose as pose
 from armature.dynamics.compiled_closed import coriolis_tensor as coriolis_tensor
 from armature.dynamics.compiled_closed import kinematic_derivatives as kinematic_derivatives

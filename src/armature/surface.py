@@ -33,7 +33,8 @@ class Surface(types.ModuleType):
         begun = sys.modules.get(f"{self.__name__}.{name}")
         if begun is not None and getattr(begun.__spec__, "_initializing", False):
             return begun  # one of its own modules asks, while it is being imported: it is guarded later
-        value = public(*public_names(self.__name__)[name], name, self.__name__)
+        home = public_names(self.__name__)[name]
+        value = public(*home, name, self.__name__) if self.__dict__["_guarded"] else _found(*home)
         self.__dict__[name] = value
         return value
 
@@ -45,10 +46,13 @@ class Surface(types.ModuleType):
         return sorted({*public_names(self.__name__), *(name for name in self.__dict__ if name.startswith("__"))})
 
 
-def attach(package: str, moved: dict[str, str] | None = None) -> None:
-    """Give a package the names of its stub. moved: old names, each with the public module where it is now; they warn."""
+def attach(package: str, moved: dict[str, str] | None = None, guarded: bool = True) -> None:
+    """Give a package the names of its stub.
+
+    moved: old names, each with the public module where it is now; they warn.  guarded: whether wrong arguments are named.
+    """
     module = sys.modules[package]
-    module.__dict__["_moved"] = moved or {}
+    module.__dict__.update(_moved=moved or {}, _guarded=guarded)
     module.__class__ = Surface
 
 

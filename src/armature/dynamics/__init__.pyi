@@ -6,6 +6,7 @@ from armature.dynamics.compiled import inverse_dynamics_derivatives as inverse_d
 from armature.dynamics.compiled import jacobian as jacobian
 from armature.dynamics.compiled import kinetic_energy as kinetic_energy
 from armature.dynamics.compiled import mass_matrix as mass_matrix
+from armature.dynamics.compiled import point_kinematics as kinematics
 from armature.dynamics.compiled import pose as pose
 from armature.dynamics.compiled import potential_energy as potential_energy
 from armature.dynamics.compiled_closed import coriolis_matrix as coriolis_matrix

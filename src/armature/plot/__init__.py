@@ -5,4 +5,4 @@ Figures of a motion take a robot and a trajectory, or a plan (`Solution` or `Sav
 
 from armature.surface import attach
 
-attach(__name__)
+attach(__name__, guarded=False)
