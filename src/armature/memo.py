@@ -8,20 +8,25 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+Item = TypeVar("Item")
 PLACE = "_memo"
 
 
 def memo(item: object, name: str) -> dict[Any, Any]:
     """The store of this name that belongs to an object; empty at first."""
-    return item.__dict__.setdefault(PLACE, {}).setdefault(name, {})
+    try:
+        return item.__dict__[PLACE][name]
+    except KeyError:
+        return item.__dict__.setdefault(PLACE, {}).setdefault(name, {})
 
 
-def once(item: object, name: str, make: Callable[[], T]) -> T:
-    """A value that is made once for an object."""
-    store = item.__dict__.setdefault(PLACE, {})
-    if name not in store:
-        store[name] = make()
-    return store[name]
+def once(item: Item, name: str, make: Callable[[Item], T]) -> T:
+    """A value that is made once for an object, from it."""
+    try:
+        return item.__dict__[PLACE][name]
+    except KeyError:
+        value = item.__dict__.setdefault(PLACE, {})[name] = make(item)
+        return value
 
 
 def share(source: object, target: object, stores: Iterable[str], values: Iterable[str] = ()) -> None:

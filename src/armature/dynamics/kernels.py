@@ -138,7 +138,7 @@ def check_links(robot: Robot, wrenches: Wrenches | None) -> tuple[str, ...]:
 
 def check_moves(robot: Robot) -> None:
     """Refuse a joint that moves no mass or inertia at all: its acceleration is not defined (BᵀPB = 0)."""
-    once(robot, "moves", lambda: _check_moves(robot))
+    once(robot, "moves", _check_moves)
 
 
 def _check_moves(robot: Robot) -> bool:

@@ -46,7 +46,7 @@ class Part:
 
 def cover(robot: Robot) -> tuple[Part, ...]:
     """The parts of all links and of what they carry, in the order of the links; kept with the robot."""
-    return once(robot, "cover", lambda: _cover(robot))
+    return once(robot, "cover", _cover)
 
 
 def _cover(robot: Robot) -> tuple[Part, ...]:

@@ -48,7 +48,7 @@ def drives_at(robot: Robot, tau: np.ndarray, v: np.ndarray, a: np.ndarray, direc
 def flow_kernel(robot: Robot) -> Kernel:
     """(torques, velocities, accelerations, directions) → every quantity of a Flow, (m,) each, the joints' friction (n,)
     and the torque delivered at them (n,)."""
-    return once(robot, "flows", lambda: _compiled(robot))
+    return once(robot, "flows", _compiled)
 
 
 def _compiled(robot: Robot) -> Kernel:

@@ -207,4 +207,4 @@ def on_symbols(function: Callable[[Any, Any, Any], Any]) -> Callable:
 
 def path_model(at: Instants) -> PathModel:
     """The model of a robot on a supply, kept with it."""
-    return once(at, "path model", lambda: PathModel(at))
+    return once(at, "path model", PathModel)
