@@ -243,7 +243,8 @@ def test_a_payload_too_heavy_only_for_the_continuous_current_is_told_with_one_th
 def test_what_is_too_hot_is_told_of_the_coolest_motion_and_not_of_the_joint_cubic():
     robot, move = library("planar2").with_payload(2.0), Move([0.0, 0.0], [np.radians(30), np.radians(40)], 0.93)
     found, least = minimize_energy(robot, move).diagnosis, minimize_time(robot, move).duration
-    assert move.duration < least and found.shortest_duration == pytest.approx(least, rel=0.02)
+    assert move.duration < least and move.duration < found.shortest_duration < 1.02 * least
+    assert minimize_energy(robot, replace(move, duration=found.shortest_duration)).ok
     assert f"{found.shortest_duration:.4g} s" in str(found)
     if "too hot" in found.sentence:
         cubic = margins(robot, joint_cubic(move.start, move.goal, move.duration, joint_names=robot.joint_names))[found.joint][found.limit]
