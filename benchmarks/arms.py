@@ -57,7 +57,7 @@ def arms(seed: int = 0) -> dict[str, Arm]:
 def from_file(name: str, path: str) -> Robot:
     """A robot of the package, its fingers locked."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", arm.ArmatureWarning)
+        warnings.simplefilter("ignore", arm.errors.ArmatureWarning)
         robot = arm.load(robot_file(path))
     locked = (dataclasses.replace(j, kind="fixed", mimic=None) if "finger" in j.name else j for j in robot.joints)
     return dataclasses.replace(robot, name=name, joints=tuple(locked))

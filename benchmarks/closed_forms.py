@@ -25,16 +25,16 @@ def chain(n: int) -> arm.Robot:
     """An arm of n turning joints as they are built: axes at right angles or parallel, offsets along one or two axes, full inertias."""
     rng = np.random.default_rng(0)
     quarter = ((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0))
-    links, joints = [arm.Link("l0")], []
+    links, joints = [arm.robot.Link("l0")], []
     for k in range(1, n + 1):
         size = 0.4 / k**0.5
         r = rng.normal(size=(6, 3)) * size / 3 + np.array([0.0, 0.0, size / 2])
         J = 10.0 / k / 6 * sum((x @ x * np.eye(3) - np.outer(x, x) for x in r - r.mean(axis=0)), np.zeros((3, 3)))
         inertia = (J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2])
-        links.append(arm.Link(f"l{k}", 10.0 / k, tuple(r.mean(axis=0)), inertia))
+        links.append(arm.robot.Link(f"l{k}", 10.0 / k, tuple(r.mean(axis=0)), inertia))
         turned = quarter if k % 3 else ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
         position = (0.05 if k % 2 else 0.0, 0.0, size)
-        joints.append(arm.Joint(f"j{k}", "continuous", f"l{k - 1}", f"l{k}", position, turned))
+        joints.append(arm.robot.Joint(f"j{k}", "continuous", f"l{k - 1}", f"l{k}", position, turned))
     return arm.Robot(f"chain of {n}", tuple(links), tuple(joints), "l0")
 
 
@@ -85,9 +85,9 @@ def _times(name: str, robot: arm.Robot, model: Any) -> list[list[str]]:
 def times() -> str:
     """µs per state, one thread, batch of 1,024: derivatives against Pinocchio's; the Hessian of λ·τ, which it does not offer."""
     threads = thread_count()
-    arm.set_threads(1)
+    arm.kernel.set_threads(1)
     rows = [row for name, pair in (("UR5", ur5()), ("Panda, 7 joints", panda())) for row in _times(name, *pair)]
-    arm.set_threads(threads)
+    arm.kernel.set_threads(threads)
     return table(["robot", "function", "Armature, µs a state", "Pinocchio from Python, µs", "ratio"], rows)
 
 

@@ -86,10 +86,7 @@ def interior() -> Any:
 def drive_data(robot: arm.Robot) -> dict[str, list[Any]]:
     """Motor, gear, voltage and friction of every joint, by the catalogue's names."""
     drives = zip(robot.joint_names, robot.drivetrain.drives)
-    return {
-        name: [d.motor.name, d.gear.name, d.amplifier.voltage, d.friction.viscous, d.friction.coulomb]
-        for name, d in drives
-    }
+    return {name: [d.motor.name, d.gear.name, d.amplifier.voltage, d.friction.viscous, d.friction.coulomb] for name, d in drives}
 
 
 def frozen_arms(data: dict[str, dict[str, list[Any]]]) -> dict[str, Arm]:
@@ -126,7 +123,7 @@ def asked(task: dict[str, Any], shelf: dict[str, Arm], duration: float | None = 
     robot = shelf[task["arm"]].loaded(task["payload"])
     if task["limits"]:
         robot = robot.with_limits(task["limits"])
-    via = tuple(arm.Via(np.array(q), at, None if v is None else np.array(v)) for q, at, v in task["via"])
+    via = tuple(arm.optimize.Via(np.array(q), at, None if v is None else np.array(v)) for q, at, v in task["via"])
     speeds = {k: np.array(task[k]) for k in ("start_velocity", "goal_velocity") if task[k] is not None}
     options = {"smoothness": 0.0} if "smoothness" in arm.Move.__dataclass_fields__ else {}
     options |= {"floor": None} if "floor" in arm.Move.__dataclass_fields__ else {}

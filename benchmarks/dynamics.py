@@ -86,11 +86,11 @@ def _row(robot: arm.Robot, model: Any, pair: tuple[Callable, Callable, str, Call
 
 def run() -> str:
     """Batches of 1,024 states, and one state in one call."""
-    arm.set_threads(1)
+    arm.kernel.set_threads(1)
     rows = []
     for name, (robot, model) in {"UR5": ur5(), "Panda (7 joints)": panda()}.items():
         rows += [[name, what, *_row(robot, model, pair)] for what, pair in _pairs().items()]
-    arm.set_threads(None)
+    arm.kernel.set_threads(None)
     header = ["robot", "quantity", "Pinocchio's", "called from Python for each state, µs"]
     header += [f"Armature µs per state, batch of {BATCH:,}", "faster by"]
     header += ["Pinocchio's own batch call (`…InParallel`, one thread), µs per state", "faster by"]

@@ -11,12 +11,12 @@ from benchmarks.measure import table, timed
 
 def chain(n: int) -> arm.Robot:
     """A chain of n revolute joints about turning axes, with links of one kilogram."""
-    links = [arm.Link("base")]
+    links = [arm.robot.Link("base")]
     joints = []
     for i in range(n):
-        links.append(arm.Link(f"link{i}", 1.0, (0.05, 0.01, 0.02), (0.01, 0.012, 0.008, 0.0005, 0.0003, 0.0002)))
+        links.append(arm.robot.Link(f"link{i}", 1.0, (0.05, 0.01, 0.02), (0.01, 0.012, 0.008, 0.0005, 0.0003, 0.0002)))
         axis = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))[i % 3]
-        joints.append(arm.Joint(f"joint{i}", "revolute", links[i].name, f"link{i}", (0.1, 0.0, 0.02), axis=axis))
+        joints.append(arm.robot.Joint(f"joint{i}", "revolute", links[i].name, f"link{i}", (0.1, 0.0, 0.02), axis=axis))
     return arm.Robot("chain", tuple(links), tuple(joints), "base")
 
 

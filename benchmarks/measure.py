@@ -103,5 +103,5 @@ def _quiet_load(path: Path) -> arm.Robot:
     import warnings
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", arm.ArmatureWarning)
+        warnings.simplefilter("ignore", arm.errors.ArmatureWarning)
         return arm.load(path)

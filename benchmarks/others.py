@@ -60,7 +60,7 @@ def others(seed: int = 0) -> dict[str, Arm]:
 def typed(text: str, ending: str) -> Robot:
     """A robot from the text of a file."""
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
-        warnings.simplefilter("ignore", arm.ArmatureWarning)
+        warnings.simplefilter("ignore", arm.errors.ArmatureWarning)
         path = Path(folder) / f"robot.{ending}"
         path.write_text(text)
         return arm.load(path)
@@ -79,19 +79,19 @@ def driven(robot: Robot, rng: np.random.Generator) -> Robot:
         need = 2.2 * (load + own.coulomb + own.viscous * speed / 3) + hurry * inertia
         volts, ratio = float(rng.choice([24.0, 48.0, 300.0])), float(rng.choice([20.0, 50.0, -80.0])) * (10 if slides else 1)
         current = need * speed / (0.6 * volts)
-        motor = arm.Motor(
+        motor = arm.drive.Motor(
             resistance=0.25 * volts / current, torque_constant=need / current / abs(ratio),
             inertia=rng.uniform(0.05, 0.5) * inertia / ratio**2,
             peak_current=1.05 * current, continuous_current=rng.uniform(0.5, 0.8) * current,
         )  # fmt: skip
         eta = float(rng.uniform(0.65, 1.0))
-        gear = arm.Gear(ratio, eta, efficiency_back=float(rng.uniform(0.4, eta)) if rng.random() < 0.5 else None)
-        friction = arm.Friction(viscous=rng.uniform(0, 0.03) * need / speed, coulomb=rng.uniform(0, 0.06) * need)
-        drives[name] = arm.Drive(motor, gear, arm.Amplifier(volts), friction)
+        gear = arm.drive.Gear(ratio, eta, efficiency_back=float(rng.uniform(0.4, eta)) if rng.random() < 0.5 else None)
+        friction = arm.drive.Friction(viscous=rng.uniform(0, 0.03) * need / speed, coulomb=rng.uniform(0, 0.06) * need)
+        drives[name] = arm.drive.Drive(motor, gear, arm.drive.Amplifier(volts), friction)
     return robot.with_drives(drives)
 
 
-def bus(robot: Robot) -> arm.Bus:
+def bus(robot: Robot) -> arm.drive.Bus:
     """A supply that all axes share, at the lowest of their voltages."""
     volts = min(drive.amplifier.voltage for drive in robot.drivetrain.drives)
-    return arm.Bus(capacitance=5e-3, voltage=volts, resistor_voltage=1.15 * volts)
+    return arm.drive.Bus(capacitance=5e-3, voltage=volts, resistor_voltage=1.15 * volts)

@@ -31,7 +31,7 @@ def plain(name: str) -> Robot:
     return robot.with_limits({joint: {"jerk": np.inf, "torque_rate": np.inf} for joint in robot.joint_names})
 
 
-def toppra_time(robot: Robot, path: arm.JointPath, grid: int) -> float:
+def toppra_time(robot: Robot, path: arm.motion.JointPath, grid: int) -> float:
     """The least time by TOPP-RA on `grid` equal steps, s."""
     import toppra as ta
 
@@ -131,7 +131,7 @@ def three_solvers(c: Case, calm: arm.Solution, supply: str) -> tuple[float, floa
     apart = abs(beside.energy - (best.energy if gap else best.limit)) / beside.losses if beside.ok else np.inf
     try:
         last = list(itertools.islice(arm.improve(robot, FollowPath(curve, duration=T), supply, knots=100), ITERATES))[-1]
-    except arm.ArgumentError:
+    except arm.errors.ArgumentError:
         return apart, np.nan, gap
     t, p, s, a = last.place.T  # pyright: ignore[reportOptionalMemberAccess]
     literal = energy_along(instants(robot, supply), curve, Timing(p, s, a, np.diff(t)))

@@ -43,7 +43,7 @@ def middle_ranges(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
 def random_joints(robot: Robot, rng: np.random.Generator, points: int = 4) -> Any:
     """A smooth path of the joints through random configurations."""
     low, high = middle_ranges(robot)
-    return arm.joint_path(low + (high - low) * rng.uniform(0.0, 1.0, (points, robot.n)))
+    return arm.motion.joint_path(low + (high - low) * rng.uniform(0.0, 1.0, (points, robot.n)))
 
 
 def near_configurations(robot: Robot, rng: np.random.Generator, count: int) -> np.ndarray:
@@ -74,7 +74,7 @@ def hand_path(robot: Robot, shape: str, rng: np.random.Generator) -> tuple[Any, 
     elif shape == "circle":
         path = arm.circle(start, centre, normal, angle=rng.uniform(2.0, 2 * np.pi))
     elif shape == "arc":
-        path = arm.arc(start, x[1], x[2])
+        path = arm.motion.arc(start, x[1], x[2])
     elif shape == "polyline":
         corner = 0.3 * min(np.linalg.norm(x[1] - x[0]), np.linalg.norm(x[2] - x[1]))
         path = arm.polyline([start, x[1], x[2]], blend=float(corner) if rng.uniform() < 0.8 else 0.0)
@@ -82,7 +82,7 @@ def hand_path(robot: Robot, shape: str, rng: np.random.Generator) -> tuple[Any, 
         path = arm.spline([start, *x[1:]])
     elif shape == "screw":
         rise = 0.0 if robot.name == "planar2" else rng.uniform(0.0, 0.1)
-        path = arm.screw(start, centre, normal, rng.uniform(1.0, np.pi), rise, turning=False)
+        path = arm.motion.screw(start, centre, normal, rng.uniform(1.0, np.pi), rise, turning=False)
     else:
         path = from_csv(x, hand.R if posed else None)
     return path, q[0]
@@ -125,7 +125,7 @@ def case(name: str, seed: int) -> Case:
             task = FollowPath(path, link=robot.tips[0], start=start)
         try:
             curve = task.curve(robot)
-        except arm.ArgumentError as reason:
+        except arm.errors.ArgumentError as reason:
             refused.append(str(reason))
             continue
         words = shape if shape == "joints" or task.path.rotation is None else f"{shape}, posed"

@@ -11,7 +11,7 @@ import numpy as np
 from lxml import etree
 
 import armature as arm
-from armature.simulate import rollout
+from armature.simulation import rollout
 from benchmarks.measure import compared, robot_file, table, ur5
 
 MOTIONS, STEPS, STEP = 64, 500, 1e-3

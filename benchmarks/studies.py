@@ -33,7 +33,7 @@ def plans(keep: bool = False) -> Study:
     """Moves of the SCARA to goals drawn at random, at four durations."""
     move = arm.Move([-1.0, 1.4, 0.02, 0.0], [1.2, -1.0, 0.15, 1.5], 1.2)
     vary = {"duration": [1.2, 1.4, 1.7, 2.0], "goal": {"random": "limits", "margin": 0.15}}
-    job = arm.Job(arm.library("scara").with_payload(1.0), move, supply="non-regenerative", knots=50)
+    job = arm.job.Job(arm.library("scara").with_payload(1.0), move, supply="non-regenerative", knots=50)
     return Study(job, vary, samples=PLANS // 4, seed=1, keep=keep, name="plans")
 
 

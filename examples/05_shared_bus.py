@@ -10,9 +10,9 @@ from armature.simulate.shared import share_supply
 
 def main(figure: str = "05_shared_bus.png") -> float:
     """Print the books of both robots and of the bus; returns the fraction saved by sharing."""
-    amplifier = arm.Amplifier(voltage=325.0, efficiency=0.96, standby=4.0)
-    turn = arm.Drive(motor("servo-325v-750w"), gear("planetary-25"), amplifier)
-    slide = arm.Drive(motor("servo-325v-400w"), gear("ballscrew-20mm"), amplifier)
+    amplifier = arm.drive.Amplifier(voltage=325.0, efficiency=0.96, standby=4.0)
+    turn = arm.drive.Drive(motor("servo-325v-750w"), gear("planetary-25"), amplifier)
+    slide = arm.drive.Drive(motor("servo-325v-400w"), gear("ballscrew-20mm"), amplifier)
     robot = arm.library("burgevin").with_payload(5.0).with_drives({"phi": turn, "theta": turn, "r": slide})
 
     start, d = np.array([0.0, np.pi / 2, 0.8]), np.array([np.pi, 0.0, 0.0])
@@ -20,7 +20,7 @@ def main(figure: str = "05_shared_bus.png") -> float:
     s = t[:, None]
     cubic = arm.Trajectory(t, start + d * (3 * s**2 - 2 * s**3), d * (6 * s - 6 * s**2), d * (6 - 12 * s))
 
-    bus = arm.Bus(capacitance=0.3e-3, voltage=325.0, resistor_voltage=380.0)
+    bus = arm.drive.Bus(capacitance=0.3e-3, voltage=325.0, resistor_voltage=380.0)
     print("One robot on a bus of its own", arm.ledger(robot, cubic, bus), sep="\n")
 
     # the second robot starts when the first begins to brake

@@ -14,7 +14,7 @@ cubic = arm.Trajectory(t, start + (goal - start) * (3 * s**2 - 2 * s**3), (goal 
 
 iterates = list(arm.improve(robot, cubic, deadline=2.0))
 for k in (0, 1, 2, len(iterates) - 1):
-    ok = arm.certify(robot, iterates[k]).ok
+    ok = arm.optimize.certify(robot, iterates[k]).ok
     print(f"iterate {k}: {iterates[k].energy:.4f} J, {'can be run' if ok else 'cannot be run'}")
 best = arm.minimize_energy(robot, arm.Move(start, goal, duration=2.0))
 print(f"the optimum: {best.energy:.4f} J")

@@ -8,7 +8,7 @@ import armature as arm
 robot = arm.library("six_axis").with_payload(2.0)
 move = arm.Move([0.0, -0.8, 1.4, 0.0, 0.8, 0.0], [1.2, -0.4, 0.9, 0.3, 0.6, 0.5], duration=1.5)
 plan = arm.minimize_energy(robot, move)
-unlike = arm.Perturbations(mass=0.2, friction=0.5, delay=0.001, noise=1e-5)
+unlike = arm.simulation.Perturbations(mass=0.2, friction=0.5, delay=0.001, noise=1e-5)
 
 page = Figure(figsize=(9, 4), layout="constrained")
 panels = page.subplots(1, 2, sharey=True)

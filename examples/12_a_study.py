@@ -8,10 +8,10 @@ import armature as arm
 
 def main() -> None:
     move = arm.Move([-1.0, 1.2, 0.15, 0.0], [1.0, -0.8, 0.05, 1.5], duration=1.0)
-    base = arm.Job(arm.library("scara"), move, supply="non-regenerative", knots=50)
+    base = arm.job.Job(arm.library("scara"), move, supply="non-regenerative", knots=50)
     payloads = [0.5, 1.5, 4.0]
-    study = arm.Study(base, vary={"payload": payloads, "duration": {"from": 0.6, "to": 1.5, "count": 5}}, name="12_a_study")
-    results = arm.run_study(study)  # kept in 12_a_study.db
+    study = arm.study.Study(base, vary={"payload": payloads, "duration": {"from": 0.6, "to": 1.5, "count": 5}}, name="12_a_study")
+    results = arm.study.run_study(study)  # kept in 12_a_study.db
     print(results)
 
     page = Figure(figsize=(7, 4), layout="constrained")

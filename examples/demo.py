@@ -26,7 +26,7 @@ def task(robot: arm.Robot) -> arm.Move:
     above = configuration(robot, SHELF + CLEAR, np.radians([-40, -90, 80, -80, 90, 20]))
     pick = configuration(robot, SHELF, above)
     place = configuration(robot, BOX, above + np.radians([90, 0, 0, 0, 0, 0]))
-    return arm.Move(pick, place, DURATION, via=[arm.Via(above, at=LIFT)])
+    return arm.Move(pick, place, DURATION, via=[arm.optimize.Via(above, at=LIFT)])
 
 
 def configuration(robot: arm.Robot, place: np.ndarray, near: np.ndarray) -> np.ndarray:
@@ -44,7 +44,7 @@ def main() -> None:
     console.print("The first time, the robot's equations are compiled; they are kept for the next.\n")
     move = task(robot)
     plan = arm.minimize_energy(robot, move, "non-regenerative")
-    hurry = replace(move, duration=None, via=[arm.Via(stop.configuration) for stop in move.via])  # passed whenever it is best
+    hurry = replace(move, duration=None, via=[arm.optimize.Via(stop.configuration) for stop in move.via])  # passed whenever it is best
     fast = arm.minimize_time(robot, hurry, supply="non-regenerative", knots=50, starts=1)
     console.print(comparison(plan, fast))
     console.print(f"[green]{100 * plan.saving:.0f} % less energy[/] than the {plan.baseline.name} of the same duration.")

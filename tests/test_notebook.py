@@ -56,7 +56,7 @@ def test_a_year_is_the_cycles_energy(shown):
 
 @pytest.mark.parametrize(("name", "value"), [("cycles_per_day", -1), ("cycles_per_day", "many"), ("price", float("nan")), ("days", None)])
 def test_a_year_of_nonsense_is_refused(shown, name, value):
-    with pytest.raises(arm.ArgumentError, match=name):
+    with pytest.raises(arm.errors.ArgumentError, match=name):
         shown["plan"].yearly(**{"cycles_per_day": 10.0, name: value})
 
 

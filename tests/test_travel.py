@@ -20,7 +20,7 @@ from armature.kernel import Kernel, compiled, machine_code, parameters, trace
 def things(tmp_path_factory):
     robot, move = arm.library("planar2").with_payload(0.5), arm.Move([0.0, 0.0], [1.0, 1.0], 1.0)
     plan = arm.minimize_energy(robot, move, knots=20)
-    path = arm.FollowPath(arm.joint_path([[0.0, 0.0], [1.0, 1.0]]))
+    path = arm.FollowPath(arm.motion.joint_path([[0.0, 0.0], [1.0, 1.0]]))
     plan.save(tmp_path_factory.mktemp("travel") / "plan.json")
     return {
         "robot": robot,
@@ -34,8 +34,8 @@ def things(tmp_path_factory):
         "kernel": arm.compile(lambda x: 3 * x + 1, {"x": 2}),
         "simulation": arm.simulate(robot, q0=np.zeros(2), v0=np.zeros(2), duration=0.05),
         "path": arm.circle([0.5, 0, 0.0], [1, 0, 0.0], [0, 0, 1.0]),
-        "job": arm.Job(robot, move, knots=12),
-        "servo": arm.lqr(robot, plan.trajectory, 1.0, 1.0, steps=20),
+        "job": arm.job.Job(robot, move, knots=12),
+        "servo": arm.simulation.lqr(robot, plan.trajectory, 1.0, 1.0, steps=20),
     }
 
 
@@ -88,7 +88,7 @@ def plane(p):
 
 def ready_made(things) -> list:
     """One constraint of every kind."""
-    c, link = arm.constraints, things["robot"].links[-1].name
+    c, link = arm.dynamics.constraints, things["robot"].links[-1].name
     first, second = things["robot"].joint_names
     return [
         c.constraint(swing), c.joint_motion(things["trajectory"]), c.joint_motion(sway), c.couple_joints({first: 1.0, second: -2.0}, 0.5),
@@ -102,9 +102,9 @@ def ready_made(things) -> list:
 def test_constraints_travel(things, way):
     q, r = np.array([0.3, -0.2]), np.array([0.1, 0.2, 0.3])
     every = ready_made(things)
-    kinds = {name for name, x in vars(arm.constraints).items() if getattr(x, "__annotations__", {}).get("return") == "Constraint"}
+    kinds = {name for name, x in vars(arm.dynamics.constraints).items() if getattr(x, "__annotations__", {}).get("return") == "Constraint"}
     assert len(every) >= len(kinds - {"together", "as_constraint"})
-    for made in [*every, arm.constraints.together(*every[3:5])]:
+    for made in [*every, arm.dynamics.constraints.together(*every[3:5])]:
         back = pickle.loads(pickle.dumps(made)) if way == "pickle" else copy.deepcopy(made)
         before, after = (np.asarray(x.equations(things["robot"], q, r[: x.size]), float) for x in (made, back))
         assert before.size and np.array_equal(before, after) and back.name == made.name
@@ -129,7 +129,7 @@ def test_a_kernel_keeps_its_parameters():
 def test_a_kernel_of_another_machine_is_refused(monkeypatch):
     data = pickle.dumps(arm.compile(lambda x: 2 * x, {"x": 1}))
     monkeypatch.setattr(machine_code, "platform_key", lambda: "another CPU")
-    with pytest.raises(arm.ArgumentError, match="compile it here"):
+    with pytest.raises(arm.errors.ArgumentError, match="compile it here"):
         pickle.loads(data)
 
 
@@ -166,8 +166,8 @@ def test_saved_plans_and_motions_hold_no_pickle(things, tmp_path, monkeypatch):
     monkeypatch.setattr(pickle, "load", refuse)
     monkeypatch.setattr(pickle, "Unpickler", refuse)
     for name in ("folder", "plan.npz", "plan.json"):
-        assert arm.load_plan(tmp_path / name).energy == pytest.approx(plan.energy)
-    np.testing.assert_allclose(arm.load_trajectory(tmp_path / "motion.npz").q, plan.trajectory.q)
+        assert arm.job.load_plan(tmp_path / name).energy == pytest.approx(plan.energy)
+    np.testing.assert_allclose(arm.motion.load_trajectory(tmp_path / "motion.npz").q, plan.trajectory.q)
     np.savez(Path(tmp_path / "bad.npz"), t=np.array([object()], dtype=object))
     with pytest.raises(arm.ArmatureError):
-        arm.load_trajectory(tmp_path / "bad.npz")
+        arm.motion.load_trajectory(tmp_path / "bad.npz")

@@ -17,17 +17,17 @@ BALL, ROD = 5.0, 0.3
 def build() -> arm.Robot:
     """Shaft (spin), slider (s), two arms (alpha: below the horizontal, outwards)."""
     links = (
-        arm.Link("base"),
-        arm.Link("shaft", ROD, (0, 0, 0.5), (ACROSS, ACROSS, AXIAL, 0, 0, 0)),
-        arm.Link("slider", 3.0, (0, 0, 0), (0.005, 0.005, 0.005, 0, 0, 0)),
-        *(arm.Link(name, *arm_inertia()) for name in ("arm +", "arm -")),
+        arm.robot.Link("base"),
+        arm.robot.Link("shaft", ROD, (0, 0, 0.5), (ACROSS, ACROSS, AXIAL, 0, 0, 0)),
+        arm.robot.Link("slider", 3.0, (0, 0, 0), (0.005, 0.005, 0.005, 0, 0, 0)),
+        *(arm.robot.Link(name, *arm_inertia()) for name in ("arm +", "arm -")),
     )
     flipped = ((-1.0, 0.0, 0.0), (0.0, -1.0, 0.0), (0.0, 0.0, 1.0))
     joints = (
-        arm.Joint("spin", "continuous", "base", "shaft", axis=(0, 0, 1)),
-        arm.Joint("s", "prismatic", "shaft", "slider", axis=(0, 0, 1)),
-        arm.Joint("alpha +", "continuous", "shaft", "arm +", (0.05, 0, 1), axis=(0, 1, 0)),
-        arm.Joint("alpha -", "continuous", "shaft", "arm -", (-0.05, 0, 1), flipped, axis=(0, 1, 0)),
+        arm.robot.Joint("spin", "continuous", "base", "shaft", axis=(0, 0, 1)),
+        arm.robot.Joint("s", "prismatic", "shaft", "slider", axis=(0, 0, 1)),
+        arm.robot.Joint("alpha +", "continuous", "shaft", "arm +", (0.05, 0, 1), axis=(0, 1, 0)),
+        arm.robot.Joint("alpha -", "continuous", "shaft", "arm -", (-0.05, 0, 1), flipped, axis=(0, 1, 0)),
     )
     return arm.Robot("flyball governor", links, joints, "base")
 

@@ -69,7 +69,7 @@ def transfer_of_energy() -> dict[str, arm.Solution]:
     return found
 
 
-def energy_against_time() -> tuple[arm.Curve, arm.Curve]:
+def energy_against_time() -> tuple[arm.optimize.Curve, arm.optimize.Curve]:
     """XIII.1d, XIII.2: staying and stretching in any time. Swinging costs less than holding, most where the arm's own rhythm fits."""
     stay = arm.energy_time_curve(ARM, arm.Move(SIDE, SIDE), np.linspace(0.2, 6.2, 50), "regenerative")
     stretch = arm.energy_time_curve(ARM, arm.Move(IN, OUT), np.linspace(0.3, 4.3, 50), "regenerative")

@@ -13,7 +13,7 @@ import armature as arm
 def main() -> tuple[list[float], list[float]]:
     robot = arm.library("valasek").with_limits({"r": {"lower": 0.3, "upper": 2.5}, "theta": {"lower": -1.2, "upper": 1.2}})
     start, goal = np.array([0.0, 1.0, 0.5]), np.array([3.0, -1.0, 2.0])  # phi, theta, r
-    rise = float(np.diff(arm.potential_energy(robot, np.array([start, goal])))[0])
+    rise = float(np.diff(arm.dynamics.potential_energy(robot, np.array([start, goal])))[0])
 
     t = np.linspace(0.0, 2.0, 201)
     x = (t / 2.0)[:, None]

@@ -100,8 +100,8 @@ def is_inside(frame: types.FrameType | None) -> bool:
     return frame is not None and frame.f_globals.get("__name__", "").startswith("armature.")
 
 
-def guard_class(cls: type) -> None:
-    """Guard a class's constructor and public methods, in place, and those of the classes of its fields."""
+def guard_class(cls: type, called: str = "") -> None:
+    """Guard a class's constructor and public methods, in place, and those of its bases, which messages call by the class's name."""
     if not cls.__module__.startswith("armature.") or "_guarded" in vars(cls):
         return
     type.__setattr__(cls, "_guarded", True)
@@ -114,11 +114,12 @@ def guard_class(cls: type) -> None:
         kind = type(member)
         function = member.__func__ if kind in (classmethod, staticmethod) else member
         if isinstance(function, types.FunctionType):
-            label = cls.__name__ if name == "__init__" else f"{cls.__name__}.{name}"
+            owner = called or cls.__name__
+            label = owner if name == "__init__" else f"{owner}.{name}"
             made = guard_method(function, label)
             setattr(cls, name, kind(made) if kind in (classmethod, staticmethod) else made)
     for base in cls.__mro__[1:]:
-        guard_class(base)
+        guard_class(base, called or cls.__name__)
 
 
 def guard_module(module: types.ModuleType) -> None:

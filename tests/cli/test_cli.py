@@ -150,14 +150,14 @@ def test_a_curve_takes_passing_times_of_a_task_with_their_part_of_its_duration(t
     move = "start: [0, 1, 0.6], goal: [1.5, 1.4, 0.8], duration: 2.4, via: [{configuration: [0.7, 1.2, 0.7], at: 1.2}]"
     (tmp_path / "task.yaml").write_text(f"robot: burgevin\nmove: {{{move}}}\n")
     data = answered("curve", "task.yaml", "--durations", "1, 2", "--knots", "20", cwd=tmp_path)
-    half = arm.Move([0, 1, 0.6], [1.5, 1.4, 0.8], 1.0, via=[arm.Via([0.7, 1.2, 0.7], at=0.5)])
+    half = arm.Move([0, 1, 0.6], [1.5, 1.4, 0.8], 1.0, via=[arm.optimize.Via([0.7, 1.2, 0.7], at=0.5)])
     assert data["energies"][0] == pytest.approx(arm.minimize_energy(arm.library("burgevin"), half, knots=20).energy, rel=1e-3)
 
 
 def test_simulate_falls_holds_and_follows(motion, tmp_path, capsys):
     fall = answered("simulate", "burgevin", "--from", "0,30deg,0.5", "-T", "200ms", "--save", str(tmp_path / "fall.csv"))["energy"]
     assert fall["kinetic, at the end"] == pytest.approx(-fall["potential, gained"], rel=1e-6) and fall["kinetic, at the end"] > 1
-    assert arm.load_trajectory(tmp_path / "fall.csv").duration == pytest.approx(0.2)
+    assert arm.motion.load_trajectory(tmp_path / "fall.csv").duration == pytest.approx(0.2)
     assert run(["simulate", "burgevin", "--from", "0,30deg,0.5", "-T", "200ms", "--stay", "--json"]) == 0
     held = json.loads(capsys.readouterr().out)
     assert np.allclose(held["end"], [0.0, np.radians(30), 0.5], atol=1e-6)
@@ -186,7 +186,7 @@ def test_export_to_every_format_gives_the_motion_back(motion, tmp_path, ending, 
     target = tmp_path / f"out.{ending}"
     assert run(["export", str(motion), str(target), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["points"] == 41
-    again, before = arm.load_trajectory(target), arm.load_trajectory(motion)
+    again, before = arm.motion.load_trajectory(target), arm.motion.load_trajectory(motion)
     assert np.allclose(again.q, before.q) and again.joint_names == before.joint_names
 
 

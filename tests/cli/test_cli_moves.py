@@ -15,7 +15,7 @@ PLACE = np.array([np.pi / 4, np.pi / 2, 0.8])
 def planned(tmp_path, *options: str) -> arm.Trajectory:
     """The motion that `armature plan` writes."""
     assert run(["plan", *ENDS, *options, "--save", str(tmp_path / "plan.npz"), "-q"]) == 0
-    return arm.load_trajectory(tmp_path / "plan.npz")
+    return arm.motion.load_trajectory(tmp_path / "plan.npz")
 
 
 def answered(capsys, *arguments: str, code: int = 0) -> dict:
@@ -108,7 +108,7 @@ def test_a_recorded_motion_is_searched_as_thoroughly_as_its_ends_are(tmp_path, c
     path = recorded(tmp_path)
     found = answered(capsys, "plan", "burgevin", "--from", path, "--knots", "20", option)
     robot = arm.library("burgevin")
-    q = arm.load_recorded(path, robot).q
+    q = arm.motion.load_recorded(path, robot).q
     plan = arm.minimize_energy(robot, arm.Move(q[0], q[-1], 0.8), knots=20, thorough=thorough)
     assert found["ok"] and found["energy"] == pytest.approx(plan.energy, rel=1e-6, abs=1e-9)
     assert found["iterations"] == len(plan.iterations)

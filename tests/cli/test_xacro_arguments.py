@@ -44,7 +44,9 @@ def test_init_writes_the_arguments_and_the_task_uses_them(file, capsys):
 
 
 def test_only_xacro_files_take_arguments(tmp_path, capsys):
-    (tmp_path / "task.yaml").write_text("robot: six_axis\narguments: {a: 1}\nmove: {start: [0, 0, 0, 0, 0, 0], goal: [0, 0, 0, 0, 0, 1], duration: 1}\n")
+    (tmp_path / "task.yaml").write_text(
+        "robot: six_axis\narguments: {a: 1}\nmove: {start: [0, 0, 0, 0, 0, 0], goal: [0, 0, 0, 0, 0, 1], duration: 1}\n"
+    )
     with pytest.raises(FileError, match="takes no arguments"):
         load_job(tmp_path / "task.yaml")
     assert run(["check", "six_axis", "--arg", "a:=1"]) == 2

@@ -7,7 +7,8 @@ import pytest
 
 from armature.drive import EXACT, Amplifier, Drive, EfficiencyTable, Flow, Friction, Gear, Motor, Smooth
 from armature.drive.corner import SIGN_POWER_ERROR
-from armature.drive.drive import FLOW_QUANTITIES, LOSSES
+from armature.drive.drive import LOSSES
+from armature.drive.flow import FLOW_QUANTITIES
 from armature.errors import RobotError
 
 TABLE = EfficiencyTable((10.0, 100.0, 300.0), (1.0, 10.0), ((0.6, 0.8), (0.5, 0.7), (0.4, 0.65)))

@@ -14,7 +14,7 @@ from armature.errors import ArgumentError, FileError, RobotError
 from armature.robot.load import load
 from armature.robot.loop import Loop
 from armature.robot.model import Joint, Link, Robot
-from armature.simulate import rollout, simulate, traced
+from armature.simulation import rollout, simulate, traced
 
 Y = (0.0, 1.0, 0.0)
 A, B, C, D = (np.array(p) for p in ((0.0, 0.0, 0.0), (0.0, 0.0, 1.0), (2.0, 0.0, 1.5), (2.0, 0.0, 0.0)))

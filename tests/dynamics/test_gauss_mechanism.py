@@ -180,7 +180,7 @@ def test_torsion_spring_swings_at_its_frequency():
         (Joint("s", "continuous", "base", "wheel"),),
         "base",
     )
-    from armature.simulate import simulate
+    from armature.simulation import simulate
 
     run = simulate(robot, None, None, [1.0], 1.0, elements=[mech.TorsionSpring("s", stiffness=5.0)])
     assert np.allclose(run.q[:, 0], np.sin(w * run.t) / w, atol=1e-7) and run.energy_drift < 1e-8

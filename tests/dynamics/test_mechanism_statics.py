@@ -95,5 +95,5 @@ def test_a_motor_holds_a_bar_where_its_torque_equals_that_of_gravity():
     found = arm.equilibrium(m, tau={"turn": 1.0}, starts=8)
     np.testing.assert_allclose([np.cos(angle_of(e.q, 0)) for e in found], 1.0 / (G * 0.25), atol=1e-8)
     assert [e.stability for e in found] == ["stable", "unstable"]
-    with pytest.raises(arm.ArgumentError, match="own force elements"):
+    with pytest.raises(arm.errors.ArgumentError, match="own force elements"):
         arm.equilibrium(m, elements=[mech.TorsionSpring("turn", 1.0)])

@@ -26,21 +26,21 @@ def everything(robot: arm.Robot) -> dict[str, tuple]:
     rng = np.random.default_rng(1)
     q, v, a = (rng.uniform(-1.0, 1.0, (5, robot.n)) for _ in range(3))
     tip, linear = robot.tip, arm.linearize(robot, q, v, a)
-    tied = arm.constrained_dynamics(robot, q[0], v[0], a[0], lambda q, t: [q[0] - q[1]])
-    beams = [arm.Beam(joint.child, (0.0, 0.0, 0.0), (0.4, 0.1, 0.2)) for joint in robot.joints if joint.kind != "fixed"]
+    tied = arm.dynamics.constrained_dynamics(robot, q[0], v[0], a[0], lambda q, t: [q[0] - q[1]])
+    beams = [arm.dynamics.Beam(joint.child, (0.0, 0.0, 0.0), (0.4, 0.1, 0.2)) for joint in robot.joints if joint.kind != "fixed"]
     sections = [arm.section_loads(robot, q, v, a, beam.link, along=[0.2, 0.8], beam=beam).wrench for beam in beams]
     found = {
         "inverse": (arm.inverse_dynamics(robot, q, v, a), arm.inverse_dynamics(robot, q, v, a, {tip: np.ones(6)})),
         "forward": tuple(arm.forward_dynamics(robot, q, v, a, method=m) for m in ("recursive", "gauss", "gibbs-appell")),
-        "base": (arm.inverse_dynamics(robot, q, v, a, base=arm.BaseMotion(angular_velocity=np.ones(3))),),
+        "base": (arm.inverse_dynamics(robot, q, v, a, base=arm.dynamics.BaseMotion(angular_velocity=np.ones(3))),),
         "matrices": (arm.mass_matrix(robot, q), arm.bias_forces(robot, q, v)),
-        "Coriolis": (arm.coriolis_matrix(robot, q, v), arm.coriolis_tensor(robot, q)),
-        "energies": (arm.kinetic_energy(robot, q, v), arm.potential_energy(robot, q)),
+        "Coriolis": (arm.dynamics.coriolis_matrix(robot, q, v), arm.coriolis_tensor(robot, q)),
+        "energies": (arm.dynamics.kinetic_energy(robot, q, v), arm.dynamics.potential_energy(robot, q)),
         "derivatives": (*arm.inverse_dynamics_derivatives(robot, q, v, a), *arm.forward_dynamics_derivatives(robot, q, v, a)),
-        "closed forms": (arm.inverse_dynamics_hessian(robot, q, v, a, v), arm.inertia_derivatives(robot, q, 2)),
+        "closed forms": (arm.dynamics.inverse_dynamics_hessian(robot, q, v, a, v), arm.dynamics.inertia_derivatives(robot, q, 2)),
         "linear": (linear.A, linear.B),
         "constrained": (tied.a, tied.N),
-        "loads": (arm.joint_reactions(robot, q, v, a).wrench, *sections),
+        "loads": (arm.dynamics.joint_reactions(robot, q, v, a).wrench, *sections),
         "kinematics": (*arm.pose(robot, q, tip), arm.jacobian(robot, q, tip), arm.kinematics(robot, q, v, a, tip).acceleration),
     }  # fmt: skip
     run = arm.simulate(robot, None, q[0], v[0], duration=0.02)
@@ -93,7 +93,7 @@ def test_fingerprint_knows_where_is_carried_but_not_what():
 
 def test_payload_at_the_world_changes_nothing_and_is_refused():
     robot = arm.library("planar2")
-    with pytest.raises(arm.ArgumentError, match="no joint moves the link 'base'"):
+    with pytest.raises(arm.errors.ArgumentError, match="no joint moves the link 'base'"):
         robot.with_payload(5.0, link=robot.base)
     base = replace(robot.link(robot.base), mass=5.0, payload=(5.0, (0.0, 0.0, 0.0)))  # as a file could mark it
     held = replace(robot, links=tuple(base if link.name == robot.base else link for link in robot.links))

@@ -12,10 +12,10 @@ G = 9.81
 
 def chain(count: int, length: float = 0.5) -> arm.Robot:
     """Bars hung on one another; all turn about y, 0 is straight along x, and positive angles go down."""
-    bar = lambda k: arm.Link(f"bar{k}", 1.0, (length / 2, 0, 0), (1e-3, 0.02, 0.02, 0, 0, 0))
+    bar = lambda k: arm.robot.Link(f"bar{k}", 1.0, (length / 2, 0, 0), (1e-3, 0.02, 0.02, 0, 0, 0))
     names = ["base", *(f"bar{k}" for k in range(count))]
-    joint = lambda k: arm.Joint(f"j{k}", "continuous", names[k], names[k + 1], (length if k else 0.0, 0, 0), axis=(0, 1, 0))
-    return arm.Robot("chain", (arm.Link("base"), *(bar(k) for k in range(count))), tuple(joint(k) for k in range(count)), "base")
+    joint = lambda k: arm.robot.Joint(f"j{k}", "continuous", names[k], names[k + 1], (length if k else 0.0, 0, 0), axis=(0, 1, 0))
+    return arm.Robot("chain", (arm.robot.Link("base"), *(bar(k) for k in range(count))), tuple(joint(k) for k in range(count)), "base")
 
 
 def test_a_pendulum_hangs_stable_and_stands_unstable():
@@ -52,12 +52,12 @@ def test_a_spring_that_holds_a_bar_upright_has_the_roots_of_its_equation():
 
 def test_a_four_bar_rests_where_its_potential_energy_is_stationary():
     crank, coupler, rocker, ground = 0.3, 0.6, 0.5, 0.7
-    bar = lambda name, mass, l: arm.Link(name, mass, (l / 2, 0, 0), (1e-3, mass * l**2 / 12, mass * l**2 / 12, 0, 0, 0))
-    hinge = lambda name, parent, at: arm.Joint(name, "continuous", parent, name, at, axis=(0, -1, 0), passive=name != "crank")
+    bar = lambda name, mass, l: arm.robot.Link(name, mass, (l / 2, 0, 0), (1e-3, mass * l**2 / 12, mass * l**2 / 12, 0, 0, 0))
+    hinge = lambda name, parent, at: arm.robot.Joint(name, "continuous", parent, name, at, axis=(0, -1, 0), passive=name != "crank")
     robot = arm.Robot(
-        "four-bar", (arm.Link("base"), bar("crank", 1.0, crank), bar("coupler", 1.5, coupler), bar("rocker", 1.2, rocker)),
+        "four-bar", (arm.robot.Link("base"), bar("crank", 1.0, crank), bar("coupler", 1.5, coupler), bar("rocker", 1.2, rocker)),
         (hinge("crank", "base", (0, 0, 0)), hinge("coupler", "crank", (crank, 0, 0)), hinge("rocker", "base", (ground, 0, 0))), "base",
-        loops=(arm.Loop("pin", "revolute", "coupler", "rocker", (coupler, 0, 0), (rocker, 0, 0), axis=(0, -1, 0)),),
+        loops=(arm.robot.Loop("pin", "revolute", "coupler", "rocker", (coupler, 0, 0), (rocker, 0, 0), axis=(0, -1, 0)),),
     )  # fmt: skip
     found = arm.equilibrium(robot, starts=40)
     assert len(found) >= 2 and any(e.stable for e in found) and any(not e.stable for e in found)
@@ -65,7 +65,7 @@ def test_a_four_bar_rests_where_its_potential_energy_is_stationary():
         energies = []
         for step in (-1e-3, 0.0, 1e-3):
             q = arm.close_loops(robot, e.q + [step, 0, 0], hold=["crank"]) if step else e.q
-            energies.append(float(arm.potential_energy(robot, q)))
+            energies.append(float(arm.dynamics.potential_energy(robot, q)))
         slope, bend = energies[2] - energies[0], energies[2] - 2 * energies[1] + energies[0]
         assert abs(slope) < 1e-6 and (bend > 0) == e.stable
 
@@ -73,5 +73,5 @@ def test_a_four_bar_rests_where_its_potential_energy_is_stationary():
 def test_ranges_leave_out_what_lies_outside():
     limited = chain(1).with_limits({"j0": {"lower": 0.0, "upper": 3.0}})
     assert [e.stability for e in arm.equilibrium(limited)] == ["stable"]
-    with pytest.raises(arm.ArgumentError, match="one torque for each"):
+    with pytest.raises(arm.errors.ArgumentError, match="one torque for each"):
         arm.equilibrium(chain(2), tau=[1.0, 2.0, 3.0])

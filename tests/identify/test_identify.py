@@ -79,7 +79,7 @@ def test_simulated_truth_is_found_and_held_out_torque_predicted():
     prior = arm.Robot(
         truth.name,
         tuple(
-            arm.Link(k.name, k.mass * f, k.com, tuple(f * x for x in k.inertia))
+            arm.robot.Link(k.name, k.mass * f, k.com, tuple(f * x for x in k.inertia))
             for k, f in zip(truth.links, wrong)
         ),
         truth.joints,

@@ -43,7 +43,7 @@ def robot(path: Path) -> Any:
 def motion(path: Path) -> Any:
     import armature as arm
 
-    return arm.load_trajectory(path)
+    return arm.motion.load_trajectory(path)
 
 
 @reader
@@ -405,7 +405,7 @@ def main() -> None:
     from armature.web import upload
 
     assert all((job_file, saved, file, line_file, summary, upload))  # imported here, once for all
-    warnings.simplefilter("ignore", arm.ArmatureWarning)
+    warnings.simplefilter("ignore", arm.errors.ArmatureWarning)
     found: dict[str, Any] = {}
     only = sys.argv[1] if len(sys.argv) > 1 else ""
     for name, file_name, write, way in cases():

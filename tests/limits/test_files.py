@@ -48,12 +48,12 @@ def test_own_files_are_written_again_and_others_are_not(plan, tmp_path: Path, na
     plan.trajectory.save(path)
     plan.trajectory.save(path)
     path.write_bytes(b"somebody else's")
-    with pytest.raises(arm.FileError, match="did not write"):
+    with pytest.raises(arm.errors.FileError, match="did not write"):
         plan.trajectory.save(path)
     assert path.read_bytes() == b"somebody else's"
     with overwriting():
         plan.trajectory.save(path)
-    assert len(arm.load_trajectory(path)) == len(plan.trajectory)
+    assert len(arm.motion.load_trajectory(path)) == len(plan.trajectory)
 
 
 @pytest.mark.parametrize("name", ["plan.html", "plan.pdf", "plan.png", "robot.yaml", "folder"])
@@ -63,7 +63,7 @@ def test_reports_robots_and_folders_carry_a_mark(plan, tmp_path: Path, name: str
     check_target(tmp_path / name) if name != "folder" else check_plan_target(tmp_path / name)  # it would be written again
     target = tmp_path / name / "robot.yaml" if name == "folder" else tmp_path / name
     target.write_text("mine")
-    with pytest.raises(arm.FileError, match="did not write"):
+    with pytest.raises(arm.errors.FileError, match="did not write"):
         write(tmp_path / name)
 
 
@@ -86,10 +86,10 @@ def test_a_certificate_holds_for_its_own_motion_only(plan, tmp_path: Path, what:
     data = json.loads(path.read_text())
     CHANGES[what](data)
     path.write_text(json.dumps(data))
-    with pytest.warns(arm.ArmatureWarning, match="certificate is not valid"):
+    with pytest.warns(arm.errors.ArmatureWarning, match="certificate is not valid"):
         back = load_plan(path)
     assert not back.ok and not back.certificate.ok and what in back.certificate.invalid and "NOT valid" in str(back.certificate)
-    with pytest.warns(arm.ArmatureWarning, match="without hashes"):  # saving it again does not make it valid
+    with pytest.warns(arm.errors.ArmatureWarning, match="without hashes"):  # saving it again does not make it valid
         assert not load_plan(back.save(tmp_path / "again.npz")).certificate.ok
 
 
@@ -99,13 +99,13 @@ def test_a_certificate_holds_for_the_files_of_its_folder(plan, tmp_path: Path, n
     assert load_plan(folder).ok and load_plan(folder / "plan.json").ok
     text = (folder / name).read_text()
     (folder / name).write_text(text.replace("1", "2", 1))
-    with pytest.warns(arm.ArmatureWarning, match=f"the file {name}"):
+    with pytest.warns(arm.errors.ArmatureWarning, match=f"the file {name}"):
         back = load_plan(folder)
     assert not back.ok and not back.certificate.ok
     (folder / name).unlink()
     assert load_plan(folder).ok  # what is not there says nothing wrong
     os.mkfifo(folder / name)
-    with pytest.warns(arm.ArmatureWarning, match=f"the file {name}"):  # and nothing is waited for
+    with pytest.warns(arm.errors.ArmatureWarning, match=f"the file {name}"):  # and nothing is waited for
         assert not load_plan(folder).ok
 
 
@@ -116,7 +116,7 @@ def test_a_store_has_one_driver_by_whatever_name(tmp_path: Path) -> None:
         with pytest.raises(StudyError, match="another process"):
             open_store(tmp_path / "link.db", write=True)
     os.link(tmp_path / "a.db", tmp_path / "hard.db")
-    with pytest.raises(arm.FileError, match="hard links"):
+    with pytest.raises(arm.errors.FileError, match="hard links"):
         open_store(tmp_path / "hard.db", write=True)
 
 

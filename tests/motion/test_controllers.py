@@ -52,7 +52,7 @@ def test_a_cycle_is_one_motion_and_gaps_are_refused():
     both = joined([motion(0.0, 1.0), motion(1.0, 0.2)])
     assert both.duration == pytest.approx(1.06) and len(both) == 81
     np.testing.assert_allclose(both(0.53).q, motion().q[-1])
-    with pytest.raises(arm.ArgumentError, match="another position"):
+    with pytest.raises(arm.errors.ArgumentError, match="another position"):
         joined([motion(0.0, 1.0), motion(0.5, 0.2)])
 
 
@@ -61,10 +61,10 @@ def test_the_command_writes_cycles_lists_and_messages(tmp_path, capsys):
     motion(1.0, 0.0).save(tmp_path / "b.npz")
     a, b = str(tmp_path / "a.npz"), str(tmp_path / "b.npz")
     assert run(["export", a, b, str(tmp_path / "cycle.yaml"), "--step", "4ms"]) == 0
-    read = arm.load_trajectory(tmp_path / "cycle.yaml")
+    read = arm.motion.load_trajectory(tmp_path / "cycle.yaml")
     assert read.tau is None and read.duration == pytest.approx(1.06, abs=0.004)
     assert run(["export", a, str(tmp_path / "e.yaml"), "--effort"]) == 0
-    assert arm.load_trajectory(tmp_path / "e.yaml").tau is not None
+    assert arm.motion.load_trajectory(tmp_path / "e.yaml").tau is not None
     assert run(["export", a, b, str(tmp_path / "cycle.script")]) == 0 and "servoj" in (tmp_path / "cycle.script").read_text()
     capsys.readouterr()
     assert run(["export", a, str(tmp_path / "x.yaml"), "--step", "4"]) == 2 and "4s or 4ms" in capsys.readouterr().err

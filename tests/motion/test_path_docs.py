@@ -20,7 +20,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 def test_every_function_named_in_the_docs_exists():
     text = (DOCS / "paths.md").read_text(encoding="utf-8") + (DOCS / "inverse_kinematics.md").read_text(encoding="utf-8")
     rooms = (shapes, formats, trajectory, follow, inverse_kinematics, time_scaling, compiled, guess)
-    for name in set(re.findall(r"arm\.(\w+)", text)) - {"library"}:
+    for name in set(re.findall(r"\barm\.(?:motion\.|dynamics\.|optimize\.)?(\w+)", text)) - {"library"}:
         assert any(hasattr(room, name) for room in rooms), name
     for name in re.findall(r"`(joint_\w+|through|along|hand_line|stretched|resampled|held)`", text):
         assert hasattr(guess, name) or hasattr(shapes, name), name

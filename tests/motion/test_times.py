@@ -24,14 +24,14 @@ def test_a_plan_ends_at_the_duration_asked_for(duration, knots, tmp_path):
 
 
 def test_given_passing_times_are_knots():
-    plan = arm.minimize_energy(ROBOT, arm.Move([0.0, 0.0], [0.4, 0.5], duration=1.1, via=[arm.Via([0.3, 0.1], at=0.37)]))
+    plan = arm.minimize_energy(ROBOT, arm.Move([0.0, 0.0], [0.4, 0.5], duration=1.1, via=[arm.optimize.Via([0.3, 0.1], at=0.37)]))
     assert plan.trajectory.t[-1] == 1.1 and 0.37 in plan.trajectory.t
     free = arm.minimize_energy(ROBOT, arm.Move([0.0, 0.0], [0.4, 0.5], duration=1.1, via=[[0.3, 0.1]]))
     assert free.trajectory.t[-1] == 1.1
 
 
 def test_a_path_ends_at_the_duration_asked_for():
-    task = arm.FollowPath(arm.joint_path([[0.0, 0.5], [0.3, 0.9], [0.8, 1.2]]), duration=1.3)
+    task = arm.FollowPath(arm.motion.joint_path([[0.0, 0.5], [0.3, 0.9], [0.8, 1.2]]), duration=1.3)
     plan = arm.minimize_energy(ROBOT, task)
     assert plan.ok and plan.trajectory.t[-1] == 1.3
     assert plan.certificate.ok and "distance from the path's end" in plan.certificate.margins["elbow"]

@@ -33,7 +33,7 @@ def ends() -> tuple[np.ndarray, np.ndarray]:
 
 def rise() -> float:
     """Increase of potential energy: energy − losses of any motion between the ends."""
-    return float(np.diff(arm.potential_energy(ROBOT, np.array(ends())))[0])
+    return float(np.diff(arm.dynamics.potential_energy(ROBOT, np.array(ends())))[0])
 
 
 def cubic(knots: int) -> Trajectory:

@@ -86,7 +86,7 @@ def test_report_on_paper(plan, tmp_path, suffix: str):
 
 
 def test_first_page_of_a_failed_plan_says_why(plan):
-    failed = replace(plan, diagnosis=arm.Diagnosis("It cannot be done."))
+    failed = replace(plan, diagnosis=arm.optimize.Diagnosis("It cannot be done."))
     texts = [text.get_text() for text in next(pages(failed)).texts]
     assert texts[1] == "No plan was found" and "It cannot be done." in texts[2]
     with pytest.raises(ArgumentError, match="no motion"):

@@ -45,7 +45,7 @@ def test_the_height_of_a_part_is_that_of_the_lowest_point_of_its_shape(shape: st
     rng = np.random.default_rng(1)
     turn = tuple(tuple(row) for row in turned(rng).tolist())
     visual = Visual(shape, size, (0.1, -0.2, 0.3), turn)  # type: ignore[arg-type]
-    robot = arm.Robot("one", (arm.Link("base", collisions=(visual,)),), (), "base")
+    robot = arm.Robot("one", (arm.robot.Link("base", collisions=(visual,)),), (), "base")
     part = watched(robot.tree, cover(robot)[0])
     points = surface(visual, rng) @ np.array(visual.rotation).T + visual.position
     for _ in range(20):

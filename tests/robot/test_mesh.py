@@ -61,7 +61,7 @@ def test_a_mesh_that_cannot_be_read_is_told_with_its_link(tmp_path):
     (tmp_path / "a.stl").write_bytes(bytes(80) + struct.pack("<I", 10**9) + bytes(50))
     (tmp_path / "a.urdf").write_text(URDF.format("a.stl"))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", arm.ArmatureWarning)
+        warnings.simplefilter("ignore", arm.errors.ArmatureWarning)
         robot = arm.load(tmp_path / "a.urdf")
-    with pytest.warns(arm.ArmatureWarning, match=r"link 'hand'.*1000000000 triangles"):
+    with pytest.warns(arm.errors.ArmatureWarning, match=r"link 'hand'.*1000000000 triangles"):
         cover(robot)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from armature.robot.load.schema import LinkPart
+from armature.robot.format.schema import LinkPart
 from armature.robot.load.yaml import robot_from_yaml
 
 PAGE = (Path(__file__).parents[2] / "docs" / "robots.md").read_text(encoding="utf-8")

@@ -201,7 +201,7 @@ def test_what_is_no_file_is_said(tmp_path):
     with pytest.raises(FileError, match="cannot be opened"):
         load("nul\0.urdf")
     for wrong in (3, None, b"arm.urdf"):
-        with pytest.raises(ArgumentError, match="path is"):
+        with pytest.raises(ArgumentError, match=r"path (is|=)"):
             load(wrong)  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="looks like XML text"):
         load(ARM)

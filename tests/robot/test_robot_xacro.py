@@ -70,7 +70,8 @@ DOCUMENTS = {
 FILES = {
     "package.xml": "<package><name>own_description</name></package>",
     "part.xacro": HEAD + '<xacro:property name="from_part" value="11"/><xacro:macro name="part_macro"><p/></xacro:macro></robot>',
-    "space.xacro": HEAD + '<xacro:property name="inside" value="12"/><xacro:macro name="space_macro"><s v="${inside}"/></xacro:macro></robot>',
+    "space.xacro": HEAD
+    + '<xacro:property name="inside" value="12"/><xacro:macro name="space_macro"><s v="${inside}"/></xacro:macro></robot>',
     "sub/one.xacro": HEAD + "<one/></robot>",
     "sub/two.xacro": HEAD + '<xacro:include filename="../part.xacro"/><two/></robot>',
     "values.yaml": "angles: {a: !degrees 90, b: !radians pi/2}\nlist: [1, 2.5]\n'on': yes\ntext: 'no'\nlength: !millimeters 1500\n",
@@ -118,7 +119,9 @@ def test_expansion_equals_that_of_the_xacro_package(folder, name):
 
 
 def test_more_expressions_than_the_package_allows(folder):
-    path = write(folder, "<a m=\"${{'k': 3}['k']}\" e=\"$(eval max(1, 2) + abs(-1))\" t=\"${true}\" k=\"${xacro.load_yaml('values.yaml').list[0]}\"/>")
+    path = write(
+        folder, '<a m="${{\'k\': 3}[\'k\']}" e="$(eval max(1, 2) + abs(-1))" t="${true}" k="${xacro.load_yaml(\'values.yaml\').list[0]}"/>'
+    )
     assert [expand(path)[0].get(key) for key in "metk"] == ["3", "3", "True", "1"]
 
 

@@ -21,12 +21,12 @@ TURN = (0.3, -0.5, 0.7)
 
 def slider() -> arm.Robot:
     """A ball on three sliding joints."""
-    ball = arm.Link("ball", 1.0, collisions=(Visual("sphere", (0.05,)),))
-    links = [arm.Link("base"), *(arm.Link(f"l{k}", 1.0) for k in "xy"), ball]
+    ball = arm.robot.Link("ball", 1.0, collisions=(Visual("sphere", (0.05,)),))
+    links = [arm.robot.Link("base"), *(arm.Link(f"l{k}", 1.0) for k in "xy"), ball]
     names = ["base", "lx", "ly", "ball"]
-    limits = arm.Limits(-1.0, 1.0)
+    limits = arm.robot.Limits(-1.0, 1.0)
     joints = [
-        arm.Joint(k, "prismatic", a, b, axis=axis, limits=limits)
+        arm.robot.Joint(k, "prismatic", a, b, axis=axis, limits=limits)
         for k, a, b, axis in zip("xyz", names, names[1:], np.eye(3).tolist())
     ]
     return arm.Robot("slider", tuple(links), tuple(joints), "base")
@@ -38,21 +38,21 @@ def elbow() -> arm.Robot:
         Visual("cylinder", (0.04, 0.3), (0.0, 0.0, 0.15)),
         Visual("box", (0.08, 0.06, 0.3), (0.0, 0.0, 0.15)),
     )
-    links = [arm.Link("base", collisions=(Visual("box", (0.2, 0.2, 0.1), (0.0, 0.0, -0.05)),))]
+    links = [arm.robot.Link("base", collisions=(Visual("box", (0.2, 0.2, 0.1), (0.0, 0.0, -0.05)),))]
     links += [
-        arm.Link(f"l{k}", 1.0, (0, 0, 0.15), (0.1, 0.1, 0.01, 0, 0, 0), collisions=(shapes[k % 2],))
+        arm.robot.Link(f"l{k}", 1.0, (0, 0, 0.15), (0.1, 0.1, 0.01, 0, 0, 0), collisions=(shapes[k % 2],))
         for k in range(3)
     ]
     names, axes = ["base", "l0", "l1", "l2"], ((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (0.0, 1.0, 0.0))
     joints = [
-        arm.Joint(
+        arm.robot.Joint(
             f"j{k}",
             "revolute",
             names[k],
             names[k + 1],
             (0.0, 0.0, 0.3 if k else 0.0),
             axis=axes[k],
-            limits=arm.Limits(-2.5, 2.5),
+            limits=arm.robot.Limits(-2.5, 2.5),
         )
         for k in range(3)
     ]
@@ -292,13 +292,13 @@ def test_a_scene_of_our_own_is_read_and_its_mistakes_are_told(tmp_path):
     scene = arm.Scene.load(file)
     assert [o.margin for o in scene.obstacles] == [0.01, 0.01] and scene.carried[0].link == "ball"
     file.write_text("objects:\n  table: {box: [1, 1, 0.1], sphere: 2}\n")
-    with pytest.raises(arm.FileError, match="box and sphere given"):
+    with pytest.raises(arm.errors.FileError, match="box and sphere given"):
         arm.Scene.load(file)
-    with pytest.raises(arm.ArgumentError, match="already"):
+    with pytest.raises(arm.errors.ArgumentError, match="already"):
         scene.with_sphere("table", 0.1)
-    with pytest.raises(arm.ArgumentError, match="not in robot"):
+    with pytest.raises(arm.errors.ArgumentError, match="not in robot"):
         arm.distance(slider(), arm.Scene().with_sphere("it", 0.1, link="hand"), np.zeros(3))
-    with pytest.raises(arm.ArgumentError, match="must be lengths above 0"):
+    with pytest.raises(arm.errors.ArgumentError, match="must be lengths above 0"):
         arm.Scene().with_box("flat", (1.0, 1.0, 0.0))
 
 

@@ -10,10 +10,10 @@ from armature.drive import Amplifier, Bus, Coupling, Drive, Friction, Gear, Moto
 from armature.dynamics.compiled import forward_dynamics, kinetic_energy, potential_energy
 from armature.errors import ArgumentError
 from armature.robot import Joint, Link, Robot, library
-from armature.simulate import simulate
 from armature.simulate.driven import DrivenSimulation, simulate_drives
 from armature.simulate.ledger import ledger
 from armature.simulate.result import Status
+from armature.simulation import simulate
 
 ARM = library("burgevin").with_payload(2.0)
 START, REST = np.array([0.0, 1.2, 0.6]), np.zeros(3)

@@ -5,7 +5,7 @@ import pytest
 
 import armature as arm
 from armature.drive import Smooth
-from armature.drive.drive import FLOW_QUANTITIES
+from armature.drive.flow import FLOW_QUANTITIES
 from armature.simulate.flows import drives_at
 
 

@@ -15,9 +15,9 @@ from armature.dynamics.compiled import forward_dynamics
 from armature.errors import ArgumentError
 from armature.motion import Trajectory
 from armature.robot import library
-from armature.simulate import simulate
 from armature.simulate.ledger import drive_signals, ledger
 from armature.simulate.quadrature import quadrature
+from armature.simulation import simulate
 from random_robots import ONE_AXIS, robots
 
 REFERENCE = json.loads((Path(__file__).parent.parent / "data" / "burgevin.json").read_text())

@@ -38,7 +38,7 @@ def test_friction_of_a_drive_acts_as_the_same_friction_of_its_joint():
         assert a.energy == pytest.approx(b.energy, rel=1e-9) and a.rms == pytest.approx(b.rms, rel=1e-6)
         assert a.energy.std() > 0.01 * a.planned_energy  # it counts
     still = rehearse(on_drives, motion, NOTHING, runs=1)
-    certificate = arm.certify(on_drives, motion)
+    certificate = arm.optimize.certify(on_drives, motion)
     assert still.error.max() < 1e-4 and still.energy[0] == pytest.approx(certificate.energy, rel=5e-3)
 
 
@@ -98,26 +98,28 @@ def test_torque_limits_are_those_of_the_currents():
 
 def test_bad_arguments_are_refused():
     for arguments, words in (({"controller": "magic"}, "controller"), ({"runs": 0}, "runs"), ({"step": 2.0}, "step")):
-        with pytest.raises(arm.ArgumentError, match=words):
+        with pytest.raises(arm.errors.ArgumentError, match=words):
             rehearse(ROBOT, PLAN, **arguments)
     for wrong, words in ((PLAN.q, "takes a Trajectory"), (None, "takes a Trajectory")):
-        with pytest.raises(arm.ArgumentError, match=words):
+        with pytest.raises(arm.errors.ArgumentError, match=words):
             rehearse(ROBOT, wrong)
-    with pytest.raises(arm.ArgumentError, match="noise = 'much'"):
+    with pytest.raises(arm.errors.ArgumentError, match="noise = 'much'"):
         rehearse(ROBOT, PLAN, {"noise": "much"})
-    with pytest.raises(arm.ArgumentError, match=r"runs = 2\.5"):
+    with pytest.raises(arm.errors.ArgumentError, match=r"runs = 2\.5"):
         rehearse(ROBOT, PLAN, runs=2.5)  # type: ignore[arg-type]
-    with pytest.raises(arm.ArgumentError, match="joints"):
+    with pytest.raises(arm.errors.ArgumentError, match="joints"):
         rehearse(arm.library("planar2"), PLAN)
-    with pytest.raises(arm.ArgumentError, match="mass"):
+    with pytest.raises(arm.errors.ArgumentError, match="mass"):
         Perturbations(mass=1.5)
 
 
 def test_perturbations_are_a_mapping_too_and_others_are_refused():
     robot = arm.library("planar2")
     motion = joint_quintic(np.array([0.0, 0.5]), np.array([0.5, 0.9]), 1.0, joint_names=robot.joint_names)
-    named, given = (arm.rehearse(robot, motion, p, runs=4) for p in (arm.Perturbations(mass=0.1, noise=0.0), {"mass": 0.1, "noise": 0.0}))
+    named, given = (
+        arm.rehearse(robot, motion, p, runs=4) for p in (arm.simulation.Perturbations(mass=0.1, noise=0.0), {"mass": 0.1, "noise": 0.0})
+    )
     assert np.array_equal(named.error, given.error)
     for wrong in ({"weight": 0.1}, 0.2):
-        with pytest.raises(arm.ArgumentError, match="perturbations"):
+        with pytest.raises(arm.errors.ArgumentError, match="perturbations"):
             arm.rehearse(robot, motion, wrong)

@@ -10,7 +10,7 @@ from armature.dynamics import compiled
 from armature.errors import ArgumentError
 from armature.robot.library import library
 from armature.robot.model import Joint, Link, Robot
-from armature.simulate import Status, rollout, simulate, traced
+from armature.simulation import Status, rollout, simulate, traced
 from armature.spatial.numbers import sin
 
 FRICTIONLESS = Friction()
@@ -197,7 +197,7 @@ def test_wrong_arguments_are_named():
         simulate(robot, lambda t, q, v: [1.0], duration=0.1)
     with pytest.raises(ArgumentError, match="finite"):
         simulate(robot, lambda t, q, v: [np.nan, 0.0], duration=0.1)
-    with pytest.raises(ArgumentError, match=r"arm\.traced"):
+    with pytest.raises(ArgumentError, match=r"arm\.simulation\.traced"):
         rollout(robot, lambda t, q, v: q)
     with pytest.raises(ArgumentError, match="3 torques"):
         rollout(robot, traced(lambda t, q, v: np.zeros(3)), np.zeros(2))

@@ -43,7 +43,7 @@ def done(path: Path) -> int:
     try:
         with open_store(path) as store:
             return store.counts()["done"]
-    except arm.FileError:  # it is being made
+    except arm.errors.FileError:  # it is being made
         return 0
 
 

@@ -30,7 +30,9 @@ def cluster_of(workers: int) -> Iterator[str]:
 
 def test_a_cluster_gives_the_table_of_the_local_pool(tmp_path: Path) -> None:
     move = arm.Move([0.0, 0.0], [1.0, 1.0], 1.0)
-    study = Study(arm.Job(arm.library("planar2"), move, knots=12), {"duration": [0.9, 1.2], "knots": [10, 12]}, certify=False, keep=True)
+    study = Study(
+        arm.job.Job(arm.library("planar2"), move, knots=12), {"duration": [0.9, 1.2], "knots": [10, 12]}, certify=False, keep=True
+    )
     local = run_study(study, tmp_path / "a.db", workers=1)
     with cluster_of(2) as address:
         cluster = run_study(study, tmp_path / "b.db", cluster=address)
@@ -61,7 +63,7 @@ def test_tls_needs_certificates(tmp_path: Path, given) -> None:
 
 @pytest.mark.parametrize("address", ["local:0", "local:two", "somewhere", "local:99999999999"])
 def test_an_address_that_is_none_is_told(tmp_path: Path, address: str) -> None:
-    with pytest.raises(arm.ArgumentError, match="cluster = "):
+    with pytest.raises(arm.errors.ArgumentError, match="cluster = "):
         run_study(Study(function=functions.square, vary={"x": [1]}), tmp_path / "a.db", cluster=address)
 
 

@@ -35,7 +35,7 @@ def test_allocation_is_that_of_brute_force_on_any_curves(seed: int) -> None:
     steps = int(rng.integers(0, sum(len(c) for c in costs)))
     best = brute_force(costs, steps)
     if np.isinf(best):
-        with pytest.raises(arm.ArgumentError, match="no way to spend"):
+        with pytest.raises(arm.errors.ArgumentError, match="no way to spend"):
             allocate(costs, steps)
         return
     given, value = allocate(costs, steps)
@@ -55,21 +55,21 @@ def test_resting_costs_what_the_motors_need_against_gravity() -> None:
 
 
 def test_resting_on_the_brake_costs_only_closing_and_opening_and_never_more_than_holding() -> None:
-    braked = with_brakes(ROBOT, arm.Brake(engage_time=0.1, release_time=0.2, power=6.0))
+    braked = with_brakes(ROBOT, arm.drive.Brake(engage_time=0.1, release_time=0.2, power=6.0))
     free, held = rest(ROBOT, OUT), rest(braked, OUT)
     power = free.energy(1.0)
     assert coil_power(braked) == 12.0 and coil_power(ROBOT) == 0.0
     assert held.energy(10.0) == held.energy(5.0) == pytest.approx(0.3 * power + 0.2 * 12.0)
     assert held.energy(0.2) == pytest.approx(0.2 * (power + 12.0))  # no time to close and open
     assert held.held(10.0) == pytest.approx(10 * (power + 12.0))
-    weak = with_brakes(ROBOT, arm.Brake(torque=1e-3))
+    weak = with_brakes(ROBOT, arm.drive.Brake(torque=1e-3))
     assert rest(weak, OUT).energy(3.0) == pytest.approx(3 * power)
 
 
 @pytest.fixture(scope="module")
 def balanced():
     quick = (StationMove(arm.Move(HOME, OUT), 0.5, "out"), Process(0.2), StationMove(arm.Move(OUT, HOME), 0.0, "back"))
-    braked = with_brakes(ROBOT, arm.Brake(engage_time=0.05, release_time=0.05, power=2.0))
+    braked = with_brakes(ROBOT, arm.drive.Brake(engage_time=0.05, release_time=0.05, power=2.0))
     stations = (Station("quick", braked, quick, "non-regenerative"), Station("slow", ROBOT, (*quick, Process(0.6)), "non-regenerative"))
     told = []
     return balance_line(Line(stations, knots=20, points=6), progress=lambda *now: told.append(now)), told
@@ -114,7 +114,7 @@ def test_the_balance_is_that_of_brute_force_over_the_same_curves(balanced) -> No
 
 def test_a_cycle_that_is_too_short_names_its_stations(balanced) -> None:
     moves = (StationMove(arm.Move(HOME, OUT), name="out"), StationMove(arm.Move(OUT, HOME), name="back"))
-    with pytest.raises(arm.ArgumentError, match=r"too short: only needs .* s; give at least"):
+    with pytest.raises(arm.errors.ArgumentError, match=r"too short: only needs .* s; give at least"):
         balance_line(Line((Station("only", ROBOT, moves),), cycle=0.2, knots=20))
 
 
@@ -128,7 +128,7 @@ def test_a_cycle_that_is_too_short_names_its_stations(balanced) -> None:
     ],
 )
 def test_stations_whose_moves_do_not_join_are_refused(steps, words: str) -> None:
-    with pytest.raises(arm.ArgumentError, match=words):
+    with pytest.raises(arm.errors.ArgumentError, match=words):
         Station("a", ROBOT, steps)
 
 
@@ -171,7 +171,7 @@ def test_a_line_file_is_read_with_units_and_defaults(tmp_path: Path) -> None:
 def test_mistakes_in_a_line_file_have_their_lines(tmp_path: Path, old: str, new: str, words) -> None:
     assert old in LINE
     (tmp_path / "line.yaml").write_text(LINE.replace(old, new))
-    with pytest.raises(arm.FileError) as caught:
+    with pytest.raises(arm.errors.FileError) as caught:
         load_line(tmp_path / "line.yaml")
     assert all(word in str(caught.value) for word in words), str(caught.value)
 

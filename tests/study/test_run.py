@@ -50,7 +50,7 @@ def stored(path: Path) -> int:
     try:
         with open_store(path) as store:
             return store.counts()["done"]
-    except arm.FileError:  # it is being made
+    except arm.errors.FileError:  # it is being made
         return 0
 
 
@@ -227,5 +227,5 @@ def test_one_case_of_a_kind_goes_ahead_to_compile(tmp_path: Path) -> None:
 
 def test_inputs_that_cannot_travel_are_told(tmp_path: Path) -> None:
     study = Study(function=functions.square, vary={"x": [lambda: 3]})
-    with pytest.raises(arm.ArgumentError, match="cannot be sent to a worker"):
+    with pytest.raises(arm.errors.ArgumentError, match="cannot be sent to a worker"):
         run_study(study, tmp_path / "a.db", workers=1)

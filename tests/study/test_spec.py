@@ -14,7 +14,7 @@ from armature.study.line_file import load_line
 from armature.study.spec import Study
 
 ROBOT = arm.library("planar2")
-JOB = arm.Job(ROBOT, arm.Move([0.0, 0.0], [1.0, 1.0], 1.0), knots=20)
+JOB = arm.job.Job(ROBOT, arm.Move([0.0, 0.0], [1.0, 1.0], 1.0), knots=20)
 TASK = {"robot": "planar2", "move": {"start": [0, 0], "goal": [1, 1], "duration": 1.0}, "knots": 20}
 
 
@@ -87,7 +87,7 @@ def test_a_case_that_cannot_be_made_is_a_failed_row_unless_all_are(tmp_path: Pat
     study = Study(TASK, {"robot": ["planar2", "scara"]})
     good, bad = study.all_cases()
     assert not good.error and bad.error == "move.start: 2 values for 4 joints; give one for each of turn1, turn2, stroke, wrist"
-    with pytest.raises(arm.ArgumentError, match="no case of the study can be run; the first says"):
+    with pytest.raises(arm.errors.ArgumentError, match="no case of the study can be run; the first says"):
         list(Study(TASK, {"robot": ["scara"]}).all_cases())
 
 
@@ -108,12 +108,12 @@ def test_a_case_that_cannot_be_made_is_a_failed_row_unless_all_are(tmp_path: Pat
     ],
 )
 def test_mistakes_are_told_before_anything_is_run(arguments, words: str) -> None:
-    with pytest.raises(arm.ArgumentError, match=words):
+    with pytest.raises(arm.errors.ArgumentError, match=words):
         Study(JOB, **arguments)
 
 
 def test_a_function_that_workers_cannot_import_is_refused() -> None:
-    with pytest.raises(arm.ArgumentError, match="not importable by workers"):
+    with pytest.raises(arm.errors.ArgumentError, match="not importable by workers"):
         Study(function=lambda inputs: {}, vary={"x": [1]})
 
 
@@ -123,7 +123,7 @@ def test_a_file_with_mistakes_is_told_with_all_their_lines(tmp_path: Path) -> No
         "task:\n  robot: planar2\n  move: {start: [0, 0], goal: [1, x], duration: 1}\n"
         "vary:\n  payload: 3\n  duration: {from: 1, too: 2, count: 2}\nsample: 3\n"
     )
-    with pytest.raises(arm.FileError) as caught:
+    with pytest.raises(arm.errors.FileError) as caught:
         load_study(path)
     text = str(caught.value)
     for words in ("study.yaml:3", "goal[1]", "line 5: vary.payload", "line 6: vary.duration.too", "did you mean 'to'", "'samples'"):
@@ -134,7 +134,7 @@ def test_unknown_keys_to_vary_are_told_with_their_lines(tmp_path: Path) -> None:
     path = tmp_path / "study.yaml"
     path.write_text("task: task.yaml\nvary:\n  payloat: [1]\ncases:\n  - {duratio: 1}\n")
     (tmp_path / "task.yaml").write_text("robot: planar2\nmove: {start: [0, 0], goal: [1, 1], duration: 1 s}\n")
-    with pytest.raises(arm.FileError) as caught:
+    with pytest.raises(arm.errors.FileError) as caught:
         load_study(path)
     assert "study.yaml:3" in str(caught.value) and "'payload'" in str(caught.value)
     assert "line 5" in str(caught.value) and "'duration'" in str(caught.value)
@@ -143,7 +143,7 @@ def test_unknown_keys_to_vary_are_told_with_their_lines(tmp_path: Path) -> None:
 def test_a_mistake_of_the_task_is_told_with_its_own_file(tmp_path: Path) -> None:
     (tmp_path / "study.yaml").write_text("task: task.yaml\nvary: {knots: [10]}\n")
     (tmp_path / "task.yaml").write_text("robot: planar2\n\nmove: {start: [0, 0, 0], goal: [1, 1], duration: 1 s}\n")
-    with pytest.raises(arm.FileError, match=r"task\.yaml:3: move\.start: 3 values for 2 joints"):
+    with pytest.raises(arm.errors.FileError, match=r"task\.yaml:3: move\.start: 3 values for 2 joints"):
         load_study(tmp_path / "study.yaml")
 
 

@@ -105,9 +105,9 @@ def test_a_file_that_is_no_store_is_told_with_its_path(tmp_path: Path, make, wor
 
 
 def test_a_missing_store_and_a_missing_folder_are_told(tmp_path: Path) -> None:
-    with pytest.raises(arm.FileError, match="no such store"):
+    with pytest.raises(arm.errors.FileError, match="no such store"):
         open_store(tmp_path / "a.db")
-    with pytest.raises(arm.FileError, match="check that the folder exists"):
+    with pytest.raises(arm.errors.FileError, match="check that the folder exists"):
         open_store(tmp_path / "nowhere" / "a.db", write=True)
 
 
@@ -115,7 +115,7 @@ def test_an_unknown_case_is_told(tmp_path: Path) -> None:
     with open_store(tmp_path / "a.db", write=True) as store:
         store.sync(CASES, {})
         for case in (0, 6, "no", "id"):
-            with pytest.raises(arm.ArgumentError, match="number from 1 to 5"):
+            with pytest.raises(arm.errors.ArgumentError, match="number from 1 to 5"):
                 store.row(case)
 
 

@@ -198,7 +198,7 @@ def test_handles_are_dragged_by_mouse_and_files_come_and_go(app, page, tmp_path)
     with page.expect_download(timeout=PATIENCE * 1000) as download:
         page.get_by_role("button", name="Download").click()
     download.value.save_as(tmp_path / "motion.csv")
-    np.testing.assert_allclose(arm.load_trajectory(tmp_path / "motion.csv").q[-1], session.wish.goal, atol=1e-9)
+    np.testing.assert_allclose(arm.motion.load_trajectory(tmp_path / "motion.csv").q[-1], session.wish.goal, atol=1e-9)
 
     # an upload, and one that is too large
     page.get_by_role("tab", name="Robot").click()

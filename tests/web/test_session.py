@@ -172,7 +172,7 @@ def test_downloads_of_the_motion_read_back(plan, tmp_path):
         name, content = export(plan, kind) if kind.startswith("Motion") else ("", b"")
         if name:
             (tmp_path / name).write_bytes(content)
-            np.testing.assert_allclose(arm.load_trajectory(tmp_path / name).q, plan.trajectory.q, atol=1e-9)
+            np.testing.assert_allclose(arm.motion.load_trajectory(tmp_path / name).q, plan.trajectory.q, atol=1e-9)
 
 
 # words and pictures ------------------------------------------------------------------------------------------------------

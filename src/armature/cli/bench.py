@@ -31,7 +31,7 @@ def bench(
     import armature as arm
 
     machine = find_robot(robot, drives, payload, limits, hold, arg)
-    arm.set_threads(1)
+    arm.kernel.set_threads(1)
     rng = np.random.default_rng(0)
     q = np.tile(_neutral(machine), (BATCH, 1))
     v, a = rng.normal(size=(2, BATCH, machine.nv))

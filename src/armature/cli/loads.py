@@ -37,7 +37,7 @@ def loads(
     rows = []
     for name in names:
         try:
-            worst = arm.worst_section_loads(machine, track, name)
+            worst = arm.dynamics.worst_section_loads(machine, track, name)
         except ArgumentError:
             if link is not None:
                 raise

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 import typer
 
-from armature import __version__
 from armature.cli import (
     bench,
     check,
@@ -32,6 +31,7 @@ from armature.cli import (
 )
 from armature.cli.verb import add
 from armature.errors import ArmatureError
+from armature.version import __version__
 
 app = typer.Typer(
     name="armature",

@@ -44,7 +44,7 @@ def schema_of(kind: str) -> dict[str, Any]:
 
 def _model(kind: str) -> Any:
     if kind == "robot":
-        from armature.robot.load.schema import RobotPart as model
+        from armature.robot.format.schema import RobotPart as model
     elif kind == "task":
         from armature.job.job_schema import TaskFile as model
     elif kind == "study":

@@ -91,7 +91,7 @@ def _balance(robot: Any, run: Any) -> dict[str, float]:
     import armature as arm
 
     ends = [0, -1]
-    kinetic, potential = arm.kinetic_energy(robot, run.q[ends], run.v[ends]), arm.potential_energy(robot, run.q[ends])
+    kinetic, potential = arm.dynamics.kinetic_energy(robot, run.q[ends], run.v[ends]), arm.dynamics.potential_energy(robot, run.q[ends])
     work = float(run.work[-1] - run.work[0]) if run.work is not None else float("nan")
     return {
         "kinetic, at the start": float(kinetic[0]),

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     from armature.drive import Drive
     from armature.dynamics.positioning.workspace import Weak
-    from armature.robot.model import Joint, Robot
+    from armature.robot.model import Robot
+    from armature.robot.parts import Joint
 
 SHORTEST = 2.0  # s
 MANY = 9  # joints; robots with more are taken for several arms

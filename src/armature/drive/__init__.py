@@ -5,7 +5,8 @@ from armature.drive.brake import Brake
 from armature.drive.bus import Bus
 from armature.drive.catalogue import Catalogue, Supply, as_supply, catalogue, gear, motor, read_drives
 from armature.drive.corner import EXACT, Smooth
-from armature.drive.drive import Drive, Flow
+from armature.drive.drive import Drive
+from armature.drive.flow import Flow
 from armature.drive.friction import Friction
 from armature.drive.gear import EfficiencyTable, Gear
 from armature.drive.limit import Limit

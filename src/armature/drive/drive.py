@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from math import inf
 
 from armature.drive.amplifier import Amplifier
 from armature.drive.brake import Brake
 from armature.drive.component import Component
 from armature.drive.corner import EXACT, Smooth, rounded, undo_direction
+from armature.drive.flow import Flow
 from armature.drive.friction import Friction
 from armature.drive.gear import Gear
 from armature.drive.limit import Limit, two_sided
@@ -17,39 +18,6 @@ from armature.drive.thermal import REFERENCE_TEMPERATURE
 from armature.errors import RobotError
 from armature.spatial.numbers import Number
 
-
-@dataclass(frozen=True, eq=False)
-class Flow:
-    """What one axis does at an instant; numbers, arrays or symbols.
-
-    torque: at the joint, N·m (N).  velocity: of the joint, rad/s (m/s).  gear_torque: what passes the gear, at the joint, N·m.
-    motor_speed: rad/s.  current: A.  voltage: V.
-    Powers in W: mechanical (torque × velocity), the losses friction, gear, iron, copper, amplifier (with standby), `terminal` (at the
-    motor's terminals) and `power` (taken from the supply) = mechanical + all losses, exactly.
-    """
-
-    torque: Number
-    velocity: Number
-    gear_torque: Number
-    motor_speed: Number
-    current: Number
-    voltage: Number
-    mechanical: Number
-    friction: Number
-    gear: Number
-    iron: Number
-    copper: Number
-    amplifier: Number
-    terminal: Number
-    power: Number
-
-    @property
-    def current_squared(self) -> Number:
-        """A²; its mean over a cycle is the square of the continuous (r.m.s.) current."""
-        return self.current * self.current
-
-
-FLOW_QUANTITIES = tuple(f.name for f in fields(Flow))
 NO_GEAR, IDEAL_AMPLIFIER, NO_FRICTION = Gear(), Amplifier(), Friction()
 LOSSES = ("copper", "iron", "friction", "gear", "amplifier")
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from armature.drive.flow import Flow
 from armature.spatial.numbers import Number
-
-if TYPE_CHECKING:
-    from armature.drive.drive import Flow
 
 
 @dataclass(frozen=True)

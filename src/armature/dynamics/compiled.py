@@ -18,9 +18,8 @@ from armature.dynamics.kernels import BaseMotion, Wrenches, check_moves, kernel,
 from armature.dynamics.recursion import energy, kinematics, mass, recursive
 from armature.errors import ArgumentError
 from armature.kernel.trace import Shape
+from armature.memo import memo
 from armature.robot.model import Robot
-
-EMPTY: dict = {}
 
 
 def inverse_dynamics(robot: Robot, q: Any, v: Any, a: Any, wrenches: Wrenches | None = None, base: BaseMotion | None = None) -> np.ndarray:
@@ -48,8 +47,7 @@ def forward_dynamics(
         if robot.loops:
             return closed_loops.forward_dynamics(robot, q, v, tau, wrenches, base)
         closed_loops.check_passive(robot, tau)
-    if "_moves" not in robot.__dict__:
-        check_moves(robot)
+    check_moves(robot)
     return _dynamics(robot, "forward_dynamics", recursive.forward_dynamics, q, v, tau, wrenches, base)
 
 
@@ -60,7 +58,7 @@ def _dynamics(
     if wrenches is not None and not isinstance(wrenches, Mapping):
         raise ArgumentError(f"{name}: wrenches = {wrenches!r:.60} must be a dict of links")
     if not wrenches and base is None:
-        known = robot.__dict__.get("_kernels", EMPTY).get((name, ((), False)))
+        known = memo(robot, "kernels").get((name, ((), False)))
         if known is not None:
             return known(q, v, x)
     tree = robot.tree

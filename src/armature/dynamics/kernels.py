@@ -21,6 +21,7 @@ from armature.errors import ArgumentError, RobotError
 from armature.kernel import Kernel, parameters
 from armature.kernel.kernel import compiled
 from armature.kernel.trace import Shape, trace
+from armature.memo import memo, once
 from armature.robot.model import Robot
 from armature.robot.tree import Tree
 from armature.spatial.vectors import pack
@@ -55,7 +56,7 @@ def _digest(tree: Tree, carrying: tuple[int, ...], masses: bool) -> str:
 
 def keep(robot: Robot, key: object, make: Callable[[], Any]) -> Any:
     """A value made once for a robot and kept with it."""
-    store = robot.__dict__.setdefault("_kernels", {})
+    store = memo(robot, "kernels")
     if key not in store:
         store[key] = make()
     return store[key]
@@ -137,8 +138,7 @@ def check_links(robot: Robot, wrenches: Wrenches | None) -> tuple[str, ...]:
 
 def check_moves(robot: Robot) -> None:
     """Refuse a joint that moves no mass or inertia at all: its acceleration is not defined (BᵀPB = 0)."""
-    if "_moves" not in robot.__dict__:
-        robot.__dict__["_moves"] = _check_moves(robot)
+    once(robot, "moves", _check_moves)
 
 
 def _check_moves(robot: Robot) -> bool:

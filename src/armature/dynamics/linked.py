@@ -25,6 +25,7 @@ from armature.kernel.kernel import compiled
 from armature.kernel.loops import call
 from armature.kernel.symbol import from_casadi_column, to_casadi
 from armature.kernel.trace import Shape, trace
+from armature.memo import memo
 from armature.robot.model import Robot
 from armature.robot.tree import Body, Tree
 from armature.spatial.inertia import Blocks
@@ -266,7 +267,7 @@ def run_blocks(addresses, tables, strides, owner, starts, rows, count):
 
 def program_of(robot: Robot, name: str, source: str, pushed: tuple[int, ...] = (), tangent: bool = False) -> Program:
     """The program of a robot, made once for each thread (its work arrays serve one caller at a time)."""
-    store = robot.__dict__.setdefault("_programs", {})
+    store = memo(robot, "programs")
     key = (name, pushed, tangent, threading.get_ident())
     if key not in store:
         store[key] = Program(robot.tree, name, pushed, tangent, source)

@@ -19,7 +19,8 @@ from armature.identify.recording import Recording, check_recording
 from armature.identify.regressor import check_robot
 from armature.identify.rows import Data, collect
 from armature.identify.signals import default_cutoff
-from armature.robot.model import Link, Robot, Rotor
+from armature.robot.model import Robot
+from armature.robot.parts import Link, Rotor
 
 TRUSTS = (0.05, 0.15, 0.5, 1.5)  # relative standard deviations of the description that are tried
 BLOCKS = 5  # folds of a single recording

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from armature.optimize.transcription.task import SMOOTHNESS
-from armature.robot.load.quantities import Angle, Coordinate, Duration, Length, Mass, Moment, Number, PerSecond, Power, Speed
-from armature.robot.load.schema import Direction, LimitsPart, Name, Part, Point
+from armature.robot.format.quantities import Angle, Coordinate, Duration, Length, Mass, Moment, Number, PerSecond, Power, Speed
+from armature.robot.format.schema import Direction, LimitsPart, Name, Part, Point
 
 SHAPES = ("line", "polyline", "spline", "arc", "circle", "screw", "joints")
 POSE_KEYS = {"position", "rpy", "quaternion", "link", "posture"}

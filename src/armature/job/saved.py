@@ -11,7 +11,6 @@ baseline.csv and robot.yaml too.
 from __future__ import annotations
 
 import csv
-import importlib
 import io
 import json
 import os
@@ -25,7 +24,6 @@ from typing import Any
 
 import numpy as np
 
-from armature import notebook
 from armature.drive.catalogue import as_supply, read_drives
 from armature.errors import ArmatureError, ArmatureWarning, FileError
 from armature.job.provenance import plain, provenance
@@ -36,14 +34,16 @@ from armature.motion.columns import UNITS as MOTION_UNITS
 from armature.motion.columns import from_mapping, to_mapping
 from armature.motion.trajectory import Trajectory
 from armature.nested import json_value
+from armature.notebook import plan_html
 from armature.optimize.certificate.certify import Certificate, Margin, nearest
 from armature.optimize.certificate.solution import Baseline, Diagnosis, Solution
 from armature.optimize.problem.result import Iteration, Status
 from armature.robot.cover import with_floor
-from armature.robot.load.dump import SUPPLIES
+from armature.robot.format.dump import SUPPLIES
 from armature.robot.load.yaml import robot_from_yaml
 from armature.robot.model import Robot
-from armature.scene import Floor
+from armature.scene.floor import Floor
+from armature.seam import worker
 from armature.simulate.ledger import Ledger, ledger
 from armature.simulate.yearly import Yearly
 from armature.text import read_text
@@ -106,7 +106,7 @@ class SavedPlan:
 
     def report(self, path: Any, **options: Any) -> Any:
         """Write a page (HTML, PDF or PNG) with the figures of this plan; returns its path."""
-        return importlib.import_module("armature.plot.report").write_report(self, path, **options)
+        return worker("SavedPlan.report")(self, path, **options)
 
     def save(self, path: str | PathLike[str]) -> Path:
         """Write it again, as a folder or another kind of file; where it came from is kept."""
@@ -116,7 +116,7 @@ class SavedPlan:
         """As of a `Solution`."""
         return Solution.yearly(self, cycles_per_day, price, days)  # type: ignore[arg-type]
 
-    _repr_html_ = notebook.plan_html
+    _repr_html_ = plan_html
 
     def __str__(self) -> str:
         return Solution.__str__(self)  # type: ignore[arg-type]  (the same words for the same fields)

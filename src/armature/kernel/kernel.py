@@ -14,8 +14,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+import armature.kernel.machine_code as machine_code
+import armature.kernel.quick as quick
 from armature.errors import ArgumentError
-from armature.kernel import machine_code, quick
 from armature.kernel.activity import compiling
 from armature.kernel.lower import lower
 from armature.kernel.trace import Argument, Expression, Shape, from_casadi, trace

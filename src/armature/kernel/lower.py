@@ -12,8 +12,11 @@ from dataclasses import dataclass, field
 
 import casadi as ca
 
+import armature.kernel.ir as ir
+import armature.kernel.quick as quick
+import armature.kernel.shell as shell
+import armature.kernel.vectormath as vectormath
 from armature.errors import ArgumentError
-from armature.kernel import ir, quick, shell, vectormath
 from armature.kernel.ir import Writer
 from armature.kernel.trace import Expression
 

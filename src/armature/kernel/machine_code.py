@@ -12,7 +12,7 @@ from pathlib import Path
 import llvmlite
 import llvmlite.binding as llvm
 
-from armature.kernel import cache
+import armature.kernel.cache as cache
 
 
 @functools.cache

@@ -1,5 +1,5 @@
 """Motions as data: trajectories in time, paths in space, and the files they are kept in."""
 
-from armature.motion.trajectory import Trajectory
+from armature.surface import attach
 
-__all__ = ["Trajectory"]
+attach(__name__)

@@ -10,6 +10,7 @@ import numpy as np
 
 from armature.annotations import Numbers
 from armature.errors import ArgumentError
+from armature.seam import worker
 
 INTERPOLATIONS = ("held", "linear", "hermite")
 ROUNDING = 1e-7  # of a duration: what sums of steps leave, and solvers of a sum that they have to meet
@@ -106,16 +107,12 @@ class Trajectory:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write this motion to a .csv, .npz, .json, .yaml (ROS 2 JointTrajectory), .parquet, .h5 or .mcap file by its suffix."""
-        from armature.motion.formats import save
-
-        save(self, path)
+        worker("Trajectory.save")(self, path)
 
     @staticmethod
     def load(path: str | PathLike[str]) -> Trajectory:
         """Read a motion from a file that `save` wrote, or a CSV or ROS 2 file of another program."""
-        from armature.motion.formats import load_trajectory
-
-        return load_trajectory(path)
+        return worker("Trajectory.load")(path)
 
 
 def _held(m: Trajectory, k: np.ndarray, h: np.ndarray, s: np.ndarray) -> tuple[np.ndarray, ...]:

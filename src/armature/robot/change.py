@@ -8,14 +8,18 @@ from os import PathLike
 from typing import Any
 
 from armature.drive.friction import Friction
-from armature.errors import ArgumentError, RobotError
+from armature.errors import ArgumentError, FileError, RobotError
 from armature.robot import frames, guard
 from armature.robot.check import inertia_doubt
-from armature.robot.model import ZERO, Joint, Limits, Link, Mimic, Robot
+from armature.robot.description import R, RobotDescription
+from armature.robot.format.loops import loops_from_file
+from armature.robot.format.moveit import limits_from_moveit
+from armature.robot.parts import Joint, Limits, Link, Mimic
+from armature.robot.shape import ZERO
 from armature.robot.tip import TOOL, hands, moves, tip
 
 
-def with_payload(robot: Robot, mass: float, at: Iterable[float] | None, link: str | None, inertia: Iterable[float] | None = None) -> Robot:
+def with_payload(robot: R, mass: float, at: Iterable[float] | None, link: str | None, inertia: Iterable[float] | None = None) -> R:
     """A mass m (kg) at a point of a link: mass, centre and inertia of the two together, exactly (Steiner); the link is marked."""
     m = guard.number("payload mass", mass)
     if m < 0.0:
@@ -47,7 +51,7 @@ def _moments(inertia: Iterable[float], mass: float) -> frames.Inertia:
     return six  # type: ignore[return-value]
 
 
-def with_tool(robot: Robot, position: Iterable[float], rpy: Iterable[float], link: str | None, name: str) -> Robot:
+def with_tool(robot: R, position: Iterable[float], rpy: Iterable[float], link: str | None, name: str) -> R:
     """A massless frame welded to a link: the tool centre point."""
     parent = tip(robot, "carries the tool") if link is None else guard.known("link", link, robot.link_names)
     if name in robot.link_names or name in {joint.name for joint in robot.joints}:
@@ -57,21 +61,32 @@ def with_tool(robot: Robot, position: Iterable[float], rpy: Iterable[float], lin
     return replace(robot, links=(*robot.links, Link(name)), joints=(*robot.joints, joint))
 
 
-def with_limits(robot: Robot, limits: Mapping[str, Mapping[str, float] | Limits] | str | PathLike[str]) -> Robot:
+def with_limits(robot: R, limits: Mapping[str, Mapping[str, float] | Limits] | str | PathLike[str]) -> R:
     """Other limits of the named joints; a mapping changes what it names, a Limits object all; a path is MoveIt's joint_limits.yaml."""
     if isinstance(limits, str | PathLike):
-        from armature.robot.load.moveit import limits_from_moveit
-
-        return limits_from_moveit(robot, limits)
+        try:
+            return _with_joints(robot, "limits", Limits, limits_from_moveit(limits))
+        except ArgumentError as e:
+            raise FileError(str(e), limits) from None
     return _with_joints(robot, "limits", Limits, limits)
 
 
-def with_friction(robot: Robot, friction: Mapping[str, Mapping[str, float] | Friction]) -> Robot:
+def with_friction(robot: R, friction: Mapping[str, Mapping[str, float] | Friction]) -> R:
     """Other friction of the named joints; a mapping changes what it names, a Friction object all."""
     return _with_joints(robot, "friction", Friction, friction)
 
 
-def _with_joints(robot: Robot, field: str, kind: type, changes: Mapping[str, Any]) -> Robot:
+def with_loops(robot: R, loops: Any, passive: Iterable[str] = ()) -> R:
+    """The robot with these loops (or those of a YAML file) added, and the named joints passive."""
+    if isinstance(loops, str | PathLike):
+        loops, more = loops_from_file(robot, loops)
+        passive = [*passive, *more]
+    names = {guard.known("joint", name, [j.name for j in robot.joints]) for name in passive}
+    joints = tuple(replace(j, passive=True) if j.name in names else j for j in robot.joints)
+    return replace(robot, joints=joints, loops=(*robot.loops, *loops))
+
+
+def _with_joints(robot: R, field: str, kind: type, changes: Mapping[str, Any]) -> R:
     """The robot with `field` of the named joints changed."""
     if not isinstance(changes, Mapping):
         raise ArgumentError(f"{field} are {changes!r}; give a dictionary from joint names to dictionaries")
@@ -99,7 +114,7 @@ def _changed(old: Any, kind: type, change: Any, where: str) -> Any:
     return kind(**{**asdict(old), **numbers})
 
 
-def summary(robot: Robot) -> str:
+def summary(robot: RobotDescription) -> str:
     """The robot as a text table: one line per joint, with the link that it carries."""
     g = "(" + ", ".join(f"{x:g}" for x in robot.gravity) + ")"
     base = robot.link(robot.base)
@@ -117,7 +132,7 @@ def _follows(mimic: Mimic) -> str:
     return f"{factor}{mimic.joint}" + (f" {mimic.offset:+.4g}" if mimic.offset else "")
 
 
-def _row(robot: Robot, j: Joint) -> tuple[str, ...]:
+def _row(robot: RobotDescription, j: Joint) -> tuple[str, ...]:
     limits = j.limits
     span = "" if limits.lower == -limits.upper == -float("inf") else f"{limits.lower:.4g} … {limits.upper:.4g}"
     kind = j.kind if j.mimic is None else f"{j.kind} = {_follows(j.mimic)}"

@@ -6,14 +6,11 @@ What is impossible is refused when a Link, Joint or Robot is made (RobotError: s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from armature.robot.description import RobotDescription
 from armature.robot.structure import Problem
-
-if TYPE_CHECKING:
-    from armature.robot.model import Robot
 
 ROUNDING = 1e-6  # relative to the largest principal moment; files print about six digits
 TRIANGLE_ROUNDING = 1e-4
@@ -44,7 +41,7 @@ def inertia_doubt(inertia: Sequence[float]) -> str | None:
     return None
 
 
-def mass_doubt(robot: Robot) -> str:
+def mass_doubt(robot: RobotDescription) -> str:
     """One sentence where the masses of the links are no real ones, so that energies mean nothing; else nothing.
 
     Placeholders: three quarters of the moving links with a mass, at least three, have one and the same inertia about all axes.
@@ -68,14 +65,14 @@ def _is_ball(inertia: Sequence[float]) -> bool:
     return xx > 0.0 and xx == yy == zz and not any(products)
 
 
-def check(robot: Robot) -> list[Problem]:
+def check(robot: RobotDescription) -> list[Problem]:
     """What is suspicious about a robot that can be computed with: inertias of no body."""
     links = enumerate(robot.links)
     doubts = [(i, link.name, inertia_doubt(link.inertia)) for i, link in links]
     return [Problem("link", i, name, doubt) for i, name, doubt in doubts if doubt]
 
 
-def zero_limits(robot: Robot) -> list[str]:
+def zero_limits(robot: RobotDescription) -> list[str]:
     """One sentence for each kind of limit that is 0, which means "not known" in many files."""
     moving = [j for j in robot.joints if j.kind != "fixed" and j.mimic is None]
     found = []

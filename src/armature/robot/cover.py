@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from armature.errors import ArmatureWarning, FileError
+from armature.memo import once, share
 from armature.robot.mesh import read_mesh
 from armature.robot.model import Link, Robot
 from armature.robot.shape import IDENTITY, ZERO, Mat3, Vec3, Visual
@@ -45,19 +46,20 @@ class Part:
 
 def cover(robot: Robot) -> tuple[Part, ...]:
     """The parts of all links and of what they carry, in the order of the links; kept with the robot."""
-    if "_cover" not in robot.__dict__:
-        shaped = any(link.collisions for link in robot.links)
-        found = [part for link in robot.links for part in _parts(robot, link, shaped)]
-        robot.__dict__["_cover"] = (*found, *(part for link in robot.links for part in _carried(link)))
-    return robot.__dict__["_cover"]
+    return once(robot, "cover", _cover)
+
+
+def _cover(robot: Robot) -> tuple[Part, ...]:
+    shaped = any(link.collisions for link in robot.links)
+    found = [part for link in robot.links for part in _parts(robot, link, shaped)]
+    return (*found, *(part for link in robot.links for part in _carried(link)))
 
 
 def with_floor(robot: Robot, floor: object) -> Robot:
     """The same robot, which shall keep clear of a floor; what is compiled and computed for it is shared."""
     same = replace(robot, floor=floor)
-    for key in ("_kernels", "_models"):
-        robot.__dict__.setdefault(key, {})
-    shared = ("tree", "drivetrain", "passive", "_kernels", "_models", "_cover", "_moves", "_hash")
+    share(robot, same, ("kernels", "models"), ("cover", "moves"))
+    shared = ("tree", "drivetrain", "passive", "_hash")
     same.__dict__.update({key: robot.__dict__[key] for key in shared if key in robot.__dict__})
     return same
 

@@ -16,11 +16,12 @@ from armature.drive.drive import Drive
 from armature.drive.friction import Friction
 from armature.drive.train import Coupling, Drivetrain, drivetrain
 from armature.errors import ArmatureError, ArmatureWarning, FileError, RobotError
-from armature.robot.model import Joint, Robot, Rotor
+from armature.robot.description import R, RobotDescription
+from armature.robot.parts import Joint, Rotor
 from armature.text import read_text
 
 
-def with_drives(robot: Robot, drives: Any, path: Any = None) -> Robot:
+def with_drives(robot: R, drives: Any, path: Any = None) -> R:
     """The robot with drives on the named joints; their rotors join the mechanism, gear ratios named by the robot's file are taken over.
 
     drives: a YAML file, or a mapping as in one, or couplings.  path: of the file that a mapping comes from, for messages.
@@ -40,7 +41,7 @@ def with_drives(robot: Robot, drives: Any, path: Any = None) -> Robot:
     return replace(robot, joints=joints, drives=kept + new, supply=supply or robot.supply)
 
 
-def _all_fitted(robot: Robot, found: Iterable[Coupling], data: Any, path: Any) -> tuple[Coupling, ...]:
+def _all_fitted(robot: RobotDescription, found: Iterable[Coupling], data: Any, path: Any) -> tuple[Coupling, ...]:
     """All couplings checked; with a file's path, every mistake is told with its line."""
     fitted, wrong = [], []
     for coupling in found:
@@ -55,7 +56,7 @@ def _all_fitted(robot: Robot, found: Iterable[Coupling], data: Any, path: Any) -
     return tuple(fitted)
 
 
-def _fitted(robot: Robot, coupling: Coupling) -> Coupling:
+def _fitted(robot: RobotDescription, coupling: Coupling) -> Coupling:
     """The coupling checked against the joints, with gear ratios from the robot's file where the drive has none."""
     joints = [robot.joint(name) for name in coupling.joints]
     for joint in joints:
@@ -78,7 +79,7 @@ def _check_kind(joint: Joint, drives: tuple[Drive, ...]) -> None:
         raise RobotError(f"joint {joint.name!r} is {joint.kind} but its motor is linear; take a rotary motor, or a prismatic joint")
 
 
-def _rotors(robot: Robot, coupling: Coupling) -> dict[str, Rotor]:
+def _rotors(robot: RobotDescription, coupling: Coupling) -> dict[str, Rotor]:
     """What the rotors add at each joint. A rotor's axis given before stays; without rotor inertia in the drives all stays as it was."""
     axes = {name: old.axis for name in coupling.joints if (old := robot.joint(name).rotor) is not None}
     if len(coupling.drives) == 1:
@@ -100,7 +101,7 @@ def _rotors(robot: Robot, coupling: Coupling) -> dict[str, Rotor]:
     return {name: Rotor(float(reflected[k, k]), 1.0) for k, name in enumerate(coupling.joints) if reflected[k, k] > 0}
 
 
-def robot_drivetrain(robot: Robot) -> Drivetrain:
+def robot_drivetrain(robot: RobotDescription) -> Drivetrain:
     """All drives of a robot on its n velocities, with the joints' own friction."""
     names: list[str] = []
     frictions: list[Friction] = []

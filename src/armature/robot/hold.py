@@ -8,10 +8,11 @@ from dataclasses import replace
 
 from armature.errors import ArgumentError
 from armature.robot import frames, guard
-from armature.robot.model import Joint, Limits, Robot
+from armature.robot.description import R, RobotDescription
+from armature.robot.parts import Joint, Limits
 
 
-def with_held(robot: Robot, joints: Mapping[str, float] | Iterable[str]) -> Robot:
+def with_held(robot: R, joints: Mapping[str, float] | Iterable[str]) -> R:
     """The robot with joints welded at a coordinate (rad or m): {name: value}, or names alone, which are held at 0 or, where their range
     leaves 0 out, at its nearer end.
 
@@ -38,7 +39,7 @@ def resting(joint: Joint) -> float:
     return min(max(0.0, joint.limits.lower), joint.limits.upper)
 
 
-def _matching(robot: Robot, pattern: str) -> list[str]:
+def _matching(robot: RobotDescription, pattern: str) -> list[str]:
     """Moving joints by name or pattern; an ArgumentError where there are none."""
     free = [j.name for j in robot.joints if j.kind in ("revolute", "continuous", "prismatic") and j.mimic is None]
     found = fnmatch.filter(free, pattern) if any(c in pattern for c in "*?[") else [guard.known("moving joint", pattern, free)]

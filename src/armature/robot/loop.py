@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, Protocol, get_args
 
 from armature.errors import RobotError
-from armature.robot import frames, guard
-
-if TYPE_CHECKING:
-    from armature.robot.model import Joint, Robot
+from armature.robot import guard
 
 Vec3 = tuple[float, float, float]
 Mat3 = tuple[Vec3, Vec3, Vec3]
@@ -62,49 +58,18 @@ def check_loops(loops: tuple[Loop, ...], links: Iterable[str]) -> None:
             raise RobotError(f"loop {loop.name!r}: both ends are on link {loop.a!r}; give two different links")
 
 
-def refuse_loops(robot: Robot, what: str) -> None:
+class HasLoops(Protocol):
+    """A robot, of which its name and its loops are asked."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def loops(self) -> tuple[Loop, ...]: ...
+
+
+def refuse_loops(robot: HasLoops, what: str) -> None:
     """For parts that know open trees only: refuse a robot with loops."""
     if robot.loops:
         names = ", ".join(loop.name for loop in robot.loops)
         raise RobotError(f"robot {robot.name!r} has closed loops ({names}), which {what} does not offer; try mimic joints instead")
-
-
-def with_loops(robot: Robot, loops: Any, passive: Iterable[str] = ()) -> Robot:
-    """The robot with these loops (or those of a YAML file) added, and the named joints passive."""
-    if isinstance(loops, (str, PathLike)):
-        from armature.robot.load.loops import loops_from_file
-
-        loops, more = loops_from_file(robot, loops)
-        passive = [*passive, *more]
-    names = {guard.known("joint", name, [j.name for j in robot.joints]) for name in passive}
-    joints = tuple(replace(j, passive=True) if j.name in names else j for j in robot.joints)
-    return replace(robot, joints=joints, loops=(*robot.loops, *loops))
-
-
-def closing_frame(robot: Robot, link: str, position: Vec3, rotation: Mat3, other: str, at: Mapping[str, float]) -> tuple[Vec3, Mat3]:
-    """A frame of one link, seen from another, when the joints have the given coordinates (zero where not given)."""
-    R, p = pose_at(robot, link, at)
-    R_o, p_o = pose_at(robot, other, at)
-    world = frames.add(frames.apply(R, position), p)
-    back = frames.transpose(R_o)
-    seen = frames.apply(back, (world[0] - p_o[0], world[1] - p_o[1], world[2] - p_o[2]))
-    return seen, frames.multiply(back, frames.multiply(R, rotation))
-
-
-def pose_at(robot: Robot, link: str, at: Mapping[str, float]) -> tuple[Mat3, Vec3]:
-    """Orientation and origin of a link's frame in the world at given joint coordinates."""
-    carried = {j.child: j for j in robot.joints}
-    path: list[Joint] = []
-    while link in carried:
-        path.append(carried[link])
-        link = carried[link].parent
-    R, p = EYE, (0.0, 0.0, 0.0)
-    for j in reversed(path):
-        q = at.get(j.name, 0.0) if j.mimic is None else j.mimic.multiplier * at.get(j.mimic.joint, 0.0) + j.mimic.offset
-        p = frames.add(p, frames.apply(R, j.position))
-        R = frames.multiply(R, j.rotation)
-        if j.kind == "prismatic":
-            p = frames.add(p, frames.apply(R, (q * j.axis[0], q * j.axis[1], q * j.axis[2])))
-        elif j.kind in ("revolute", "continuous"):
-            R = frames.multiply(R, frames.about_axis(j.axis, q))
-    return R, p

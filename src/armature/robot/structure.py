@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from armature.robot.guard import suggestion
-
-if TYPE_CHECKING:
-    from armature.robot.model import Joint, Link
+from armature.robot.parts import Joint, Link
 
 MOST_LINKS = 20_000
 SLIDING_OR_TURNING = ("revolute", "continuous", "prismatic")

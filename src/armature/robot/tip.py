@@ -12,7 +12,8 @@ import re
 from dataclasses import dataclass
 
 from armature.errors import ArgumentError
-from armature.robot.model import Joint, Robot
+from armature.robot.description import RobotDescription
+from armature.robot.parts import Joint
 
 FINGER = re.compile("finger|thumb|knuckle|jaw|wheel", re.IGNORECASE)
 SHORT = 0.1  # m: a stroke of fingers
@@ -26,7 +27,7 @@ NAMES = (  # most telling first
 )  # fmt: skip
 
 
-def tip(robot: Robot, what: str = "is meant") -> str:
+def tip(robot: RobotDescription, what: str = "is meant") -> str:
     """The hand of a robot with one arm; an ArgumentError lists the hands where there are several. `what` is for its words."""
     found = hands(robot)
     if len(found) == 1:
@@ -36,7 +37,7 @@ def tip(robot: Robot, what: str = "is meant") -> str:
     raise ArgumentError(f"the robot {robot.name!r} has {len(found)} {ends}; say which link {what}: link=one of {shown}")
 
 
-def hands(robot: Robot) -> tuple[str, ...]:
+def hands(robot: RobotDescription) -> tuple[str, ...]:
     """The hand of every arm, in the file's order; of a robot without a moving joint all tips."""
     branches = _branches(robot)
     if not branches:
@@ -56,7 +57,7 @@ class _Branch:
         return tuple(j for j in self.joints if j not in other.joints)
 
 
-def _branches(robot: Robot) -> list[_Branch]:
+def _branches(robot: RobotDescription) -> list[_Branch]:
     moving = [j for j in robot.joints if j.kind != "fixed" and j.mimic is None]
     able = [j for j in moving if not j.passive] or moving
     counted = [j for j in able if not is_finger(robot, j)] or able
@@ -78,7 +79,7 @@ def _arms(branches: list[_Branch]) -> list[_Branch]:
     return [b for b in branches if b in chosen]
 
 
-def _end(robot: Robot, arm: _Branch, others: list[_Branch]) -> str:
+def _end(robot: RobotDescription, arm: _Branch, others: list[_Branch]) -> str:
     """The hand of an arm: the most telling frame at its last moving link, or at the palm where its fingers part."""
     fingers = [len(b.own(arm)) for b in others if 0 < len(b.own(arm)) == len(arm.own(b)) and 2 * len(b.own(arm)) < len(arm.joints)]
     last = arm.joints[-1 - max(fingers, default=0)].child
@@ -101,7 +102,7 @@ def is_tool(joint: Joint) -> bool:
     return joint.kind == "fixed" and joint.name.endswith(TOOL)
 
 
-def _welded(robot: Robot, last: str) -> list[str]:
+def _welded(robot: RobotDescription, last: str) -> list[str]:
     """A link and the frames welded to it, nearest first."""
     found = [last]
     for name in found:
@@ -121,7 +122,7 @@ def _is_aside(name: str) -> bool:
     return any(ASIDE.fullmatch(word) for word in _words(name))
 
 
-def is_finger(robot: Robot, joint: Joint) -> bool:
+def is_finger(robot: RobotDescription, joint: Joint) -> bool:
     """Whether a joint is of a gripper or a wheel: by its name or that of what it moves, or if it slides less than 0.1 m at the
     end of a branch."""
     carries = any(j.parent == joint.child and j.kind != "fixed" for j in robot.joints)
@@ -130,13 +131,13 @@ def is_finger(robot: Robot, joint: Joint) -> bool:
     return slides or bool(named)
 
 
-def moves(robot: Robot, name: str) -> bool:
+def moves(robot: RobotDescription, name: str) -> bool:
     """Whether any joint moves a link."""
     children = {j.child for j in robot.joints if j.kind != "fixed"}
     return any(link in children for link in (name, *ancestors(robot, name)))
 
 
-def ancestors(robot: Robot, name: str) -> list[str]:
+def ancestors(robot: RobotDescription, name: str) -> list[str]:
     """The links that carry a link, nearest first."""
     parent = {j.child: j.parent for j in robot.joints}
     found = []

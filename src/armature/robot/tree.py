@@ -8,14 +8,12 @@ body that shares its master's coordinate.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from armature.errors import RobotError
-
-if TYPE_CHECKING:
-    from armature.robot.model import Joint, Link, Robot
+from armature.robot.parts import Joint, Link
+from armature.robot.shape import Vec3
 
 SNAP = 1e-15  # entries of rotation matrices nearer than this to 0 or ±1 are rounding of a right angle
 
@@ -93,18 +91,18 @@ class Tree:
         return found[::-1]
 
 
-def build_tree(robot: Robot) -> Tree:
-    """The tree of a robot; parents first, document order within a branch."""
-    links = {link.name: link for link in robot.links}
+def build_tree(links: tuple[Link, ...], joints: tuple[Joint, ...], base: str, gravity: Vec3) -> Tree:
+    """The tree of a robot's links and joints; parents first, document order within a branch."""
+    by_name = {link.name: link for link in links}
     outgoing: dict[str, list[Joint]] = {}
-    for joint in robot.joints:
+    for joint in joints:
         outgoing.setdefault(joint.parent, []).append(joint)
-    builder = _Builder(robot)
-    builder.place(links[robot.base], Frame(-1, np.eye(3), np.zeros(3)))
-    stack = list(reversed(outgoing.get(robot.base, [])))
+    builder = _Builder(joints, gravity)
+    builder.place(by_name[base], Frame(-1, np.eye(3), np.zeros(3)))
+    stack = list(reversed(outgoing.get(base, [])))
     while stack:
         joint = stack.pop()
-        builder.connect(joint, links[joint.child])
+        builder.connect(joint, by_name[joint.child])
         stack.extend(reversed(outgoing.get(joint.child, [])))
     return builder.finish()
 
@@ -112,14 +110,14 @@ def build_tree(robot: Robot) -> Tree:
 class _Builder:
     """Bodies, frames and coordinate numbers while the robot's joints are walked, base to tip."""
 
-    def __init__(self, robot: Robot):
-        self.robot = robot
+    def __init__(self, joints: tuple[Joint, ...], gravity: Vec3):
+        self.gravity = gravity
         self.bodies: list[Body] = []
         self.frames: dict[str, Frame] = {}
         self.nq = self.nv = 0
         self.names: list[str] = []
         self.coordinate: dict[str, tuple[int, int]] = {}  # joint → its first indices in q and v
-        self.joints = {joint.name: joint for joint in robot.joints}
+        self.joints = {joint.name: joint for joint in joints}
 
     def connect(self, joint: Joint, link: Link) -> None:
         """Add the joint and the link that it carries."""
@@ -219,7 +217,7 @@ class _Builder:
                 root, _, _ = self.master(self.joints[body.name])
                 q, v = self.coordinate[root.name]
                 self.bodies[i] = replace(body, q=q, v=v)
-        gravity = np.array(self.robot.gravity, dtype=float)
+        gravity = np.array(self.gravity, dtype=float)
         return Tree(tuple(self.bodies), self.frames, gravity, self.nq, self.nv, tuple(self.names))
 
 

@@ -14,8 +14,8 @@ from pydantic import Field, model_validator
 from armature.document import checked, values
 from armature.errors import ArgumentError, FileError
 from armature.robot import frames
-from armature.robot.load.quantities import Angle, Length, Number
-from armature.robot.load.schema import Name, Part, Point
+from armature.robot.format.quantities import Angle, Length, Number
+from armature.robot.format.schema import Name, Part, Point
 from armature.robot.load.xml import children, parse
 from armature.scene.obstacle import Obstacle, vector
 from armature.scene.scene import Scene

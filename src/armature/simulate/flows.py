@@ -11,9 +11,10 @@ import numpy as np
 
 import armature.drive
 from armature.drive import Flow, Smooth
-from armature.drive.drive import FLOW_QUANTITIES
+from armature.drive.flow import FLOW_QUANTITIES
 from armature.dynamics import kernels
 from armature.kernel import Kernel
+from armature.memo import once
 from armature.robot.model import Robot
 from armature.robot.tree import Tree
 from armature.spatial.vectors import pack
@@ -47,9 +48,7 @@ def drives_at(robot: Robot, tau: np.ndarray, v: np.ndarray, a: np.ndarray, direc
 def flow_kernel(robot: Robot) -> Kernel:
     """(torques, velocities, accelerations, directions) → every quantity of a Flow, (m,) each, the joints' friction (n,)
     and the torque delivered at them (n,)."""
-    if "_flows" not in robot.__dict__:
-        robot.__dict__["_flows"] = _compiled(robot)
-    return robot.__dict__["_flows"]
+    return once(robot, "flows", _compiled)
 
 
 def _compiled(robot: Robot) -> Kernel:

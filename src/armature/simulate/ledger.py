@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from armature import notebook
 from armature.drive import Flow, as_supply
 from armature.drive.drive import LOSSES
 from armature.dynamics.compiled import inverse_dynamics, kinetic_energy, potential_energy
 from armature.motion.trajectory import Trajectory
+from armature.notebook import ledger_html
 from armature.robot.model import Robot
 from armature.simulate.flows import drives_at
 from armature.simulate.heating import Heating, heating
@@ -78,7 +78,7 @@ class Ledger:
         """The axis that comes nearest to one of its heat limits."""
         return max(self.heating, key=lambda h: h.worst[1], default=None)
 
-    _repr_html_ = notebook.ledger_html
+    _repr_html_ = ledger_html
 
     def __str__(self) -> str:
         rows = [("drawn", self.drawn), ("returned", -self.returned)]

@@ -106,7 +106,7 @@ def _given(perturbations: Any) -> Perturbations:
         return perturbations or Perturbations()
     known = [f.name for f in fields(Perturbations)]
     if not isinstance(perturbations, Mapping) or not set(perturbations) <= set(known):
-        raise ArgumentError(f"perturbations are {perturbations!r}; use arm.Perturbations(...) or a mapping with some of {known}")
+        raise ArgumentError(f"perturbations are {perturbations!r}; use arm.simulation.Perturbations(...) or a mapping with some of {known}")
     return Perturbations(**perturbations)
 
 

@@ -80,8 +80,9 @@ def rollout(
 ) -> Rollout:
     """Simulate a batch of motions with fixed steps, compiled.
 
-    controller: None; torques, held: (n,) or (..., n) constant, or (..., N, n) one row for each step; or a traced law (`arm.traced`),
-    which is called as law(t, q, v), or law(t, q, v, parameters) when `parameters` (..., m), or (..., N, m) for each step, are given.
+    controller: None; torques, held: (n,) or (..., n) constant, or (..., N, n) one row for each step; or a traced law
+    (`arm.simulation.traced`), which is called as law(t, q, v), or law(t, q, v, parameters) when `parameters` (..., m), or
+    (..., N, m) for each step, are given.
     q0, v0: (..., nq), (..., nv); leading axes broadcast.  duration: s, rounded to whole steps.  step: s.
     method: "rk4" or "semi-implicit" (Euler).  elements: force elements on the robot.
     friction_width: velocity over which dry friction is rounded, rad/s or m/s.  threads: over the batch; the kernels' setting by default.
@@ -118,7 +119,9 @@ def _fed(robot: Robot, controller: Any, parameters: Any) -> tuple[Any, np.ndarra
     if is_traced(controller):
         return controller, np.zeros(0) if parameters is None else np.asarray(parameters, dtype=float)
     if callable(controller):
-        raise ArgumentError("rollout runs compiled: give an array of torques or a law marked with arm.traced (simulate takes procedures)")
+        raise ArgumentError(
+            "rollout runs compiled: give an array of torques or a law marked with arm.simulation.traced (simulate takes procedures)"
+        )
     return None, np.asarray(controller, dtype=float)
 
 

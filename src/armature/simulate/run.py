@@ -49,7 +49,7 @@ def simulate(
 ) -> Simulation:
     """Simulate a robot, friction of its joints included; returns a Trajectory with the account of its errors.
 
-    controller: None (no torques), constant torques (n,), a procedure tau = controller(t, q, v), or one marked with `arm.traced`.
+    controller: None (no torques), constant torques (n,), a procedure tau = controller(t, q, v), or one marked with `arm.simulation.traced`.
     q0, v0: start, (nq,), (nv,); zeros by default.  duration: s.
     method: "dop853" (adaptive, order 8), "radau" or "bdf" (adaptive, implicit: stiff systems), "rk4" or "semi-implicit" (fixed `step`, s).
     rtol, atol, max_step: of the adaptive ones.  times: (K,) where the knots shall be; the integrator's own steps by default.

@@ -17,13 +17,14 @@ from contextlib import contextmanager, suppress
 from os import PathLike
 from typing import Any, NamedTuple
 
-import armature
 from armature.errors import ArgumentError, MissingExtraError
+from armature.kernel.kernel import set_threads
 from armature.study.outcome import Outcome, execute
 from armature.study.pool import Event
 from armature.study.store import StudyError
 from armature.study.worker import timed
 from armature.text import check_regular
+from armature.version import __version__
 
 AHEAD = 3  # bundles for each thread of the cluster; those that are not at work wait at the scheduler
 BUNDLE = 1.0  # s of work that travel together
@@ -160,20 +161,20 @@ class DaskPool:
     def _check_versions(self, address: str) -> None:
         """The cluster must run this Armature, else rows would not be comparable."""
         found = set(self._client.run(version).values())
-        if found != {armature.__version__}:
+        if found != {__version__}:
             self.close()
-            words = f"the cluster {address} runs Armature {', '.join(sorted(map(str, found)))}, this is {armature.__version__}"
+            words = f"the cluster {address} runs Armature {', '.join(sorted(map(str, found)))}, this is {__version__}"
             raise StudyError(f"{words}; install the same version there")
 
 
 def version() -> str:
     """The version of Armature where this runs."""
-    return armature.__version__
+    return __version__
 
 
 def run_cases(cases: list[bytes], allowed: float | None) -> list[Outcome]:
     """What a worker of the cluster does: one case after the other in one thread, each within the time allowed."""
-    armature.set_threads(1)
+    set_threads(1)
     return [timed(execute, case, allowed) for case in cases]
 
 

@@ -13,8 +13,8 @@ from armature.document import checked, line_of, mistakes, values
 from armature.errors import ArmatureError, FileError
 from armature.job.job_file import job_of
 from armature.job.job_schema import TaskFile
-from armature.robot.load.quantities import Duration
-from armature.robot.load.schema import Part
+from armature.robot.format.quantities import Duration
+from armature.robot.format.schema import Part
 from armature.study.base import TaskBase
 from armature.study.spec import Study
 from armature.study.vary import RandomPart, RangePart

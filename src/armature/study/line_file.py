@@ -18,8 +18,8 @@ from armature.errors import ArmatureError, FileError
 from armature.job.job_file import configuration, robot_of
 from armature.job.job_schema import Arguments, Configuration, FileOrMapping, Held, LimitsOrFile, TaskFile
 from armature.optimize.transcription.task import Move
-from armature.robot.load.quantities import Duration, Mass, Number, Power, Torque
-from armature.robot.load.schema import Name, Part
+from armature.robot.format.quantities import Duration, Mass, Number, Power, Torque
+from armature.robot.format.schema import Name, Part
 from armature.robot.model import Robot
 from armature.study.line import Line, Process, Station, StationMove
 from armature.study.rest import with_brakes

@@ -13,7 +13,6 @@ from os import PathLike
 from types import FrameType
 from typing import Any
 
-import armature
 from armature.errors import ArgumentError
 from armature.study.dask_pool import DaskPool, Tls, local_workers
 from armature.study.pool import Event, LocalPool, Pool
@@ -21,6 +20,7 @@ from armature.study.spec import Case, Study
 from armature.study.store import Store, open_store
 from armature.study.summary import Results
 from armature.study.waiting import Waiting
+from armature.version import __version__
 
 TICK = 0.25  # s between two looks at the clock while nothing happens
 
@@ -75,7 +75,7 @@ def run_study(
 
 
 def _about(study: Study) -> dict[str, str]:
-    return {"name": study.name, "armature": armature.__version__, "keys": "\n".join(study.keys)}
+    return {"name": study.name, "armature": __version__, "keys": "\n".join(study.keys)}
 
 
 @contextmanager

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import armature
 from armature.errors import ArgumentError, ArmatureError, FileError
 from armature.job.job import Job
 from armature.job.provenance import digest, plain
@@ -20,6 +19,7 @@ from armature.study import vary as varying
 from armature.study.base import JobBase, TaskBase
 from armature.study.outcome import packed
 from armature.study.work import CurveSpec, Work, plan_case
+from armature.version import __version__
 
 
 class Case(NamedTuple):
@@ -150,7 +150,7 @@ class Study:
 
 def _hash(what: Mapping[str, Any]) -> str:
     """SHA-256 of what a result depends on, and of the version that computes it; the first 20 characters name a case."""
-    text = json.dumps({"armature": armature.__version__, **what}, sort_keys=True, default=str)
+    text = json.dumps({"armature": __version__, **what}, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:20]
 
 

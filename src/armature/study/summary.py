@@ -84,7 +84,7 @@ class Results:
         return np.array(values, dtype=object)
 
     def plan(self, case: int | str) -> Any:
-        """The kept plan of a case, by its number or id, as `arm.load_plan` gives it."""
+        """The kept plan of a case, by its number or id, as `arm.job.load_plan` gives it."""
         import tempfile
 
         from armature.job.saved import load_plan

@@ -16,7 +16,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from armature.drive.units import unit
 from armature.errors import ArgumentError
-from armature.robot.load.schema import Part
+from armature.robot.format.schema import Part
 from armature.robot.model import Robot
 
 MOST_CASES = 10_000_000

@@ -59,9 +59,7 @@ def free_floating():
         c, s = np.cos(x[4]), np.sin(x[4])
         return [x[1], (a * c - b * s) / M, x[3], (a * s + b * c) / M, x[5], (a * D - b * Le) / In]
 
-    return oc.ControlProblem(
-        6, 4, rates, 0.5 * oc.control_effort(), start=[0] * 6, end=[4, 0, 4, 0, 0, 0], duration=5.0, u=(-1000, 1000)
-    )
+    return oc.ControlProblem(6, 4, rates, 0.5 * oc.control_effort(), start=[0] * 6, end=[4, 0, 4, 0, 0, 0], duration=5.0, u=(-1000, 1000))
 
 
 def container_crane():

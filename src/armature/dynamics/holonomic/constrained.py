@@ -19,6 +19,7 @@ from armature.dynamics.recursion.mass import back_substitute, factor, mass_matri
 from armature.errors import ArgumentError
 from armature.kernel.symbol import to_casadi
 from armature.kernel.trace import Shape, trace
+from armature.memo import memo
 from armature.robot.loop import Loop
 from armature.robot.model import Robot
 from armature.spatial.vectors import Array
@@ -82,7 +83,7 @@ def digest(robot: Robot, c: Constraint) -> tuple[str, int]:
         return hashlib.sha256(expression.function.serialize().encode()).hexdigest(), expression.outputs[0].size
 
     # kept with the robot while the constraint lives: constraints hash by identity of their functions
-    store = robot.__dict__.setdefault("_constraints", {})
+    store = memo(robot, "constraints")
     if c not in store:
         store[c] = build()
     return store[c]

@@ -35,7 +35,7 @@ def improve(
 
     motion: a Trajectory (its ends and duration are kept); or a task, a Move from rest to rest or a FollowPath, which begins with the plain
     motion of its duration, with the shortest motion slowed down to it where limits forbid the plain one, and where it has no duration with
-    the plain motion in the shortest duration that the limits allow (`arm.time_scaling`).
+    the plain motion in the shortest duration that the limits allow (`arm.optimize.time_scaling`).
     supply: "regenerative" (default), "non-regenerative" or such an object; the robot's own by default.
     deadline: seconds after which no further one is begun.  decrease: stop when the cost falls by less than this fraction.
     knots: steps in time, spread evenly over the motion's own duration (the motion's own knots where its acceleration runs straight).

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from armature import notebook
 from armature.drive import EXACT, Smooth, as_supply, stack
 from armature.motion.trajectory import Trajectory
+from armature.notebook import certificate_html
 from armature.optimize.certificate.arrival import Target, arrival, is_target
 from armature.optimize.certificate.clearance import proved_heights
 from armature.optimize.certificate.margins import ASIDE as ASIDE
@@ -78,7 +78,7 @@ class Certificate:
         """It is a plan, limits hold, the simulated mechanism follows, and its energy is the plan's."""
         return self.found and not self.invalid and self.within_limits and self.tracking_error <= TRACKING and self.energy_error <= ENERGY
 
-    _repr_html_ = notebook.certificate_html
+    _repr_html_ = certificate_html
 
     def __str__(self) -> str:
         verdict = "passed" if self.ok else "NOT passed" if self.found else "NOT passed: the search found no plan, this is its best try"

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from armature import notebook
 from armature.dynamics.forces.stand_in import has_stand_ins
 from armature.motion.trajectory import Trajectory
+from armature.notebook import plan_html
 from armature.optimize.certificate.arrival import Target
 from armature.optimize.certificate.certify import Certificate, certify
 from armature.optimize.certificate.peaks import Peak, peaks
@@ -19,6 +18,7 @@ from armature.optimize.certificate.self_collision import self_collisions
 from armature.optimize.problem.result import Result, Status
 from armature.robot.check import mass_doubt
 from armature.robot.model import Robot
+from armature.seam import worker
 from armature.simulate.ledger import Ledger, ledger
 from armature.simulate.yearly import Yearly, yearly
 
@@ -185,18 +185,17 @@ class Solution:
 
     def report(self, path: Any, **options: Any) -> Any:
         """Write a page (HTML, PDF or PNG by the ending) with the figures of this plan; returns its path. options: `plot.write_report`'s."""
-        # figures stand to the right of the planner in the house; they are fetched by name when a page is asked for
-        return importlib.import_module("armature.plot.report").write_report(self, path, **options)
+        return worker("Solution.report")(self, path, **options)
 
     def save(self, path: Any, command: Any = None, task: Any = None, report: bool = False) -> Any:
         """Write this plan to a folder, or to one file where the path ends in .npz or .json; see `save_plan`. Returns the path."""
-        return importlib.import_module("armature.job.saved").save_plan(self, path, command, task, report)
+        return worker("Solution.save")(self, path, command, task, report)
 
     def yearly(self, cycles_per_day: float, price: float | None = None, days: float = 365.0) -> Yearly:
         """kWh in a year, and money where the price of a kWh is given, in any currency; also against the baseline."""
         return yearly(self.energy, None if self.baseline is None else self.baseline.ledger.energy, cycles_per_day, price, days)
 
-    _repr_html_ = notebook.plan_html
+    _repr_html_ = plan_html
 
     def __str__(self) -> str:
         count = len(self.iterations)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from armature.errors import ArgumentError, check_count
+from armature.memo import memo
 from armature.optimize.control.collocation import collocated, constraint_count, radau
 from armature.optimize.control.motion import Motion
 from armature.optimize.control.statement import ControlProblem, ends, span
@@ -172,7 +173,7 @@ class Search:
 
     def model(self, groups: tuple[int, ...]) -> Any:
         """The compiled model, made once for a problem and its parts."""
-        models = self.problem.__dict__.setdefault("_models", {})
+        models = memo(self.problem, "models")
         key = (self.degree, groups)
         if key not in models:
             models[key] = collocated(self.problem, self.degree, groups)

@@ -26,10 +26,10 @@ ON_PATH = 1e-6  # m or rad: how far the hand may be from its path between the pl
 class FollowPath:
     """Along a path, as fast or as slowly as is best.
 
-    path: of the joints (`arm.joint_path`) or of the hand (`arm.line`, `arm.circle`, …).  duration: s; None where it is to be found.
+    path: of the joints (`arm.motion.joint_path`) or of the hand (`arm.line`, `arm.circle`, …).  duration: s; None where it is to be found.
     time_price: W, where the duration is free: what a second costs beside the energy.
     link: what follows a path of the hand; the tip of a chain by default.  start: (n,) the configuration at the start of a hand's path.
-    seed: (n,) a configuration near the start.  home, pull: where a redundant arm is drawn to within its freedom, see `arm.follow`.
+    seed: (n,) a configuration near the start.  home, pull: where a redundant arm is drawn to within its freedom, see `arm.dynamics.follow`.
     start_speed, end_speed: ṗ at the ends, 1/s (p runs from 0 to 1); rest by default.
     floor: as in `Move`; a path that leads a link through it is refused.
     """
@@ -48,7 +48,9 @@ class FollowPath:
 
     def __post_init__(self) -> None:
         if not isinstance(self.path, (JointPath, Path, Curve)):
-            raise ArgumentError(f"the path is {self.path!r:.60}; give arm.joint_path(...), or a path of the hand such as arm.line(...)")
+            raise ArgumentError(
+                f"the path is {self.path!r:.60}; give arm.motion.joint_path(...), or a path of the hand such as arm.line(...)"
+            )
         if self.duration is not None and not (np.isfinite(self.duration) and self.duration > 0):
             raise ArgumentError(f"duration = {self.duration} s must be a positive number; leave it out to have it found")
         for name, why in (("start_speed", "paths are run forwards"), ("end_speed", "paths are run forwards"), ("time_price", "time costs")):

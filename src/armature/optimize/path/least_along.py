@@ -22,7 +22,7 @@ from armature.optimize.planner.floor import TOUCH, ground, lowest
 from armature.robot.cover import with_floor
 from armature.robot.loop import refuse_loops
 from armature.robot.model import Robot
-from armature.scene import Floor
+from armature.scene.floor import Floor
 from armature.simulate.ledger import drive_signals
 
 COARSE = 40  # knots of the plans that share a duration among the parts

@@ -19,6 +19,7 @@ import numpy as np
 
 from armature.drive import stack
 from armature.kernel.symbol import bare, from_casadi_column
+from armature.memo import once
 from armature.optimize.path.along_path import Timing
 from armature.optimize.path.path_step import NODES, PARTS, VERSION, Moment, PathStep
 from armature.optimize.path.phase_plane import Steps
@@ -206,4 +207,4 @@ def on_symbols(function: Callable[[Any, Any, Any], Any]) -> Callable:
 
 def path_model(at: Instants) -> PathModel:
     """The model of a robot on a supply, kept with it."""
-    return at.__dict__.setdefault("_path_model", PathModel(at))
+    return once(at, "path model", PathModel)

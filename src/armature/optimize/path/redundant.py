@@ -34,7 +34,7 @@ from armature.optimize.transcription.task import Move, configuration
 from armature.robot.bounds import bounds
 from armature.robot.model import Robot
 
-PULL = 2.0  # how strongly the joints of a first curve are drawn home, see `arm.follow`
+PULL = 2.0  # how strongly the joints of a first curve are drawn home, see `arm.dynamics.follow`
 GOALS = 6  # plans that a search for the goal takes at most
 FAR = 0.6  # rad or m: longest way to the next goal
 GAIN = 1e-4  # of what goes through the drives: less is no gain

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from armature import notebook
 from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
+from armature.notebook import curve_html
 from armature.optimize.certificate.certify import ALLOWED
 from armature.optimize.planner.answer import check_search, check_task
 from armature.optimize.planner.baseline import baseline
@@ -31,7 +31,7 @@ from armature.optimize.transcription.move import MoveProblem
 from armature.optimize.transcription.task import Move
 from armature.robot.cover import with_floor
 from armature.robot.model import Robot
-from armature.scene import Floor
+from armature.scene.floor import Floor
 
 POINTS = 50
 FEW = 30  # knots to find the range of durations
@@ -73,7 +73,7 @@ class Curve:
         E, T = min(inside, default=(energy, duration))
         return float(T), energy - float(E)
 
-    _repr_html_ = notebook.curve_html
+    _repr_html_ = curve_html
 
     def __str__(self) -> str:
         rows = [f"{T:10.4f} s {E:12.4f} J {L:12.4f} J lost" for T, E, L in zip(self.durations, self.energies, self.losses)]

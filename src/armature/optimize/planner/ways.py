@@ -40,7 +40,7 @@ from armature.robot.cover import with_floor
 from armature.robot.loop import refuse_loops
 from armature.robot.model import Robot
 from armature.robot.tip import tip
-from armature.scene import Floor
+from armature.scene.floor import Floor
 
 SAME = 0.05  # of the motion's extent: two optima nearer than this, and of about equal cost, are one way, each as far as its search went
 SAME_COST = 1e-2

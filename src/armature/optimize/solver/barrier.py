@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from armature.optimize.solver import newton, rows
-
-if TYPE_CHECKING:
-    from armature.optimize.solver.interior import Interior
+from armature.optimize.solver.state import Search
 
 SOLVED = 10.0  # times μ: the error of a problem with this μ at which it is lowered
 HELD = 1e-3  # violation, of the motion's size, at which a search may end by what it has left to gain
@@ -20,7 +16,7 @@ LONGER = 0.03  # what a correction must add to the step
 KEPT = 0.9  # of the multipliers' step, at least
 
 
-def lower(search: Interior) -> None:
+def lower(search: Search) -> None:
     """Lower μ as long as the problem with this μ is solved well enough (Fiacco and McCormick)."""
     least = search.tolerance / 10.0
     while search.mu > least and error(search) <= SOLVED * search.mu:
@@ -34,13 +30,13 @@ def next_lower(mu: float) -> float:
     return min(0.2 * mu, mu**1.5)
 
 
-def error(search: Interior) -> float:
+def error(search: Search) -> float:
     """The worst error of the problem with the current barrier."""
     complementarity = newton.complementarity(search.direction.held, search.point.held, search.mu, search.rho, search.elastic)
     return max(search.stationarity, search.violation, complementarity / search.scale_bounds)
 
 
-def little_left(search: Interior, before: float) -> bool:
+def little_left(search: Search, before: float) -> bool:
     """Whether a search may end with little left to gain. before: the last μ; where more is left, μ gets no lower than that asks for.
 
     With μ lowered, what the direction promises is about all that is left. Where it promises little without, a lower μ is tried out."""
@@ -61,19 +57,19 @@ def little_left(search: Interior, before: float) -> bool:
     return False
 
 
-def off_target(search: Interior) -> float:
+def off_target(search: Search) -> float:
     """By how much equations are missed, scaled: start, via points and goal."""
     limits = search.limits
     equations = (limits.kind == rows.EQUATION) | (limits.kind == rows.RIGID)
     return float(np.abs((search.point.v - limits.lower)[equations]).max(initial=0.0))
 
 
-def promise(search: Interior) -> float:
+def promise(search: Search) -> float:
     """Part of the cost that the direction promises to gain."""
     return abs(search.slopes()[0]) / max(abs(search.cost), 1e-300)
 
 
-def promises_little_lower(search: Interior) -> bool:
+def promises_little_lower(search: Search) -> bool:
     """Whether a lower barrier promises no more than the accuracy; else the direction is as it was."""
     before, search.mu = search.mu, next_lower(search.mu)
     again(search)
@@ -84,14 +80,14 @@ def promises_little_lower(search: Interior) -> bool:
     return False
 
 
-def again(search: Interior) -> None:
+def again(search: Search) -> None:
     """The direction for other aims, with the factors at hand."""
     d, point = search.direction, search.point
     rows.residuals(point.v, search.limits, point.rows, search.elastic, d.residual)
     d.correct(point, point.gap, d.residual, *search.parameters)
 
 
-def corrected(search: Interior, primal: float, dual: float) -> tuple[float, float] | None:
+def corrected(search: Search, primal: float, dual: float) -> tuple[float, float] | None:
     """(I5): a direction that bounds cut short later, and how long its steps may be; None, and the direction as it was, without one."""
     if search.elastic or not search.options.centred or min(primal, dual) >= SHORT:
         return None
@@ -106,7 +102,7 @@ def corrected(search: Interior, primal: float, dual: float) -> tuple[float, floa
     return None
 
 
-def put_back(search: Interior) -> None:
+def put_back(search: Search) -> None:
     """The direction as it was before it was corrected."""
     search.direction.copy_step(search.kept, search.elastic)
     search.direction.added[:] = 0.0

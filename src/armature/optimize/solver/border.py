@@ -126,9 +126,7 @@ def solve(
 
 
 @inner
-def sizes(
-    r: Matrix, rp: Vector, residual: Vector, gap: Matrix, lam: Matrix, y: Vector
-) -> tuple[float, float, float]:
+def sizes(r: Matrix, rp: Vector, residual: Vector, gap: Matrix, lam: Matrix, y: Vector) -> tuple[float, float, float]:
     """(largest of the gradient, largest residual of rows and dynamics, sum of |multipliers|)."""
     gradient = violation = total = 0.0
     for value in r.flat:

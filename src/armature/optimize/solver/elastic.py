@@ -7,36 +7,17 @@ is a lower weight of the cost, which keeps the numbers small: the price itself s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from armature.optimize.problem.result import Status
-from armature.optimize.solver import rows
+from armature.optimize.solver import homotopy, rows
+from armature.optimize.solver.state import RHO, Search
 
-if TYPE_CHECKING:
-    from armature.optimize.solver.interior import Interior
-
-RHO = 10.0
 RAISE, MOST = 100.0, 1e8
 PATIENCE = 25  # iterations with short steps, before rows stretch: that often ends at a worse optimum
-TOLERANCE = 1e-6  # of the elastic problem's optimality: a violated row knows its multiplier only to the rounding of RHO
 
 
-@dataclass
-class History:
-    """weight: of the cost against its usual scale, 1 while the rows are rigid.  last: violation at the last price.  times: entered.
-
-    restarts: of stuck elastic searches."""
-
-    weight: float = 1.0
-    last: float = np.inf
-    times: int = 0
-    restarts: int = 0
-
-
-def stretch(search: Interior) -> bool:
+def stretch(search: Search) -> bool:
     """Make all rows elastic; when they are, begin again with a larger barrier; False when that has been done often enough."""
     if search.elastic:
         return begin_again(search)
@@ -50,7 +31,7 @@ def stretch(search: Interior) -> bool:
     return True
 
 
-def begin_again(search: Interior) -> bool:
+def begin_again(search: Search) -> bool:
     """A stuck elastic search: forget filter and centre, three times at most."""
     if search.stretched.restarts >= 3:
         return False
@@ -60,7 +41,7 @@ def begin_again(search: Interior) -> bool:
     return True
 
 
-def creeping(search: Interior) -> bool:
+def creeping(search: Search) -> bool:
     """Whether rigid rows have allowed no progress for a while: short steps, and a violation that stays."""
     recent = search.record[-PATIENCE:]
     if search.elastic or search.stretched.times >= 2 or len(recent) < PATIENCE:
@@ -68,21 +49,21 @@ def creeping(search: Interior) -> bool:
     return all(line.step < 0.2 for line in recent) and recent[-1].violation > 0.3 * recent[0].violation > 1e-4
 
 
-def relax(search: Interior) -> None:
+def relax(search: Search) -> None:
     """Elastics that fit the current point, and a new filter."""
     search.mu = max(search.mu, search.options.barrier * RHO / search.options.price)
     rows.loosen(search.point.v, search.limits, search.point.rows, RHO, search.mu)
     begin(search)
 
 
-def begin(search: Interior) -> None:
+def begin(search: Search) -> None:
     """Measure the point under the new terms and forget the old filter."""
     search.measure()
     search.filter = type(search.filter)(search.theta)
     search.evaluator.derivatives()
 
 
-def reweigh(search: Interior, weight: float) -> None:
+def reweigh(search: Search, weight: float) -> None:
     """Give the cost this weight against its usual scale; multipliers follow."""
     factor = weight / search.stretched.weight
     search.stretched.weight = weight
@@ -92,20 +73,20 @@ def reweigh(search: Interior, weight: float) -> None:
         part *= factor
 
 
-def violation(search: Interior) -> tuple[float, float]:
+def violation(search: Search) -> tuple[float, float]:
     """Sum and largest of what the rows are stretched by."""
     residual = search.direction.residual
     rows.residuals(search.point.v, search.limits, search.point.rows, False, residual)
     return float(np.abs(residual).sum()), float(np.abs(residual).max())
 
 
-def judge(search: Interior) -> Status | None:
+def judge(search: Search) -> Status | None:
     """The verdict on an optimum of the elastic problem: infeasible, or go on (None) with a higher price or rigid rows."""
     left, largest = violation(search)
     if largest <= 1e-5:
         return tighten(search)
     if not search.progress.arrived:
-        search.progress.advance(search)
+        homotopy.advance(search)
         relax(search)
         return None
     state = search.stretched
@@ -117,7 +98,7 @@ def judge(search: Interior) -> Status | None:
     return None
 
 
-def tighten(search: Interior) -> None:
+def tighten(search: Search) -> None:
     """The rows hold: make them rigid again and finish with the usual weight of the cost."""
     search.elastic = False
     reweigh(search, 1.0)

@@ -10,49 +10,23 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from armature.optimize.problem.interrupt import interrupted
 from armature.optimize.problem.problem import Guess, Problem
 from armature.optimize.problem.result import Iteration, Result, Status
-from armature.optimize.solver import barrier, elastic, newton, rows
-from armature.optimize.solver.homotopy import Homotopy, Progress
+from armature.optimize.solver import barrier, elastic, homotopy, newton, rows
 from armature.optimize.solver.report import make_result
 from armature.optimize.solver.search import Filter
 from armature.optimize.solver.start import COLD_PUSH, place, scale, take_multipliers
-from armature.optimize.solver.workspace import borrow, give_back, stages
+from armature.optimize.solver.state import Callback, Options, Search
+from armature.optimize.solver.workspace import give_back, stages
 
 __all__ = ["Options", "solve", "stages"]
 
 LATE = 0.02  # of the longest step: below this second-order corrections are tried
-Callback = Callable[[Iteration], bool | None]
-
-
-@dataclass(frozen=True)
-class Options:
-    """tolerance: of the scaled optimality conditions; a hundred times this for 10 iterations is acceptable.  iterations: at most.
-
-    rows: by which what is acceptable may miss its rows, scaled, at most: a motion that is asked for roughly shall do its task.
-    accuracy: part of the cost that is left to gain at which a search may end before it meets the tolerance; 0 for never.
-    centred: whether directions that bounds cut short are corrected, (I5) of rows.py: fewer iterations to an optimum, not always the same.
-    barrier, warm_barrier: μ at the start, and at the start from an earlier result.  delta: the proximal term of rows.py.
-    price: of an elastic row, for a cost scaled to gradients of at most 100; raised while that lowers the violation.
-    homotopy: an easier problem to begin with (homotopy.py).
-    """
-
-    tolerance: float = 1e-8
-    iterations: int = 500
-    rows: float = math.inf
-    accuracy: float = 0.0
-    centred: bool = False
-    barrier: float = 0.1
-    warm_barrier: float = 1e-5
-    delta: float = 1e-8
-    price: float = 1e3
-    homotopy: Homotopy | None = None
 
 
 def solve(
@@ -83,25 +57,8 @@ def worst(result: Result) -> float:
     return max((violation.amount for violation in result.violations), default=0.0)
 
 
-class Interior:
-    """One search. mu, rho: barrier and price of the elastics; theta, phi: violation and barrier cost of the current point."""
-
-    def __init__(self, problem: Problem, options: Options, callback: Callback | None, ends: float, before: tuple[Iteration, ...] = ()):
-        self.workspace = borrow(problem)
-        evaluator = self.workspace.evaluator
-        self.evaluator, self.options, self.callback, self.ends = evaluator, options, callback, ends
-        self.began = time.perf_counter()
-        self.record = list(before)
-        self.again = bool(before)
-        self.limits, self.point, self.trial = evaluator.limits, evaluator.point, evaluator.trial
-        self.direction, self.kept, self.best = self.workspace.direction, self.workspace.kept, self.workspace.best
-        self.elastic, self.rho = False, elastic.RHO
-        self.stretched = elastic.History()
-        self.nudged = False
-        self.best_rank, self.best_kept = (math.inf, math.inf), False
-        self.mu = options.barrier
-        self.step, self.convex = 0.0, False
-        self.progress = Progress(options.homotopy)
+class Interior(Search):
+    """One search."""
 
     # the loop -------------------------------------------------------------------------------------------------------------
 
@@ -130,7 +87,7 @@ class Interior:
     def start(self, guess: Guess | Result) -> Status | None:
         """Scale the problem and place the first point inside its bounds."""
         place(self, guess)
-        self.progress.begin(self)
+        homotopy.begin(self)
         if not scale(self.evaluator):
             return Status.INVALID
         warm = isinstance(guess, Result)
@@ -177,7 +134,7 @@ class Interior:
             if self.progress.arrived or self.elastic:
                 barrier.lower(self)
             else:
-                self.progress.follow(self)
+                homotopy.follow(self)
             found = self.find_direction()
             if found and self.progress.arrived and barrier.little_left(self, before):
                 if status := self.judge(Status.CONVERGED):
@@ -185,7 +142,7 @@ class Interior:
                 continue
             if found and self.find_step():
                 continue
-            if self.progress.ended(self):
+            if homotopy.ended(self):
                 return Status.ACCEPTABLE
             if not self.fall_back():
                 return self.give_up(worst)
@@ -210,12 +167,6 @@ class Interior:
     def diverges(self, violation: float) -> bool:
         """Whether cost or motion run away."""
         return not np.abs(self.point.z).max() < 1e12 or (self.cost < -1e8 and violation < 1e-2)
-
-    @property
-    def tolerance(self) -> float:
-        """The tolerance asked for, of the motion's size; looser while rows are elastic, which is never the last word on an optimum."""
-        asked = self.options.tolerance * self.evaluator.problem.size
-        return max(asked, elastic.TOLERANCE) if self.elastic else asked
 
     def judge(self, status: Status) -> Status | None:
         """The verdict on a point that meets the optimality conditions; None to go on, from a better place."""
@@ -251,32 +202,6 @@ class Interior:
         self.evaluator.derivatives()
         self.filter = Filter(self.theta)
 
-    # errors and barrier ---------------------------------------------------------------------------------------------------
-
-    def measure(self) -> None:
-        """Values, violation and barrier cost of the current point."""
-        self.cost, self.theta, self.phi = self.assess(self.point)
-        self.bounds, self.convex = self.trial_bounds, False
-
-    def assess(self, point) -> tuple[float, float, float]:
-        """(cost, violation θ, barrier cost φ) of the current or the trial point."""
-        cost, gap = self.evaluator.values(point)
-        left, *self.trial_bounds = newton.appraise(self.direction.held, point.held, self.elastic)
-        return cost, gap + left, self.barrier_cost(cost, self.trial_bounds)
-
-    def barrier_cost(self, cost: float, bounds: Sequence[float]) -> float:
-        """φ: the cost with barrier and price; bounds: what `rows.barrier` gives."""
-        return cost - self.mu * bounds[0] + self.rho * bounds[1]
-
-    def errors(self) -> tuple[float, float, float]:
-        """(stationarity, violation, complementarity) with the multipliers' size taken out, as in Ipopt."""
-        d, n, point = self.direction, self.evaluator.n, self.point
-        terms = newton.optimality(d.held, point.held, self.rho, self.elastic)
-        gradient, self.violation, compl, slope, size, total, count = terms
-        self.scale_bounds = max(100.0, total / max(1, count)) / 100.0
-        self.stationarity = max(gradient, slope) / (max(100.0, (size + total) / max(1, count + point.lam.size + n.R)) / 100.0)
-        return self.stationarity, self.violation, compl / self.scale_bounds
-
     # direction ------------------------------------------------------------------------------------------------------------
 
     def find_direction(self) -> bool:
@@ -287,11 +212,6 @@ class Interior:
             return False
         self.convex = d.shift == 0.0 and not d.straight
         return d.solve(self.point, self.point.gap, self.mu, self.rho, self.elastic)
-
-    @property
-    def parameters(self) -> tuple[float, float, bool, float]:
-        """What the rows' algebra needs."""
-        return self.mu, self.rho, self.elastic, self.options.delta
 
     def first_multipliers(self) -> None:
         """Multipliers that leave the smallest gradient (least squares); zero when they are not sensible."""
@@ -331,15 +251,6 @@ class Interior:
                 return self.accept("cost", alpha)
             alpha, first = 0.5 * alpha, False
         return False
-
-    def to_boundary(self) -> tuple[float, float]:
-        """The longest steps of variables and of multipliers along the direction, nearly up to the bounds."""
-        keep = max(0.99, 1.0 - self.mu)
-        return newton.to_boundary(self.direction.held, self.point.held, self.elastic, keep)
-
-    def slopes(self) -> tuple[float, float]:
-        """Derivatives of the cost, and of what the rows add to it, along the direction."""
-        return newton.slopes(self.direction.held, self.point.held, self.mu, self.rho, self.elastic)
 
     def attempt(self, alpha: float, dual: float, slope: float) -> str | None:
         """Try a step length: what the filter says to it."""

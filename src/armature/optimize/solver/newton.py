@@ -85,9 +85,7 @@ def arrays(R: int, N: int, nz: int, nx: int, nk: int, nb: int) -> list[np.ndarra
 
 
 @loop
-def assemble(
-    table: Table, point: Point, mu: float, rho: float, elastic: bool, delta: float
-) -> None:
+def assemble(table: Table, point: Point, mu: float, rho: float, elastic: bool, delta: float) -> None:
     """(I4) of all rows, and the matrix of (N1) at a point."""
     table.added[:] = 0.0
     rows.residuals(point.v, table.limits, point.rows, elastic, table.residual)
@@ -108,15 +106,11 @@ def eliminate(
 ) -> None:
     """(I4) of all rows, for these residuals."""
     limits, added = table.limits, table.added
-    rows.eliminate(
-        limits, point.rows, residual, mu, added, rho, elastic, delta, table.weight, table.rhat
-    )
+    rows.eliminate(limits, point.rows, residual, mu, added, rho, elastic, delta, table.weight, table.rhat)
 
 
 @inner
-def choose_totals(
-    weight: Vector, limits: rows.Limits, border: border.Border, np_: int
-) -> None:
+def choose_totals(weight: Vector, limits: rows.Limits, border: border.Border, np_: int) -> None:
     """Totals far from their bounds stay out of the matrix: the wTᵀT that they add there changes the step by the part w TK⁻¹Tᵀ.
 
     Those that must keep a value, such as the sum of the legs' durations, always count: K alone may curve down along them,
@@ -281,9 +275,7 @@ def least_squares(table: Table, lam: Matrix) -> None:
 
 
 @loop
-def optimality(
-    table: Table, point: Point, rho: float, elastic: bool
-) -> tuple[float, float, float, float, float, float, int]:
+def optimality(table: Table, point: Point, rho: float, elastic: bool) -> tuple[float, float, float, float, float, float, int]:
     """(largest gradient, largest residual, largest complementarity, worst slope of (I2), (I3), Σ|multipliers|, of bounds, their number)."""
     now, residual = point.rows, table.residual
     gradient(table, point.lam, now.y)
@@ -294,9 +286,7 @@ def optimality(
 
 
 @loop
-def complementarity(
-    table: Table, point: Point, mu: float, rho: float, elastic: bool
-) -> float:
+def complementarity(table: Table, point: Point, mu: float, rho: float, elastic: bool) -> float:
     """The worst error of the complementarity in (I2), (I3)."""
     return rows.complementarity(table.limits, point.rows, mu, rho, elastic)[0]
 
@@ -305,9 +295,7 @@ def complementarity(
 
 
 @loop
-def slopes(
-    table: Table, point: Point, mu: float, rho: float, elastic: bool
-) -> tuple[float, float]:
+def slopes(table: Table, point: Point, mu: float, rho: float, elastic: bool) -> tuple[float, float]:
     """Derivatives along the direction of the cost, and of what the rows add to it."""
     cost, dp = 0.0, table.beta[: table.parameters]
     for d, at in table.blocks:
@@ -316,9 +304,7 @@ def slopes(
 
 
 @loop
-def to_boundary(
-    table: Table, point: Point, elastic: bool, keep: float
-) -> tuple[float, float]:
+def to_boundary(table: Table, point: Point, elastic: bool, keep: float) -> tuple[float, float]:
     """The longest primal and dual steps along the direction: see `rows.step_to_boundary`."""
     return rows.step_to_boundary(table.limits, point.rows, table.step, elastic, keep)
 

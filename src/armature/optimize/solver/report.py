@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from armature.optimize.problem.problem import Model
 from armature.optimize.problem.result import Multipliers, Result, Status, Violation
-
-if TYPE_CHECKING:
-    from armature.optimize.solver.evaluate import Evaluator
-    from armature.optimize.solver.interior import Interior
+from armature.optimize.solver.evaluate import Evaluator
+from armature.optimize.solver.state import Search
 
 
-def make_result(search: Interior, status: Status) -> Result:
+def make_result(search: Search, status: Status) -> Result:
     """The current point of a search as a result."""
     evaluator = search.evaluator
     n, point, factors = evaluator.n, search.point, row_factors(evaluator)
@@ -81,7 +78,7 @@ def label(names, index: int, kind: str) -> str:
     return names[index] if index < len(names) else f"{kind} {index}"
 
 
-def multipliers(search: Interior, factors: np.ndarray) -> Multipliers:
+def multipliers(search: Search, factors: np.ndarray) -> Multipliers:
     """Multipliers of the unscaled problem."""
     evaluator, point = search.evaluator, search.point
     n, (running, end) = evaluator.n, evaluator.blocks

@@ -98,9 +98,7 @@ def sandwich(
 
 
 @loop
-def factor(
-    W: Matrices, F: Matrix, rows: Indices, cols: Indices, shift: Vector, factors: Factors
-) -> bool:
+def factor(W: Matrices, F: Matrix, rows: Indices, cols: Indices, shift: Vector, factors: Factors) -> bool:
     """Factor the system of (R1), (R2) with W + diag(shift); False when it is not positive definite on the motions that the dynamics allow.
 
     W: (N+1, nz, nz) symmetric; F: (N, nonzeros) of the Jacobian [A B] at the places (rows, cols); shift: (nz,).

@@ -122,9 +122,7 @@ def residuals(v: Vector, limits: Limits, rows: Rows, elastic: bool, r: Vector) -
 
 
 @inner
-def slack_terms(
-    s: float, y: float, a: float, b: float, lower: float, upper: float, mu_a: float, mu_b: float
-) -> tuple[float, float]:
+def slack_terms(s: float, y: float, a: float, b: float, lower: float, upper: float, mu_a: float, mu_b: float) -> tuple[float, float]:
     """(Σ_s, gradient of the barrier Lagrangian in s) of a bounded row. mu_a, mu_b: what its two products shall be."""
     sigma, gradient = 0.0, -y
     if np.isfinite(lower):
@@ -199,9 +197,7 @@ def recover(
 
 
 @inner
-def recover_elastics(
-    limits: Limits, rows: Rows, mu: float, rho: float, dy: Vector, step: Rows
-) -> None:
+def recover_elastics(limits: Limits, rows: Rows, mu: float, rho: float, dy: Vector, step: Rows) -> None:
     """Steps of the elastics. A loop of its own: stores that are only masked out to memory never touched are very slow."""
     for i in range(dy.size):
         if limits.kind[i] >= EQUATION:
@@ -218,9 +214,7 @@ def longest(value: float, step: float, keep: float, alpha: float) -> float:
 
 
 @inner
-def step_to_boundary(
-    limits: Limits, rows: Rows, step: Rows, elastic: bool, keep: float
-) -> tuple[float, float]:
+def step_to_boundary(limits: Limits, rows: Rows, step: Rows, elastic: bool, keep: float) -> tuple[float, float]:
     """Longest primal and dual steps that stay inside all bounds by the fraction 1 − keep."""
     primal = dual = 1.0
     for i in range(limits.kind.size):
@@ -291,9 +285,7 @@ def barrier(limits: Limits, rows: Rows, elastic: bool) -> tuple[float, float]:
 
 
 @inner
-def barrier_slope(
-    limits: Limits, rows: Rows, step: Rows, mu: float, rho: float, elastic: bool
-) -> float:
+def barrier_slope(limits: Limits, rows: Rows, step: Rows, mu: float, rho: float, elastic: bool) -> float:
     """Derivative of `barrier` along a step."""
     total = 0.0
     for i in range(limits.kind.size):
@@ -337,9 +329,7 @@ def advance(
 
 
 @inner
-def complementarity(
-    limits: Limits, rows: Rows, mu: float, rho: float, elastic: bool
-) -> tuple[float, float, float, int]:
+def complementarity(limits: Limits, rows: Rows, mu: float, rho: float, elastic: bool) -> tuple[float, float, float, int]:
     """(worst error of the complementarity in (I2), (I3), worst of their gradients, sum of |multipliers| of bounds, their number)."""
     error = slope = total = 0.0
     count = 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,15 +12,13 @@ from armature.optimize.problem.result import Result
 from armature.optimize.solver.evaluate import Evaluator
 from armature.optimize.solver.report import row_factors
 from armature.optimize.solver.rows import ABSENT, BOUNDED, Limits, Rows, put_inside
-
-if TYPE_CHECKING:
-    from armature.optimize.solver.interior import Interior
+from armature.optimize.solver.state import Search
 
 LARGEST_GRADIENT = 100.0
 COLD_PUSH, WARM_PUSH = 1e-2, 1e-4  # how far inside its bounds a slack starts, at least
 
 
-def place(search: Interior, guess: Guess | Result) -> None:
+def place(search: Search, guess: Guess | Result) -> None:
     """Take over the guess; variables with bounds are moved inside them, fixed ones set."""
     n, point, limits = search.evaluator.n, search.point, search.limits
     point.z[:, : n.nx] = filled(guess.x, (n.N + 1, n.nx), "the guess for x")
@@ -32,7 +29,7 @@ def place(search: Interior, guess: Guess | Result) -> None:
     put_inside(point.p[None, :], (n.N + 1) * n.nr, n.np, limits, push)
 
 
-def take_multipliers(search: Interior, result: Result) -> None:
+def take_multipliers(search: Search, result: Result) -> None:
     """The multipliers of an earlier result, in the scale of this search; slacks and bound multipliers that fit them."""
     evaluator, point = search.evaluator, search.point
     cost = evaluator.blocks[0].w[0]

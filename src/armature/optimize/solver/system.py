@@ -104,9 +104,7 @@ def padded(size: int, step: int) -> int:
 
 
 @inner
-def begin_knot(
-    H: Vector, at: Places, weight: Vector, base: float, local: Local, k: int, system: System
-) -> None:
+def begin_knot(H: Vector, at: Places, weight: Vector, base: float, local: Local, k: int, system: System) -> None:
     """The Hessian of a knot and the weights of its own variables; local ones start anew."""
     place, nz, np_ = local.place, local.place.size, system.dp.size
     W, V, B = system.W[k], system.V, system.B
@@ -138,9 +136,7 @@ def begin_knot(
 
 
 @inner
-def add_constraints(
-    J: Vector, Jp: Vector, at: Places, weight: Vector, local: Local, k: int, system: System
-) -> int:
+def add_constraints(J: Vector, Jp: Vector, at: Places, weight: Vector, local: Local, k: int, system: System) -> int:
     """The constraints of a knot: to `root`, one column for each; their number is returned."""
     W, root, row, dp, np_ = system.W[k], system.root, system.row, system.dp, system.dp.size
     kept, first = 0, k * at.nr + local.place.size
@@ -169,9 +165,7 @@ def add_constraints(
 
 
 @inner
-def border_columns(
-    Fp: Vector, T: Vector, used: Vector, local: Local, k: int, system: System
-) -> None:
+def border_columns(Fp: Vector, T: Vector, used: Vector, local: Local, k: int, system: System) -> None:
     """The dynamics' derivatives in the parameters, and the totals."""
     V, Vf, B, np_ = system.V, system.Vf, system.B, system.dp.size
     nz = local.place.size
@@ -244,9 +238,7 @@ def add_border(w: float, row: Vector, Jp: Vector, k: int, V: Matrices, B: Matrix
 
 
 @inner
-def gradient(
-    d: Derivatives, at: Places, lam: Matrix, y: Vector, r: Matrix, rp: Vector
-) -> None:
+def gradient(d: Derivatives, at: Places, lam: Matrix, y: Vector, r: Matrix, rp: Vector) -> None:
     """r_k = ∇_z ℒ at a block of knots for row multipliers y; adds ∇_p ℒ to rp. y: (R,), the totals' last."""
     nz = r.shape[1]
     nx = lam.shape[1]
@@ -283,9 +275,7 @@ def gradient(
 
 
 @inner
-def row_steps(
-    d: Derivatives, at: Places, weight: Vector, rhat: Vector, dz: Matrix, dp: Vector, dy: Vector
-) -> None:
+def row_steps(d: Derivatives, at: Places, weight: Vector, rhat: Vector, dz: Matrix, dp: Vector, dy: Vector) -> None:
     """dy = D⁻¹(J dz + J_p dp + r̂), (I4), of the rows at a block of knots."""
     nz, np_ = dz.shape[1], dp.size
     nr = at.nr
@@ -373,9 +363,7 @@ def remainder(
 
 
 @inner
-def add_totals(
-    T: Matrix, first: int, used: Vector, dz: Matrix, dp: Vector, out: Vector
-) -> None:
+def add_totals(T: Matrix, first: int, used: Vector, dz: Matrix, dp: Vector, out: Vector) -> None:
     """Add to out, (np + nt,), what totals outside the matrix change along (dz, dp) at a block of knots, to first order."""
     nz, np_ = dz.shape[1], dp.size
     for t in range(T.shape[1] // (nz + np_)):

@@ -19,6 +19,7 @@ from armature.dynamics.kernels import physics_source
 from armature.errors import ArgumentError
 from armature.kernel import Kernel, compiled, trace
 from armature.kernel.symbol import from_casadi_column, to_casadi
+from armature.memo import memo
 from armature.optimize.transcription.driven import driven_source
 from armature.robot.bounds import Bounds, bounds
 from armature.robot.model import Robot
@@ -174,7 +175,7 @@ def instants(robot: Robot, supply: Any = None, smooth: Smooth | None = None, cou
     if robot.nq != robot.nv:
         raise ArgumentError(f"robot {robot.name!r} has a floating base; motions are planned for robots on a fixed base")
     smooth = smooth or (EXACT if _quadratic(robot, supply) else Smooth(power=1.0, velocity=1e-2, table=0.05))
-    store = robot.__dict__.setdefault("_instants", {})
+    store = memo(robot, "instants")
     key = (repr(supply), smooth)
     if key not in store:
         store[key] = Instants(robot, supply, smooth)

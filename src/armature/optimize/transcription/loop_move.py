@@ -10,6 +10,7 @@ import numpy as np
 
 from armature.drive import as_supply
 from armature.errors import ArgumentError, RobotError
+from armature.memo import memo
 from armature.motion.trajectory import Trajectory
 from armature.optimize.problem.problem import Guess, Problem
 from armature.optimize.problem.result import Result
@@ -59,7 +60,7 @@ class LoopMove(MoveProblem):
     def driven(self) -> Driven:
         """The robot as a model, kept with the robot."""
         supply = as_supply(self.supply if self.supply is not None else self.robot.supply)
-        store = self.robot.__dict__.setdefault("_models", {})
+        store = memo(self.robot, "models")
         key = (repr(supply), self.legs, self.closure.rows, self.closure.dependent)
         if key not in store:
             rule = "gauss" if supply.slacks(len(self.robot.drivetrain.drives)) else "simpson"

@@ -17,6 +17,7 @@ from scipy.interpolate import CubicSpline, PPoly
 
 from armature.drive import Smooth, as_supply
 from armature.errors import ArgumentError
+from armature.memo import memo
 from armature.motion.trajectory import ROUNDING, Trajectory
 from armature.optimize.problem.problem import Guess, Problem
 from armature.optimize.problem.result import Result
@@ -37,7 +38,7 @@ def driven_model(robot: Robot, supply: Any, durations: int = 0, dense: bool = Fa
     """The solver's model of a robot, kept with the robot. dense: limits hold in the middle of steps too.  free: for least times."""
     supply = as_supply(supply if supply is not None else robot.supply)
     smooth = default_smooth(robot)
-    store = robot.__dict__.setdefault("_models", {})
+    store = memo(robot, "models")
     rows = floor_rows(robot)
     key = (repr(supply), durations, dense, free, rows.get("extra_key"))
     if key not in store:

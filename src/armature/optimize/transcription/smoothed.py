@@ -18,6 +18,7 @@ import numpy as np
 from armature.drive import Bus, NonRegenerative, Smooth, as_supply
 from armature.drive.corner import side
 from armature.dynamics.compiled import inverse_dynamics
+from armature.memo import memo
 from armature.motion.trajectory import Trajectory
 from armature.optimize.problem.problem import Guess, Problem
 from armature.optimize.problem.result import Result
@@ -181,7 +182,7 @@ class Smoothed(Moving):
 def smoothed_model(robot: Robot, supply: Any, durations: int, dense: bool, normal: bool) -> Smoothed:
     """The model, kept with the robot."""
     supply = as_supply(supply if supply is not None else robot.supply)
-    store = robot.__dict__.setdefault("_models", {})
+    store = memo(robot, "models")
     rows = floor_rows(robot)
     key = ("smoothed", repr(supply), durations, dense, normal, rows.get("extra_key"))
     if key not in store:

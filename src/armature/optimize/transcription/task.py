@@ -15,6 +15,7 @@ from armature.motion.goal import is_pose
 from armature.optimize.transcription.closure import closure
 from armature.robot.model import Robot
 from armature.robot.tip import tip
+from armature.seam import worker
 
 STEPS = 32  # of the way along which loops are followed to a goal
 SMOOTHNESS = 0.1  # of a move that gives none: 95 % of the saving are kept
@@ -84,8 +85,7 @@ class Move:
         """The same move with poses of the hand replaced by joint coordinates, in the posture that is asked for."""
         if not any(is_pose(place) for place in (self.start, self.goal, *(via.configuration for via in self.via))):
             return self
-        from armature.optimize.planner.posture import in_posture  # which itself asks for moves above a floor
-
+        in_posture = worker("Move.in_posture")
         link = self.link or tip(robot, "shall be at the goal")
         joints = lambda place, start, posture: in_posture(robot, place, link, start, posture, self.floor) if is_pose(place) else place
         own = self.posture if self.posture != "as the start" else None
@@ -141,7 +141,7 @@ def _stops(via: Any) -> tuple[Via, ...]:
     if isinstance(via, Via):
         return (via,)
     if isinstance(via, Mapping) or not np.iterable(via) or any(np.ndim(v) == 0 and not isinstance(v, Via | Mapping) for v in via):
-        raise ArgumentError(f"via = {via!r} must be a list of configurations or of arm.Via objects: via=[[…], […]]")
+        raise ArgumentError(f"via = {via!r} must be a list of configurations or of arm.optimize.Via objects: via=[[…], […]]")
     return tuple(v if isinstance(v, Via) else Via(v) for v in via)
 
 

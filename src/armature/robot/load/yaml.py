@@ -11,8 +11,8 @@ from armature.errors import ArmatureError, FileError, RobotError
 from armature.robot import frames, structure
 from armature.robot.check import check
 from armature.robot.drives import with_drives
-from armature.robot.load.loops import loop_of
-from armature.robot.load.schema import LETTERS, BodyPart, LinkPart, RobotPart
+from armature.robot.format.loops import loop_of
+from armature.robot.format.schema import LETTERS, BodyPart, LinkPart, RobotPart
 from armature.robot.load.xml import Source
 from armature.robot.model import IDENTITY, Joint, Kind, Limits, Link, Mimic, Robot, Rotor, Visual
 from armature.robot.unit import limits_suit

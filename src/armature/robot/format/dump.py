@@ -11,8 +11,10 @@ from armature.drive.bus import Bus
 from armature.drive.friction import Friction
 from armature.drive.supply import NonRegenerative, Regenerative
 from armature.errors import ArgumentError
-from armature.robot.load.schema import LETTERS
-from armature.robot.model import IDENTITY, ZERO, Joint, Limits, Link, Robot
+from armature.robot.description import RobotDescription
+from armature.robot.format.schema import LETTERS
+from armature.robot.parts import Joint, Limits, Link
+from armature.robot.shape import IDENTITY, ZERO
 from armature.write import MARK, write_whole
 
 PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*", re.ASCII)
@@ -20,14 +22,14 @@ SUPPLIES = {Regenerative: "regenerative", NonRegenerative: "non-regenerative", B
 RESERVED = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
 
 
-def save(robot: Robot, path: str | PathLike[str]) -> None:
+def save(robot: RobotDescription, path: str | PathLike[str]) -> None:
     """Write a robot to a .yaml file."""
     if not fspath(path).lower().endswith((".yaml", ".yml")):
         raise ArgumentError(f"path is {fspath(path)!r}; robots are saved as .yaml: give such a name")
     write_whole(path, f"# {MARK}\n{to_yaml(robot)}")
 
 
-def to_yaml(robot: Robot) -> str:
+def to_yaml(robot: RobotDescription) -> str:
     """A robot as YAML text."""
     base, names = robot.link(robot.base), [robot.base]
     lines = ["armature: 1", f"name: {_text(robot.name)}", f"gravity: {_flow(robot.gravity)}", "base:"]
@@ -72,7 +74,7 @@ def _joint(j: Joint, previous: str) -> list[str]:
     return lines + (["passive: true"] if j.passive else [])
 
 
-def _loops(robot: Robot) -> list[str]:
+def _loops(robot: RobotDescription) -> list[str]:
     lines = ["loops:"] if robot.loops else []
     for c in robot.loops:
         ends = {"a": c.a, "b": c.b, "at_a": c.position_a, "at_b": c.position_b, "rotation_a": c.rotation_a, "rotation_b": c.rotation_b}
@@ -80,7 +82,7 @@ def _loops(robot: Robot) -> list[str]:
     return lines
 
 
-def _drives(robot: Robot) -> list[str]:
+def _drives(robot: RobotDescription) -> list[str]:
     """Drives by joint, or all as couplings when one of them is more than a drive on a joint; then the supply."""
     lines = []
     if robot.drives and all(len(c.joints) == 1 and c.matrix == ((1.0,),) for c in robot.drives):

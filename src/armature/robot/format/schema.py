@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 from armature.document import suggestion
 from armature.drive.friction import Friction
 from armature.robot import frames
-from armature.robot.load.quantities import (
+from armature.robot.format.quantities import (
     Acceleration,
     Angle,
     Bound,
@@ -25,7 +25,7 @@ from armature.robot.load.quantities import (
     TorqueRate,
 )
 from armature.robot.loop import LoopKind
-from armature.robot.model import Kind
+from armature.robot.parts import Kind
 from armature.robot.structure import MOST_LINKS
 
 Name = Annotated[str, Field(min_length=1, max_length=1000)]

@@ -7,8 +7,7 @@ from os import PathLike
 from typing import Any
 
 from armature.document import values
-from armature.errors import ArgumentError, FileError
-from armature.robot.model import Robot
+from armature.errors import FileError
 from armature.text import read_text
 
 # MoveIt's word -> ours, and the switch that says whether it holds
@@ -22,17 +21,14 @@ WORDS = {
 }
 
 
-def limits_from_moveit(robot: Robot, path: str | PathLike[str]) -> Robot:
-    """The robot with the limits of a MoveIt file; a limit whose switch is missing or false stays as the robot has it."""
+def limits_from_moveit(path: str | PathLike[str]) -> dict[str, dict[str, Any]]:
+    """The limits that a MoveIt file gives, by joint; a limit whose switch is missing or false is left out."""
     data = values(read_text(path), path)
     joints = data.get("joint_limits", data) if isinstance(data, Mapping) else None
     if not isinstance(joints, Mapping):
         raise FileError("there is no mapping `joint_limits:` from joint names to limits; give MoveIt's joint_limits.yaml", path)
-    scalars = {name: entry for name, entry in joints.items() if isinstance(entry, Mapping)}  # beside them stand default factors
-    try:
-        return robot.with_limits({name: _limits(entry) for name, entry in scalars.items()})
-    except ArgumentError as e:
-        raise FileError(str(e), path) from None
+    # beside the joints stand default factors
+    return {name: _limits(entry) for name, entry in joints.items() if isinstance(entry, Mapping)}
 
 
 def _limits(entry: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,39 @@
+"""Who does the work of methods that reach further along the line of rooms (seam.py). Called once, when the package is imported."""
+
+from __future__ import annotations
+
+from armature.seam import provide
+
+
+def assemble() -> None:
+    """Name the function behind every such method; its room is imported when the method is first called."""
+    provide("Trajectory.save", lambda: _formats().save)
+    provide("Trajectory.load", lambda: _formats().load_trajectory)
+    provide("Move.in_posture", lambda: _posture().in_posture)
+    provide("Solution.save", lambda: _saved().save_plan)
+    provide("Solution.report", lambda: _report().write_report)
+    provide("SavedPlan.report", lambda: _report().write_report)
+
+
+def _formats():
+    import armature.motion.formats as formats
+
+    return formats
+
+
+def _posture():
+    import armature.optimize.planner.posture as posture
+
+    return posture
+
+
+def _saved():
+    import armature.job.saved as saved
+
+    return saved
+
+
+def _report():
+    import armature.plot.report as report
+
+    return report

@@ -1,0 +1,13 @@
+from armature.motion.formats import load_trajectory as load_trajectory
+from armature.motion.path import JointPath as JointPath
+from armature.motion.path import Path as Path
+from armature.motion.recorded import load_recorded as load_recorded
+from armature.motion.shapes import arc as arc
+from armature.motion.shapes import circle as circle
+from armature.motion.shapes import joint_path as joint_path
+from armature.motion.shapes import line as line
+from armature.motion.shapes import polyline as polyline
+from armature.motion.shapes import screw as screw
+from armature.motion.shapes import spline as spline
+from armature.motion.trajectory import Trajectory as Trajectory
+from armature.motion.waypoints import load_waypoints as load_waypoints

@@ -1,0 +1,11 @@
+from armature.plot.curve import curve as curve
+from armature.plot.graf import graf as graf
+from armature.plot.iterations import iterations as iterations
+from armature.plot.joints import joints as joints
+from armature.plot.ledger import ledger_flow as ledger_flow
+from armature.plot.motion import motion as motion
+from armature.plot.power import power as power
+from armature.plot.report import write_report as write_report
+from armature.plot.shared import shared_supply as shared_supply
+from armature.plot.temperature import temperature as temperature
+from armature.plot.torque_speed import torque_speed as torque_speed

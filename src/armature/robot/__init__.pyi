@@ -1,0 +1,12 @@
+from armature.robot.check import check as check
+from armature.robot.library import library as library
+from armature.robot.load import load as load
+from armature.robot.loop import Loop as Loop
+from armature.robot.model import Joint as Joint
+from armature.robot.model import Limits as Limits
+from armature.robot.model import Link as Link
+from armature.robot.model import Mimic as Mimic
+from armature.robot.model import Robot as Robot
+from armature.robot.model import Rotor as Rotor
+from armature.robot.shape import Visual as Visual
+from armature.robot.structure import Problem as Problem

@@ -1,0 +1,13 @@
+from armature.simulate.constraint_controller import ConstraintController as ConstraintController
+from armature.simulate.controller import Controller as Controller
+from armature.simulate.controller import traced as traced
+from armature.simulate.ledger import ledger as ledger
+from armature.simulate.lqr import lqr as lqr
+from armature.simulate.rehearse import Perturbations as Perturbations
+from armature.simulate.rehearse import rehearse as rehearse
+from armature.simulate.result import Simulation as Simulation
+from armature.simulate.result import Status as Status
+from armature.simulate.rollout import Rollout as Rollout
+from armature.simulate.rollout import rollout as rollout
+from armature.simulate.run import simulate as simulate
+from armature.simulate.servo import Servo as Servo
