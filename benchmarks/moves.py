@@ -17,8 +17,8 @@ import numpy as np
 
 from armature.optimize.certificate.solution import Solution
 from armature.optimize.diagnosis.holding import at_rest, holding
-from armature.optimize.planner.least_energy import minimize_energy
-from armature.optimize.planner.min_time import minimize_time
+from armature.optimize.moves.least_energy import minimize_energy
+from armature.optimize.moves.least_time import minimize_time
 from armature.optimize.planner.quick_time import shortest
 from armature.optimize.transcription.move import MoveProblem
 from armature.optimize.transcription.task import Move, Via

@@ -24,7 +24,7 @@ import armature as arm
 robot = arm.library("planar2")
 tau = arm.inverse_dynamics(robot, np.ones(2), np.zeros(2), np.ones(2))
 print(bool(np.isfinite(tau).all()))
-import armature.dynamics.bodies.kkt, armature.simulate.run, armature.optimize.planner.least_energy
+import armature.dynamics.bodies.kkt, armature.simulate.run, armature.optimize.moves.least_energy
 """
 
 

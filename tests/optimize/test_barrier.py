@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from armature import library
-from armature.optimize.planner.least_energy import minimize_energy
+from armature.optimize.moves.least_energy import minimize_energy
 from armature.optimize.planner.plan import EXACT
 from armature.optimize.solver import barrier, newton, rows
 from armature.optimize.solver.interior import Interior, Options, solve

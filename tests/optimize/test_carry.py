@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from armature.optimize.planner.least_energy import minimize_energy
+from armature.optimize.moves.least_energy import minimize_energy
 from armature.optimize.solver.interior import Options, solve
 from armature.optimize.transcription.carry import Known, carried
 from armature.optimize.transcription.driven import Weights

@@ -33,8 +33,8 @@ from armature.optimize.planner.conclude import (
 )
 from armature.optimize.planner.effort import spent
 from armature.optimize.planner.firm import firm
-from armature.optimize.planner.least_energy import minimize_energy
-from armature.optimize.planner.min_time import minimize_time
+from armature.optimize.moves.least_energy import minimize_energy
+from armature.optimize.moves.least_time import minimize_time
 from armature.optimize.planner.plan import MISSED, Attempt, Planner
 from armature.optimize.planner.quick_time import MUCH, least_of, shortest
 from armature.optimize.planner.slower import OFTEN, Allowed, run_slower

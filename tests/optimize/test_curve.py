@@ -8,12 +8,12 @@ import pytest
 
 from armature.optimize.certificate.certify import worst_margin
 from armature.optimize.planner.blend import lagrange, mixed, told
-from armature.optimize.planner.curve import energy_time_curve
-from armature.optimize.planner.least_energy import minimize_energy
-from armature.optimize.planner.min_time import minimize_time
+from armature.optimize.moves.curve import energy_time_curve
+from armature.optimize.moves.least_energy import minimize_energy
+from armature.optimize.moves.least_time import minimize_time
 from armature.optimize.planner.plan import net_energy
 from armature.optimize.planner.room import Room
-from armature.optimize.planner.sweep import Sweep, prominent, skeleton
+from armature.optimize.moves.sweep import Sweep, prominent, skeleton
 from armature.optimize.transcription.loop_move import move_problem
 from armature.optimize.transcription.task import Move
 from armature.robot.library import library

@@ -11,7 +11,7 @@ from armature.drive import Drive, Friction, Gear, Motor
 from armature.motion.trajectory import Trajectory
 from armature.optimize.planner import by_durations, dry
 from armature.optimize.planner.by_durations import within_limits
-from armature.optimize.planner.least_energy import minimize_energy
+from armature.optimize.moves.least_energy import minimize_energy
 from armature.optimize.planner.plan import Planner
 from armature.optimize.planner.rests import RestingMove, overheated
 from armature.optimize.transcription.driven import Weights

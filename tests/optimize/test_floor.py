@@ -115,7 +115,7 @@ def test_inferred_limits_of_acceleration_give_way_to_the_floor(plans: dict[str, 
         asked.append(robot)
         return replace(plans["None"], diagnosis=Diagnosis("no way above the floor", LIMIT) if len(asked) == 1 else None)
 
-    monkeypatch.setattr("armature.optimize.planner.least_energy.planned", planned)
+    monkeypatch.setattr("armature.optimize.moves.least_energy.planned", planned)
     found = arm.minimize_energy(robot, arm.Move([0.0, 1.2, 0.4], [1.2, 1.8, 0.7], 1.0))
     limits = [{joint.limits.acceleration for joint in asked_for.joints} for asked_for in asked]
     assert found.ok and len(limits) == 2 and max(limits[0]) < np.inf and limits[1] == {np.inf}

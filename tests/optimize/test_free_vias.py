@@ -8,7 +8,7 @@ import pytest
 
 from armature.drive import Drive, gear, motor
 from armature.errors import ArgumentError
-from armature.optimize.planner.least_energy import minimize_energy
+from armature.optimize.moves.least_energy import minimize_energy
 from armature.optimize.planner.plan import EXACT, Weights
 from armature.optimize.solver.interior import solve
 from armature.optimize.transcription.move import MoveProblem

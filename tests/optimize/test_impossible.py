@@ -13,10 +13,10 @@ from armature.optimize.diagnosis.forbidden import fastest, forbidden
 from armature.optimize.diagnosis.holding import carrier, reloaded
 from armature.optimize.diagnosis.lighter import carried_by
 from armature.optimize.planner.effort import spent
-from armature.optimize.planner.least_energy import minimize_energy
-from armature.optimize.planner.min_time import minimize_time
+from armature.optimize.moves.least_energy import minimize_energy
+from armature.optimize.moves.least_time import minimize_time
 from armature.optimize.planner.quick_time import shortest
-from armature.optimize.planner.ways import ways_round
+from armature.optimize.moves.ways import ways_round
 from armature.optimize.problem.result import Status
 from armature.optimize.transcription.guess import joint_cubic, stretched
 from armature.optimize.transcription.move import MoveProblem

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from armature.drive import Friction, gear
-from armature.optimize.planner.least_energy import minimize_energy
+from armature.optimize.moves.least_energy import minimize_energy
 from armature.optimize.planner.plan import EXACT, Planner, only_copper
 from armature.optimize.transcription.driven import Weights
 from armature.optimize.transcription.move import MoveProblem

@@ -15,8 +15,8 @@ from armature.motion.trajectory import Trajectory
 from armature.optimize.certificate.certify import worst_margin
 from armature.optimize.planner.detours import detours
 from armature.optimize.planner.ladder import cubic_heat, prices
-from armature.optimize.planner.least_energy import minimize_energy
-from armature.optimize.planner.min_time import branches, free_problem, minimize_time
+from armature.optimize.moves.least_energy import minimize_energy
+from armature.optimize.moves.least_time import branches, free_problem, minimize_time
 from armature.optimize.planner.plan import Planner
 from armature.optimize.problem.nlp import as_nlp
 from armature.optimize.solver.interior import Options

@@ -9,7 +9,7 @@ import pytest
 from armature.optimize.certificate.certify import worst_margin
 from armature.optimize.planner.anew import NEAR, ROOM, VAIN, different, faster, inside, shortest_from, shortest_way
 from armature.optimize.planner.ladder import MOVED, copper, ladder, next_to, prices
-from armature.optimize.planner.min_time import branches, free_problem
+from armature.optimize.moves.least_time import branches, free_problem
 from armature.optimize.planner.plan import Planner
 from armature.optimize.solver.interior import Options
 from armature.optimize.transcription.driven import Weights

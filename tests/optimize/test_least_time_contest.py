@@ -16,7 +16,7 @@ from armature.optimize.planner.detours import together
 from armature.optimize.planner.effort import COUNTER, spent
 from armature.optimize.planner.ladder import Rung, cubic_heat, kept, prices, share, sharpened
 from armature.optimize.planner.mend import SHARE, deepened, mended
-from armature.optimize.planner.min_time import free_problem, least_time
+from armature.optimize.moves.least_time import free_problem, least_time
 from armature.optimize.planner.plan import Planner
 from armature.optimize.problem.result import Status
 from armature.optimize.solver.interior import Options

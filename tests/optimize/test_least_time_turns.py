@@ -9,7 +9,7 @@ import armature as arm
 from armature.drive import Friction
 from armature.optimize.planner import mend
 from armature.optimize.planner.ladder import kept, sharpened
-from armature.optimize.planner.min_time import branches, free_problem
+from armature.optimize.moves.least_time import branches, free_problem
 from armature.optimize.planner.plan import Planner
 from armature.optimize.solver.interior import Options
 from armature.optimize.transcription.driven import Weights

@@ -9,11 +9,11 @@ from armature.drive import Drive, Gear, Motor
 from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
 from armature.optimize.certificate.certify import certify, margins
-from armature.optimize.planner.curve import energy_time_curve
-from armature.optimize.planner.least_energy import minimize_energy
-from armature.optimize.planner.min_time import minimize_time
+from armature.optimize.moves.curve import energy_time_curve
+from armature.optimize.moves.least_energy import minimize_energy
+from armature.optimize.moves.least_time import minimize_time
 from armature.optimize.planner.plan import Planner
-from armature.optimize.planner.ways import _worked_out, ways_round
+from armature.optimize.moves.ways import _worked_out, ways_round
 from armature.optimize.solver.interior import Options
 from armature.optimize.transcription.driven import Weights
 from armature.optimize.transcription.guess import joint_cubic, stretched

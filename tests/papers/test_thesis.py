@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from armature.optimize.planner.curve import energy_time_curve
-from armature.optimize.planner.least_energy import minimize_energy
-from armature.optimize.planner.min_time import minimize_time
+from armature.optimize.moves.curve import energy_time_curve
+from armature.optimize.moves.least_energy import minimize_energy
+from armature.optimize.moves.least_time import minimize_time
 from armature.optimize.planner.plan import EXACT
-from armature.optimize.planner.ways import ways_round
+from armature.optimize.moves.ways import ways_round
 from armature.optimize.transcription.task import Move
 from armature.robot.library import library
 

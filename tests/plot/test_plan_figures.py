@@ -10,7 +10,7 @@ import pytest
 import armature as arm
 from armature.errors import ArgumentError
 from armature.job.saved import load_plan, save_plan
-from armature.optimize.planner.curve import Curve
+from armature.optimize.moves.curve import Curve
 from armature.plot import curve, graf, iterations, joints, ledger_flow, motion, power, torque_speed
 from armature.plot.pages import pages
 

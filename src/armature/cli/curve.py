@@ -31,7 +31,7 @@ def curve(
     picture: Path | None = typer.Option(None, help="write the picture too: .png, .svg or .pdf", show_default=False),
 ) -> int:
     """Energy against duration: a table, its minima, and advice. Exit code 1 where no duration is feasible."""
-    from armature.optimize.planner.curve import energy_time_curve
+    from armature.optimize.moves.curve import energy_time_curve
     from armature.optimize.transcription.task import Move
 
     given = {"drives": drives, "payload": payload, "limits": limits, "hold": hold, "arg": arg}

@@ -17,7 +17,7 @@ from armature.errors import ArgumentError
 
 if TYPE_CHECKING:
     from armature.job.job import Job
-    from armature.optimize.planner.ways import Way
+    from armature.optimize.moves.ways import Way
 
 
 def ways(
@@ -76,7 +76,7 @@ def _checked(job: Job, save: Path | None) -> Job:
 
 def _search(job: Job, link: str | None, most: int, deadline: float | None, progress: Progress) -> tuple[Way, ...]:
     from armature.dynamics.compiled import pose
-    from armature.optimize.planner.ways import ways_round
+    from armature.optimize.moves.ways import ways_round
 
     task: Any = job.task
     if link is not None:  # its pose at the goal is asked for; the goal is any posture that has it

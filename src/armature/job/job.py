@@ -11,9 +11,9 @@ from armature.drive.catalogue import SupplyGiven
 from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
 from armature.optimize.certificate.solution import Solution
+from armature.optimize.moves.least_energy import minimize_energy
+from armature.optimize.moves.least_time import minimize_time
 from armature.optimize.path.follow_path import FollowPath
-from armature.optimize.planner.least_energy import minimize_energy
-from armature.optimize.planner.min_time import minimize_time
 from armature.optimize.transcription.task import Move
 from armature.robot.model import Robot
 

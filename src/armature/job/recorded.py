@@ -15,7 +15,7 @@ from armature.motion.recorded import load_recorded
 from armature.motion.trajectory import Trajectory
 from armature.optimize.certificate.certify import ALLOWED, Margin, left, margins
 from armature.optimize.certificate.solution import Baseline, Solution, counted
-from armature.optimize.planner.least_energy import minimize_energy
+from armature.optimize.moves.least_energy import minimize_energy
 from armature.optimize.problem.interrupt import interruptible
 from armature.optimize.transcription.task import SMOOTHNESS, Move
 from armature.robot.model import Robot

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from armature.plot import style
 
 if TYPE_CHECKING:
-    from armature.optimize.planner.curve import Curve
+    from armature.optimize.moves.curve import Curve
 
 
 def curve(result: Curve, save: str | PathLike[str] | None = None) -> Figure:

@@ -18,8 +18,8 @@ from scipy.interpolate import PchipInterpolator
 from armature.drive.catalogue import SupplyGiven
 from armature.errors import ArgumentError
 from armature.optimize.certificate.solution import Solution
-from armature.optimize.planner.curve import energy_time_curve
-from armature.optimize.planner.least_energy import minimize_energy
+from armature.optimize.moves.curve import energy_time_curve
+from armature.optimize.moves.least_energy import minimize_energy
 from armature.optimize.transcription.task import Move
 from armature.robot.model import Robot
 from armature.simulate.ledger import ledger

@@ -14,8 +14,8 @@ import numpy as np
 from armature.job.job import Job
 from armature.job.saved import save_plan
 from armature.optimize.certificate.solution import Solution
-from armature.optimize.planner.curve import energy_time_curve
-from armature.optimize.planner.min_time import minimize_time
+from armature.optimize.moves.curve import energy_time_curve
+from armature.optimize.moves.least_time import minimize_time
 from armature.optimize.transcription.task import Move
 from armature.robot.model import Robot
 from armature.study.outcome import Outcome

@@ -90,7 +90,7 @@ def _wish_of(plan: Any) -> Wish:
 
 def _task(path: Path) -> Wish:
     from armature.job.job_file import load_job
-    from armature.optimize.planner.min_time import loose
+    from armature.optimize.moves.least_time import untimed
     from armature.optimize.transcription.task import Move, configuration
 
     job = load_job(path)
@@ -100,7 +100,7 @@ def _task(path: Path) -> Wish:
     first = first_wish(job.robot)
     T = job.task.duration or first.duration
     bare = not job.task.via and not np.any(ends.v0) and not np.any(ends.v1)
-    via = job.task.via if job.task.duration else loose(job.task)
+    via = job.task.via if job.task.duration else untimed(job.task)
     vectors = tuple(replace(v, configuration=configuration(job.robot, v.configuration, "via")) for v in via)
     given = None if bare else replace(job.task, duration=T, via=vectors)
     more = {"given": given, "floor": job.task.floor, "smoothness": job.task.smoothness}

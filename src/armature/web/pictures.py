@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from armature.drive import as_supply, stack
-from armature.optimize.planner.curve import Curve
+from armature.optimize.moves.curve import Curve
 from armature.plot.ledger import flows_in, flows_out
 from armature.plot.region import current_band, fastest, peak_current, velocity_range
 from armature.simulate.ledger import flow_of, motion_steps

@@ -13,9 +13,9 @@ import numpy as np
 
 from armature.errors import ArmatureError
 from armature.motion.trajectory import Trajectory
-from armature.optimize.planner.curve import energy_time_curve
-from armature.optimize.planner.least_energy import minimize_energy
-from armature.optimize.planner.min_time import minimize_time
+from armature.optimize.moves.curve import energy_time_curve
+from armature.optimize.moves.least_energy import minimize_energy
+from armature.optimize.moves.least_time import minimize_time
 from armature.optimize.solver.interior import Options
 from armature.optimize.transcription.task import Move
 from armature.web.session import Wish

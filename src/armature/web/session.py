@@ -18,9 +18,9 @@ from armature.errors import ArgumentError
 from armature.job.job import Job
 from armature.motion import shapes
 from armature.motion.trajectory import Trajectory
+from armature.optimize.moves.curve import Curve
 from armature.optimize.path.follow_path import FollowPath
 from armature.optimize.planner.baseline import stretched
-from armature.optimize.planner.curve import Curve
 from armature.optimize.transcription.move import guess_duration
 from armature.optimize.transcription.task import SMOOTHNESS, Move, Via
 from armature.robot.bounds import bounds

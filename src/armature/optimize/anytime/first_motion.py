@@ -11,11 +11,11 @@ from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
 from armature.optimize.anytime.suboptimal import ALLOWED, Along, Array, InJoints, on_knots
 from armature.optimize.certificate.certify import margins
+from armature.optimize.moves.least_time import minimize_time
 from armature.optimize.path.along_path import Curve, OnCurve, Timing, plain_at, slowed, straight_profile
 from armature.optimize.path.follow_path import FollowPath
 from armature.optimize.path.path_plan import quickest
 from armature.optimize.path.path_start import Scaled, plain
-from armature.optimize.planner.min_time import minimize_time
 from armature.optimize.scaling.time_scaling import TimeScaling, time_scaling
 from armature.optimize.transcription.guess import joint_cubic, joint_quintic, stretched
 from armature.optimize.transcription.instant import Instants

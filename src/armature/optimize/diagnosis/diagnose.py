@@ -10,55 +10,25 @@ from armature.dynamics.compiled import inverse_dynamics
 from armature.motion.trajectory import Trajectory
 from armature.optimize.certificate.certify import ALLOWED, MEANS, Margin, fine_times, margins
 from armature.optimize.certificate.solution import Diagnosis
-from armature.optimize.diagnosis.earlier import Passed, warped
+from armature.optimize.diagnosis.earlier import shown
 from armature.optimize.diagnosis.forbidden import heavy
 from armature.optimize.diagnosis.holding import at_rest, carrier, reloaded, too_heavy
 from armature.optimize.diagnosis.lighter import carried_by
+from armature.optimize.planner.attempt import Attempt
+from armature.optimize.planner.back_off import run_slower
 from armature.optimize.planner.baseline import stretched as slowed
-from armature.optimize.planner.effort import spent
-from armature.optimize.planner.firm import firm
-from armature.optimize.planner.gears import greatest_power
-from armature.optimize.planner.plan import Attempt, Planner
-from armature.optimize.planner.slower import Allowed, run_slower
-from armature.optimize.problem.result import Status
 from armature.optimize.scaling.time_scaling import time_scaling
-from armature.optimize.solver.interior import Options
-from armature.optimize.transcription.driven import Weights
 from armature.optimize.transcription.guess import stretched
 from armature.optimize.transcription.move import MoveProblem
 from armature.robot.model import Robot
 
 FAR = 3.0  # times the duration asked for: a motion so slow is no answer where a lighter payload is
 BETWEEN = 0.05  # of a limit: what the few knots of the coolest motion may exceed between them
-ANY = "regenerative"  # the supply does not matter for the heat: the simplest one is solved with
-SHARPENING = 0.15  # seconds of computing for the corners of gears and friction in the coolest motion
 SLOWER = 1.0, 1.5, 2.5, 5.0  # times the duration asked for, in which a lighter payload may be moved
+SLOWEST = 3.0  # times its duration: up to which a motion that exceeds a limit is run slower
 BORDER = 0.98  # of the shortest duration: less is called too short
-INWARDS = 0.1, 0.3, 0.6, 1.0  # of the way to the shortest motion's passing times: from the nearest ones found to those told
-EACH = 0.2  # seconds of computing, about, for a motion that passes at times that are told
-NEARLY = 1e-4  # rad or m, rad/s or m/s: by which the coolest motion may miss its task
-LOOSE = 1e6  # factor on limits that are left out
+ROUND_UP = 1.001  # on durations reported, so that they are feasible as printed
 COOLER = 0.98  # of the limit of a mean: up to which a pause or a payload that is told uses it, so that plans are found
-
-
-def diagnose(
-    best: Attempt, fastest: Attempt | None, least: float = np.inf, cool: Attempt | None = None, passed: Passed | None = None
-) -> Diagnosis:
-    """Which limit stands in the way of a search that failed, by how much, and what would help.
-
-    fastest: the shortest motion known that keeps its limits.  least: s, its duration before it kept them between knots too.
-    cool: the motion of least heat without the limits of means, where there are such limits.
-    passed: the passing times of via points nearest to those asked for."""
-    problem, known = best.problem, fastest.motion if fastest is not None and fastest.ok else None
-    passing = passing_times(problem, fastest, known) if fastest is not None and known is not None else ()
-    if cool is not None and (hot := too_hot(cool, known, passing)) is not None:
-        return hot
-    far = known is None or (not problem.free and known.duration > FAR * problem.duration)
-    if far and (unheld := unheld_on_the_way(best)) is not None:
-        return unheld
-    if known is not None and not problem.free and known.duration > problem.duration:
-        return too_short(problem.robot, problem.duration, known, min(least, known.duration), passing)
-    return (untimely(problem, passed) if passed is not None and passed.part > 0.0 else None) or whirling(best) or relaxed(best, known)
 
 
 def passing_times(problem: MoveProblem, fastest: Attempt, motion: Trajectory) -> tuple[float, ...]:
@@ -70,61 +40,33 @@ def passing_times(problem: MoveProblem, fastest: Attempt, motion: Trajectory) ->
     return tuple(float(motion.t[knot] - motion.t[0]) for knot in fastest.problem.knots[:-1])
 
 
-def untimely(problem: MoveProblem, passed: Passed) -> Diagnosis:
-    """Passing times that leave a leg less time than it takes: the nearest ones that would do."""
-    asked = tuple(t if via.at is None else via.at for via, t in zip(problem.move.via, passed.times))
-    inwards = [tuple(t + (t - u) / passed.part * (1.0 - passed.part) * part for t, u in zip(passed.times, asked)) for part in INWARDS]
-    better = next((times for times in inwards if in_time(problem, passed, times)), inwards[-1])
-    given, takes = (np.diff([0.0, *times, problem.duration]) for times in (asked, better))
-    k = int(np.argmax(takes / given))
-    where = "the goal" if k == len(asked) else "the via point" if len(asked) == 1 else f"via point {k + 1}"
-    sentence = f"The passing times leave {given[k]:.4g} s for the way to {where}, which is too little: in {problem.duration:.4g} s,"
-    told = f"{sentence} passing at {shown(better)} would do."
-    return Diagnosis(told, "passing time", amount=float(takes[k] - given[k]), passing=better)
-
-
-def in_time(problem: MoveProblem, passed: Passed, times: tuple[float, ...]) -> bool:
-    """Whether a motion passes at these times within all limits, between knots too: one is sought from what passes at others."""
-    move = replace(problem.move, via=tuple(replace(via, at=t) for via, t in zip(problem.move.via, times)))
-    motion = warped((passed.found.motion, passed.times), times, problem.duration)
-    start = replace(passed.found, problem=replace(passed.found.problem, move=move), motion=motion)
-    return firm(replace(problem, move=move), start, EACH) is not None
-
-
-def shown(times: tuple[float, ...]) -> str:
-    """Times in words."""
-    return " and ".join(f"{t:.4g} s" for t in times)
-
-
 def by_way(passing: tuple[float, ...]) -> str:
     """When via points are passed, where that matters."""
     return f", passing the via point{'s' if len(passing) > 1 else ''} at {shown(passing)}" if passing else ""
 
 
-def between_knots(best: Attempt, cool: Attempt | None = None) -> Diagnosis | None:
-    """A limit that an optimal motion exceeds between its knots; None where it keeps all. cool: the motion of least heat, where known."""
+def between_knots(best: Attempt) -> Diagnosis | None:
+    """A limit that an optimal motion exceeds between its knots; None where it keeps all, or did not end at an optimum."""
     worst = best.worst
-    if worst is None or worst.fraction >= -ALLOWED:
+    if worst is None or worst.fraction >= -ALLOWED or not best.ok:
         return None
-    if worst.limit in MEANS and (hot := least_hot((best, cool or coolest(best.problem)))) is not None:
+    if worst.limit in MEANS and (hot := too_hot(best, None)) is not None:
         return hot
     sentence = f"No motion was found: between knots a limit is exceeded, and neither drawing it in nor more knots help: {needed(worst)}"
     remedy = f"Raise this limit by {-100 * worst.fraction:.2g} %, or begin with another motion (guess=…)."
-    slower = run_slower(best.problem, best.motion, Allowed(ALLOWED / 2, ALLOWED / 2, ALLOWED / 2, 4))
+    slower = None if best.problem.moving else run_slower(best.problem.robot, best.motion, ALLOWED / 2, SLOWEST)
     over = worst.value - worst.bound
     if slower is None or slower.duration <= best.motion.duration:
         return Diagnosis(f"{sentence}.", worst.limit, worst.joint, worst.time, over, remedy)
     longer, passing = slower.duration, passing_times(best.problem, best, slower)
-    helps = f"the same motion run in {longer:.4g} s{by_way(passing)} would do"
+    helps = f"the same motion run in {longer:.4g} s{by_way(passing)} is feasible"
     return Diagnosis(f"{sentence}; {helps}.", worst.limit, worst.joint, worst.time, over, remedy, longer, passing=passing)
 
 
-def too_short(robot: Robot, duration: float, fastest: Trajectory, least: float, passing: tuple[float, ...] = ()) -> Diagnosis:
-    """The shortest motion known run in the duration asked for: what it would ask of the limits. passing: of via points, s.
-
-    least: s; what is clearly less is called too short."""
-    T = fastest.duration
-    what = f"{duration:.4g} s is too short" if duration < BORDER * least else f"No motion was found in {duration:.4g} s"
+def too_short(robot: Robot, duration: float, fastest: Trajectory, passing: tuple[float, ...] = ()) -> Diagnosis:
+    """The shortest motion known run in the duration asked for: what it would ask of the limits. passing: of via points, s."""
+    T = ROUND_UP * fastest.duration
+    what = f"{duration:.4g} s is too short" if duration < BORDER * T else f"No motion was found in {duration:.4g} s"
     sentence = f"{what}: the shortest motion found takes {T:.4g} s{by_way(passing)}."
     remedy = f"Allow at least {T:.4g} s."
     worst = worst_excess(robot, stretched(fastest, duration))
@@ -152,45 +94,11 @@ def excesses(robot: Robot, motion: Trajectory) -> list[Margin]:
     return [m for row in margins(robot, motion, 4).values() for m in row.values() if m.fraction < -ALLOWED]
 
 
-def coolest(problem: MoveProblem, motion: Trajectory | None = None) -> Attempt:
-    """The motion of least copper heat in the task's duration, within all limits but those of means. motion: a start besides the cubic.
-
-    A search whose rows begin to stretch is ended: heat is not what is in the way then."""
-    loose = {name: LOOSE for _, _, name, _ in problem.driven.means}
-    planner = Planner(Weights(heat=1.0), Options(tolerance=1e-5, iterations=60))
-    task = replace(problem, supply=ANY, N=min(problem.N, 50), tighter=loose)
-    smooth = problem.driven.smooth
-    rounded = replace(task, smooth=replace(smooth, power=0.5 * greatest_power(task) if smooth.power else 0.0), directions=None)
-    for start in (motion, None) if motion is not None else (None,):
-        found = planner.attempt(rounded, rounded.guess(start), rigid=True)
-        if found.ok:
-            return replace(planner, budget=spent() + SHARPENING).best(task, found.motion)
-    # a search that has not ended may have met a motion that does the task
-    return replace(found, result=replace(found.result, status=Status.ACCEPTABLE)) if only_hot(found) else found
-
-
-def only_hot(found: Attempt) -> bool:
-    """Whether a motion does the task, and exceeds limits of means only, however its search ended."""
-    over = excesses(found.problem.robot, found.motion) if found.missed < NEARLY else []
-    return found.missed < NEARLY and all(m.limit in MEANS or m.fraction >= -BETWEEN for m in over)
-
-
-def hottest(found: Attempt) -> float:
-    """The smallest margin of all limits of means, as a fraction; negative where one is exceeded, and very much so without a motion."""
-    return min((m.fraction for m in found.margins if m.limit in MEANS), default=0.0) if found.ok else -np.inf
-
-
-def least_hot(found: tuple[Attempt, ...]) -> Diagnosis | None:
-    """What is said of the motion that needs the shortest pause; None where none is too hot and else possible."""
-    hot = [told for motion in found if (told := too_hot(motion, None)) is not None]
-    return min(hot, key=lambda told: told.pause or 0.0, default=None)
-
-
 def too_hot(cool: Attempt, fastest: Trajectory | None, passing: tuple[float, ...] = ()) -> Diagnosis | None:
     """A cycle that is too hot in the mean and else possible: the pause that cools it, the payload, or the shortest cool motion.
 
     cool: the motion of least heat, whose limits of means are left out.  passing: when the shortest motion passes via points, s."""
-    over = excesses(cool.problem.robot, cool.motion) if cool.ok else []
+    over = excesses(cool.problem.robot, cool.motion)
     hot = [m for m in over if m.limit in MEANS]
     if not hot or any(m.limit not in MEANS and m.fraction < -BETWEEN for m in over):
         return None
@@ -203,7 +111,7 @@ def too_hot(cool: Attempt, fastest: Trajectory | None, passing: tuple[float, ...
     helps = [f"a pause of {pause:.4g} s on the brake after every cycle"]
     helps += [f"a motion of {longer:.4g} s{by_way(passing)}"] if longer else []
     helps += [f"a payload of {lightest:.4g} kg"] if lightest else []
-    sentence = f"The cycle is too hot: in the coolest motion found, {needed(worst)}; {' or '.join(helps)} would do."
+    sentence = f"The cycle is too hot: in the coolest motion found, {needed(worst)}; {' or '.join(helps)} is feasible."
     return Diagnosis(
         sentence, worst.limit, worst.joint, None, worst.value - worst.bound, "", longer, less, lightest, pause, passing if longer else ()
     )
@@ -263,14 +171,14 @@ def unheld_on_the_way(best: Attempt) -> Diagnosis | None:
     return replace(told, sentence=sentence, greatest_payload=carries, excess_payload=load.mass - carries)
 
 
-def whirling(best: Attempt) -> Diagnosis | None:
+def unbounded_speed(best: Attempt) -> Diagnosis | None:
     """A search that gains by ever faster turns of a joint whose speed nothing limits: a least energy that no motion attains."""
     problem, motion = best.problem, best.motion
     slow = np.abs(problem.cubic(np.linspace(0.0, problem.duration, 101))[1]).max(0)
     fast = np.abs(motion.v).max(0)
-    if not best.whirls:
+    if not best.unbounded:
         return None
-    j = int(np.argmax(best.haste))
+    j = int(np.argmax(best.speed_ratios))
     name, at = problem.robot.joint_names[j], float(motion.t[np.abs(motion.v[:, j]).argmax()])
     sentence = f"The search gained by ever faster turns of {name} ({fast[j]:.3g} at t = {at:.3g} s; the joint cubic needs {slow[j]:.3g})"
     free = [n for n in problem.robot.joint_names if not np.isfinite(problem.driven.joint_limit(n, "upper"))]
@@ -287,7 +195,7 @@ def relaxed(best: Attempt, fastest: Trajectory | None) -> Diagnosis:
     remedy = durations_of(robot, fastest) if fastest is not None else otherwise
     if worst is not None and worst.limit in MEANS and fastest is None and (lighter := cool_load(best)) is not None:
         mass, T, less = lighter
-        helps = f"a payload of {mass:.4g} kg moved in {T:.4g} s would do"
+        helps = f"a payload of {mass:.4g} kg moved in {T:.4g} s is feasible"
         return Diagnosis(
             f"No motion was found: at best, {needed(worst)}; {helps}.", worst.limit, worst.joint, None, worst.value - worst.bound,
             shortest_duration=T if best.problem.duration < T else None, excess_payload=less, greatest_payload=mass,

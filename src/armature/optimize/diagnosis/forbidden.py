@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -13,18 +12,17 @@ from armature.optimize.certificate.certify import MEANS, Margin, torque_margins
 from armature.optimize.certificate.solution import Diagnosis
 from armature.optimize.diagnosis.holding import Load, at_rest, carrier, excess_mass, joint_limits, too_heavy
 from armature.optimize.diagnosis.lighter import greatest_payload
-from armature.optimize.planner.plan import Attempt
+from armature.optimize.planner.pipeline import Pipeline, posed
+from armature.optimize.transcription.driven import Weights
 from armature.optimize.transcription.move import MoveProblem
 from armature.optimize.transcription.task import Move, configuration, velocity
 from armature.robot.model import Robot
 from armature.robot.unit import unit_of
 
 ROUNDING = 1e-9
-SECONDS = 1.1  # of computing, about, to find the greatest payload that can be moved
+KNOTS = 50  # of the search for the greatest payload
 SAME = 0.99  # of a payload that can be held: one so near that can be moved is not told beside it
 SPARE = 0.975  # of the payload that a motion with few knots moves: what is told, so that plans with all knots do too
-BEYOND = 1.025  # times the payload, that is tried first: a motion that moves more moves this one with something to spare
-SURE = 0.95  # of the payload: where nearly all can be moved the search for a plan decides
 HOT = 5.0  # times the limit of a mean: what the joint cubic exceeds by less, quick motions may not
 CREEPING = 1e-3  # of the joint cubic's speed: dry friction knows its direction, and nothing else matters
 
@@ -133,7 +131,8 @@ def unheld(robot: Robot, what: str, held: Mapping[str, np.ndarray]) -> Diagnosis
 
 def lighter_still(robot: Robot, move: Move, told: Diagnosis) -> Diagnosis:
     """What was told of a payload that cannot be held, with the one that can be moved in the duration, where that is less."""
-    moved = greatest_payload(MoveProblem(robot, move), told.greatest_payload or 0.0, SECONDS)
+    pipeline = Pipeline(Weights(heat=1.0))
+    moved = greatest_payload(pipeline, posed(robot, move, None, KNOTS), told.greatest_payload or 0.0)
     load = carrier(robot)
     if moved is None or load is None or not 0.0 < moved.mass < SAME * (told.greatest_payload or 0.0):
         return told
@@ -142,43 +141,35 @@ def lighter_still(robot: Robot, move: Move, told: Diagnosis) -> Diagnosis:
     return replace(told, sentence=sentence, greatest_payload=mass, excess_payload=load.mass - mass)
 
 
-class Weighed(NamedTuple):
-    """What is said of a payload that can be held at both ends and that the joint cubic cannot move, not even slowly.
-
-    found: the motion of the greatest payload found that can be moved in the duration.  certain: whether that one is clearly less."""
-
-    told: Diagnosis
-    found: Attempt
-    certain: bool
-
-
-def lifts(problem: MoveProblem) -> bool:
-    """Whether a payload is carried that the joint cubic cannot move, not even slowly."""
+def weighed(pipeline: Pipeline, problem: MoveProblem) -> Diagnosis | None:
+    """Whether the payload is too heavy to be moved in the duration, not even slowly by the joint cubic;
+    None where it is not in the way, or nothing was found that helps."""
     load = carrier(problem.robot)
-    return load is not None and load.mass > 0.0 and not problem.robot.loops and creeping_excess(problem) is not None
-
-
-def weighed(problem: MoveProblem, seconds: float = SECONDS) -> Weighed | None:
-    """Whether the payload is too heavy to be moved in the duration; None where it is not in the way, or nothing was found that helps in so
-    many seconds of computing."""
-    load, worst = carrier(problem.robot), creeping_excess(problem)
+    worst = creeping_excess(problem) if load is not None and load.mass > 0.0 else None
     if load is None or worst is None:
         return None
-    moved = greatest_payload(problem, BEYOND * load.mass, seconds)
-    if moved is None or moved.mass <= 0.0:
+    moved = greatest_payload(pipeline, problem, load.mass)
+    if moved is None or moved.mass >= load.mass:
         return None
     when = "over the cycle" if worst.limit in MEANS else f"at t = {worst.time:.3g} s"
     needs = f"{worst.limit} of {worst.joint} would be {worst.value:.4g} {worst.unit} {when}"
     limit = f"the limit is {worst.bound:.4g} {worst.unit}"
-    certain = moved.rough <= SURE * load.mass
-    mass = (SPARE if certain else SURE) * min(moved.mass, load.mass)
-    helps = f"the greatest payload found that can be moved in {problem.duration:.4g} s is {mass:.4g} kg at {load.link!r}"
-    sentence = f"No motion was found with this payload, and the joint cubic cannot carry it, not even slowly: {needs}, {limit}; {helps}"
-    over, less = worst.value - worst.bound, load.mass - mass
-    told = Diagnosis(
-        f"{sentence} (now {load.mass:.4g} kg).", worst.limit, worst.joint, worst.time, over, excess_payload=less, greatest_payload=mass
+    mass = SPARE * moved.mass
+    helps = f"the greatest payload found that can be moved in {problem.duration:.4g} s is {mass:.4g} kg"
+    sentence = (
+        "No motion was found with this payload, and the joint cubic cannot carry it, not even slowly: "
+        f"{needs}, {limit}; {helps} at {load.link!r} (now {load.mass:.4g} kg)."
     )
-    return Weighed(told, moved.found, certain)
+    over, less = worst.value - worst.bound, load.mass - mass
+    return Diagnosis(
+        sentence,
+        worst.limit,
+        worst.joint,
+        worst.time,
+        over,
+        excess_payload=less,
+        greatest_payload=mass,
+    )
 
 
 def creeping_excess(problem: MoveProblem) -> Margin | None:
@@ -198,7 +189,7 @@ def heavy(robot: Robot, what: str, worst: Load, q: np.ndarray, time: float | Non
     excess, load = excess_mass(robot, q), carrier(robot)
     greatest, remedy = None, ""
     if excess is None or load is None:
-        helps, remedy = "no lighter payload would do", "Choose another position or stronger drives."
+        helps, remedy = "no lighter payload is feasible", "Choose another position or stronger drives."
     elif load.mass > 0.0:
         greatest = max(0.0, load.mass - excess)
         helps = f"the greatest payload that can be held {where} is {greatest:.4g} kg at {load.link!r} (now {load.mass:.4g} kg)"

@@ -22,11 +22,11 @@ from armature.motion.goal import as_goal
 from armature.motion.path import Path
 from armature.motion.rotation import log
 from armature.optimize.certificate.solution import Solution
+from armature.optimize.moves.least_energy import minimize_energy
 from armature.optimize.path.along_path import Curve
 from armature.optimize.path.follow_path import FollowPath, tip
 from armature.optimize.path.least_along import least_energy_along
 from armature.optimize.path.self_motion import least, plain_times, times_of
-from armature.optimize.planner.least_energy import minimize_energy
 from armature.optimize.problem.interrupt import interruptible
 from armature.optimize.transcription.guess import LAWS
 from armature.optimize.transcription.instant import Instants, instants

@@ -13,11 +13,11 @@ from armature.optimize.transcription.guess import stretched
 from armature.optimize.transcription.move import resampled
 
 if TYPE_CHECKING:
-    from armature.optimize.planner.plan import Attempt
+    from armature.optimize.planner.attempt import Attempt
     from armature.robot.model import Robot
 
 
-def drawn_in(best: Attempt, enough: float, power: float) -> Mapping[str, Any]:
+def tightened_limits(best: Attempt, enough: float, power: float) -> Mapping[str, Any]:
     """Factors of the limits that a motion exceeds by more than `enough` of themselves, for every knot: (1 + excess)^−power where it does.
 
     Empty where the motion exceeds none, or none that is a row of its problem."""

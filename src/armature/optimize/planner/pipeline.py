@@ -1,11 +1,12 @@
-"""From starting motions to a plan, by one homotopy: few knots and wide corners first, then all knots and narrow ones, then back-off.
+"""From starting motions to a plan, by one homotopy.
 
-    starts → few knots, f from 2 to 0.05 → the cheapest, all knots, f to 0.005 → limits drawn in where they are exceeded between knots
+    starts → few knots, f from wide to narrow → the cheapest with all knots → directions fixed, so that
+    joints turn at knots and the law is exact → back-off where limits are exceeded between knots
 
-f is how far the corners of friction, gears and supply are rounded (smoothed.py); it follows the barrier inside one solve
-(solver/homotopy.py). A weight on jerk that scales itself keeps flat problems from zigzagging. A least time starts from the shortest joint
-cubic that keeps all limits, and ends with every joint's direction fixed in every step, so that joints turn at knots and the law is exact.
-What counts is the exact law: of all motions met, the cheapest that does the task within all limits is the plan.
+f is how far the corners of friction, gears and supply are smoothed (transcription/smoothed.py); it follows
+the barrier inside one solve (solver/homotopy.py). A weight on jerk that scales itself keeps flat problems
+from zigzagging. Arms without corners are solved at once. What counts is the exact law: of all motions met,
+the cheapest that does the task within all limits is the plan.
 """
 
 from __future__ import annotations
@@ -17,23 +18,22 @@ from typing import Any
 
 import numpy as np
 
-from armature.drive import Bus, Smooth, as_supply
+from armature.drive import Smooth, as_supply
 from armature.dynamics.compiled import inverse_dynamics
 from armature.motion.trajectory import Trajectory
-from armature.optimize.planner.back_off import drawn_in, run_slower
-from armature.optimize.planner.detours import together
-from armature.optimize.planner.effort import solve
-from armature.optimize.planner.plan import Attempt, net_energy, settled
+from armature.optimize.planner.attempt import Attempt, at_rest, net_energy
+from armature.optimize.planner.back_off import run_slower, tightened_limits
 from armature.optimize.planner.settings import SETTINGS, Settings, Stage
-from armature.optimize.planner.starts import feasible_cubic, late, timed
+from armature.optimize.planner.starts import bends, feasible_cubic, late, timed
 from armature.optimize.problem.interrupt import interrupted
 from armature.optimize.problem.problem import Guess, Problem
 from armature.optimize.problem.result import Iteration, Result, Status
 from armature.optimize.solver.homotopy import Homotopy
-from armature.optimize.solver.interior import Options
+from armature.optimize.solver.interior import Options, solve
 from armature.optimize.transcription.carry import Known, carried
 from armature.optimize.transcription.driven import Weights
-from armature.optimize.transcription.move import default_smooth
+from armature.optimize.transcription.loop_move import LoopMove
+from armature.optimize.transcription.move import MoveProblem, default_smooth
 from armature.optimize.transcription.smoothed import SmoothedMove
 from armature.optimize.transcription.task import Move
 from armature.robot.model import Robot
@@ -45,16 +45,19 @@ JERK = 5  # place of the jerk's weight among the weights
 Callback = Callable[[Iteration], bool | None]
 
 
-def rounds_corners(robot: Robot, supply: Any) -> bool:
-    """Whether the pipeline plans this: losses with corners, by dry friction or gears, which one direct solve does not follow. Not closed
-    loops, nor a bus with a store, whose slacks it does not round."""
-    stored = isinstance(as_supply(supply if supply is not None else robot.supply), Bus)
-    return default_smooth(robot) != Smooth() and not robot.loops and not stored
+def posed(robot: Robot, move: Move, supply: Any, knots: int, free: bool = False) -> MoveProblem:
+    """A move as the pipeline takes it. free: its duration is free."""
+    made = LoopMove if robot.loops else SmoothedMove
+    return made(robot, move, supply, knots, free)
 
 
 @dataclass(frozen=True)
 class Pipeline:
-    """One search. weights: energy or time.  callback: sees every iteration, a true answer stops.  ends: of time.perf_counter, s."""
+    """One search.
+
+    weights: of energy, heat or time.  callback: sees every iteration, a true answer stops.
+    ends: of time.perf_counter, s.
+    """
 
     weights: Weights
     callback: Callback | None = None
@@ -64,180 +67,259 @@ class Pipeline:
     @property
     def late(self) -> bool:
         """Whether the time is used up, or the user has stopped."""
-        return interrupted() or (self.ends is not None and time.perf_counter() >= self.ends)
+        return interrupted() or self.left == 0.0
 
-    # one solve --------------------------------------------------------------------------------------------------------------
+    @property
+    def left(self) -> float | None:
+        """Seconds left, None without a deadline."""
+        return None if self.ends is None else max(self.ends - time.perf_counter(), 0.0)
 
-    def solve(self, task: SmoothedMove, start: Guess | Result, f: float, end: float, **changed: Any) -> Attempt:
+    # one solve ------------------------------------------------------------------------------------
+
+    def solve(
+        self, task: MoveProblem, start: Guess | Result, f: float, end: float, **changed: Any
+    ) -> Attempt:
         """One solve with the smoothing parameter from f to `end`. changed: other settings."""
         s = replace(self.settings, **changed)
         problem = task.problem(self.weights)
-        homotopy = Homotopy(f, end, self.data(task, problem, s), s.factor)
+        homotopy = None if task.robot.loops else Homotopy(f, end, self.data(task, problem, s))
         options = Options(
-            tolerance=s.tolerance, iterations=s.iterations, centred=True, accuracy=s.accuracy, warm_barrier=s.warm_barrier,
+            tolerance=s.tolerance,
+            iterations=s.iterations,
+            centred=True,
+            accuracy=s.time_accuracy if self.weights.time else s.accuracy,
+            warm_barrier=s.warm_barrier,
             homotopy=homotopy,
-        )  # fmt: skip
-        left = None if self.ends is None else max(self.ends - time.perf_counter(), 0.0)
-        result = solve(problem, start, options, self.callback, left)
-        return self.judged(replace(task, f=end), result)
+        )
+        return self.solved(replace(task, f=end) if homotopy else task, problem, start, options)
 
-    def judged(self, task: SmoothedMove, result: Result) -> Attempt:
-        """A result with its motion and what that costs by the exact law."""
-        motion = settled(task.trajectory(result))
+    def again(
+        self, task: MoveProblem, start: Guess | Result, weights: Weights, iterations: int
+    ) -> Attempt:
+        """A warm re-solve with other weights, and the task's own smoothing."""
+        s = self.settings
+        options = Options(
+            tolerance=s.tolerance,
+            iterations=iterations,
+            centred=True,
+            accuracy=s.accuracy,
+            warm_barrier=s.warm_barrier,
+        )
+        return self.solved(task, task.problem(weights), start, options)
+
+    def solved(
+        self, task: MoveProblem, problem: Problem, start: Guess | Result, options: Options
+    ) -> Attempt:
+        """The solver's result, with its motion and what that costs by the exact law."""
+        result = solve(problem, start, options, self.callback, self.left)
+        motion = task.trajectory(result)
+        motion = motion if task.robot.loops else at_rest(motion)
         return Attempt(task, result, motion, lambda: self.value(task, motion))
 
-    def value(self, task: SmoothedMove, motion: Trajectory) -> float:
-        """Exact cost: s, or J."""
-        return motion.duration if self.weights.time else net_energy(task.robot, motion, task.driven.supply)
+    def value(self, task: MoveProblem, motion: Trajectory) -> float:
+        """Exact cost of a motion: s, or J."""
+        if self.weights.time:
+            return motion.duration
+        if not np.all(np.isfinite(motion.q)):
+            return np.inf
+        return net_energy(task.robot, motion, task.driven.supply)
 
-    def data(self, task: SmoothedMove, problem: Problem, s: Settings) -> Callable[..., np.ndarray]:
-        """The problem's data for a smoothing parameter, with a jerk weight in proportion to what the motion costs now."""
+    def data(self, task: Any, problem: Problem, s: Settings) -> Callable[..., np.ndarray]:
+        """The problem's data for a smoothing parameter, with a jerk weight in proportion to what the
+        motion costs now."""
         base, place = np.array(problem.data), 1 + task.driven.durations + JERK
+        least = 1e-3 * task.duration  # elastic rows let durations leave their bounds
 
         def at(f: float, x: np.ndarray, u: np.ndarray, p: np.ndarray) -> np.ndarray:
-            # elastic rows let durations leave their bounds
-            motion = task.motion_of(x, u, np.maximum(p, 1e-3 * task.duration) if task.legs else p)
-            rho = max(s.jerk_least, s.jerk_time * f) if self.weights.time else min(s.jerk, s.jerk_slope * f)
-            cost = motion.duration if self.weights.time else losses(task, motion)
+            motion = task.motion_of(x, u, np.maximum(p, least) if task.legs else p)
+            if self.weights.time:
+                rho, cost = max(s.jerk_least, s.jerk_time * f), motion.duration
+            else:
+                rho, cost = min(s.jerk, s.jerk_slope * f), losses(task, motion)
             base[:, task.driven.first] = f
             base[:, place] = rho * max(cost, 1e-9) / max(jerk_size(task, motion), 1e-12)
             return base
 
         return at
 
-    def few(self, task: SmoothedMove, motion: Trajectory | None, f: float, end: float) -> Attempt:
+    def few(self, task: MoveProblem, motion: Trajectory | None, f: float, end: float) -> Attempt:
         """From a starting motion (None: the joint cubic) with few knots."""
         s = self.settings
         coarse = replace(task, N=max(min(s.coarse_knots, task.N), 2 * (len(task.move.via) + 1)))
-        rough = {"tolerance": s.coarse_tolerance, "accuracy": s.coarse_accuracy, "iterations": s.coarse_iterations}
+        rough = {"tolerance": s.coarse_tolerance, "iterations": s.coarse_iterations}
         return self.solve(coarse, coarse.guess(motion), f, end, **rough)
 
-    # least energy -------------------------------------------------------------------------------------------------------------
+    # least energy ---------------------------------------------------------------------------------
 
-    def least_energy(self, task: SmoothedMove, guess: Trajectory | Known | None = None) -> Attempt:
-        """The cheapest motion found of the task's duration; `runs` tells whether it keeps all limits."""
+    def least_energy(
+        self, task: MoveProblem, guess: Trajectory | Known | None = None, thorough: bool = False
+    ) -> Attempt:
+        """The cheapest motion found of the task's duration; `runs` tells whether it keeps all limits.
+
+        thorough: from more starts than two."""
         s = self.settings
-        if isinstance(guess, Known) and guess.fits(task):
-            found = self.solve(task, carried(guess.result, guess.motion, task), s.end, s.end, warm_barrier=s.again_barrier)
-            if found.ok or self.late:
-                return self.cheapest(self.backed_off(found))
         known = guess.motion if isinstance(guess, Known) else guess
-        starts = [None, late(task, s.late)] if known is None else [known]
-        firsts = [self.few(task, starts[0], s.start if known is None else s.coarse, s.coarse)]
-        if firsts[0].result.status is not Status.INFEASIBLE:
-            firsts += [self.few(task, start, s.start, s.coarse) for start in starts[1:] if not self.late]
-        first = best_of(firsts)
-        if not first.nearly:
-            return first
-        fine = self.solve(task, carried(first.result, first.motion, task), s.coarse, s.middle, iterations=s.fine_iterations)
-        found = self.backed_off(best_of([fine, *self.turned(task, fine)]))
-        return self.cheapest(found if self.late or any(a.runs for a in found) else [*found, *self.backed_off(fine)])
+        if isinstance(guess, Known) and guess.fits(task):
+            start = carried(guess.result, guess.motion, task)
+            found = self.solve(task, start, s.end, s.end, warm_barrier=s.again_barrier)
+            if found.ok and found.nearly:
+                return self.finished([found])
+        if not thorough and (quick := self.direct(task, known)) is not None:
+            return quick
+        starts = [known] if known is not None else [None, late(task, s.late)]
+        starts += bends(task) if thorough else []
+        firsts: list[Attempt] = []
+        for start in starts:
+            if firsts and (self.late or firsts[0].result.status is Status.INFEASIBLE):
+                break
+            firsts.append(self.few(task, start, s.start, s.coarse))
+        return self.with_all_knots(task, best_of(firsts))
 
-    def turned(self, task: SmoothedMove, known: Attempt) -> list[Attempt]:
-        """From a motion with rounded corners to exact laws: every joint's direction is fixed in every step, so that joints turn at knots;
-        where that leads to nothing better, those of slow joints are left free."""
+    def with_all_knots(self, task: MoveProblem, first: Attempt) -> Attempt:
+        """From a motion with few knots to the plan."""
+        s = self.settings
+        if not first.nearly or self.late:
+            return first
+        start = carried(first.result, first.motion, task)
+        fine = self.solve(task, start, s.coarse, s.middle)
+        return self.finished([fine, *self.turned(task, fine)])
+
+    def direct(self, task: MoveProblem, known: Trajectory | None) -> Attempt | None:
+        """At once with all knots, where there are no corners but those of dry friction; None where that
+        leads to no motion within all limits, or there are others."""
+        s = self.settings
+        smooth = default_smooth(task.robot)
+        drives = len(task.robot.drivetrain.drives)
+        if not task.robot.loops and (smooth.power or task.driven.supply.slacks(drives)):
+            return None
+        easy = smooth == Smooth() or bool(task.robot.loops)
+        first = self.solve(task, task.guess(known), s.end if easy else s.mild, s.end if easy else s.coarse)
+        if not first.nearly:
+            return first if task.robot.loops else None
+        found = self.finished([first] if easy else [first, *self.turned(task, first)])
+        return found if found.runs or task.robot.loops else None
+
+    def turned(self, task: Any, known: Attempt) -> list[Attempt]:
+        """From smoothed corners to exact laws: every joint's direction is fixed in every step, so that
+        joints turn at knots; where that leads to nothing better, those of slow joints are left free."""
         s, found = self.settings, [known]
-        for slow in s.standing:
+        for slow in s.standing if not self.late else ():
             best = best_of(found)
-            fixed = replace(task, directions=directions(best.motion, slow * task.scales.velocity, True))
+            modes = directions(best.motion, slow * task.scales.velocity, True)
+            fixed = replace(task, directions=modes)
             start = carried(best.result, best.motion, fixed)
-            found.append(self.solve(fixed, start, s.middle, s.end, iterations=s.turn_iterations))
+            found.append(self.solve(fixed, start, max(s.middle, best.problem.f), s.end))
             if self.late or (found[-1].ok and best_of(found) is found[-1]):
                 break
         return found[1:]
 
+    def finished(self, found: list[Attempt]) -> Attempt:
+        """The cheapest of several motions, or what back-off makes of it, that keeps all limits; from the
+        first of them where the cheapest leads to none."""
+        tried: list[Attempt] = []
+        for start in dict.fromkeys((best_of(found), found[0])):
+            tried += self.backed_off(start)
+            if self.late or any(a.runs for a in tried):
+                break
+        return cheapest(tried)
+
     def backed_off(self, best: Attempt) -> list[Attempt]:
-        """A motion, and the same with limits drawn in where they are exceeded between knots, by warm re-solves."""
+        """A motion, and the same with limits tightened where they are exceeded between knots, by warm
+        re-solves."""
         s, found = self.settings, [best]
         for _ in range(s.back_offs):
-            tighter = drawn_in(best, s.enough, s.back_off_power)
+            tighter = tightened_limits(best, s.allowed, s.back_off_power)
             if not tighter or self.late:
                 break
             task: Any = replace(best.problem, tighter=tighter)
             task = task.timed_as(best.motion) if task.free else task
             start = carried(best.result, best.motion, task)
-            best = self.solve(task, start, s.end, s.end, warm_barrier=s.back_off_barrier, jerk_time=s.stages[-1].jerk)
-            if best.missed > 1e-3 or (task.free and best.motion.duration > s.longer * found[-1].motion.duration):
+            best = self.solve(task, start, s.end, s.end, jerk_time=s.stages[-1].jerk)
+            longer = task.free and best.motion.duration > s.longer * found[-1].motion.duration
+            if best.missed > s.misses or longer:
                 break
             found.append(best)
         return found
 
-    def cheapest(self, found: list[Attempt]) -> Attempt:
-        """The cheapest of those that keep all limits; the last where none does."""
-        return min((a for a in found if a.runs), key=lambda a: a.value, default=found[-1]).anyhow()
+    # least time -----------------------------------------------------------------------------------
 
-    # least time ---------------------------------------------------------------------------------------------------------------
-
-    def least_time(self, task: SmoothedMove, guess: Trajectory | None = None) -> Attempt | None:
-        """The shortest motion found; None where the last stage, with exact laws, leads to none within all limits."""
+    def least_time(self, task: MoveProblem, guess: Trajectory | None = None) -> Attempt:
+        """The shortest motion found; `runs` tells whether it keeps all limits."""
         s = self.settings
-        task = replace(task, N=max(task.N, s.leg_knots * (len(task.move.via) + 1)) if task.move.via else task.N)
+        if task.move.via:
+            task = replace(task, N=max(task.N, s.leg_knots * (len(task.move.via) + 1)))
         if not task.moving:
             task = timed(task, s.slower * feasible_cubic(task))
+        starts = [] if guess is None else [guess]
+        starts += [None, *bends(task)[: s.bends]]
         firsts: list[Attempt] = []
-        for start in ([] if guess is None else [guess]) + [None, *together(task)[: s.detours]]:
+        for start in starts:
             if firsts and self.late:
                 break
             firsts.append(self.few(task, start, s.time_start, s.time_coarse))
-        best = new = best_of(firsts)
-        for stage in s.stages:
+        return self.shortest(task, best_of(firsts))
+
+    def shortest(self, task: MoveProblem, best: Attempt) -> Attempt:
+        """From a motion with few knots to one with all of them and exact laws."""
+        s = self.settings
+        for stage in s.stages if not task.robot.loops else s.stages[:1]:
             if self.late:
                 break
             new = self.staged(task, best, stage)
-            best = new if new.missed < 1e-3 and new.motion.duration < 1.02 * best.motion.duration else best
-        if best is not new:
-            return None
-        found = [self.slowed(a) for a in self.backed_off(best)]
-        return min((a.anyhow() for a in found if a.runs), key=lambda a: a.value, default=None)
+            if new.missed < s.misses and new.motion.duration < 1.02 * best.motion.duration:
+                best = new
+        return cheapest([self.slowed(a) for a in self.backed_off(best)])
 
-    def staged(self, task: SmoothedMove, known: Attempt, stage: Stage) -> Attempt:
+    def staged(self, task: Any, known: Attempt, stage: Stage) -> Attempt:
         """With all knots from a known motion, and directions fixed as the stage asks for."""
         task = replace(task.timed_as(known.motion), directions=None)
         start = carried(known.result, known.motion, task)
         if stage.fixed:
-            task = replace(task, directions=directions(task.trajectory(start), stage.fixed * task.scales.velocity, stage.turning))
-        return self.solve(task, start, stage.start, stage.end, warm_barrier=stage.barrier, jerk_time=stage.jerk)
+            slow = stage.fixed * task.scales.velocity
+            task = replace(task, directions=directions(task.trajectory(start), slow, stage.turning))
+        settings = {"warm_barrier": stage.barrier, "jerk_time": stage.jerk}
+        return self.solve(task, start, stage.start, stage.end, **settings)
 
     def slowed(self, found: Attempt) -> Attempt:
         """The motion, run slower where that makes it keep all limits."""
         s = self.settings
-        if found.runs or found.problem.moving or found.missed > 1e-6:
+        if found.runs or found.problem.moving or found.missed > s.misses or found.problem.robot.loops:
             return found
-        slower = run_slower(found.problem.robot, found.motion, s.enough, s.slowest)
-        return found if slower is None else replace(found, motion=slower, exact=slower.duration)
+        slower = run_slower(found.problem.robot, found.motion, s.allowed, s.slowest)
+        return found if slower is None else replace(found, motion=slower, cost=slower.duration)
 
 
 def best_of(found: list[Attempt]) -> Attempt:
     """The cheapest of those that nearly keep their limits; of all where none does."""
-    return min([a for a in found if a.nearly and a.missed < 1e-3] or found, key=lambda a: a.value)
+    return min([a for a in found if a.nearly] or found, key=lambda a: a.value)
+
+
+def cheapest(found: list[Attempt]) -> Attempt:
+    """The cheapest of those that keep all limits; the last where none does."""
+    return min((a for a in found if a.runs), key=lambda a: a.value, default=found[-1]).accepted()
 
 
 def directions(motion: Trajectory, slow: np.ndarray, turning: bool) -> np.ndarray:
-    """(N, n) which way every joint moves in a step, ±1; 0 where its mean speed is below `slow` (n,), and, unless joints turn at knots,
-    where it turns inside."""
+    """(N, n) which way every joint moves in a step, ±1; 0 where its mean speed is below `slow` (n,), and,
+    unless joints turn at knots, where it turns inside."""
     mean = np.diff(motion.q, axis=0) / np.diff(motion.t)[:, None]
     same = turning | (np.sign(motion.v[:-1]) * np.sign(motion.v[1:]) >= 0)
     return np.where((np.abs(mean) > slow) & same, np.sign(mean), 0.0)
 
 
-def jerk_size(task: SmoothedMove, motion: Trajectory) -> float:
-    """∫ Σ (jerk/V)² dt, 1/s³, for accelerations that run straight between knots. V: the joints' usual speeds."""
+def jerk_size(task: Any, motion: Trajectory) -> float:
+    """∫ Σ (jerk/V)² dt, 1/s³, for accelerations that run straight between knots. V: usual speeds."""
     jerk = np.diff(motion.a, axis=0) / np.diff(motion.t)[:, None] / task.scales.velocity
     return float((jerk**2).sum(1) @ np.diff(motion.t))
 
 
-def losses(task: SmoothedMove, motion: Trajectory) -> float:
+def losses(task: MoveProblem, motion: Trajectory) -> float:
     """What a motion turns into heat, J, by the trapezoid rule over its knots."""
     robot = task.robot
     tau = np.asarray(inverse_dynamics(robot, motion.q, motion.v, motion.a))
     drives = drives_at(robot, tau, motion.v, motion.a)
     heat = sum(np.asarray(getattr(drives.together, name)).sum(1) for name in LOSSES)
     heat = heat + (np.asarray(drives.friction) * motion.v).sum(1)
-    if task.driven.supply.slacks(len(robot.drivetrain.drives)):
+    if as_supply(task.driven.supply).slacks(len(robot.drivetrain.drives)):
         heat = heat + np.maximum(-drives.together.power, 0.0).sum(1)
     return float(np.trapezoid(heat, motion.t))
-
-
-def smoothed_move(robot: Robot, move: Move, supply: Any, knots: int, free: bool = False) -> SmoothedMove:
-    """The move as the pipeline takes it."""
-    return SmoothedMove(robot, move, supply, knots, free)

@@ -1,4 +1,4 @@
-"""Every tuning number of the pipeline (pipeline.py), with its unit and its reason."""
+"""Every tuning number of the planner, with its unit and its reason."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Stage:
-    """One solve of a least time with all knots. fixed: joints keep their directions in every step in which their mean speed is above this
-    part of the usual (0: none does).  turning: whether joints turn only at knots, with every step's direction fixed.
-    start, end: of the smoothing parameter f.  barrier: μ to begin with.  jerk: ρ/f."""
+    """One solve of a least time with all knots.
+
+    fixed: joints keep their direction in every step in which their mean speed is above this part of the
+    usual one (0: none does).  turning: whether joints turn only at knots.  start, end: of the smoothing
+    parameter f.  barrier: μ to begin with.  jerk: weight of jerk, ρ/f.
+    """
 
     fixed: float
     turning: bool
@@ -21,66 +24,78 @@ class Stage:
 
 @dataclass(frozen=True)
 class Settings:
-    """f: the smoothing parameter, in units of a joint's usual speed (smoothed.py).
+    """f: the smoothing parameter, in units of a joint's usual speed (transcription/smoothed.py).
 
-    start, coarse, middle, end: f at the start, after the few knots, before directions are fixed, and at the end: at 0.005 the rounded
-    losses are within 0.5 % of the exact.
-    standing: parts of a joint's usual speed below which it has no direction of its own in a step: the first, and where that fails.
-    coarse_knots: of the first stage.  leg_knots: of every leg of a least time through via points, at least: each has its own bangs.
-    jerk, jerk_slope: weight of jerk in a least energy, min(jerk, slope · f) of the losses: removes the zigzag of flat problems.
-    jerk_time, jerk_least: the same in a least time, max(least, jerk · f) of the duration.
-    tolerance, coarse_tolerance: of the optimality conditions.  accuracy, coarse_accuracy: part of the cost left to gain at which a
-    search may end: energies are flat, a per mille is less than what their corners are rounded by.
-    iterations, coarse_, fine_, turn_iterations: at most, of one solve: about twice the median.
-    warm_barrier, back_off_barrier, again_barrier: μ to begin with from the few
-    knots, with limits drawn in, and from an earlier plan.
-    back_offs: at most.  back_off_power: of what is exceeded, in the factor of a limit.  enough: part of a limit that may be exceeded.
-    longer: a re-solve that makes a least time longer than this is given up.
-    late: part of the duration after which the second start sets out.
-    detours: starts of a least time besides the joint cubic: all joints bent away from it to one side, and to the other.
-    slower: factor on the shortest joint cubic's duration, so that a least time starts inside its limits.
-    stages: of a least time with all knots; the last one fixes all directions, so that joints turn at knots and the law is exact.
-    slowest: factor in duration up to which a motion that exceeds a limit a little is run slower instead.
+    What counts as what:
+    allowed: part of a limit that may be exceeded between knots; the certificate allows 1e-3.
+    misses, exceeds: rad or m, and part of a limit: what a coarse motion may be off to be gone on from.
+    unbounded_speed: times the joint cubic's speed, of joints without a limit: a cost without a minimum.
+    coarsest_step: rad or m from knot to knot, beyond which such a joint's motion is under-resolved.
+
+    Homotopy:
+    start, coarse, middle, end: f at the start, after the few knots, before directions are fixed, and at
+    the end: at 0.005 the smoothed losses are within 0.5 % of the exact.  mild: f at the start where dry
+    friction is the only corner.  time_start, time_coarse: the first two for a least time.
+    standing: parts of a joint's usual speed below which its direction in a step is left free: the first
+    value, and the next where that leads to nothing better.
+    jerk, jerk_slope: weight of jerk in a least energy, min(jerk, slope · f) of the losses: it removes the
+    zigzag of flat problems.  jerk_time, jerk_least: in a least time, max(least, jerk_time · f).
+
+    Work:
+    coarse_knots: of the first stage.  leg_knots: of every leg of a least time, at least.
+    tolerance, coarse_tolerance: of the optimality conditions.  accuracy, time_accuracy: part of the cost
+    left to gain at which a search may end.  iterations, coarse_iterations: at most, of one solve.
+    warm_barrier, again_barrier: μ to begin with from another stage, and from an earlier plan.
+    late: part of the duration after which the second start sets out: joints wait first.
+    bends: starts of a least time with all joints bent away from the joint cubic.
+    slower: factor on the shortest joint cubic's duration, with which a least time starts.
+    stages: of a least time with all knots; the last fixes all directions, so that the law is exact.
+
+    Limits between knots:
+    back_offs: re-solves at most.  back_off_power: of what is exceeded, in the factor on a limit.
+    longer: a re-solve that makes a least time longer by this factor is given up.
+    slowest: factor in duration up to which a least time that exceeds a limit is run slower instead.
     """
 
+    allowed: float = 9.5e-4
+    misses: float = 1e-3
+    exceeds: float = 0.1
+    unbounded_speed: float = 30.0
+    coarsest_step: float = 1.0
     start: float = 2.0
     coarse: float = 0.05
     middle: float = 0.01
     end: float = 0.005
-    factor: float = 0.5
-    coarse_knots: int = 50
-    leg_knots: int = 75
+    mild: float = 0.3
+    time_start: float = 1.0
+    time_coarse: float = 0.03
+    standing: tuple[float, ...] = (1e-3, 0.02)
     jerk: float = 5e-4
     jerk_slope: float = 0.01
     jerk_time: float = 0.1
     jerk_least: float = 1e-5
+    coarse_knots: int = 50
+    leg_knots: int = 75
     tolerance: float = 1e-6
     coarse_tolerance: float = 1e-4
     accuracy: float = 1e-3
-    coarse_accuracy: float = 1e-3
+    time_accuracy: float = 1e-3
     iterations: int = 120
     coarse_iterations: int = 150
-    fine_iterations: int = 70
-    turn_iterations: int = 80
     warm_barrier: float = 1e-4
-    back_off_barrier: float = 1e-4
     again_barrier: float = 1e-5
-    back_offs: int = 6
-    back_off_power: float = 1.2
-    enough: float = 9.5e-4
-    longer: float = 1.05
     late: float = 0.65
-    standing: tuple[float, ...] = (1e-3, 0.02)
+    bends: int = 2
     slower: float = 1.05
-    detours: int = 2
-    slowest: float = 1.005
-    time_start: float = 1.0
-    time_coarse: float = 0.03
     stages: tuple[Stage, ...] = (
         Stage(0.0, False, 0.03, 0.01, 1e-3, 0.1),
         Stage(0.1, False, 0.01, 0.01, 1e-3, 0.1),
         Stage(1e-3, True, 0.01, 0.005, 1e-4, 0.02),
     )
+    back_offs: int = 6
+    back_off_power: float = 1.2
+    longer: float = 1.05
+    slowest: float = 1.005
 
 
 SETTINGS = Settings()

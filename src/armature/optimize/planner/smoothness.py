@@ -17,14 +17,13 @@ is found, the plan of least energy stays.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from armature.motion.trajectory import Trajectory
-from armature.optimize.planner.answer import arrives
-from armature.optimize.planner.plan import Attempt, Planner
-from armature.optimize.problem.result import Status
+from armature.optimize.planner.attempt import Attempt
+from armature.optimize.planner.pipeline import Pipeline
 from armature.optimize.transcription.driven import Weights
 from armature.optimize.transcription.move import MoveProblem
 from armature.optimize.transcription.smoothed import SmoothedMove
@@ -39,7 +38,6 @@ POWER = 0.6  # of the excess as a function of ρ, before two values are known
 FARTHEST = 30.0  # factor from one ρ to the next
 STILL = 0.1  # of the greatest acceleration of a kind of joints: what a joint counts at least
 ITERATIONS = 60
-BARRIER = 1e-4  # to start with from the multipliers of another weight
 
 
 @dataclass(frozen=True)
@@ -53,28 +51,30 @@ class Trial:
 
 @dataclass
 class Smoother:
-    """Makes plans smooth. planner: of its solves.  smoothness: of the task.  runs: whether a motion can be taken.
+    """Makes plans smooth. pipeline: of its solves.  smoothness: of the task.  runs: whether a motion can
+    be taken.  rho: the weight that is tried first; after a plan the one that was taken, which is a good
+    first one for its neighbour."""
 
-    rho: the weight that is tried first; after a plan the one that was taken, which is a good first one for its neighbour."""
-
-    planner: Planner
+    pipeline: Pipeline
     smoothness: float
-    runs: Callable[[Attempt], bool] = lambda attempt: attempt.runs and arrives(attempt) and not attempt.whirls
+    runs: Callable[[Attempt], bool] = lambda attempt: attempt.runs and not attempt.unbounded
     rho: float = FIRST
 
     def __call__(self, best: Attempt, baseline: float) -> Attempt:
-        """The smoothest motion found that keeps its part of the saving (S2). best: the plan of least energy.  baseline: E_b, J."""
+        """The smoothest motion found that keeps its part of the saving (S2).
+
+        best: the plan of least energy.  baseline: E_b, J."""
         spare, shares = spared(best, self.smoothness, baseline), jerk_shares(best.problem)
         roughness = lambda attempt: jerk_of(best.problem, attempt.motion, shares)
         unit = max(best.losses, 1e-3 * abs(best.value)) / max(roughness(best), 1e-300)
         if spare <= 0.0 or best.problem.free or not 0.0 < unit < np.inf:
             return best
-        weights = lambda rho: Weights(energy=1.0, jerk=rho * unit, jerk_shares=tuple(shares))
         trials: list[Trial] = []
         taken, rho = best, self.rho
         for _ in range(SOLVES):
-            found = self.solved(best, taken, weights(rho))
-            if found is None or self.planner.late:
+            weights = Weights(energy=1.0, jerk=rho * unit, jerk_shares=tuple(shares))
+            found = None if self.pipeline.late else self.solved(best, taken, weights)
+            if found is None:
                 break
             trials.append(Trial(rho, found, found.value - best.value))
             if trials[-1].excess <= spare and roughness(found) < roughness(taken):
@@ -85,13 +85,13 @@ class Smoother:
         return taken
 
     def solved(self, best: Attempt, near: Attempt, weights: Weights) -> Attempt | None:
-        """A motion with these weights that does the task and keeps all limits: warm from the smoothest known, else from it as a guess."""
-        options = replace(self.planner.precise, warm_barrier=BARRIER, iterations=ITERATIONS)
+        """A motion with these weights that does the task and keeps all limits: warm from the smoothest
+        known, else from it as a guess; None where there is none."""
         for start in (near.result, best.problem.guess(near.motion)):
-            found = self.planner.attempt(best.problem, start, options, weights)
+            found = self.pipeline.again(best.problem, start, weights, ITERATIONS)
             if self.runs(found):
-                return found if found.ok else replace(found, result=replace(found.result, status=Status.FEASIBLE))
-            if self.planner.late:
+                return found.accepted()
+            if self.pipeline.late:
                 break
         return None
 

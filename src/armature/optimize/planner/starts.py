@@ -1,4 +1,4 @@
-"""Starting motions: what leads to different optima. A table, tried in order; the cheapest after the few knots is followed."""
+"""Starting motions: what leads to different optima."""
 
 from __future__ import annotations
 
@@ -12,14 +12,18 @@ from armature.motion.trajectory import Trajectory
 from armature.optimize.certificate.certify import margins
 from armature.optimize.transcription.guess import stretched
 from armature.optimize.transcription.move import MoveProblem
+from armature.scene.floor import LIMIT
 
 Task = TypeVar("Task", bound=MoveProblem)
 
-RATES = ("jerk", "torque rate")  # limits that a cubic jumps beyond
+JUMPS = ("jerk", "torque rate", LIMIT)  # limits that a cubic may break in any duration
+DETOUR, LEAST = 0.25, 0.02  # of a joint's range or a turn: a detour, and the least that is worth a search
+BEND, MOVED = 0.35, 0.05  # of how far a joint moves; the least of that, as a part of its range
+PATTERNS = 3  # of the signs with which all joints bend at once
 
 
 def late(task: MoveProblem, part: float) -> Trajectory:
-    """The task's points, with every leg run in the last of its time, from the part given on: joints wait first.
+    """The task's points, with every leg run in the last of its time, from the part given on.
 
     Dry friction makes it cheap to stand; when joints stand is what local optima differ in."""
     t, points = task.times, task.points
@@ -36,21 +40,92 @@ def late(task: MoveProblem, part: float) -> Trajectory:
     return Trajectory(t, q, v, a, task.robot.joint_names)
 
 
-def feasible_cubic(task: MoveProblem) -> float:
-    """About the shortest duration in which the joint cubic keeps all limits but rates, s; the task's own where none does."""
-    keeps = lambda T: all(
-        m.fraction >= 0.0
-        for row in margins(task.robot, stretched(task.straight, T), 1).values()
-        for m in row.values()
-        if m.limit not in RATES
+def detours(problem: MoveProblem) -> list[Trajectory]:
+    """The joint cubic with a bump of one joint after the other, to both sides, within its range; none
+    with via points."""
+    if problem.move.via:
+        return []
+    room = turns(problem)
+    bumps = [
+        within(problem, side * DETOUR * room * alone)
+        for alone in np.eye(len(room))
+        for side in (-1.0, 1.0)
+    ]
+    kept = [bump for bump in bumps if np.any(np.abs(bump) >= LEAST * room)]
+    return [bumped(problem, bump) for bump in kept]
+
+
+def bends(problem: MoveProblem) -> list[Trajectory]:
+    """The joint cubic with all joints bent away at once, each by a part of how far it moves:
+
+    (DT1)  side of joint j in pattern k: the sign of cos(π k (j + ½)/n), and its opposite."""
+    if problem.robot.loops:
+        return []
+    n = problem.robot.n
+    size = BEND * np.maximum(np.ptp(problem.straight.q, axis=0), MOVED * turns(problem))
+    found = []
+    for k in range(min(PATTERNS, n)):
+        sides = np.where(np.cos(np.pi * k * (np.arange(n) + 0.5) / n) > -1e-9, 1.0, -1.0)  # (DT1)
+        found += [bumped(problem, sign * sides * size) for sign in (-1.0, 1.0)]
+    return found
+
+
+def bumped(problem: MoveProblem, size: np.ndarray) -> Trajectory:
+    """The joint cubic with a bump on every leg, by sin² of the time. size: (n,) of the bumps."""
+    t = problem.times
+    edges = t[[0, *problem.knots]]
+    leg = np.clip(np.searchsorted(edges, t, side="right") - 1, 0, len(edges) - 2)
+    w = 1.0 / np.diff(edges)[leg]
+    s = (t - edges[leg]) * w
+    bump = (
+        np.sin(np.pi * s) ** 2,
+        np.pi * w * np.sin(2 * np.pi * s),
+        2 * (np.pi * w) ** 2 * np.cos(2 * np.pi * s),
     )
+    size = within(problem, size)
+    q, v, a = (x + np.outer(b, size) for x, b in zip(problem.cubic(t), bump))
+    return Trajectory(t, q, v, a, problem.robot.joint_names)
+
+
+def within(problem: MoveProblem, size: np.ndarray) -> np.ndarray:
+    """(n,): as much of a bump as the range of every joint has room for."""
+    own, (low, high) = problem.straight.q, ranges(problem)
+    below = np.minimum(0.9 * (low - own.min(axis=0)), 0.0)
+    return np.clip(size, below, np.maximum(0.9 * (high - own.max(axis=0)), 0.0))
+
+
+def turns(problem: MoveProblem) -> np.ndarray:
+    """(n,): the range of every joint, or a turn."""
+    low, high = ranges(problem)
+    return np.minimum(high - low, 2 * np.pi)
+
+
+def ranges(problem: MoveProblem) -> tuple[np.ndarray, np.ndarray]:
+    """(n,), (n,): both ends of the range of every joint."""
+    limit = lambda side: [problem.driven.joint_limit(x, side) for x in problem.robot.joint_names]
+    return np.array(limit("lower")), np.array(limit("upper"))
+
+
+def feasible_cubic(task: MoveProblem) -> float:
+    """About the shortest duration in which the joint cubic keeps all limits but those that it jumps
+    beyond, s; the task's own where none does."""
+    few = replace(task, N=max(30, 4 * (len(task.move.via) + 1)))
+    straight = few.straight
+
+    def keeps(duration: float) -> bool:
+        found = margins(task.robot, stretched(straight, duration), 1)
+        every = (m for row in found.values() for m in row.values() if m.limit not in JUMPS)
+        return all(m.fraction >= 0.0 for m in every)
+
     T = first = task.duration
-    for _ in range(20):
-        if keeps(T):
-            break
-        T *= 1.3
+    if keeps(T):
+        while keeps(T / 1.3) and 1e-3 * first < T:
+            T /= 1.3
     else:
-        return first
+        while not keeps(T):
+            T *= 1.3
+            if 200.0 * first < T:
+                return first
     low = T / 1.3
     for _ in range(3):
         middle = float(np.sqrt(low * T))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 
 import numpy as np
@@ -106,6 +106,10 @@ class Result:
     def ok(self) -> bool:
         """Whether the motion is an optimum, or at least keeps all limits (`Status.FEASIBLE`)."""
         return self.status.ok
+
+    def as_feasible(self) -> Result:
+        """The same, called feasible: the motion keeps all limits, though the search did not end at an optimum."""
+        return replace(self, status=Status.FEASIBLE)
 
     @property
     def message(self) -> str:

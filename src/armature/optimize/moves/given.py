@@ -10,7 +10,7 @@ import numpy as np
 from armature.motion.trajectory import Trajectory
 from armature.optimize.certificate.arrival import Target
 from armature.optimize.certificate.solution import Solution
-from armature.optimize.planner.plan import net_energy
+from armature.optimize.planner.attempt import net_energy
 from armature.optimize.problem.result import Status
 from armature.optimize.transcription.task import Move
 from armature.simulate.ledger import drive_signals

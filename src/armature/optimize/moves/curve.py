@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,17 +16,16 @@ import numpy as np
 from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
 from armature.notebook import curve_html
-from armature.optimize.certificate.certify import ALLOWED
-from armature.optimize.planner.answer import check_search, check_task
+from armature.optimize.moves.answer import check_search, check_task
+from armature.optimize.moves.least_time import ANY, stays, untimed
+from armature.optimize.moves.sweep import Sweep
+from armature.optimize.planner.attempt import Attempt
 from armature.optimize.planner.baseline import baseline
 from armature.optimize.planner.floor import MARGINS, move_ground, through
-from armature.optimize.planner.min_time import short, stays
-from armature.optimize.planner.plan import Attempt
-from armature.optimize.planner.quick_time import shortest
+from armature.optimize.planner.pipeline import Pipeline, posed
 from armature.optimize.planner.smoothness import Smoother
-from armature.optimize.planner.sweep import Sweep
 from armature.optimize.problem.interrupt import interruptible
-from armature.optimize.transcription.loop_move import move_problem
+from armature.optimize.transcription.driven import Weights
 from armature.optimize.transcription.move import MoveProblem
 from armature.optimize.transcription.task import Move
 from armature.robot.cover import with_floor
@@ -36,7 +35,6 @@ from armature.scene.floor import Floor
 POINTS = 50
 FEW = 30  # knots to find the range of durations
 STAYING = 0.2  # s: stands for the least time of a move that stays where it is
-LOOK = 2.0  # seconds of computing, about, to find the least time where it is not found at once
 SPACING = 0.02  # relative accuracy of the spacing at which minima count as evenly spaced
 WORTH = 0.01  # part of the energy that an advice must save
 
@@ -46,7 +44,7 @@ class Curve:
     """Energy against duration.
 
     durations: (K,) rising, s.  energies: (K,) net energy from the supply, J.  losses: (K,) what became heat, J; NaN where there is no plan.
-    trajectories: K motions, None where there is no plan; each keeps the limits at its knots, and its energy is its own, exactly counted.
+    trajectories: K motions, None where there is no plan; each keeps all limits, and its energy is its own, exactly counted.
     minima: ((T, E), ...) local minima of the least energy inside the range, s, with the energy of the motion there, J.
     resonance: s, the spacing of the minima where they are evenly spaced (the arm swings), else None.  advice: sentences.
     """
@@ -94,8 +92,6 @@ def energy_time_curve(
 
     durations: s; by default 50 from a little above the least time to five times it.  supply, knots: as in `minimize_energy`.
     refine: locate local minima more closely than the durations given.  callback: called with every iteration of every solve.
-    Durations that lie close together are not all solved: a motion between two optima that costs what the curve around it tells, to 3e-4
-    (1e-3 where the supply or the gears are not smooth), is taken as it is.
     """
     check_task(robot, task, timed=False)
     check_search(callback=callback)
@@ -107,7 +103,7 @@ def energy_time_curve(
     if floor.below is not None:
         raise ArgumentError(str(floor.below))
     T = checked(default_durations(robot, task, supply) if durations is None else durations)
-    best, minima = swept_above(robot, floor.floor, lambda robot: swept(move_problem(robot, task, supply, knots), T, refine, callback))
+    best, minima = swept_above(robot, floor.floor, lambda robot: swept(posed(robot, task, supply, knots), T, refine, callback))
     energies = np.array([a.value if a else np.nan for a in best])
     losses = np.array([a.losses if a else np.nan for a in best])
     motions = tuple(a.motion if a else None for a in best)
@@ -130,9 +126,11 @@ def swept(problem: MoveProblem, T: np.ndarray, refine: bool, callback: Callable 
 
 
 def as_smooth(sweep: Sweep, smoothness: float) -> Callable[[Attempt], Attempt]:
-    """Makes motions as smooth as plans of the same duration are (smoothness.py), each from the weight of the one before."""
-    smoother = Smoother(sweep.planner, smoothness, lambda attempt: sweep.room(attempt) >= -ALLOWED)
-    return lambda attempt: smoother(attempt, baseline(attempt.problem, attempt.motion.duration).ledger.energy)
+    """Makes motions as smooth as plans of the same duration are (smoothness.py), each from the weight of
+    the one before."""
+    smoother = Smoother(sweep.pipeline, smoothness)
+    base = lambda attempt: baseline(attempt.problem, attempt.motion.duration).ledger.energy
+    return lambda attempt: smoother(attempt, base(attempt))
 
 
 def swept_above(robot: Robot, floor: Floor | None, sweep: Callable[[Robot], Swept]) -> Swept:
@@ -163,10 +161,17 @@ def checked(durations: Any) -> np.ndarray:
 
 
 def default_durations(robot: Robot, task: Move, supply: Any) -> np.ndarray:
-    """50 durations, denser at the short end: from 1.05 to 5 times the least time, roughly: the end of the joint cubic's branch."""
-    few = move_problem(robot, task, supply, FEW)
-    least = STAYING if stays(robot, task) else short(few) or shortest(few, LOOK, challenges=0).best.motion.duration
+    """50 durations, denser at the short end: from 1.05 to 5 times about the least time."""
+    least = STAYING if stays(robot, task) else about_least_time(robot, task)
     return np.geomspace(1.05 * least, 5.0 * least, POINTS)
+
+
+def about_least_time(robot: Robot, task: Move) -> float:
+    """The least time by few knots and one start, s."""
+    free = posed(robot, replace(task, duration=None, via=untimed(task)), ANY, FEW, free=True)
+    pipeline = Pipeline(Weights(time=1.0))
+    found = replace(pipeline, settings=replace(pipeline.settings, bends=0)).least_time(free)
+    return found.motion.duration
 
 
 def spacing(times: list[float]) -> float | None:

@@ -8,18 +8,16 @@ import numpy as np
 
 from armature.errors import ArgumentError
 from armature.optimize.certificate.arrival import Target
-from armature.optimize.certificate.certify import TRACKING
 from armature.optimize.certificate.solution import Baseline, Diagnosis, Solution
+from armature.optimize.planner.attempt import Attempt
 from armature.optimize.planner.baseline import baseline
-from armature.optimize.planner.plan import Attempt
-from armature.optimize.problem.result import Status
+from armature.optimize.problem.result import Multipliers, Result, Status
 from armature.optimize.solver.interior import Options
 from armature.optimize.transcription.loop_move import mastered
+from armature.optimize.transcription.move import MoveProblem
 from armature.optimize.transcription.task import Move
 from armature.robot.model import Robot
 from armature.simulate.ledger import drive_signals
-
-EXACTLY = 1e-9  # rad or m
 
 
 def solution(best: Attempt, diagnosis: Diagnosis | None, notes: list[str], seconds: float, compare: Baseline | None = None) -> Solution:
@@ -41,19 +39,26 @@ def targets(best: Attempt) -> tuple[Target, ...]:
     return tuple(Target(name, float(t), q, problem.speeds.get(k)) for k, (name, t, q) in enumerate(places))
 
 
+def refused(problem: MoveProblem, diagnosis: Diagnosis, seconds: float) -> Solution:
+    """What is said of a task that is wrong by itself: the joint cubic to look at, without a search."""
+    motion, none = problem.straight, np.zeros(0)
+    states = np.hstack([motion.q, motion.v, motion.a])
+    controls = np.zeros((problem.N, 0))
+    result = Result(
+        Status.INFEASIBLE, states, controls, none, np.nan, none, (), (), Multipliers.none(), 0.0
+    )
+    return solution(Attempt(problem, result, motion, np.nan), diagnosis, [], seconds)
+
+
 def status(best: Attempt, diagnosis: Diagnosis | None) -> Status:
-    """How the search ended: one that was given up, because it is known what would make the task possible, found no motion; one that ended
-    beside its goal did not end."""
+    """How the search ended. A search of which it is known what would make the task possible found no
+    motion; one that ended beside its goal did not end."""
     ended = best.result.status
-    if ended.ok and not arrives(best):
-        return Status.STALLED
+    if ended.ok and not best.runs:
+        return Status.INFEASIBLE if diagnosis is not None else Status.STALLED
     given_up = ended in (Status.INTERRUPTED, Status.ITERATIONS, Status.STALLED)
-    return Status.INFEASIBLE if given_up and diagnosis is not None and diagnosis.known else ended
-
-
-def arrives(best: Attempt) -> bool:
-    """Whether a motion begins, passes and ends where it has to, to what a certificate allows of its way: a tolerance may be wider."""
-    return best.beside <= max(TRACKING * best.problem.way, EXACTLY)
+    known = diagnosis is not None and diagnosis.known
+    return Status.INFEASIBLE if given_up and known else ended
 
 
 def check_task(robot: Robot, task: Move, timed: bool = True, counted: bool = True) -> None:

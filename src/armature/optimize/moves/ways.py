@@ -20,19 +20,18 @@ from armature.errors import ArgumentError, check_count
 from armature.motion.goal import is_pose
 from armature.motion.trajectory import Trajectory
 from armature.optimize.certificate.solution import Solution
-from armature.optimize.diagnosis.diagnose import between_knots
 from armature.optimize.diagnosis.forbidden import forbidden
-from armature.optimize.planner.answer import check_search, check_task, solution
+from armature.optimize.moves.answer import check_search, check_task, solution
+from armature.optimize.moves.least_energy import minimize_energy
+from armature.optimize.planner.attempt import Attempt
 from armature.optimize.planner.baseline import baseline
-from armature.optimize.planner.conclude import CLEARLY, OTHERWISE, Watch
-from armature.optimize.planner.detours import detours
 from armature.optimize.planner.floor import MARGINS, TOUCH, Ground, ground, lowest, move_ground, through
-from armature.optimize.planner.least_energy import minimize_energy
-from armature.optimize.planner.plan import Attempt, Planner
+from armature.optimize.planner.pipeline import Pipeline, posed
 from armature.optimize.planner.posture import described as posture_words
 from armature.optimize.planner.smoothness import Smoother
+from armature.optimize.planner.starts import detours
 from armature.optimize.problem.interrupt import interruptible
-from armature.optimize.solver.interior import Options
+from armature.optimize.problem.result import Status
 from armature.optimize.transcription.driven import Weights
 from armature.optimize.transcription.move import MoveProblem
 from armature.optimize.transcription.task import Move, configuration
@@ -46,7 +45,6 @@ SAME = 0.05  # of the motion's extent: two optima nearer than this, and of about
 SAME_COST = 1e-2
 NEARBY = 0.2  # the same of the plain plan: its own way, though it is smoother or was found otherwise
 POSTURES = 16  # of the goal: no arm of six axes has more, one with freedom to spare has infinitely many
-COARSE = 40  # knots of the search
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,30 +131,30 @@ def every_way(
 ) -> tuple[Way, ...]:
     """The ways of a robot with its own floor, if it has one; arguments as in `ways_round`. floor: that goals stay above."""
     begin = time.perf_counter()
-    planner = Planner(Weights(energy=1.0), Options(iterations=100), callback, None if deadline is None else begin + deadline)
+    ends = None if deadline is None else begin + deadline
+    pipeline = Pipeline(Weights(energy=1.0), callback, ends)
+    s = pipeline.settings
     found: list[tuple[Attempt, str]] = []
-    watches: dict[MoveProblem, Watch] = {}
-    for problem, words, guess in every_start(robot, task, supply, min(knots, COARSE), link, floor):
-        watch = watches.setdefault(problem, Watch(problem, callback))
-        least = watch.fastest.motion.duration if watch.fastest is not None and watch.fastest.ok else 0.0
-        if problem.duration < CLEARLY * least:  # no detour is quicker than the shortest motion
+    impossible: set[MoveProblem] = set()  # the direct way to this goal is infeasible
+    for problem, words, guess in every_start(robot, task, supply, knots, link, floor):
+        if problem in impossible:
             continue
-        if watch.looked:
-            watch.grant(OTHERWISE)
-        attempt = replace(planner, callback=watch).best(problem, guess)
-        if attempt.ok:
+        attempt = pipeline.few(problem, guess, s.start, s.coarse)
+        if attempt.nearly:
             found = with_way(found, attempt, words)
-        if planner.late:
+        elif guess is None and attempt.result.status is Status.INFEASIBLE:
+            impossible.add(problem)
+        if pipeline.late:
             break
     found.sort(key=lambda item: item[0].value)
-    return tuple(_worked_out(replace(planner, deadline=None), found[:most], knots))
+    return tuple(_worked_out(replace(pipeline, ends=None), found[:most], knots))
 
 
 def every_start(
     robot: Robot, task: Move, supply: Any, knots: int, link: str | None, floor: Floor | None = None
 ) -> Iterator[tuple[MoveProblem, str, Trajectory | None]]:
     """Problems with starting motions and words for them: the direct way to every goal first, then detours, for the time may be short."""
-    ends = [(MoveProblem(robot, replace(task, goal=goal), supply, knots), turned) for goal, turned in goals(robot, task, link)]
+    ends = [(posed(robot, replace(task, goal=goal), supply, knots), turned) for goal, turned in goals(robot, task, link)]
     ends = [(problem, turned) for problem, turned in ends if forbidden(robot, problem.move, search=False) is None]
     if floor is not None:
         ends = [end for end in ends if lowest(robot, floor, end[0].ends.q1)[1] >= -TOUCH]
@@ -173,17 +171,21 @@ def with_way(found: list[tuple[Attempt, str]], attempt: Attempt, words: str) -> 
     return [*(way for way in found if not any(way is other for other in alike)), cheapest]
 
 
-def _worked_out(planner: Planner, roughly: list[tuple[Attempt, str]], knots: int) -> Iterator[Way]:
-    """The ways with all their knots, cheapest first; one that exceeds a limit between them says so."""
+def _worked_out(
+    pipeline: Pipeline, roughly: list[tuple[Attempt, str]], knots: int
+) -> Iterator[Way]:
+    """The ways with all their knots, cheapest first; those that keep no limits are left out."""
     ways: list[tuple[Attempt, Way]] = []
     for attempt, words in roughly:
         begin = time.perf_counter()
-        best, notes = planner.plan(replace(attempt.problem, N=knots, directions=None, smooth=None, still=()), attempt.motion)
-        if best.ok and not any(same(best, other) for other, _ in ways):
-            compare = baseline(best.problem, best.motion.duration)
-            smooth = Smoother(planner, best.problem.move.smoothness)(best, compare.ledger.energy)
-            found = solution(smooth, between_knots(smooth), notes, time.perf_counter() - begin, compare)
-            ways.append((best, Way(found, described(best, words))))
+        task = replace(attempt.problem, N=knots)
+        best = pipeline.with_all_knots(task, attempt)
+        if not best.runs or any(same(best, other) for other, _ in ways):
+            continue
+        compare = baseline(best.problem, best.motion.duration)
+        smooth = Smoother(pipeline, task.move.smoothness)(best, compare.ledger.energy)
+        found = solution(smooth, None, [], time.perf_counter() - begin, compare)
+        ways.append((best, Way(found, described(best, words))))
     return (way for _, way in sorted(ways, key=lambda item: item[0].value))
 
 
