@@ -18,9 +18,9 @@ import numpy as np
 from armature.optimize.certificate.solution import Solution
 from armature.optimize.diagnosis.holding import at_rest, holding
 from armature.optimize.moves.least_energy import minimize_energy
-from armature.optimize.moves.least_time import minimize_time
-from armature.optimize.planner.quick_time import shortest
-from armature.optimize.transcription.move import MoveProblem
+from armature.optimize.moves.least_time import minimize_time, shortest_motion
+from armature.optimize.planner.pipeline import Pipeline, posed
+from armature.optimize.transcription.driven import Weights
 from armature.optimize.transcription.task import Move, Via
 from armature.robot.model import Robot
 from benchmarks.arms import Arm, arms, configuration
@@ -118,7 +118,7 @@ def draw_for(number: int, name: str, arm: Arm, kinds: tuple[str, ...] = KINDS, s
 
 def least_time(robot: Robot, move: Move) -> tuple[float, float]:
     """The least duration and when it passes the first via point, s; by the full search where limits forbid what the quick one found."""
-    fastest = shortest(MoveProblem(robot, move, None, 50), 10.0).best
+    fastest = shortest_motion(Pipeline(Weights(time=1.0)), posed(robot, move, None, 50))
     motion, knots = fastest.motion, fastest.problem.knots
     if not fastest.ok or (fastest.worst is not None and fastest.worst.fraction < -0.02):
         found = minimize_time(robot, move)

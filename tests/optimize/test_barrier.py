@@ -7,12 +7,13 @@ import pytest
 
 from armature import library
 from armature.optimize.moves.least_energy import minimize_energy
-from armature.optimize.planner.plan import EXACT
 from armature.optimize.solver import barrier, newton, rows
 from armature.optimize.solver.interior import Interior, Options, solve
 from armature.optimize.transcription.driven import Weights
 from armature.optimize.transcription.move import MoveProblem
 from armature.optimize.transcription.task import Move
+
+EXACT = Options(tolerance=1e-6, iterations=200)
 
 SIX = library("six_axis")
 MOVE = Move([0.3, -0.5, 0.4, -0.2, 0.6, 0.1], [-0.6, 0.2, -0.3, 0.5, -0.4, 0.8], 1.2)

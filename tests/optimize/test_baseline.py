@@ -10,8 +10,7 @@ import armature as arm
 from armature.dynamics.holonomic.closed_loops import loop_rows
 from armature.optimize.certificate.certify import worst_margin
 from armature.optimize.planner.baseline import baseline
-from armature.optimize.planner.plan import Planner
-from armature.optimize.planner.slower import Allowed, run_slower
+from armature.optimize.planner.pipeline import Pipeline, posed
 from armature.optimize.transcription.driven import Weights
 from armature.optimize.transcription.loop_move import move_problem
 
@@ -51,17 +50,8 @@ def test_a_baseline_that_is_said_to_keep_all_limits_does(velocity):
     assert found.feasible and worst_margin(slow, found.trajectory).fraction > -2e-3
 
 
-@pytest.mark.parametrize(("velocity", "slower"), [(0.0, True), (0.5, False)])
-def test_a_motion_whose_velocities_are_given_is_not_run_slower(velocity, slower):
-    task = arm.Move(START, GOAL, 0.9, via=[arm.Via(MIDDLE, velocity=velocity)])
-    motion = move_problem(arm.library("planar2"), task, None, 40).straight
-    slow = arm.library("planar2").with_limits({"elbow": {"velocity": 0.99 * float(np.abs(motion.v[:, 1]).max())}})
-    found = run_slower(move_problem(slow, task, None, 40), motion, Allowed())
-    assert (found.duration > 0.9) if slower else found is None
-
-
 def test_a_motion_that_passes_a_via_point_at_another_velocity_does_not_do_the_task():
     task = lambda v: arm.Move(START, GOAL, 1.5, via=[arm.Via(MIDDLE, at=0.7, velocity=v)])
-    problems = [move_problem(arm.library("planar2"), task(v), None, 20) for v in (0.1, 0.2)]
-    found = Planner(Weights(energy=1.0)).best(problems[0])
+    problems = [posed(arm.library("planar2"), task(v), None, 20) for v in (0.1, 0.2)]
+    found = Pipeline(Weights(energy=1.0)).least_energy(problems[0])
     assert found.runs and not replace(found, problem=problems[1]).runs

@@ -8,14 +8,7 @@ import numpy as np
 import pytest
 
 from armature.drive import Drive, Friction, Gear, Motor
-from armature.motion.trajectory import Trajectory
-from armature.optimize.planner import by_durations, dry
-from armature.optimize.planner.by_durations import within_limits
 from armature.optimize.moves.least_energy import minimize_energy
-from armature.optimize.planner.plan import Planner
-from armature.optimize.planner.rests import RestingMove, overheated
-from armature.optimize.transcription.driven import Weights
-from armature.optimize.transcription.move import STANDS, MoveProblem
 from armature.optimize.transcription.task import Move, Via
 from armature.robot.model import Joint, Limits, Link, Robot
 
@@ -58,18 +51,6 @@ def test_where_friction_may_hold_for_much_less_a_plan_finds_it_by_itself(lift: R
     assert thorough.energy <= plan.energy * (1 + 1e-3) and plan.energy < 1.03 * thorough.energy < 0.9 * alone
 
 
-def test_a_joint_whose_direction_is_kept_clearly_moves(lift: Robot):
-    problem = MoveProblem(lift, Move([0.0], [0.3], 1.0), None, 20)
-    t = np.linspace(0.0, 1.0, 21)
-    q, v, a = problem.cubic(t)
-    known = dry.directions(Trajectory(t, q, v, a, lift.joint_names), 0.01)
-    assert (known == 1.0).all()
-    low, high = (np.tile(side, (21, 1)) for side in problem.driven.state_bounds())
-    replace(problem, directions=known)._keep_directions(low, high)
-    assert (low[1:-1, 1] == STANDS).all()
-    assert (high[1:-1, 1] == np.inf).all()  # the greatest speed is a limit of every step, not of its ends
-
-
 def test_a_joint_that_friction_makes_too_hot_stands_for_a_part_of_the_time(lift: Robot):
     """However slow, a motion takes the current f/K against friction: with 0.6 of its square in the mean, it may last 0.6 of the time."""
     allowed, seconds = 0.6, 4.0
@@ -82,22 +63,6 @@ def test_a_joint_that_friction_makes_too_hot_stands_for_a_part_of_the_time(lift:
     assert any("z stands for a part of the time" in note for note in plan.notes)
     moves = np.abs(plan.trajectory(np.linspace(0.0, seconds, 4001)).v[:, 0]) > 0.0
     assert moves.mean() <= allowed + 2e-3
-
-
-def test_what_friction_makes_too_hot_stands_before_laws_are_sharpened(lift: Robot, monkeypatch: pytest.MonkeyPatch):
-    drive = lift.drives[0].drives[0]
-    cool = replace(drive, motor=replace(drive.motor, continuous_current=0.6**0.5 * DRY / CONSTANT))
-    slide = replace(lift, gravity=(0.0, 0.0, 0.0)).with_drives({"z": cool})
-    problem = MoveProblem(slide, Move([0.0], [0.3], 4.0), "regenerative", 50)
-    planner = Planner(Weights(heat=1.0))
-    rounded = planner.attempt(problem, problem.guess())
-    assert rounded.ok and overheated(rounded) is not None  # by the exact law
-    monkeypatch.setattr(by_durations, "sharper", lambda *_: pytest.fail("in narrow corners, searches for rests hardly end"))
-    found = within_limits(planner, rounded)
-    assert found is not None and found[0].runs and isinstance(found[0].problem, RestingMove)
-    assert found[1][0].startswith("z stands for a part of the time")
-    monkeypatch.setattr(by_durations, "rested", lambda *_: None)
-    assert within_limits(planner, rounded) is None  # what no rest cools is given up at once
 
 
 @pytest.mark.parametrize(

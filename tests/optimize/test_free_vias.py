@@ -9,8 +9,8 @@ import pytest
 from armature.drive import Drive, gear, motor
 from armature.errors import ArgumentError
 from armature.optimize.moves.least_energy import minimize_energy
-from armature.optimize.planner.plan import EXACT, Weights
-from armature.optimize.solver.interior import solve
+from armature.optimize.solver.interior import Options, solve
+from armature.optimize.transcription.driven import Weights
 from armature.optimize.transcription.move import MoveProblem
 from armature.optimize.transcription.task import Move, Via
 from armature.robot.library import library
@@ -103,7 +103,7 @@ def test_the_sum_of_the_legs_keeps_its_value_in_every_iteration_after_a_full_ste
     told = case("burgevin")
     problem = MoveProblem(told.robot, told.move(), "non-regenerative", 100)
     for iterations in (3, 10):
-        result = solve(problem.problem(Weights(energy=1.0)), problem.guess(), replace(EXACT, iterations=iterations))
+        result = solve(problem.problem(Weights(energy=1.0)), problem.guess(), Options(tolerance=1e-6, iterations=iterations))
         assert np.sum(result.p) == pytest.approx(told.duration, rel=1e-6)
 
 

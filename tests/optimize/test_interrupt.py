@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import armature as arm
-from armature.optimize.planner import effort
+from armature.optimize.planner import pipeline
 from armature.optimize.problem.interrupt import interrupted, planning, request_stop
 from armature.optimize.problem.result import Status
 
@@ -84,8 +84,8 @@ def test_after_an_interrupt_no_search_is_begun(monkeypatch):
             signal.raise_signal(signal.SIGINT)
 
     begun = []
-    solve = effort.interior.solve
-    monkeypatch.setattr(effort.interior, "solve", lambda *args, **kwargs: begun.append(interrupted()) or solve(*args, **kwargs))
+    solve = pipeline.solve
+    monkeypatch.setattr(pipeline, "solve", lambda *args, **kwargs: begun.append(interrupted()) or solve(*args, **kwargs))
     plan = arm.minimize_time(robot, arm.Move([0.0, 0.0], [1.0, 1.0]), callback=stop)
     assert plan.status is Status.INTERRUPTED and not plan.ok and plan.diagnosis is None
     assert len(lines) == 3

@@ -11,12 +11,14 @@ import armature as arm
 from armature.dynamics.compiled import forward_dynamics, inverse_dynamics
 from armature.dynamics.holonomic.closed_loops import close_loops, loop_rows
 from armature.errors import ArgumentError, RobotError
-from armature.optimize.planner.plan import EXACT
 from armature.optimize.problem.nlp import as_nlp
+from armature.optimize.solver.interior import Options
 from armature.optimize.transcription.closure import closure
 from armature.optimize.transcription.driven import Weights
 from armature.optimize.transcription.loop_move import move_problem
 from armature.optimize.transcription.reduced import Implicit
+
+EXACT = Options(tolerance=1e-6, iterations=200)
 
 PARALLEL = np.array([0.5, -0.5, 0.5]), np.array([1.4, -1.4, 1.4])
 

@@ -12,12 +12,8 @@ from armature.optimize.certificate.certify import certify, margins
 from armature.optimize.moves.curve import energy_time_curve
 from armature.optimize.moves.least_energy import minimize_energy
 from armature.optimize.moves.least_time import minimize_time
-from armature.optimize.planner.plan import Planner
-from armature.optimize.moves.ways import _worked_out, ways_round
-from armature.optimize.solver.interior import Options
-from armature.optimize.transcription.driven import Weights
+from armature.optimize.moves.ways import ways_round
 from armature.optimize.transcription.guess import joint_cubic, stretched
-from armature.optimize.transcription.move import MoveProblem
 from armature.optimize.transcription.task import Move, Via
 from armature.robot.library import library
 
@@ -212,16 +208,6 @@ def test_ways_round_are_different_ways_and_tell_how_they_go():
         apart = np.max(np.abs(paths[a] - paths[b]) / np.maximum(np.ptp(paths[a], axis=0), 0.3))
         assert apart > 0.05 or ways[b].energy > 1.01 * ways[a].energy
     assert [way.energy for way in ways] == sorted(way.energy for way in ways)
-
-
-def test_a_way_that_exceeds_a_limit_between_its_knots_is_no_plan():
-    """Without time for cures: what a way says of itself is what its certificate finds."""
-    weak = ARM.with_limits({"theta": {"torque": 16.0}})
-    late = Planner(Weights(energy=1.0), Options(iterations=100), budget=-1.0)
-    rough = late.best(MoveProblem(weak, Move(START, GOAL, 0.5), None, 5))
-    (way,) = _worked_out(late, [(rough, "")], 5)
-    assert rough.ok and not way.solution.certificate.within_limits
-    assert not way.solution.ok and "theta" in str(way.solution.diagnosis)
 
 
 @pytest.mark.parametrize("wrong", [{"deadline": "1"}, {"deadline": -1.0}, {"callback": 3}, {"options": 3}])

@@ -11,10 +11,12 @@ import pytest
 from armature.optimize.moves.curve import energy_time_curve
 from armature.optimize.moves.least_energy import minimize_energy
 from armature.optimize.moves.least_time import minimize_time
-from armature.optimize.planner.plan import EXACT
 from armature.optimize.moves.ways import ways_round
+from armature.optimize.solver.interior import Options
 from armature.optimize.transcription.task import Move
 from armature.robot.library import library
+
+EXACT = Options(tolerance=1e-6, iterations=200)
 
 REFERENCE = json.loads((Path(__file__).parent.parent / "data" / "burgevin.json").read_text())
 named = lambda key: pytest.mark.parametrize("case", REFERENCE[key], ids=lambda c: c["name"])

@@ -51,7 +51,7 @@ def greatest_payload(pipeline: Pipeline, problem: MoveProblem, most: float) -> M
         return None
     search = replace(pipeline, weights=Weights(heat=1.0))
     task = posed(problem.robot, problem.move, ANY, problem.N)
-    starts = [(part * most, None) for part in FIRST]
+    starts: list[tuple[float, Trajectory | None]] = [(part * most, None) for part in FIRST]
     starts[1:1] = [(most, motion) for motion in bends(task)[:2]]
     best, high = None, most
     for mass, motion in starts:

@@ -163,5 +163,6 @@ def with_options(options: Options | None) -> Settings:
         tolerance=options.tolerance,
         iterations=options.iterations,
         accuracy=options.accuracy,
+        burnt_accuracy=options.accuracy,
         time_accuracy=options.accuracy,
     )

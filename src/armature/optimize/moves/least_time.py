@@ -18,6 +18,7 @@ from armature.optimize.diagnosis.explain import explain
 from armature.optimize.diagnosis.forbidden import forbidden
 from armature.optimize.moves.answer import check_search, check_task, refused, solution
 from armature.optimize.moves.given import no_worse
+from armature.optimize.moves.nearby import larger, shrunk
 from armature.optimize.path.follow_path import FollowPath
 from armature.optimize.path.least_along import least_time_along
 from armature.optimize.planner.attempt import Attempt
@@ -98,6 +99,12 @@ def least_time(
 ) -> Solution:
     """The shortest motion of a move that is possible by itself. counted: the supply of its energy."""
     begin = time.perf_counter()
+    if guess is None and (near := larger(robot, task)) is not None:
+        large = least_time(pipeline, *near[:2], counted, knots, None)
+        problem = posed(robot, replace(task, via=untimed(task)), counted, knots, free=True)
+        small = shrunk(problem, large, near[2])
+        told = large.diagnosis if small.runs else large.diagnosis or explain(pipeline, small, None)
+        return solution(small, told, list(large.notes), time.perf_counter() - begin)
     problem = posed(robot, replace(task, via=untimed(task)), ANY, knots, free=True)
     best = pipeline.least_time(problem, guess)
     diagnosis = None if best.runs else explain(pipeline, best, None)

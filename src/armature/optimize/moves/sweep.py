@@ -39,7 +39,7 @@ class Sweep:
     def __init__(self, problem: MoveProblem, callback: Callable | None = None):
         self.problem = problem
         self.first = problem.duration
-        settings = replace(SETTINGS, accuracy=ACCURACY)
+        settings = replace(SETTINGS, burnt_accuracy=ACCURACY)
         self.pipeline = Pipeline(Weights(energy=1.0), callback, settings=settings)
 
     def at(self, duration: float) -> Any:

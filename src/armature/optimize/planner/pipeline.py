@@ -21,7 +21,7 @@ import numpy as np
 from armature.drive import Smooth, as_supply
 from armature.dynamics.compiled import inverse_dynamics
 from armature.motion.trajectory import Trajectory
-from armature.optimize.planner.attempt import Attempt, at_rest, net_energy
+from armature.optimize.planner.attempt import ARRIVED, Attempt, at_rest, net_energy
 from armature.optimize.planner.back_off import run_slower, tightened_limits
 from armature.optimize.planner.settings import SETTINGS, Settings, Stage
 from armature.optimize.planner.starts import bends, feasible_cubic, late, timed
@@ -87,7 +87,7 @@ class Pipeline:
             tolerance=s.tolerance,
             iterations=s.iterations,
             centred=True,
-            accuracy=s.time_accuracy if self.weights.time else s.accuracy,
+            accuracy=s.time_accuracy if self.weights.time else self.accuracy(task, s),
             warm_barrier=s.warm_barrier,
             homotopy=homotopy,
         )
@@ -102,10 +102,15 @@ class Pipeline:
             tolerance=s.tolerance,
             iterations=iterations,
             centred=True,
-            accuracy=s.accuracy,
+            accuracy=self.accuracy(task, s),
             warm_barrier=s.warm_barrier,
         )
         return self.solved(task, task.problem(weights), start, options)
+
+    def accuracy(self, task: MoveProblem, s: Settings) -> float:
+        """Part of the cost left to gain at which a search may end: what is burnt has a flat optimum."""
+        drives = len(task.robot.drivetrain.drives)
+        return s.burnt_accuracy if task.driven.supply.slacks(drives) else s.accuracy
 
     def solved(
         self, task: MoveProblem, problem: Problem, start: Guess | Result, options: Options
@@ -193,7 +198,8 @@ class Pipeline:
         if not task.robot.loops and (smooth.power or task.driven.supply.slacks(drives)):
             return None
         easy = smooth == Smooth() or bool(task.robot.loops)
-        first = self.solve(task, task.guess(known), s.end if easy else s.mild, s.end if easy else s.coarse)
+        f, end, jerk = (s.end, s.end, 0.0) if easy else (s.mild, s.coarse, s.jerk)
+        first = self.solve(task, task.guess(known), f, end, jerk=jerk)
         if not first.nearly:
             return first if task.robot.loops else None
         found = self.finished([first] if easy else [first, *self.turned(task, first)])
@@ -208,7 +214,8 @@ class Pipeline:
             modes = directions(best.motion, slow * task.scales.velocity, True)
             fixed = replace(task, directions=modes)
             start = carried(best.result, best.motion, fixed)
-            found.append(self.solve(fixed, start, max(s.middle, best.problem.f), s.end))
+            f = max(s.middle, getattr(best.problem, "f", 0.0))
+            found.append(self.solve(fixed, start, f, s.end))
             if self.late or (found[-1].ok and best_of(found) is found[-1]):
                 break
         return found[1:]
@@ -225,13 +232,14 @@ class Pipeline:
 
     def backed_off(self, best: Attempt) -> list[Attempt]:
         """A motion, and the same with limits tightened where they are exceeded between knots, by warm
-        re-solves."""
+        re-solves; also where its search ended before it arrived."""
         s, found = self.settings, [best]
         for _ in range(s.back_offs):
             tighter = tightened_limits(best, s.allowed, s.back_off_power)
-            if not tighter or self.late:
+            arrives = best.missed < ARRIVED
+            if (arrives and not tighter) or self.late:
                 break
-            task: Any = replace(best.problem, tighter=tighter)
+            task: Any = replace(best.problem, tighter=tighter or best.problem.tighter)
             task = task.timed_as(best.motion) if task.free else task
             start = carried(best.result, best.motion, task)
             best = self.solve(task, start, s.end, s.end, jerk_time=s.stages[-1].jerk)

@@ -43,8 +43,9 @@ class Settings:
 
     Work:
     coarse_knots: of the first stage.  leg_knots: of every leg of a least time, at least.
-    tolerance, coarse_tolerance: of the optimality conditions.  accuracy, time_accuracy: part of the cost
-    left to gain at which a search may end.  iterations, coarse_iterations: at most, of one solve.
+    tolerance, coarse_tolerance: of the optimality conditions.  accuracy, burnt_accuracy, time_accuracy:
+    part of the cost left to gain at which a search may end: of an energy that is returned, or burnt where
+    it comes back, and of a duration.  iterations, coarse_iterations: at most, of one solve.
     warm_barrier, again_barrier: μ to begin with from another stage, and from an earlier plan.
     late: part of the duration after which the second start sets out: joints wait first.
     bends: starts of a least time with all joints bent away from the joint cubic.
@@ -78,7 +79,8 @@ class Settings:
     leg_knots: int = 75
     tolerance: float = 1e-6
     coarse_tolerance: float = 1e-4
-    accuracy: float = 1e-3
+    accuracy: float = 1e-4
+    burnt_accuracy: float = 1e-3
     time_accuracy: float = 1e-3
     iterations: int = 120
     coarse_iterations: int = 150
