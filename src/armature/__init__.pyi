@@ -41,11 +41,11 @@ from armature.motion.trajectory import Trajectory as Trajectory
 from armature.optimize.anytime.improve import improve as improve
 from armature.optimize.certificate.obstacles import clearance as clearance
 from armature.optimize.certificate.solution import Solution as Solution
+from armature.optimize.moves.curve import energy_time_curve as energy_time_curve
+from armature.optimize.moves.least_energy import minimize_energy as minimize_energy
+from armature.optimize.moves.least_time import minimize_time as minimize_time
+from armature.optimize.moves.ways import ways_round as ways_round
 from armature.optimize.path.follow_path import FollowPath as FollowPath
-from armature.optimize.planner.curve import energy_time_curve as energy_time_curve
-from armature.optimize.planner.least_energy import minimize_energy as minimize_energy
-from armature.optimize.planner.min_time import minimize_time as minimize_time
-from armature.optimize.planner.ways import ways_round as ways_round
 from armature.optimize.transcription.task import Move as Move
 from armature.robot.library import library as library
 from armature.robot.load import load as load
