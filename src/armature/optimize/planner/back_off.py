@@ -9,6 +9,7 @@ import numpy as np
 
 from armature.motion.trajectory import Trajectory
 from armature.optimize.certificate.certify import MEANS, Margin, exceeded_in_steps, margins
+from armature.optimize.certificate.margins import FINER
 from armature.optimize.transcription.guess import stretched
 from armature.optimize.transcription.move import resampled
 
@@ -48,9 +49,14 @@ def knot_factors(best: Attempt, margin: Margin, power: float) -> np.ndarray:
     return np.minimum(np.append(factor, 1.0), np.insert(factor, 0, 1.0))
 
 
-def run_slower(robot: Robot, motion: Trajectory, enough: float, slowest: float) -> Trajectory | None:
-    """The same motion in the least duration in which it keeps all limits; None where `slowest` times its own is not enough."""
-    keeps = lambda factor: worst_fraction(robot, stretched(motion, factor * motion.duration)) >= -enough
+def run_slower(
+    robot: Robot, motion: Trajectory, enough: float, slowest: float, finer: int = FINER
+) -> Trajectory | None:
+    """The same motion in the least duration in which it keeps all limits; None where `slowest` times its own is not enough.
+
+    finer: points between two knots at which that is looked at."""
+    at = lambda factor: stretched(motion, factor * motion.duration)
+    keeps = lambda factor: worst_fraction(robot, at(factor), finer) >= -enough
     if keeps(1.0):
         return motion
     low, high = 1.0, 1.002
@@ -64,6 +70,7 @@ def run_slower(robot: Robot, motion: Trajectory, enough: float, slowest: float) 
     return stretched(motion, high * motion.duration)
 
 
-def worst_fraction(robot: Robot, motion: Trajectory) -> float:
+def worst_fraction(robot: Robot, motion: Trajectory, finer: int = FINER) -> float:
     """The smallest margin of all limits, as a fraction of the limit; 0 without limits."""
-    return min((m.fraction for row in margins(robot, motion).values() for m in row.values()), default=0.0)
+    found = margins(robot, motion, finer).values()
+    return min((m.fraction for row in found for m in row.values()), default=0.0)

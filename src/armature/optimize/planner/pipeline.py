@@ -24,7 +24,8 @@ from armature.motion.trajectory import Trajectory
 from armature.optimize.planner.attempt import ARRIVED, Attempt, at_rest, net_energy
 from armature.optimize.planner.back_off import run_slower, tightened_limits
 from armature.optimize.planner.settings import SETTINGS, Settings, Stage
-from armature.optimize.planner.starts import bends, feasible_cubic, late, timed
+from armature.optimize.planner.shapes import cheap_starts
+from armature.optimize.planner.starts import bends, feasible_cubic, timed
 from armature.optimize.problem.interrupt import interrupted
 from armature.optimize.problem.problem import Guess, Problem
 from armature.optimize.problem.result import Iteration, Result, Status
@@ -86,10 +87,12 @@ class Pipeline:
         options = Options(
             tolerance=s.tolerance,
             iterations=s.iterations,
+            rows=s.rows,
             centred=True,
             accuracy=s.time_accuracy if self.weights.time else self.accuracy(task, s),
             warm_barrier=s.warm_barrier,
             homotopy=homotopy,
+            stretch=s.stretch,
         )
         return self.solved(replace(task, f=end) if homotopy else task, problem, start, options)
 
@@ -137,12 +140,13 @@ class Pipeline:
 
         def at(f: float, x: np.ndarray, u: np.ndarray, p: np.ndarray) -> np.ndarray:
             motion = task.motion_of(x, u, np.maximum(p, least) if task.legs else p)
+            size = max(jerk_size(task, motion), 1e-12)
             if self.weights.time:
                 rho, cost = max(s.jerk_least, s.jerk_time * f), motion.duration
             else:
                 rho, cost = min(s.jerk, s.jerk_slope * f), losses(task, motion)
             base[:, task.driven.first] = f
-            base[:, place] = rho * max(cost, 1e-9) / max(jerk_size(task, motion), 1e-12)
+            base[:, place] = rho * max(cost, 1e-9) / size
             return base
 
         return at
@@ -171,7 +175,7 @@ class Pipeline:
                 return self.finished([found])
         if not thorough and (quick := self.direct(task, known)) is not None:
             return quick
-        starts = [known] if known is not None else [None, late(task, s.late)]
+        starts = [known] if known is not None else [None, *cheap_starts(task, s.cheap)]
         starts += bends(task) if thorough else []
         firsts: list[Attempt] = []
         for start in starts:
@@ -240,9 +244,14 @@ class Pipeline:
             if (arrives and not tighter) or self.late:
                 break
             task: Any = replace(best.problem, tighter=tighter or best.problem.tighter)
-            task = task.timed_as(best.motion) if task.free else task
-            start = carried(best.result, best.motion, task)
-            best = self.solve(task, start, s.end, s.end, jerk_time=s.stages[-1].jerk)
+            motion, more = best.motion, {}
+            if task.free:
+                motion = self.inside(task, motion, best.excess)
+                task, last = task.timed_as(motion), s.stages[-1]
+                more = {"jerk_time": last.jerk, "time_accuracy": last.accuracy}
+                more["stretch"] = task.moving or bool(task.robot.loops)
+            start = carried(best.result, motion, task)
+            best = self.solve(task, start, s.end, s.end, **more)
             longer = task.free and best.motion.duration > s.longer * found[-1].motion.duration
             if best.missed > s.misses or longer:
                 break
@@ -265,28 +274,60 @@ class Pipeline:
             if firsts and self.late:
                 break
             firsts.append(self.few(task, start, s.time_start, s.time_coarse))
-        return self.shortest(task, best_of(firsts))
+        return self.shortest(task, best_of(firsts), firsts)
 
-    def shortest(self, task: MoveProblem, best: Attempt) -> Attempt:
-        """From a motion with few knots to one with all of them and exact laws."""
-        s = self.settings
-        for stage in s.stages if not task.robot.loops else s.stages[:1]:
-            if self.late:
-                break
+    def shortest(self, task: MoveProblem, best: Attempt, known: list[Attempt]) -> Attempt:
+        """From a motion with few knots to one with all of them and exact laws. known: motions to fall
+        back on."""
+        s, found = self.settings, list(known)
+        smooth = default_smooth(task.robot) == Smooth()
+        stages = [replace(x, fixed=0.0) for x in s.stages if x.polish] if smooth else s.stages
+        stages = s.stages[:1] if task.robot.loops else [*stages, *[stages[-1]] * s.polishes]
+        for place, stage in enumerate(stages):
+            before = best.motion.duration
             new = self.staged(task, best, stage)
-            if new.missed < s.misses and new.motion.duration < 1.02 * best.motion.duration:
+            found.append(new)
+            if new.missed < s.misses and new.motion.duration < s.longer * before:
                 best = new
-        return cheapest([self.slowed(a) for a in self.backed_off(best)])
+            polished = place >= len(stages) - s.polishes - 1
+            if self.late or (polished and best.motion.duration > (1.0 - s.gain) * before):
+                break
+        found += self.backed_off(best)
+        return self.first_feasible(found)
+
+    def first_feasible(self, found: list[Attempt]) -> Attempt:
+        """The shortest motion that keeps all limits, run slower where it must be."""
+        best: Attempt | None = None
+        for tried in sorted(found, key=lambda a: a.motion.duration):
+            if best is not None and tried.motion.duration >= best.motion.duration:
+                break
+            slow = self.slowed(tried)
+            if slow.runs and (best is None or slow.motion.duration < best.motion.duration):
+                best = slow
+        return (best or found[-1]).accepted()
 
     def staged(self, task: Any, known: Attempt, stage: Stage) -> Attempt:
-        """With all knots from a known motion, and directions fixed as the stage asks for."""
-        task = replace(task.timed_as(known.motion), directions=None)
-        start = carried(known.result, known.motion, task)
+        """With all knots from a known motion, run so slowly that it keeps its limits, and directions
+        fixed as the stage asks for."""
+        motion = self.inside(task, known.motion)
+        task = replace(task.timed_as(motion), directions=None)
+        start = carried(known.result, motion, task)
         if stage.fixed:
             slow = stage.fixed * task.scales.velocity
             task = replace(task, directions=directions(task.trajectory(start), slow, stage.turning))
-        settings = {"warm_barrier": stage.barrier, "jerk_time": stage.jerk}
+        settings = {
+            "warm_barrier": stage.barrier,
+            "jerk_time": stage.jerk,
+            "time_accuracy": stage.accuracy,
+            "stretch": task.moving or bool(task.robot.loops),
+        }
         return self.solve(task, start, stage.start, stage.end, **settings)
+
+    def inside(self, task: MoveProblem, motion: Trajectory, room: float = 0.0) -> Trajectory:
+        """The motion run so slowly that it keeps its limits at knots with some room, as a start."""
+        if task.moving or task.robot.loops:
+            return motion
+        return run_slower(task.robot, motion, -room, self.settings.slowest, 2) or motion
 
     def slowed(self, found: Attempt) -> Attempt:
         """The motion, run slower where that makes it keep all limits."""

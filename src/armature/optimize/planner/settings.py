@@ -20,6 +20,8 @@ class Stage:
     end: float
     barrier: float
     jerk: float
+    accuracy: float
+    polish: bool
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ class Settings:
     part of the cost left to gain at which a search may end: of an energy that is returned, or burnt where
     it comes back, and of a duration.  iterations, coarse_iterations: at most, of one solve.
     warm_barrier, again_barrier: μ to begin with from another stage, and from an earlier plan.
-    late: part of the duration after which the second start sets out: joints wait first.
+    cheap: starts of a least energy besides the joint cubic (shapes.py).
     bends: starts of a least time with all joints bent away from the joint cubic.
     slower: factor on the shortest joint cubic's duration, with which a least time starts.
     stages: of a least time with all knots; the last fixes all directions, so that the law is exact.
@@ -74,7 +76,7 @@ class Settings:
     jerk: float = 5e-4
     jerk_slope: float = 0.01
     jerk_time: float = 0.1
-    jerk_least: float = 1e-5
+    jerk_least: float = 1e-6
     coarse_knots: int = 50
     leg_knots: int = 75
     tolerance: float = 1e-6
@@ -82,22 +84,27 @@ class Settings:
     accuracy: float = 1e-4
     burnt_accuracy: float = 1e-3
     time_accuracy: float = 1e-3
-    iterations: int = 120
+    rows: float = 1e-7
+    stretch: bool = True
+    iterations: int = 150
     coarse_iterations: int = 150
     warm_barrier: float = 1e-4
     again_barrier: float = 1e-5
-    late: float = 0.65
+    cheap: int = 2
     bends: int = 2
     slower: float = 1.05
     stages: tuple[Stage, ...] = (
-        Stage(0.0, False, 0.03, 0.01, 1e-3, 0.1),
-        Stage(0.1, False, 0.01, 0.01, 1e-3, 0.1),
-        Stage(1e-3, True, 0.01, 0.005, 1e-4, 0.02),
+        Stage(0.0, False, 0.03, 0.01, 1e-3, 0.1, 1e-3, True),
+        Stage(0.1, False, 0.01, 0.01, 1e-3, 0.1, 1e-3, False),
+        Stage(1e-3, True, 0.01, 0.005, 1e-4, 0.02, 1e-3, False),
+        Stage(1e-3, True, 0.005, 0.005, 1e-4, 0.002, 1e-4, True),
     )
+    polishes: int = 2
+    gain: float = 1e-3
     back_offs: int = 6
     back_off_power: float = 1.2
     longer: float = 1.05
-    slowest: float = 1.005
+    slowest: float = 1.3
 
 
 SETTINGS = Settings()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 from typing import TypeVar
 
@@ -20,24 +19,6 @@ JUMPS = ("jerk", "torque rate", LIMIT)  # limits that a cubic may break in any d
 DETOUR, LEAST = 0.25, 0.02  # of a joint's range or a turn: a detour, and the least that is worth a search
 BEND, MOVED = 0.35, 0.05  # of how far a joint moves; the least of that, as a part of its range
 PATTERNS = 3  # of the signs with which all joints bend at once
-
-
-def late(task: MoveProblem, part: float) -> Trajectory:
-    """The task's points, with every leg run in the last of its time, from the part given on.
-
-    Dry friction makes it cheap to stand; when joints stand is what local optima differ in."""
-    t, points = task.times, task.points
-    edges = t[[0, *task.knots]]
-    q, v, a = (np.zeros((len(t), task.robot.n)) for _ in range(3))
-    for leg, (begin, end) in enumerate(itertools.pairwise(edges)):
-        mine = (t >= begin) & (t <= end)
-        rate = 1.0 / ((end - begin) * (1.0 - part))
-        s = np.clip((t[mine] - begin) * rate - part / (1.0 - part), 0.0, 1.0)
-        way = points[leg + 1] - points[leg]
-        q[mine] = points[leg] + np.outer(3 * s**2 - 2 * s**3, way)
-        v[mine] = np.outer(6 * (s - s**2) * rate, way)
-        a[mine] = np.outer((6 - 12 * s) * rate**2 * ((s > 0.0) & (s < 1.0)), way)
-    return Trajectory(t, q, v, a, task.robot.joint_names)
 
 
 def detours(problem: MoveProblem) -> list[Trajectory]:
@@ -61,13 +42,23 @@ def bends(problem: MoveProblem) -> list[Trajectory]:
     (DT1)  side of joint j in pattern k: the sign of cos(π k (j + ½)/n), and its opposite."""
     if problem.robot.loops:
         return []
-    n = problem.robot.n
-    size = BEND * np.maximum(np.ptp(problem.straight.q, axis=0), MOVED * turns(problem))
+    n, size = problem.robot.n, bend_sizes(problem)
     found = []
     for k in range(min(PATTERNS, n)):
         sides = np.where(np.cos(np.pi * k * (np.arange(n) + 0.5) / n) > -1e-9, 1.0, -1.0)  # (DT1)
         found += [bumped(problem, sign * sides * size) for sign in (-1.0, 1.0)]
     return found
+
+
+def bend_sizes(problem: MoveProblem) -> np.ndarray:
+    """(n,) by how much a joint is bent away: a part of how far it moves, or of its range."""
+    return BEND * np.maximum(np.ptp(problem.straight.q, axis=0), MOVED * turns(problem))
+
+
+def room_to_bend(problem: MoveProblem) -> tuple[np.ndarray, np.ndarray]:
+    """(n,), (n,): the same to both sides, as far as the ranges allow."""
+    size = bend_sizes(problem)
+    return within(problem, size), within(problem, -size)
 
 
 def bumped(problem: MoveProblem, size: np.ndarray) -> Trajectory:
@@ -108,28 +99,28 @@ def ranges(problem: MoveProblem) -> tuple[np.ndarray, np.ndarray]:
 
 def feasible_cubic(task: MoveProblem) -> float:
     """About the shortest duration in which the joint cubic keeps all limits but those that it jumps
-    beyond, s; the task's own where none does."""
+    beyond, s; where there is none, the one in which it exceeds them least."""
     few = replace(task, N=max(30, 4 * (len(task.move.via) + 1)))
-    straight = few.straight
+    straight, first = few.straight, task.duration
 
-    def keeps(duration: float) -> bool:
+    def excess(duration: float) -> float:
         found = margins(task.robot, stretched(straight, duration), 1)
         every = (m for row in found.values() for m in row.values() if m.limit not in JUMPS)
-        return all(m.fraction >= 0.0 for m in every)
+        return max((-m.fraction for m in every), default=0.0)
 
-    T = first = task.duration
-    if keeps(T):
-        while keeps(T / 1.3) and 1e-3 * first < T:
+    T, keeps = first, excess(first) <= 0.0
+    if keeps:
+        while excess(T / 1.3) <= 0.0 and 1e-3 * first < T:
             T /= 1.3
     else:
-        while not keeps(T):
-            T *= 1.3
-            if 200.0 * first < T:
-                return first
+        tried = {first * 1.3**k: excess(first * 1.3**k) for k in range(-4, 21)}
+        T = next((t for t, over in tried.items() if t > first and over <= 0.0), 0.0)
+        if not T:
+            return min(tried, key=lambda t: tried[t])
     low = T / 1.3
     for _ in range(3):
         middle = float(np.sqrt(low * T))
-        low, T = (low, middle) if keeps(middle) else (middle, T)
+        low, T = (low, middle) if excess(middle) <= 0.0 else (middle, T)
     return float(T)
 
 

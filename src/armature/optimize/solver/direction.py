@@ -105,12 +105,13 @@ class Direction:
         if size.max() > 0.0:
             self.metric[:] = np.clip(size / size.max(), LEAST_METRIC, 1.0)
 
-    def adapt(self, shortened: float) -> None:
+    def adapt(self, shortened: float, strayed: bool) -> None:
         """After a step that the search has shortened by this factor: more curvature for the next direction, or less when all went well.
 
         Where the curvature is positive but tiny, Newton's direction is long and leads out of the region in which it means anything.
+        strayed: whether the step has left the rows farther than before, which is the same though it was taken.
         """
-        if shortened < 0.1:
+        if shortened < 0.1 or strayed:
             self.floor = max(8.0 * self.shift, FLOOR_FIRST)
         elif shortened >= 0.5:
             self.floor = self.floor / 30.0 if self.floor > FLOOR_FIRST else 0.0

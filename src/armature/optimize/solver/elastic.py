@@ -21,7 +21,7 @@ def stretch(search: Search) -> bool:
     """Make all rows elastic; when they are, begin again with a larger barrier; False when that has been done often enough."""
     if search.elastic:
         return begin_again(search)
-    if search.stretched.times >= 2:
+    if search.stretched.times >= 2 or not search.options.stretch:
         return False
     search.stretched.times += 1
     search.stretched.last = np.inf
@@ -44,7 +44,7 @@ def begin_again(search: Search) -> bool:
 def creeping(search: Search) -> bool:
     """Whether rigid rows have allowed no progress for a while: short steps, and a violation that stays."""
     recent = search.record[-PATIENCE:]
-    if search.elastic or search.stretched.times >= 2 or len(recent) < PATIENCE:
+    if search.elastic or search.stretched.times >= 2 or len(recent) < PATIENCE or not search.options.stretch:
         return False
     return all(line.step < 0.2 for line in recent) and recent[-1].violation > 0.3 * recent[0].violation > 1e-4
 

@@ -26,6 +26,9 @@ from armature.optimize.solver.workspace import give_back, stages
 
 __all__ = ["Options", "solve", "stages"]
 
+STOPPED = Status.INTERRUPTED, Status.DEADLINE, Status.ITERATIONS, Status.STALLED
+ABOUT, RECENTRINGS = 1e-3, 2  # violation at which a stuck search is centred again, and how often
+STRAYED = 1.0  # violation θ up to which a step that has raised it may be right
 LATE = 0.02  # of the longest step: below this second-order corrections are tried
 
 
@@ -45,7 +48,7 @@ def solve(
     options, guess = options or Options(), guess or Guess()
     ends = math.inf if deadline is None else time.perf_counter() + deadline
     first = Interior(problem, options, callback, ends).run(guess)
-    if first.status not in (Status.INFEASIBLE, Status.STALLED):
+    if first.status not in (Status.INFEASIBLE, Status.STALLED) or not options.stretch:
         return first
     second = Interior(problem, replace(options, barrier=max(1.0, options.barrier)), callback, ends, first.iterations).run(guess)
     better = second if second.ok or worst(second) < worst(first) else first
@@ -70,7 +73,7 @@ class Interior(Search):
             if interrupted():  # asked for twice
                 raise
             status = Status.INTERRUPTED
-        if status in (Status.INTERRUPTED, Status.DEADLINE, Status.ITERATIONS) and self.best_kept:
+        if status in STOPPED and self.best_kept:
             self.point.copy_from(self.best)
         if not status.ok and status is not Status.INVALID:
             self.tidy()
@@ -104,7 +107,7 @@ class Interior(Search):
         self.direction.choose_metric()
         self.filter = Filter(self.theta)
         if self.again:
-            self.fall_back()
+            elastic.stretch(self)
         return None
 
     def iterate(self) -> Status:
@@ -245,7 +248,7 @@ class Interior(Search):
             if kind is None and alpha < LATE * primal <= 2 * alpha and self.correct(primal, dual, slope):
                 return True
             if kind is not None:
-                d.adapt(alpha / primal)
+                d.adapt(alpha / primal, self.trial_theta > max(self.theta, STRAYED))
                 return self.accept(kind, alpha)
             if first and self.tiny():
                 return self.accept("cost", alpha)
@@ -308,7 +311,16 @@ class Interior(Search):
     # when no step is acceptable -------------------------------------------------------------------------------------------
 
     def fall_back(self) -> bool:
-        """Let the rows stretch (elastic.py); False when that has been tried."""
+        """Where the rows about hold, go back to the middle of what they allow; else, or where that has
+        been tried, let them stretch (elastic.py). False when that has been tried too."""
+        holds = not self.elastic and self.violation <= ABOUT * self.evaluator.problem.size
+        if holds and self.recentred < RECENTRINGS:
+            self.recentred += 1
+            self.mu = min(0.1, max(100.0 * self.mu, 1e-3))
+            self.restart()
+            self.first_multipliers()
+            self.errors()
+            return True
         return elastic.stretch(self)
 
     def log(self, number: int, stationarity: float, violation: float, complementarity: float) -> None:

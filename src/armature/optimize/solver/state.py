@@ -66,6 +66,7 @@ class Options:
     barrier, warm_barrier: μ at the start, and at the start from an earlier result.  delta: the proximal term of rows.py.
     price: of an elastic row, for a cost scaled to gradients of at most 100; raised while that lowers the violation.
     homotopy: an easier problem to begin with (homotopy.py).
+    stretch: whether rows may stretch where no step is left; not worth it from a start that keeps them.
     """
 
     tolerance: float = 1e-8
@@ -78,6 +79,7 @@ class Options:
     delta: float = 1e-8
     price: float = 1e3
     homotopy: Homotopy | None = None
+    stretch: bool = True
 
 
 class Search:
@@ -99,7 +101,7 @@ class Search:
         self.direction, self.kept, self.best = self.workspace.direction, self.workspace.kept, self.workspace.best
         self.elastic, self.rho = False, RHO
         self.stretched = History()
-        self.nudged = False
+        self.nudged, self.recentred = False, 0
         self.best_rank, self.best_kept = (math.inf, math.inf), False
         self.mu = options.barrier
         self.step, self.convex = 0.0, False
