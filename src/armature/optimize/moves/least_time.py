@@ -24,7 +24,7 @@ from armature.optimize.path.least_along import least_time_along
 from armature.optimize.planner.attempt import Attempt
 from armature.optimize.planner.floor import move_ground, planned_above
 from armature.optimize.planner.pipeline import Pipeline, posed
-from armature.optimize.planner.settings import SETTINGS
+from armature.optimize.planner.settings import SETTINGS, Settings
 from armature.optimize.problem.interrupt import interruptible
 from armature.optimize.solver.interior import Options
 from armature.optimize.transcription.driven import Weights
@@ -53,8 +53,8 @@ def minimize_time(
     only a first guess, and passing times of via points are left free.
 
     knots: steps in time, at least.  guess: a motion or an earlier Solution to start from, besides the
-    others.  starts: how many starting motions lead to a first branch (the joint cubic, and motions with all
-    joints bent away from it in turn).  deadline: seconds after which the best so far is returned.
+    others.  starts: how many starting motions lead to a first branch (the joint cubic, and the shortest of
+    motions that a direct search finds, planner/shapes.py).  deadline: seconds after which the best so far is returned.
     supply: what energy, ledger, baseline and saving of the motion are counted with, as in
     `minimize_energy`.  callback: called with every iteration; a true answer stops.
     """
@@ -87,7 +87,7 @@ def minimize_time(
 
     def plan(robot: Robot, left: float | None) -> Solution:
         began = time.perf_counter()
-        settings = SETTINGS if starts is None else replace(SETTINGS, bends=starts - 1)
+        settings = SETTINGS if starts is None else with_starts(starts)
         pipeline = Pipeline(Weights(time=1.0), callback, None if left is None else began + left, settings)
         return least_time(pipeline, robot, task, counted, knots, known)
 
@@ -118,6 +118,12 @@ def shortest_motion(pipeline: Pipeline, problem: MoveProblem) -> Attempt:
     move = replace(problem.move, via=untimed(problem.move))
     free = posed(problem.robot, move, ANY, problem.N, free=True)
     return replace(pipeline, weights=Weights(time=1.0)).least_time(free)
+
+
+def with_starts(count: int) -> Settings:
+    """The settings for so many starting motions in all."""
+    short = min(count - 1, SETTINGS.short)
+    return replace(SETTINGS, short=short, bends=min(count - 1 - short, SETTINGS.bends))
 
 
 def untimed(move: Move) -> tuple:

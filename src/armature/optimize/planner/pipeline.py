@@ -12,7 +12,7 @@ the cheapest that does the task within all limits is the plan.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,7 +24,7 @@ from armature.motion.trajectory import Trajectory
 from armature.optimize.planner.attempt import ARRIVED, Attempt, at_rest, net_energy
 from armature.optimize.planner.back_off import run_slower, tightened_limits
 from armature.optimize.planner.settings import SETTINGS, Settings, Stage
-from armature.optimize.planner.shapes import cheap_starts
+from armature.optimize.planner.shapes import cheap_starts, short_starts
 from armature.optimize.planner.starts import bends, feasible_cubic, timed
 from armature.optimize.problem.interrupt import interrupted
 from armature.optimize.problem.problem import Guess, Problem
@@ -187,7 +187,7 @@ class Pipeline:
     def with_all_knots(self, task: MoveProblem, first: Attempt) -> Attempt:
         """From a motion with few knots to the plan."""
         s = self.settings
-        if not first.nearly or self.late:
+        if not (first.nearly or (first.ok and first.missed < s.misses)) or self.late:
             return first
         start = carried(first.result, first.motion, task)
         fine = self.solve(task, start, s.coarse, s.middle)
@@ -210,17 +210,18 @@ class Pipeline:
         return found if found.runs or task.robot.loops else None
 
     def turned(self, task: Any, known: Attempt) -> list[Attempt]:
-        """From smoothed corners to exact laws: every joint's direction is fixed in every step, so that
-        joints turn at knots; where that leads to nothing better, those of slow joints are left free."""
+        """From smoothed corners to exact laws by fixed modes: every joint moves forward or backward in
+        every step, so that joints turn at knots; where that leads to nothing better, slow ones stand."""
         s, found = self.settings, [known]
-        for slow in s.standing if not self.late else ():
+        for slow, stand in s.modes if not self.late else ():
             best = best_of(found)
             modes = directions(best.motion, slow * task.scales.velocity, True)
-            fixed = replace(task, directions=modes)
+            fixed = replace(task, directions=modes, standing=standstill(modes) if stand else None)
             start = carried(best.result, best.motion, fixed)
             f = max(s.middle, getattr(best.problem, "f", 0.0))
             found.append(self.solve(fixed, start, f, s.end))
-            if self.late or (found[-1].ok and best_of(found) is found[-1]):
+            new = found[-1]
+            if self.late or (new.ok and new.nearly and best_of(found) is new):
                 break
         return found[1:]
 
@@ -267,14 +268,25 @@ class Pipeline:
             task = replace(task, N=max(task.N, s.leg_knots * (len(task.move.via) + 1)))
         if not task.moving:
             task = timed(task, s.slower * feasible_cubic(task))
-        starts = [] if guess is None else [guess]
-        starts += [None, *bends(task)[: s.bends]]
-        firsts: list[Attempt] = []
-        for start in starts:
-            if firsts and self.late:
+        firsts = [self.few(task, None, s.time_start, s.time_coarse)]
+        for start in self.bent_starts(task, guess):
+            if self.late:
                 break
-            firsts.append(self.few(task, start, s.time_start, s.time_coarse))
+            mine = timed(task, s.slower * start.duration) if not task.moving else task
+            firsts.append(self.few(mine, start, s.time_bent, s.time_coarse))
         return self.shortest(task, best_of(firsts), firsts)
+
+    def bent_starts(self, task: MoveProblem, guess: Trajectory | None) -> Iterator[Trajectory]:
+        """Starting motions of a least time besides the joint cubic: the caller's, those of a direct
+        search, and all joints bent away at once; each so slow that it keeps its limits."""
+        s = self.settings
+        if guess is not None:
+            yield guess
+        if task.robot.loops:
+            return
+        for motion in [*short_starts(task, s.short), *bends(task)[: s.bends]]:
+            slow = None if task.moving else run_slower(task.robot, motion, 0.0, s.bent_slowest, 2)
+            yield motion if slow is None else slow
 
     def shortest(self, task: MoveProblem, best: Attempt, known: list[Attempt]) -> Attempt:
         """From a motion with few knots to one with all of them and exact laws. known: motions to fall
@@ -354,6 +366,12 @@ def directions(motion: Trajectory, slow: np.ndarray, turning: bool) -> np.ndarra
     mean = np.diff(motion.q, axis=0) / np.diff(motion.t)[:, None]
     same = turning | (np.sign(motion.v[:-1]) * np.sign(motion.v[1:]) >= 0)
     return np.where((np.abs(mean) > slow) & same, np.sign(mean), 0.0)
+
+
+def standstill(modes: np.ndarray) -> np.ndarray:
+    """(N, n) steps without a direction that have another one beside them."""
+    slow = np.pad(modes == 0.0, ((1, 1), (0, 0)))
+    return slow[1:-1] & (slow[:-2] | slow[2:])
 
 
 def jerk_size(task: Any, motion: Trajectory) -> float:

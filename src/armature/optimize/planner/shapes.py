@@ -1,30 +1,32 @@
-"""Starting motions of little energy: a direct search over cubics that every joint runs in a window of its own.
+"""Starting motions by a direct search over cubics that every joint runs in a window of its own.
 
     (SH1)  q_j(t) = a_j + (b_j − a_j) h((s − begin_j)/(end_j − begin_j)) + bump_j sin²(π s)
 
-s: part of a leg's time, h(x) = 3x² − 2x³ on [0, 1]. Windows and bumps are chosen joint by joint, so that
-the energy by the exact law is least, with a penalty on limits that are exceeded (SH2). Local optima of
-arms with friction differ in when joints stand and which way they bend: a few thousand evaluated states
-tell which of them are worth a solve.
+s: part of a leg's time, h(x) = 3x² − 2x³ on [0, 1]. Windows and bumps are chosen joint by joint: for the
+least energy by the exact law, with a penalty on limits that are exceeded (SH2), or for the least duration
+in which all limits are kept (SH3). Local optima differ in when joints stand and which way they bend: a few
+thousand evaluated states tell which of them are worth a solve.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from armature.dynamics.compiled import inverse_dynamics
 from armature.motion.trajectory import Trajectory
-from armature.optimize.planner.starts import room_to_bend
+from armature.optimize.planner.starts import bend_patterns, room_to_bend
 from armature.optimize.transcription.move import MoveProblem, hermite
 from armature.robot.bounds import bounds
-from armature.simulate.flows import drives_at
+from armature.simulate.flows import Drives, drives_at
 
 WINDOWS = ((0.0, 1.0), (0.0, 0.6), (0.4, 1.0), (0.0, 0.35), (0.65, 1.0))  # parts of a leg's time
 FIRST = WINDOWS[0], WINDOWS[3], WINDOWS[4]  # windows of all joints to begin with
 SWEEPS, INSTANTS = 3, 41  # rounds over the joints; instants at which a motion is judged
 PENALTY = 3.0  # times the energy that flows in the joint cubic: of a limit exceeded by 100 %
+SHORTEST, LONGEST, HALVINGS = 0.3, 8.0, 9  # times the task's own duration; steps of the bisection
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,32 +56,52 @@ class Shapes:
         return q + more[0], v + more[1], a + more[2]
 
 
+Cost = Callable[[Shapes], np.ndarray]
+
+
 def cheap_starts(task: MoveProblem, most: int) -> list[Trajectory]:
-    """The cheapest motions of (SH1) that are found from several first windows, at most so many, cheapest
-    first; the joint cubic is not among them."""
-    t = np.linspace(0.0, task.duration, INSTANTS)
+    """The cheapest motions of (SH1) found, at most so many, cheapest first, without the joint cubic."""
+    t, straight = instants(task), joint_cubic(task)
+    unit = PENALTY * flow_through(task, t, straight)
+    firsts = [Shapes(np.broadcast_to(np.array(w), straight.window.shape), straight.bump) for w in FIRST]
+    return distinct(task, firsts, lambda shapes: energies(task, t, shapes, unit), most)
+
+
+def short_starts(task: MoveProblem, most: int) -> list[Trajectory]:
+    """The same for those that keep all limits in the least duration."""
+    t, straight = instants(task), joint_cubic(task)
+    bent = [Shapes(straight.window, bump[None]) for bump in bend_patterns(task)]
+    return distinct(task, [straight, *bent], lambda shapes: durations(task, t, shapes), most)
+
+
+def instants(task: MoveProblem) -> np.ndarray:
+    """Times at which motions are judged, s."""
+    return np.linspace(0.0, task.duration, INSTANTS)
+
+
+def joint_cubic(task: MoveProblem) -> Shapes:
+    """The shape that is the joint cubic, but for via points at which it stops."""
     n = task.robot.n
-    straight = Shapes(np.tile(np.array(WINDOWS[0]), (1, n, 1)), np.zeros((1, n)))
-    unit = flow_through(task, t, straight)
+    return Shapes(np.tile(np.array(WINDOWS[0]), (1, n, 1)), np.zeros((1, n)))
+
+
+def distinct(
+    task: MoveProblem, firsts: list[Shapes], cost: Cost, most: int
+) -> list[Trajectory]:
+    """The best shapes that coordinate descent leads to, each once, best first."""
     found: dict[bytes, tuple[float, Shapes]] = {}
-    for first in FIRST:
-        shape, cost = descend(task, t, replace_window(straight, first), unit)
-        found[np.append(shape.window, shape.bump).tobytes()] = cost, shape
+    for first in firsts:
+        shape, value = descend(task, first, cost)
+        found[np.append(shape.window, shape.bump).tobytes()] = value, shape
+    straight = joint_cubic(task)
     found.pop(np.append(straight.window, straight.bump).tobytes(), None)
     ranked = sorted(found.values(), key=lambda item: item[0])[:most]
     return [motion_of(task, shape) for _, shape in ranked]
 
 
-def replace_window(shape: Shapes, window: tuple[float, float]) -> Shapes:
-    """The shape with one window for all joints."""
-    return Shapes(np.broadcast_to(np.array(window), shape.window.shape), shape.bump)
-
-
-def descend(
-    task: MoveProblem, t: np.ndarray, shape: Shapes, unit: float
-) -> tuple[Shapes, float]:
+def descend(task: MoveProblem, shape: Shapes, cost: Cost) -> tuple[Shapes, float]:
     """Coordinate descent: the best window and bump of one joint after the other."""
-    best = float(costs(task, t, shape, unit)[0])
+    best = float(cost(shape)[0])
     sizes = [np.zeros(task.robot.n), *room_to_bend(task)]
     for _ in range(SWEEPS):
         before = best
@@ -88,7 +110,7 @@ def descend(
             windows = np.repeat(shape.window, len(options), axis=0)
             bumps = np.repeat(shape.bump, len(options), axis=0)
             windows[:, j], bumps[:, j] = (np.array(column) for column in zip(*options))
-            tried = costs(task, t, Shapes(windows, bumps), unit)
+            tried = cost(Shapes(windows, bumps))
             k = int(np.argmin(tried))
             if tried[k] < best:
                 best, shape = float(tried[k]), Shapes(windows[k : k + 1], bumps[k : k + 1])
@@ -97,26 +119,54 @@ def descend(
     return shape, best
 
 
-def costs(task: MoveProblem, t: np.ndarray, shapes: Shapes, unit: float) -> np.ndarray:
-    """(K,) energy drawn, J, and a penalty:
+def energies(task: MoveProblem, t: np.ndarray, shapes: Shapes, penalty: float) -> np.ndarray:
+    """(K,) J:
 
-    (SH2)  E + unit · 3 · (largest excess of a limit, as a part of it)."""
+    (SH2)  energy drawn + penalty · largest excess of a limit, as a part of it."""
     q, v, a = shapes.states(task, t)
-    K, M, _ = q.shape
-    drives, robot = driven(task, q, v, a), task.robot
-    each = lambda x: np.asarray(x).reshape(K, M, -1)
-    power = each(drives.together.power)
+    drives = driven(task, q, v, a)
+    power = drives.together.power.reshape(*q.shape[:2], -1)
     drawn = task.driven.supply.drawn([power[..., k] for k in range(power.shape[2])])
-    over = np.zeros(K)
-    for axis, _, limit in robot.drivetrain.limits():
+    over = np.maximum(excess(task, t, q, v, a, drives), 0.0)
+    return np.trapezoid(drawn, t, axis=1) + penalty * over  # (SH2)
+
+
+def durations(task: MoveProblem, t: np.ndarray, shapes: Shapes) -> np.ndarray:
+    """(K,) least durations, s, in which the shapes keep all limits, by bisection; longer by what they
+    exceed where none does:
+
+    (SH3)  T with q(t/T), v T₀/T, a (T₀/T)²."""
+    q, v, a = shapes.states(task, t)
+
+    def over(factor: np.ndarray) -> np.ndarray:
+        w = 1.0 / factor[:, None, None]
+        scaled = q, v * w, a * w**2
+        return excess(task, t, *scaled, driven(task, *scaled))
+
+    low, high = np.full(len(q), SHORTEST), np.full(len(q), LONGEST)
+    beyond = np.maximum(over(high), 0.0)
+    for _ in range(HALVINGS):
+        middle = np.sqrt(low * high)
+        keeps = over(middle) <= beyond
+        low, high = np.where(keeps, low, middle), np.where(keeps, middle, high)
+    return task.duration * high * (1.0 + beyond)
+
+
+def excess(
+    task: MoveProblem, t: np.ndarray, q: np.ndarray, v: np.ndarray, a: np.ndarray, drives: Drives
+) -> np.ndarray:
+    """(K,) by which part of itself a limit is exceeded, at most; negative where all are kept."""
+    each = lambda x: np.asarray(x).reshape(*q.shape[:2], -1)
+    over = np.full(len(q), -1.0)
+    for axis, _, limit in task.robot.drivetrain.limits():
         y = limit.sign * each(getattr(drives.together, limit.quantity))[..., axis]
         y = np.trapezoid(y, t, axis=1) / np.ptp(t) if limit.mean else y.max(axis=1)
         over = np.maximum(over, y / limit.bound - 1.0)
-    most = bounds(robot)
+    most = bounds(task.robot)
     limited = ((v, most.velocity), (a, most.acceleration), (each(drives.torque), most.torque))
     for values, bound in limited:
         over = np.maximum(over, (np.abs(values) / np.maximum(bound, 1e-9)).max((1, 2)) - 1.0)
-    return np.trapezoid(drawn, t, axis=1) + PENALTY * unit * over  # (SH2)
+    return over
 
 
 def flow_through(task: MoveProblem, t: np.ndarray, shape: Shapes) -> float:
@@ -125,7 +175,7 @@ def flow_through(task: MoveProblem, t: np.ndarray, shape: Shapes) -> float:
     return float(np.trapezoid(np.abs(power).sum(1), t))
 
 
-def driven(task: MoveProblem, q: np.ndarray, v: np.ndarray, a: np.ndarray):
+def driven(task: MoveProblem, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> Drives:
     """What the drives do at all instants of all motions (K, M, n), by the exact law; fields (K·M, …)."""
     q, v, a = (np.ascontiguousarray(x.reshape(-1, x.shape[-1])) for x in (q, v, a))
     tau = np.asarray(inverse_dynamics(task.robot, q, v, a))

@@ -37,7 +37,12 @@ def detours(problem: MoveProblem) -> list[Trajectory]:
 
 
 def bends(problem: MoveProblem) -> list[Trajectory]:
-    """The joint cubic with all joints bent away at once, each by a part of how far it moves:
+    """The joint cubic with all joints bent away at once."""
+    return [bumped(problem, size) for size in bend_patterns(problem)]
+
+
+def bend_patterns(problem: MoveProblem) -> list[np.ndarray]:
+    """(n,) bumps of all joints at once, each a part of how far it moves:
 
     (DT1)  side of joint j in pattern k: the sign of cos(π k (j + ½)/n), and its opposite."""
     if problem.robot.loops:
@@ -46,7 +51,7 @@ def bends(problem: MoveProblem) -> list[Trajectory]:
     found = []
     for k in range(min(PATTERNS, n)):
         sides = np.where(np.cos(np.pi * k * (np.arange(n) + 0.5) / n) > -1e-9, 1.0, -1.0)  # (DT1)
-        found += [bumped(problem, sign * sides * size) for sign in (-1.0, 1.0)]
+        found += [within(problem, sign * sides * size) for sign in (-1.0, 1.0)]
     return found
 
 
@@ -99,7 +104,8 @@ def ranges(problem: MoveProblem) -> tuple[np.ndarray, np.ndarray]:
 
 def feasible_cubic(task: MoveProblem) -> float:
     """About the shortest duration in which the joint cubic keeps all limits but those that it jumps
-    beyond, s; where there is none, the one in which it exceeds them least."""
+    beyond, s; where there is none, the shortest in which it exceeds them by at most half as much again as
+    it must."""
     few = replace(task, N=max(30, 4 * (len(task.move.via) + 1)))
     straight, first = few.straight, task.duration
 
@@ -116,7 +122,8 @@ def feasible_cubic(task: MoveProblem) -> float:
         tried = {first * 1.3**k: excess(first * 1.3**k) for k in range(-4, 21)}
         T = next((t for t, over in tried.items() if t > first and over <= 0.0), 0.0)
         if not T:
-            return min(tried, key=lambda t: tried[t])
+            most = 1.5 * min(tried.values())
+            return min(t for t, over in tried.items() if over <= most)
     low = T / 1.3
     for _ in range(3):
         middle = float(np.sqrt(low * T))

@@ -31,6 +31,7 @@ from armature.robot.model import Robot
 from armature.simulate.flows import drives_at
 
 TABLE = 0.05  # of a cell, for efficiency tables
+LAST = "last acceleration"  # at the end of the last step: those at other knots begin a step
 PART = 0.3  # of f: how far torques and powers are rounded
 
 
@@ -95,12 +96,14 @@ class Smoothed(Moving):
     def rates(self) -> list[tuple[str, int, str, float]]:
         """(what, joint, name, bound) of accelerations and jerks that are rows, since states are normalised."""
         joints = list(enumerate(self.robot.joint_names)) if self.normal else []
-        kinds = ("acceleration", "jerk")
-        found = [(what, j, f"{what} of {name}", self.joint_limit(name, what)) for what in kinds for j, name in joints]
+        kinds = {"acceleration": "acceleration", "jerk": "jerk", LAST: "acceleration"}
+        limit = lambda name, what: (f"{kinds[what]} of {name}", self.joint_limit(name, kinds[what]))
+        found = [(what, j, *limit(name, what)) for what in kinds for j, name in joints]
         return [row for row in found if np.isfinite(row[3])]
 
     def between(self, begin: At, end: At, h: Any) -> list[Any]:
-        rows = [begin.a[j] if what == "acceleration" else begin.jerk[j] for what, j, _, _ in self.rates]
+        values = {"acceleration": begin.a, "jerk": begin.jerk, LAST: end.a}
+        rows = [values[what][j] for what, j, _, _ in self.rates]
         return [*super().between(begin, end, h), *rows]
 
     def constraint_bounds(self) -> tuple[np.ndarray, np.ndarray]:
@@ -193,9 +196,10 @@ def smoothed_model(robot: Robot, supply: Any, durations: int, dense: bool, norma
 
 @dataclass(frozen=True, eq=False)
 class SmoothedMove(MoveProblem):
-    """A move with rounded corners. f: how far."""
+    """A move with rounded corners. f: how far.  standing: (N, n) steps in which a joint stands still."""
 
     f: float = 1.0
+    standing: np.ndarray | None = None
 
     @functools.cached_property
     def driven(self) -> Smoothed:
@@ -237,8 +241,13 @@ class SmoothedMove(MoveProblem):
         return replace(found, x=x, u=u)
 
     def trajectory(self, result: Result) -> Trajectory:
-        """The solver's answer as a motion."""
-        return super().trajectory(self._scaled(result, -1.0) if self.normal else result)
+        """The solver's answer as a motion; joints that stand do so exactly, so that the sign of rounding
+        does not decide on which side friction acts."""
+        motion = super().trajectory(self._scaled(result, -1.0) if self.normal else result)
+        if self.standing is None or len(self.standing) != len(motion) - 1:
+            return motion
+        at = np.pad(self.standing, ((1, 0), (0, 0))) | np.pad(self.standing, ((0, 1), (0, 0)))
+        return replace(motion, v=np.where(at, 0.0, motion.v), a=np.where(at, 0.0, motion.a))
 
     def motion_of(self, x: np.ndarray, u: np.ndarray, p: np.ndarray) -> Trajectory:
         """The motion of the solver's variables."""
@@ -252,6 +261,10 @@ class SmoothedMove(MoveProblem):
         rows = len(driven.quantities) + int(np.isfinite(driven.torques[1]).sum()) + len(driven.extra_names)
         keep_above(self.robot, low, rows, driven.limit_points, [0, *self.knots])
         self._keep_senses(low, high)
+        first = len(driven.shape.constraint_names) - len(driven.rates)
+        for row, (what, *_) in enumerate(driven.rates, start=first):
+            if what == LAST:
+                low[:-1, row], high[:-1, row] = -np.inf, np.inf
         return low, high
 
     def _keep_senses(self, low: np.ndarray, high: np.ndarray) -> None:
@@ -275,4 +288,22 @@ class SmoothedMove(MoveProblem):
         data[:, first + numbers.size :] = 0.0
         if self.directions is not None:
             data[: self.N, first + numbers.size :] = self.directions
-        return replace(base, data=data)
+        return self._stood_still(replace(base, data=data))
+
+    def _stood_still(self, problem: Problem) -> Problem:
+        """No speed and no acceleration where a joint comes to stand, and no jerk as long as it does: what
+        follows from these is not asked for again."""
+        if self.standing is None or not self.standing.any():
+            return problem
+        n, N = self.robot.n, self.N
+        low, high = (np.array(side) for side in problem.x)
+        u_low, u_high = (np.array(np.broadcast_to(side, (N, problem.model.nu))) for side in problem.u)
+        for j in range(n):
+            stands = np.concatenate([[False], self.standing[:, j], [False]])
+            begins, ends = (np.flatnonzero(np.diff(stands.astype(int)) == sign) for sign in (1, -1))
+            for begin, end in zip(begins, ends):
+                rates = [n + j, 2 * n + j]
+                low[begin + 1 : end + 1, rates], high[begin + 1 : end + 1, rates] = -np.inf, np.inf
+                low[begin, rates] = high[begin, rates] = 0.0
+                u_low[begin:end, j] = u_high[begin:end, j] = 0.0
+        return replace(problem, x=(low, high), u=(u_low, u_high))
