@@ -12,7 +12,7 @@ the cheapest that does the task within all limits is the plan.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -194,20 +194,15 @@ class Pipeline:
         return self.finished([fine, *self.turned(task, fine)])
 
     def direct(self, task: MoveProblem, known: Trajectory | None) -> Attempt | None:
-        """At once with all knots, where there are no corners but those of dry friction; None where that
-        leads to no motion within all limits, or there are others."""
-        s = self.settings
-        smooth = default_smooth(task.robot)
-        drives = len(task.robot.drivetrain.drives)
-        if not task.robot.loops and (smooth.power or task.driven.supply.slacks(drives)):
+        """At once with all knots, where there are no corners; None where there are, or where that leads
+        to no motion within all limits. Closed loops are always solved so."""
+        s, loops = self.settings, bool(task.robot.loops)
+        slacks = task.driven.supply.slacks(len(task.robot.drivetrain.drives))
+        if not loops and (slacks or default_smooth(task.robot) != Smooth()):
             return None
-        easy = smooth == Smooth() or bool(task.robot.loops)
-        f, end, jerk = (s.end, s.end, 0.0) if easy else (s.mild, s.coarse, s.jerk)
-        first = self.solve(task, task.guess(known), f, end, jerk=jerk)
-        if not first.nearly:
-            return first if task.robot.loops else None
-        found = self.finished([first] if easy else [first, *self.turned(task, first)])
-        return found if found.runs or task.robot.loops else None
+        first = self.solve(task, task.guess(known), s.end, s.end, jerk=0.0)
+        found = self.finished([first]) if first.nearly else first
+        return found if found.runs or loops else None
 
     def turned(self, task: Any, known: Attempt) -> list[Attempt]:
         """From smoothed corners to exact laws by fixed modes: every joint moves forward or backward in
@@ -269,24 +264,13 @@ class Pipeline:
         if not task.moving:
             task = timed(task, s.slower * feasible_cubic(task))
         firsts = [self.few(task, None, s.time_start, s.time_coarse)]
-        for start in self.bent_starts(task, guess):
+        starts = [] if task.robot.loops else short_starts(task, s.short, s.bends)
+        for start in starts if guess is None else [guess, *starts]:
             if self.late:
                 break
             mine = timed(task, s.slower * start.duration) if not task.moving else task
             firsts.append(self.few(mine, start, s.time_bent, s.time_coarse))
         return self.shortest(task, best_of(firsts), firsts)
-
-    def bent_starts(self, task: MoveProblem, guess: Trajectory | None) -> Iterator[Trajectory]:
-        """Starting motions of a least time besides the joint cubic: the caller's, those of a direct
-        search, and all joints bent away at once; each so slow that it keeps its limits."""
-        s = self.settings
-        if guess is not None:
-            yield guess
-        if task.robot.loops:
-            return
-        for motion in [*short_starts(task, s.short), *bends(task)[: s.bends]]:
-            slow = None if task.moving else run_slower(task.robot, motion, 0.0, s.bent_slowest, 2)
-            yield motion if slow is None else slow
 
     def shortest(self, task: MoveProblem, best: Attempt, known: list[Attempt]) -> Attempt:
         """From a motion with few knots to one with all of them and exact laws. known: motions to fall

@@ -36,8 +36,7 @@ class Settings:
 
     Homotopy:
     start, coarse, middle, end: f at the start, after the few knots, before directions are fixed, and at
-    the end: at 0.005 the smoothed losses are within 0.5 % of the exact.  mild: f at the start where dry
-    friction is the only corner.  time_start, time_coarse: the first two for a least time.
+    the end: at 0.005 the smoothed losses are within 0.5 % of the exact.  time_start, time_coarse: the first two for a least time.
     modes: parts of a joint's usual speed below which it has no direction in a step, and whether it stands
     there: the first pair, and the next where that leads to nothing better.
     jerk, jerk_slope: weight of jerk in a least energy, min(jerk, slope · f) of the losses: it removes the
@@ -50,8 +49,7 @@ class Settings:
     it comes back, and of a duration.  iterations, coarse_iterations: at most, of one solve.
     warm_barrier, again_barrier: μ to begin with from another stage, and from an earlier plan.
     cheap: starts of a least energy besides the joint cubic (shapes.py).
-    short, bends: starts of a least time that a direct search finds, and with all joints bent at once, run
-    slower by a factor of at most bent_slowest so that they keep their limits.
+    short, bends: starts of a least time that a direct search finds, and with all joints bent at once.
     slower: factor on the shortest joint cubic's duration, with which a least time starts.
     stages: of a least time with all knots; the last fixes all directions, so that the law is exact.
 
@@ -70,14 +68,13 @@ class Settings:
     coarse: float = 0.05
     middle: float = 0.01
     end: float = 0.005
-    mild: float = 0.3
     time_start: float = 1.0
     time_bent: float = 0.3
     time_coarse: float = 0.03
     modes: tuple[tuple[float, bool], ...] = ((1e-3, False), (0.02, True))
     jerk: float = 5e-4
     jerk_slope: float = 0.01
-    jerk_time: float = 0.02
+    jerk_time: float = 0.01
     jerk_least: float = 1e-6
     coarse_knots: int = 50
     leg_knots: int = 75
@@ -93,9 +90,8 @@ class Settings:
     warm_barrier: float = 1e-4
     again_barrier: float = 1e-5
     cheap: int = 2
-    short: int = 2
+    short: int = 1
     bends: int = 4
-    bent_slowest: float = 4.0
     slower: float = 1.05
     stages: tuple[Stage, ...] = (
         Stage(0.0, False, 0.03, 0.01, 1e-3, 0.1, 1e-3, True),

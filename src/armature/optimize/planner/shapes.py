@@ -10,7 +10,7 @@ thousand evaluated states tell which of them are worth a solve.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,15 +18,17 @@ import numpy as np
 from armature.dynamics.compiled import inverse_dynamics
 from armature.motion.trajectory import Trajectory
 from armature.optimize.planner.starts import bend_patterns, room_to_bend
+from armature.optimize.transcription.guess import stretched
 from armature.optimize.transcription.move import MoveProblem, hermite
 from armature.robot.bounds import bounds
 from armature.simulate.flows import Drives, drives_at
 
 WINDOWS = ((0.0, 1.0), (0.0, 0.6), (0.4, 1.0), (0.0, 0.35), (0.65, 1.0))  # parts of a leg's time
 FIRST = WINDOWS[0], WINDOWS[3], WINDOWS[4]  # windows of all joints to begin with
+BEND, BEND_FAST = 0.35, 0.7  # bumps of a least energy and of a least time, of how far a joint moves
 SWEEPS, INSTANTS = 3, 41  # rounds over the joints; instants at which a motion is judged
 PENALTY = 3.0  # times the energy that flows in the joint cubic: of a limit exceeded by 100 %
-SHORTEST, LONGEST, HALVINGS = 0.3, 8.0, 9  # times the task's own duration; steps of the bisection
+SHORTEST, LONGEST, HALVINGS = 0.3, 8.0, 7  # times the task's own duration; steps of the bisection
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +59,7 @@ class Shapes:
 
 
 Cost = Callable[[Shapes], np.ndarray]
+Windows = tuple[tuple[float, float], ...]
 
 
 def cheap_starts(task: MoveProblem, most: int) -> list[Trajectory]:
@@ -64,14 +67,24 @@ def cheap_starts(task: MoveProblem, most: int) -> list[Trajectory]:
     t, straight = instants(task), joint_cubic(task)
     unit = PENALTY * flow_through(task, t, straight)
     firsts = [Shapes(np.broadcast_to(np.array(w), straight.window.shape), straight.bump) for w in FIRST]
-    return distinct(task, firsts, lambda shapes: energies(task, t, shapes, unit), most)
+    cost = lambda shapes: energies(task, t, shapes, unit)
+    found = distinct(task, firsts, cost, WINDOWS, room_to_bend(task, BEND))
+    return [motion_of(task, shape) for _, shape in found[:most]]
 
 
-def short_starts(task: MoveProblem, most: int) -> list[Trajectory]:
-    """The same for those that keep all limits in the least duration."""
+def short_starts(task: MoveProblem, searched: int, bent: int) -> list[Trajectory]:
+    """Motions in which all joints bend away from the joint cubic, in the least duration in which they
+    keep their limits. searched, bent: at most so many that are found by descent, and of the patterns
+    that the joints' sides follow (`bend_patterns`); shortest first. The joint cubic is not among them."""
     t, straight = instants(task), joint_cubic(task)
-    bent = [Shapes(straight.window, bump[None]) for bump in bend_patterns(task)]
-    return distinct(task, [straight, *bent], lambda shapes: durations(task, t, shapes), most)
+    cost = lambda shapes: durations(task, t, shapes)
+    patterns = [Shapes(straight.window, bump[None]) for bump in bend_patterns(task, BEND_FAST)]
+    ranked = sorted(((float(cost(shape)[0]), shape) for shape in patterns), key=lambda item: item[0])
+    firsts = [straight, *(shape for _, shape in ranked[:searched])]
+    best = distinct(task, firsts, cost, WINDOWS[:1], room_to_bend(task, BEND_FAST))[:searched]
+    known = [shape.bump.tobytes() for _, shape in best]
+    found = best + [item for item in ranked if item[1].bump.tobytes() not in known][:bent]
+    return [stretched(motion_of(task, shape), duration) for duration, shape in found]
 
 
 def instants(task: MoveProblem) -> np.ndarray:
@@ -86,27 +99,29 @@ def joint_cubic(task: MoveProblem) -> Shapes:
 
 
 def distinct(
-    task: MoveProblem, firsts: list[Shapes], cost: Cost, most: int
-) -> list[Trajectory]:
-    """The best shapes that coordinate descent leads to, each once, best first."""
+    task: MoveProblem, firsts: list[Shapes], cost: Cost, choice: Windows, bumps: Sequence[np.ndarray]
+) -> list[tuple[float, Shapes]]:
+    """The shapes that coordinate descent leads to with their costs, each once, best first, without the
+    joint cubic. choice, bumps: windows and bumps (n,) to choose from."""
     found: dict[bytes, tuple[float, Shapes]] = {}
     for first in firsts:
-        shape, value = descend(task, first, cost)
+        shape, value = descend(first, cost, choice, bumps)
         found[np.append(shape.window, shape.bump).tobytes()] = value, shape
     straight = joint_cubic(task)
     found.pop(np.append(straight.window, straight.bump).tobytes(), None)
-    ranked = sorted(found.values(), key=lambda item: item[0])[:most]
-    return [motion_of(task, shape) for _, shape in ranked]
+    return sorted(found.values(), key=lambda item: item[0])
 
 
-def descend(task: MoveProblem, shape: Shapes, cost: Cost) -> tuple[Shapes, float]:
+def descend(
+    shape: Shapes, cost: Cost, choice: Windows, sizes: Sequence[np.ndarray]
+) -> tuple[Shapes, float]:
     """Coordinate descent: the best window and bump of one joint after the other."""
     best = float(cost(shape)[0])
-    sizes = [np.zeros(task.robot.n), *room_to_bend(task)]
+    n = shape.bump.shape[1]
     for _ in range(SWEEPS):
         before = best
-        for j in range(task.robot.n):
-            options = [(window, size[j]) for window in WINDOWS for size in sizes]
+        for j in range(n):
+            options = [(window, size[j]) for window in choice for size in (np.zeros(n), *sizes)]
             windows = np.repeat(shape.window, len(options), axis=0)
             bumps = np.repeat(shape.bump, len(options), axis=0)
             windows[:, j], bumps[:, j] = (np.array(column) for column in zip(*options))

@@ -17,7 +17,8 @@ Task = TypeVar("Task", bound=MoveProblem)
 
 JUMPS = ("jerk", "torque rate", LIMIT)  # limits that a cubic may break in any duration
 DETOUR, LEAST = 0.25, 0.02  # of a joint's range or a turn: a detour, and the least that is worth a search
-BEND, MOVED = 0.35, 0.05  # of how far a joint moves; the least of that, as a part of its range
+MOVED = 0.05  # of a joint's range: what counts at least as how far it moves
+BEND = 0.35  # of how far a joint moves
 PATTERNS = 3  # of the signs with which all joints bend at once
 
 
@@ -38,16 +39,16 @@ def detours(problem: MoveProblem) -> list[Trajectory]:
 
 def bends(problem: MoveProblem) -> list[Trajectory]:
     """The joint cubic with all joints bent away at once."""
-    return [bumped(problem, size) for size in bend_patterns(problem)]
+    return [bumped(problem, size) for size in bend_patterns(problem, BEND)]
 
 
-def bend_patterns(problem: MoveProblem) -> list[np.ndarray]:
-    """(n,) bumps of all joints at once, each a part of how far it moves:
+def bend_patterns(problem: MoveProblem, part: float) -> list[np.ndarray]:
+    """(n,) bumps of all joints at once, each so large a part of how far it moves:
 
     (DT1)  side of joint j in pattern k: the sign of cos(π k (j + ½)/n), and its opposite."""
     if problem.robot.loops:
         return []
-    n, size = problem.robot.n, bend_sizes(problem)
+    n, size = problem.robot.n, bend_sizes(problem, part)
     found = []
     for k in range(min(PATTERNS, n)):
         sides = np.where(np.cos(np.pi * k * (np.arange(n) + 0.5) / n) > -1e-9, 1.0, -1.0)  # (DT1)
@@ -55,14 +56,14 @@ def bend_patterns(problem: MoveProblem) -> list[np.ndarray]:
     return found
 
 
-def bend_sizes(problem: MoveProblem) -> np.ndarray:
-    """(n,) by how much a joint is bent away: a part of how far it moves, or of its range."""
-    return BEND * np.maximum(np.ptp(problem.straight.q, axis=0), MOVED * turns(problem))
+def bend_sizes(problem: MoveProblem, part: float) -> np.ndarray:
+    """(n,) so large a part of how far a joint moves, or of its range."""
+    return part * np.maximum(np.ptp(problem.straight.q, axis=0), MOVED * turns(problem))
 
 
-def room_to_bend(problem: MoveProblem) -> tuple[np.ndarray, np.ndarray]:
+def room_to_bend(problem: MoveProblem, part: float) -> tuple[np.ndarray, np.ndarray]:
     """(n,), (n,): the same to both sides, as far as the ranges allow."""
-    size = bend_sizes(problem)
+    size = bend_sizes(problem, part)
     return within(problem, size), within(problem, -size)
 
 
