@@ -122,14 +122,20 @@ def least_energy(
         compare = baseline(best.problem, best.motion.duration) if task.smoothness else None
         if compare is not None:
             best = Smoother(pipeline, task.smoothness)(best, compare.ledger.energy)
-        notes = [said] if said else []
+        notes = [note for note in (said, rests(best)) if note]
         return solution(best, None, notes, time.perf_counter() - begin, compare)
     fastest = None if pipeline.late else shortest_motion(pipeline, problem)
     if fastest is not None:
         best = from_shortest(pipeline, problem, best, fastest)
     diagnosis = None if best.runs else explain(pipeline, best, fastest)
-    notes = [said] if said and best.runs else []
+    notes = [note for note in (said, rests(best)) if note and best.runs]
     return solution(best, diagnosis, notes, time.perf_counter() - begin)
+
+
+def rests(best: Attempt) -> str:
+    """What is said of joints that stand for a part of the time; empty where none does."""
+    names = ", ".join(best.standing)
+    return f"{names} stands for a part of the time, where friction makes slow motion dear" if names else ""
 
 
 def from_shortest(

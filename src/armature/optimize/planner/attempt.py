@@ -21,6 +21,7 @@ from armature.simulate.ledger import motion_steps
 
 RESTING = 1e-7  # rad or m over the whole motion, which is rounding
 ARRIVED = 1e-6  # rad or m, and rad/s or m/s: what the certificate allows
+PART = 1e-3  # of the way: the same for moves that go hardly anywhere
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,9 +67,19 @@ class Attempt:
     @cached_property
     def runs(self) -> bool:
         """Whether the motion does the task and keeps all limits, however the search ended."""
-        if self.missed >= ARRIVED or self.under_resolved:
+        if not self.arrives or self.under_resolved:
             return False
         return self.closed and self.excess <= SETTINGS.allowed
+
+    @property
+    def arrives(self) -> bool:
+        """Whether the motion does the task, as exactly as the certificate asks for."""
+        return self.missed < min(ARRIVED, PART * self.problem.way or ARRIVED)
+
+    @property
+    def near(self) -> bool:
+        """Whether it about does."""
+        return self.missed < SETTINGS.misses * self.problem.size
 
     @property
     def closed(self) -> bool:
@@ -79,7 +90,7 @@ class Attempt:
     @property
     def nearly(self) -> bool:
         """Whether the motion about does the task, and exceeds no limit by much: worth going on from."""
-        return self.missed < SETTINGS.misses and self.excess <= SETTINGS.exceeds
+        return self.near and self.excess <= SETTINGS.exceeds
 
     @property
     def beside(self) -> float:
@@ -98,6 +109,13 @@ class Attempt:
         off = [np.array(self.beside), *(motion.v[at[k]] - v for k, v in task.speeds.items())]
         off += [] if task.robot.loops else defects(motion)
         return max(float(np.abs(x).max()) for x in off)
+
+    @property
+    def standing(self) -> list[str]:
+        """Names of joints that stand for a part of the time."""
+        steps = getattr(self.problem, "standing", None)
+        names = self.problem.robot.joint_names
+        return [] if steps is None else [names[j] for j in np.flatnonzero(steps.any(axis=0))]
 
     @property
     def losses(self) -> float:
@@ -151,10 +169,10 @@ def defects(motion: Trajectory) -> list[np.ndarray]:
     ]
 
 
-def at_rest(motion: Trajectory) -> Trajectory:
+def at_rest(motion: Trajectory, size: float) -> Trajectory:
     """The motion with joints at rest that only creep by rounding: the sign of nothing must not decide on
-    which side friction acts."""
-    still = np.ptp(motion.q, axis=0) < RESTING
+    which side friction acts. size: of the move, `MoveProblem.size`."""
+    still = np.ptp(motion.q, axis=0) < RESTING * size
     if not still.any():
         return motion
     zero = np.zeros_like(motion.v)

@@ -12,7 +12,7 @@ the cheapest that does the task within all limits is the plan.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,11 +21,11 @@ import numpy as np
 from armature.drive import Smooth, as_supply
 from armature.dynamics.compiled import inverse_dynamics
 from armature.motion.trajectory import Trajectory
-from armature.optimize.planner.attempt import ARRIVED, Attempt, at_rest, net_energy
+from armature.optimize.planner.attempt import Attempt, at_rest, net_energy
 from armature.optimize.planner.back_off import run_slower, tightened_limits
 from armature.optimize.planner.settings import SETTINGS, Settings, Stage
 from armature.optimize.planner.shapes import cheap_starts, short_starts
-from armature.optimize.planner.starts import bends, feasible_cubic, timed
+from armature.optimize.planner.starts import bends, feasible_cubic, passed_otherwise, timed
 from armature.optimize.problem.interrupt import interrupted
 from armature.optimize.problem.problem import Guess, Problem
 from armature.optimize.problem.result import Iteration, Result, Status
@@ -87,7 +87,7 @@ class Pipeline:
         options = Options(
             tolerance=s.tolerance,
             iterations=s.iterations,
-            rows=s.rows,
+            rows=s.rows * task.size,
             centred=True,
             accuracy=s.time_accuracy if self.weights.time else self.accuracy(task, s),
             warm_barrier=s.warm_barrier,
@@ -121,7 +121,7 @@ class Pipeline:
         """The solver's result, with its motion and what that costs by the exact law."""
         result = solve(problem, start, options, self.callback, self.left)
         motion = task.trajectory(result)
-        motion = motion if task.robot.loops else at_rest(motion)
+        motion = motion if task.robot.loops else at_rest(motion, task.size)
         return Attempt(task, result, motion, lambda: self.value(task, motion))
 
     def value(self, task: MoveProblem, motion: Trajectory) -> float:
@@ -175,30 +175,45 @@ class Pipeline:
                 return self.finished([found])
         if not thorough and (quick := self.direct(task, known)) is not None:
             return quick
-        starts = [known] if known is not None else [None, *cheap_starts(task, s.cheap)]
-        starts += bends(task) if thorough else []
         firsts: list[Attempt] = []
-        for start in starts:
+        for problem, start in self.starts(task, known, thorough):
             if firsts and (self.late or firsts[0].result.status is Status.INFEASIBLE):
                 break
-            firsts.append(self.few(task, start, s.start, s.coarse))
-        return self.with_all_knots(task, best_of(firsts))
+            firsts.append(self.few(problem, start, s.start, s.coarse))
+        best = best_of(firsts)
+        return self.with_all_knots(replace(best.problem, N=task.N), best)
+
+    def starts(
+        self, task: MoveProblem, known: Trajectory | None, thorough: bool
+    ) -> Iterator[tuple[MoveProblem, Trajectory | None]]:
+        """What a least energy is sought from: a known motion alone, or the joint cubic, via points of free
+        passing time passed earlier and later, and motions that a direct search finds."""
+        yield task, known
+        if known is None:
+            yield from ((passed, None) for passed in passed_otherwise(task))
+            yield from ((task, motion) for motion in cheap_starts(task, self.settings.cheap))
+        if thorough:
+            yield from ((task, motion) for motion in bends(task))
 
     def with_all_knots(self, task: MoveProblem, first: Attempt) -> Attempt:
         """From a motion with few knots to the plan."""
         s = self.settings
-        if not (first.nearly or (first.ok and first.missed < s.misses)) or self.late:
+        if not (first.nearly or (first.ok and first.near)) or self.late:
             return first
         start = carried(first.result, first.motion, task)
         fine = self.solve(task, start, s.coarse, s.middle)
-        return self.finished([fine, *self.turned(task, fine)])
+        if not fine.ok and not self.late:  # the multipliers of few knots may mislead
+            fine = best_of([fine, self.solve(task, task.guess(first.motion), s.coarse, s.middle)])
+        found = self.finished([fine, *self.turned(task, fine)])
+        return cheapest([first, found]) if first.runs else found
 
     def direct(self, task: MoveProblem, known: Trajectory | None) -> Attempt | None:
-        """At once with all knots, where there are no corners; None where there are, or where that leads
-        to no motion within all limits. Closed loops are always solved so."""
+        """At once with all knots, where there are no corners and no free passing times; None where there
+        are, or where that leads to no motion within all limits. Closed loops are always solved so."""
         s, loops = self.settings, bool(task.robot.loops)
         slacks = task.driven.supply.slacks(len(task.robot.drivetrain.drives))
-        if not loops and (slacks or default_smooth(task.robot) != Smooth()):
+        corners = slacks or default_smooth(task.robot) != Smooth()
+        if not loops and (corners or task.legs > 1):
             return None
         first = self.solve(task, task.guess(known), s.end, s.end, jerk=0.0)
         found = self.finished([first]) if first.nearly else first
@@ -236,8 +251,7 @@ class Pipeline:
         s, found = self.settings, [best]
         for _ in range(s.back_offs):
             tighter = tightened_limits(best, s.allowed, s.back_off_power)
-            arrives = best.missed < ARRIVED
-            if (arrives and not tighter) or self.late:
+            if (best.arrives and not tighter) or self.late:
                 break
             task: Any = replace(best.problem, tighter=tighter or best.problem.tighter)
             motion, more = best.motion, {}
@@ -249,7 +263,7 @@ class Pipeline:
             start = carried(best.result, motion, task)
             best = self.solve(task, start, s.end, s.end, **more)
             longer = task.free and best.motion.duration > s.longer * found[-1].motion.duration
-            if best.missed > s.misses or longer:
+            if not best.near or longer:
                 break
             found.append(best)
         return found
@@ -283,7 +297,7 @@ class Pipeline:
             before = best.motion.duration
             new = self.staged(task, best, stage)
             found.append(new)
-            if new.missed < s.misses and new.motion.duration < s.longer * before:
+            if new.near and new.motion.duration < s.longer * before:
                 best = new
             polished = place >= len(stages) - s.polishes - 1
             if self.late or (polished and best.motion.duration > (1.0 - s.gain) * before):
@@ -306,11 +320,13 @@ class Pipeline:
         """With all knots from a known motion, run so slowly that it keeps its limits, and directions
         fixed as the stage asks for."""
         motion = self.inside(task, known.motion)
-        task = replace(task.timed_as(motion), directions=None)
+        task = replace(task.timed_as(motion), directions=None, standing=None)
         start = carried(known.result, motion, task)
         if stage.fixed:
             slow = stage.fixed * task.scales.velocity
-            task = replace(task, directions=directions(task.trajectory(start), slow, stage.turning))
+            modes = directions(task.trajectory(start), slow, stage.turning)
+            stands = standstill(modes) if stage.turning else None
+            task = replace(task, directions=modes, standing=stands)
         settings = {
             "warm_barrier": stage.barrier,
             "jerk_time": stage.jerk,
@@ -328,7 +344,7 @@ class Pipeline:
     def slowed(self, found: Attempt) -> Attempt:
         """The motion, run slower where that makes it keep all limits."""
         s = self.settings
-        if found.runs or found.problem.moving or found.missed > s.misses or found.problem.robot.loops:
+        if found.runs or found.problem.moving or not found.near or found.problem.robot.loops:
             return found
         slower = run_slower(found.problem.robot, found.motion, s.allowed, s.slowest)
         return found if slower is None else replace(found, motion=slower, cost=slower.duration)

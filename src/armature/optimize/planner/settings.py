@@ -91,13 +91,13 @@ class Settings:
     again_barrier: float = 1e-5
     cheap: int = 2
     short: int = 1
-    bends: int = 4
+    bends: int = 8
     slower: float = 1.05
     stages: tuple[Stage, ...] = (
         Stage(0.0, False, 0.03, 0.01, 1e-3, 0.1, 1e-3, True),
         Stage(0.1, False, 0.01, 0.01, 1e-3, 0.1, 1e-3, False),
-        Stage(1e-3, True, 0.01, 0.005, 1e-4, 0.02, 1e-3, False),
-        Stage(1e-3, True, 0.005, 0.005, 1e-4, 0.002, 1e-4, True),
+        Stage(5e-3, True, 0.01, 0.005, 1e-4, 0.02, 1e-3, False),
+        Stage(5e-3, True, 0.005, 0.005, 1e-4, 0.002, 1e-4, True),
     )
     polishes: int = 2
     gain: float = 1e-3

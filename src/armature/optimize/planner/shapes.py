@@ -25,10 +25,10 @@ from armature.simulate.flows import Drives, drives_at
 
 WINDOWS = ((0.0, 1.0), (0.0, 0.6), (0.4, 1.0), (0.0, 0.35), (0.65, 1.0))  # parts of a leg's time
 FIRST = WINDOWS[0], WINDOWS[3], WINDOWS[4]  # windows of all joints to begin with
-BEND, BEND_FAST = 0.35, 0.7  # bumps of a least energy and of a least time, of how far a joint moves
+BEND, BEND_FAST = 0.35, (0.7, 0.35)  # bumps of a least energy and of a least time, of how far a joint moves
 SWEEPS, INSTANTS = 3, 41  # rounds over the joints; instants at which a motion is judged
 PENALTY = 3.0  # times the energy that flows in the joint cubic: of a limit exceeded by 100 %
-SHORTEST, LONGEST, HALVINGS = 0.3, 8.0, 7  # times the task's own duration; steps of the bisection
+FACTORS, HALVINGS = np.geomspace(0.3, 8.0, 12), 3  # on the task's own duration; bisections between two
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,10 +78,11 @@ def short_starts(task: MoveProblem, searched: int, bent: int) -> list[Trajectory
     that the joints' sides follow (`bend_patterns`); shortest first. The joint cubic is not among them."""
     t, straight = instants(task), joint_cubic(task)
     cost = lambda shapes: durations(task, t, shapes)
-    patterns = [Shapes(straight.window, bump[None]) for bump in bend_patterns(task, BEND_FAST)]
+    bumps = [bump for part in BEND_FAST for bump in bend_patterns(task, part)]
+    patterns = [Shapes(straight.window, bump[None]) for bump in bumps]
     ranked = sorted(((float(cost(shape)[0]), shape) for shape in patterns), key=lambda item: item[0])
     firsts = [straight, *(shape for _, shape in ranked[:searched])]
-    best = distinct(task, firsts, cost, WINDOWS[:1], room_to_bend(task, BEND_FAST))[:searched]
+    best = distinct(task, firsts, cost, WINDOWS[:1], room_to_bend(task, BEND_FAST[0]))[:searched]
     known = [shape.bump.tobytes() for _, shape in best]
     found = best + [item for item in ranked if item[1].bump.tobytes() not in known][:bent]
     return [stretched(motion_of(task, shape), duration) for duration, shape in found]
@@ -147,8 +148,8 @@ def energies(task: MoveProblem, t: np.ndarray, shapes: Shapes, penalty: float) -
 
 
 def durations(task: MoveProblem, t: np.ndarray, shapes: Shapes) -> np.ndarray:
-    """(K,) least durations, s, in which the shapes keep all limits, by bisection; longer by what they
-    exceed where none does:
+    """(K,) least durations, s, in which the shapes keep all limits; where there is none, in which they
+    exceed them by at most half as much again as they must:
 
     (SH3)  T with q(t/T), v T₀/T, a (T₀/T)²."""
     q, v, a = shapes.states(task, t)
@@ -156,15 +157,17 @@ def durations(task: MoveProblem, t: np.ndarray, shapes: Shapes) -> np.ndarray:
     def over(factor: np.ndarray) -> np.ndarray:
         w = 1.0 / factor[:, None, None]
         scaled = q, v * w, a * w**2
-        return excess(task, t, *scaled, driven(task, *scaled))
+        return np.maximum(excess(task, t, *scaled, driven(task, *scaled)), 0.0)
 
-    low, high = np.full(len(q), SHORTEST), np.full(len(q), LONGEST)
-    beyond = np.maximum(over(high), 0.0)
+    tried = np.array([over(np.full(len(q), factor)) for factor in FACTORS])
+    allowed = 1.5 * tried.min(axis=0)
+    first = np.argmax(tried <= allowed, axis=0)
+    low, high = FACTORS[np.maximum(first - 1, 0)], FACTORS[first]
     for _ in range(HALVINGS):
         middle = np.sqrt(low * high)
-        keeps = over(middle) <= beyond
+        keeps = over(middle) <= allowed
         low, high = np.where(keeps, low, middle), np.where(keeps, middle, high)
-    return task.duration * high * (1.0 + beyond)
+    return task.duration * high
 
 
 def excess(

@@ -132,6 +132,15 @@ def feasible_cubic(task: MoveProblem) -> float:
     return float(T)
 
 
+def passed_otherwise(task: Task) -> list[Task]:
+    """The task with via points of free passing time passed earlier in the first motion, and later; none
+    where the task gives a time, or has no such points."""
+    if task.legs < 2 or task.free or any(via.at is not None for via in task.move.via):
+        return []
+    by_travel = task.passing[1:-1]
+    return [replace(task, passed_first=tuple(x)) for x in (by_travel / 2, (1 + by_travel) / 2)]
+
+
 def timed(task: Task, duration: float) -> Task:
     """The task with another first duration, s."""
     return replace(task, move=replace(task.move, duration=duration))

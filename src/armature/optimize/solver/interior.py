@@ -28,7 +28,7 @@ __all__ = ["Options", "solve", "stages"]
 
 STOPPED = Status.INTERRUPTED, Status.DEADLINE, Status.ITERATIONS, Status.STALLED
 ABOUT, RECENTRINGS = 1e-3, 2  # violation at which a stuck search is centred again, and how often
-STRAYED = 1.0  # violation θ up to which a step that has raised it may be right
+STRAYED = 3.0  # violation θ up to which a step that has raised it may be right
 LATE = 0.02  # of the longest step: below this second-order corrections are tried
 
 

@@ -162,6 +162,11 @@ class MoveProblem:
         return max(float(np.abs(np.diff(self.points, axis=0)).max()), float(fast))
 
     @property
+    def size(self) -> float:
+        """What tolerances are multiplied by: 1, or less for moves that go hardly anywhere."""
+        return min(1.0, max(self.way / FAR, NEAREST)) if self.way else 1.0
+
+    @property
     def busy(self) -> float:
         """The part of the duration in which the joint that rests longest moves."""
         return 1.0
@@ -232,8 +237,8 @@ class MoveProblem:
         u = self._keep_still(low, high, base.u)
         totals = model.total_bounds(None if self.free else self.duration)
         limits = self._limits_once(base.constraints)
-        size = min(1.0, max(self.way / FAR, NEAREST)) if self.way else 1.0
-        return tightened(replace(base, x=(low, high), u=u, constraints=limits, data=data, totals=totals, size=size), self.tighter)
+        changed = {"x": (low, high), "u": u, "constraints": limits, "data": data, "totals": totals}
+        return tightened(replace(base, **changed, size=self.size), self.tighter)
 
     def _draw_means_in(self, data: np.ndarray) -> None:
         """Limits of means, drawn in: their bounds are data of the plan."""

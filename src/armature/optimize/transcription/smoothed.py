@@ -32,6 +32,7 @@ from armature.simulate.flows import drives_at
 
 TABLE = 0.05  # of a cell, for efficiency tables
 LAST = "last acceleration"  # at the end of the last step: those at other knots begin a step
+STILL = 0.5  # rad or m: how far joints are thought to move where none has to
 PART = 0.3  # of f: how far torques and powers are rounded
 
 
@@ -214,10 +215,10 @@ class SmoothedMove(MoveProblem):
         powers = drives_at(self.robot, tau, v, a).together.power if train.drives else np.zeros((101, 0))
         slides = np.array([self.robot.joint(name).kind == "prismatic" for name in self.robot.joint_names])
         speed, torque = np.abs(v).max(0), np.abs(tau).max(0)
-        for values in (speed, torque):
+        for values, least in ((speed, STILL / self.duration), (torque, 1e-6)):
             for kind in (slides, ~slides):
                 most = values[kind].max(initial=0.0)
-                values[kind] = np.maximum(values[kind], 0.1 * most if most > 0 else 0.1 * max(values.max(), 1e-6))
+                values[kind] = np.maximum(values[kind], 0.1 * (most or max(values.max(), least)))
         power = np.abs(powers).max(0)
         return Scales(speed, torque, np.maximum(power, 0.05 * max(power.max(initial=0.0), 1e-6)))
 
