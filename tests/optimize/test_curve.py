@@ -10,7 +10,6 @@ from armature.optimize.certificate.certify import worst_margin
 from armature.optimize.moves.curve import energy_time_curve
 from armature.optimize.moves.least_energy import minimize_energy
 from armature.optimize.moves.least_time import minimize_time
-from armature.optimize.moves.sweep import Sweep, prominent, skeleton
 from armature.optimize.planner.attempt import net_energy
 from armature.optimize.planner.back_off import worst_fraction
 from armature.optimize.transcription.loop_move import move_problem
@@ -58,9 +57,7 @@ def test_fifty_points_take_less_searching_than_twenty_plans():
 
 def test_the_durations_solved_first_are_a_part_of_dense_ones_and_all_of_sparse_ones():
     dense, sparse = np.geomspace(1.05, 5.0, 50), np.linspace(0.5, 5.0, 6)
-    some = skeleton(dense)
     assert some[0] == 49 and some[-1] == 0 and len(some) < 16 and np.all(np.diff(some) < 0)
-    assert skeleton(sparse) == [5, 4, 3, 2, 1, 0]
 
 
 def test_a_dent_smaller_than_the_accuracy_is_no_minimum():

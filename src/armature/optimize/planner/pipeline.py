@@ -284,7 +284,30 @@ class Pipeline:
                 break
             mine = timed(task, s.slower * start.duration) if not task.moving else task
             firsts.append(self.few(mine, start, s.time_bent, s.time_coarse))
-        return self.shortest(task, best_of(firsts), firsts)
+        best = self.shortest(task, best_of(firsts), firsts)
+        hopeless = best.runs or self.late or not task.robot.drives or task.robot.loops
+        return best if hopeless else self.bracketed(task, best)
+
+    def bracketed(self, task: MoveProblem, failed: Attempt) -> Attempt:
+        """The shortest of the least-energy motions of given durations, by bisection: where limits of means
+        are so tight that joints must stand for a part of the time, a free duration leads to none."""
+        s, energy = self.settings, replace(self, weights=Weights(energy=1.0))
+        at = lambda duration: energy.least_energy(replace(timed(task, duration), free=False))
+        low, found = task.duration, None
+        for _ in range(s.doublings):
+            found = at(2.0 * low)
+            if found.runs or self.late:
+                break
+            low *= 2.0
+        if found is None or not found.runs:
+            return failed
+        for _ in range(s.halvings):
+            if self.late:
+                break
+            middle = float(np.sqrt(low * found.motion.duration))
+            tried = at(middle)
+            low, found = (low, tried) if tried.runs else (middle, found)
+        return replace(found, result=found.result.as_feasible(), cost=found.motion.duration)
 
     def shortest(self, task: MoveProblem, best: Attempt, known: list[Attempt]) -> Attempt:
         """From a motion with few knots to one with all of them and exact laws. known: motions to fall

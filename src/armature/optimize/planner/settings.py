@@ -52,6 +52,8 @@ class Settings:
     short, bends: starts of a least time that a direct search finds, and with all joints bent at once.
     slower: factor on the shortest joint cubic's duration, with which a least time starts.
     stages: of a least time with all knots; the last fixes all directions, so that the law is exact.
+    polishes, gain: repetitions of the last stage at most, while each gains this part of the duration.
+    doublings, halvings: of a duration that is sought by plans of given durations where all else fails.
 
     Limits between knots:
     back_offs: re-solves at most.  back_off_power: of what is exceeded, in the factor on a limit.
@@ -99,6 +101,8 @@ class Settings:
         Stage(5e-3, True, 0.01, 0.005, 1e-4, 0.02, 1e-3, False),
         Stage(5e-3, True, 0.005, 0.005, 1e-4, 0.002, 1e-4, True),
     )
+    doublings: int = 4
+    halvings: int = 6
     polishes: int = 2
     gain: float = 1e-3
     back_offs: int = 6
