@@ -33,7 +33,8 @@ class Case:
     def move(self, parts: tuple[float, ...] | None = None) -> Move:
         """The move; parts: passing times that are given."""
         at = [None] * len(self.via) if parts is None else [part * self.duration for part in parts]
-        return Move(self.start, self.goal, self.duration, via=[Via(q, at=t) for q, t in zip(self.via, at)])
+        via = [Via(q, at=t) for q, t in zip(self.via, at)]
+        return Move(self.start, self.goal, self.duration, via=via, smoothness=0.0)
 
 
 @cache
@@ -118,7 +119,8 @@ def test_the_sum_of_the_legs_keeps_its_value_in_every_iteration_after_a_full_ste
 def test_of_several_optima_of_the_passing_time_the_cheapest_is_found(start, goal, via, supply):
     """The witness: plans with given passing times. By the joints' travel alone the search ends 20 to 100 % of the losses above."""
     robot = library("burgevin")
-    free = minimize_energy(robot, Move(start, goal, 1.6, via=[via]), supply)
-    given = [minimize_energy(robot, Move(start, goal, 1.6, via=[Via(via, 1.6 * part)]), supply) for part in (0.25, 0.5, 0.75)]
+    free = minimize_energy(robot, Move(start, goal, 1.6, via=[via], smoothness=0.0), supply)
+    timed = (Move(start, goal, 1.6, via=[Via(via, 1.6 * part)], smoothness=0.0) for part in (0.25, 0.5, 0.75))
+    given = [minimize_energy(robot, move, supply) for move in timed]
     best = min((plan for plan in given if plan.ok), key=lambda plan: plan.energy)
     assert free.ok and free.certificate.ok and free.energy <= best.energy + 5e-3 * best.losses

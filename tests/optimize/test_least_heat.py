@@ -31,8 +31,7 @@ def test_heat_and_energy_have_the_same_least_motion():
     assert np.abs(energy.motion.q - heat.motion.q).max() < 2e-3
 
 
-def test_an_arm_that_gains_by_whirling_is_told_to_be_limited():
+def test_an_arm_without_limits_of_speed_has_a_plan_near_an_optimum_of_its_own():
     plan = minimize_energy(library("valasek"), Move(START, GOAL, 3.0), "regenerative")
-    assert plan.ok and plan.certificate.ok  # a motion from another start, near an optimum of its own
-    told = next(note for note in plan.notes if "ever faster turns of phi" in note)
-    assert "Give phi a velocity limit, or position limits to phi, theta, r" in told
+    assert plan.ok and plan.certificate.ok
+    assert np.abs(plan.trajectory.v).max() < 10 * np.abs(plan.baseline.trajectory.v).max()

@@ -50,7 +50,7 @@ def test_a_parallelogram_costs_what_its_single_link_does():
 def test_its_least_time_is_that_of_the_single_link_too():
     closed = sound(arm.minimize_time(parallelogram(), arm.Move(*PARALLEL), knots=50, starts=1))
     alone = arm.minimize_time(same_as_parallelogram(), arm.Move(PARALLEL[0][:1], PARALLEL[1][:1]), knots=50, starts=1)
-    assert closed.duration == pytest.approx(alone.duration, rel=1e-5)
+    assert closed.duration == pytest.approx(alone.duration, rel=1e-4)
 
 
 def test_a_four_bar_move_equals_ipopt_and_forward_dynamics():

@@ -30,11 +30,11 @@ def certified(plan):
     return plan
 
 
-def test_the_motion_meets_its_ends_and_its_energy_is_the_solvers_cost():
+def test_the_motion_meets_its_ends_and_its_losses_are_the_solvers_cost():
     plan = certified(minimize_energy(ARM, Move(START, GOAL, 0.9, smoothness=0.0)))
     motion = plan.trajectory
     assert np.allclose(motion.q[[0, -1]], [START, GOAL], atol=1e-8) and np.allclose(motion.v[[0, -1]], 0.0, atol=1e-8)
-    assert plan.energy == pytest.approx(plan.result.cost, rel=1e-6)
+    assert plan.losses == pytest.approx(plan.result.cost, rel=1e-4)  # what both ends fix is left out
     assert abs(plan.ledger.residual) < 1e-6 and plan.saving > 0
 
 

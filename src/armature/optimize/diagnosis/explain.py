@@ -35,8 +35,7 @@ def explain(pipeline: Pipeline, best: Attempt, fastest: Attempt | None) -> Diagn
     nothing. None for a search that was stopped before it found anything."""
     problem = best.problem
     if best.result.status in (Status.DEADLINE, Status.INTERRUPTED):
-        remedy = "Allow more time, or give a motion to start from (guess=…)."
-        return Diagnosis(best.result.status.value, remedy=remedy)
+        return None
     known = fastest if fastest is not None and fastest.runs else None
     if problem.free:
         return between_knots(best) or unbounded_speed(best) or relaxed(best, None)
@@ -86,4 +85,4 @@ def only_means(found: Attempt) -> bool:
     """Whether a motion does the task, and exceeds limits of means only, by much."""
     s = Pipeline(Weights()).settings
     over = [m for m in found.margins if m.fraction < -s.exceeds]
-    return found.missed < s.misses and all(m.limit in MEANS for m in over)
+    return found.near and all(m.limit in MEANS for m in over)

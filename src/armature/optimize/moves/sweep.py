@@ -22,7 +22,7 @@ from armature.optimize.transcription.driven import Weights
 from armature.optimize.transcription.guess import stretched
 from armature.optimize.transcription.move import MoveProblem
 
-ANEW = 6  # every so many durations one is planned anew
+ANEW = 6  # every so many durations one is planned anew; of so few, all
 CLEARLY = 1e-3  # part of the energy by which another branch must be better to be followed
 ACCURACY = 2e-4  # part of the energy left to gain at which a warm solve may end
 ITERATIONS = 40  # of a warm solve, at most
@@ -82,7 +82,8 @@ class Sweep:
         for place, k in enumerate(reversed(range(len(durations)))):
             duration = float(durations[k])
             found = self.solve(duration, near)
-            if found is not None and near is not None and place % ANEW == 0:
+            again = place % ANEW == 0 or len(durations) <= ANEW
+            if found is not None and near is not None and again:
                 found = better(found, self.anew(duration))
             best[k] = found
             near, failed = found or near, 0 if found is not None else failed + 1
@@ -95,7 +96,7 @@ class Sweep:
             below, mine, duration = best[k - 1], best[k], float(durations[k])
             if below is None or mine is None or self.pipeline.late:
                 continue
-            if self.stretched_cost(below, duration) < mine.value - CLEARLY * size(mine):
+            if self.stretched_cost(below, duration) < mine.value - CLEARLY * mine.size:
                 best[k] = better(mine, self.warm(duration, below))
 
     def stretched_cost(self, near: Attempt, duration: float) -> float:
@@ -140,14 +141,9 @@ class Sweep:
         return T, min((attempt for _, attempt in triple), key=lambda attempt: attempt.value)
 
 
-def size(found: Attempt) -> float:
-    """What a plan's energy is compared with, J."""
-    return max(abs(found.value), abs(found.losses), 1e-9)
-
-
 def better(mine: Attempt, other: Attempt | None) -> Attempt:
     """The other one where it is clearly better."""
-    clearly = other is not None and other.value < mine.value - CLEARLY * size(mine)
+    clearly = other is not None and other.value < mine.value - CLEARLY * mine.size
     return other if clearly and other is not None else mine
 
 

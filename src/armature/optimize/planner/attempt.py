@@ -111,6 +111,11 @@ class Attempt:
         return max(float(np.abs(x).max()) for x in off)
 
     @property
+    def size(self) -> float:
+        """What differences in energy are compared with, J."""
+        return max(abs(self.value), abs(self.losses), 1e-9)
+
+    @property
     def standing(self) -> list[str]:
         """Names of joints that stand for a part of the time."""
         steps = getattr(self.problem, "standing", None)

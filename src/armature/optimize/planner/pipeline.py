@@ -143,6 +143,8 @@ class Pipeline:
             size = max(jerk_size(task, motion), 1e-12)
             if self.weights.time:
                 rho, cost = max(s.jerk_least, s.jerk_time * f), motion.duration
+            elif self.is_smooth(task):
+                rho = cost = 0.0
             else:
                 rho, cost = min(s.jerk, s.jerk_slope * f), losses(task, motion)
             base[:, task.driven.first] = f
@@ -204,20 +206,32 @@ class Pipeline:
         fine = self.solve(task, start, s.coarse, s.middle)
         if not fine.ok and not self.late:  # the multipliers of few knots may mislead
             fine = best_of([fine, self.solve(task, task.guess(first.motion), s.coarse, s.middle)])
-        found = self.finished([fine, *self.turned(task, fine)])
-        return cheapest([first, found]) if first.runs else found
+        exact = [] if self.is_smooth(task) else self.turned(task, fine)
+        found = self.finished([fine, *exact])
+        lost = first.runs and not (found.runs and found.value < first.value + s.gain * found.size)
+        return first.accepted() if lost else found
+
+    def is_smooth(self, task: MoveProblem) -> bool:
+        """Whether losses and supply have no corners."""
+        slacks = task.driven.supply.slacks(len(task.robot.drivetrain.drives))
+        return not slacks and default_smooth(task.robot) == Smooth()
 
     def direct(self, task: MoveProblem, known: Trajectory | None) -> Attempt | None:
-        """At once with all knots, where there are no corners and no free passing times; None where there
-        are, or where that leads to no motion within all limits. Closed loops are always solved so."""
+        """At once with all knots, where there are no corners and no free passing times; from another start
+        too where few knots tell that it leads to less. None where there are, or where that leads to no
+        motion within all limits. Closed loops are always solved so."""
         s, loops = self.settings, bool(task.robot.loops)
-        slacks = task.driven.supply.slacks(len(task.robot.drivetrain.drives))
-        corners = slacks or default_smooth(task.robot) != Smooth()
-        if not loops and (corners or task.legs > 1):
+        if not loops and (task.legs > 1 or not self.is_smooth(task)):
             return None
-        first = self.solve(task, task.guess(known), s.end, s.end, jerk=0.0)
+        first = self.solve(task, task.guess(known), s.end, s.end)
         found = self.finished([first]) if first.nearly else first
-        return found if found.runs or loops else None
+        if loops or not found.runs:
+            return found if loops else None
+        for start in cheap_starts(task, 1) if known is None and not self.late else ():
+            few = self.few(task, start, s.end, s.end)
+            if few.nearly and few.value < found.value - s.gain * found.size:
+                found = cheapest([found, self.with_all_knots(task, few)])
+        return found
 
     def turned(self, task: Any, known: Attempt) -> list[Attempt]:
         """From smoothed corners to exact laws by fixed modes: every joint moves forward or backward in
@@ -343,13 +357,14 @@ class Pipeline:
         """With all knots from a known motion, run so slowly that it keeps its limits, and directions
         fixed as the stage asks for."""
         motion = self.inside(task, known.motion)
-        task = replace(task.timed_as(motion), directions=None, standing=None)
+        task = replace(task.timed_as(motion), directions=None)
         start = carried(known.result, motion, task)
         if stage.fixed:
             slow = stage.fixed * task.scales.velocity
             modes = directions(task.trajectory(start), slow, stage.turning)
-            stands = standstill(modes) if stage.turning else None
-            task = replace(task, directions=modes, standing=stands)
+            task = replace(task, directions=modes)
+            if stage.turning:
+                task = replace(task, standing=standstill(modes))
         settings = {
             "warm_barrier": stage.barrier,
             "jerk_time": stage.jerk,

@@ -18,6 +18,7 @@ Task = TypeVar("Task", bound=MoveProblem)
 JUMPS = ("jerk", "torque rate", LIMIT)  # limits that a cubic may break in any duration
 DETOUR, LEAST = 0.25, 0.02  # of a joint's range or a turn: a detour, and the least that is worth a search
 MOVED = 0.05  # of a joint's range: what counts at least as how far it moves
+EARLIER = 2.0, 0.5, 0.2  # powers of the parts of the time at which via points are passed by the joints' travel
 BEND = 0.35  # of how far a joint moves
 PATTERNS = 3  # of the signs with which all joints bend at once
 
@@ -138,7 +139,7 @@ def passed_otherwise(task: Task) -> list[Task]:
     if task.legs < 2 or task.free or any(via.at is not None for via in task.move.via):
         return []
     by_travel = task.passing[1:-1]
-    return [replace(task, passed_first=tuple(x)) for x in (by_travel / 2, (1 + by_travel) / 2)]
+    return [replace(task, passed_first=tuple(by_travel**power)) for power in EARLIER]
 
 
 def timed(task: Task, duration: float) -> Task:

@@ -171,6 +171,9 @@ class Smoothed(Moving):
         else:
             width: Any = power if isinstance(self.supply, NonRegenerative) else most
             cost = self.supply.drawn(powers, width)
+        # (L3) ∫ τ·v dt is fixed by both ends: without it what is drawn is what is lost, and no sum of large powers
+        # that swing to and fro, which steps in time count only roughly
+        cost = cost - sum(at.tau[j] * at.v[j] for j in range(n))
         jerk = sum((at.jerk[j] / V[j]) ** 2 for j in range(n))
         terms = [cost, sum(flow.copper for flow in flows), 1.0, sum(at.tau**2), sum(at.a**2), jerk]
         rows = [getattr(flows[axis], quantity) / unit(*bounds) for axis, quantity, _, *bounds in self.quantities]
