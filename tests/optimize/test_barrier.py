@@ -57,7 +57,7 @@ def test_a_full_newton_step_makes_all_products_the_barrier_to_first_order():
 
 def test_a_corrected_direction_aims_at_what_products_of_a_longer_step_lack():
     """(I5), with numbers made here as the witness."""
-    search = stopped_search()
+    search = stopped_search(iterations=6)
     primal, dual = search.to_boundary()
     ahead = [min(1.0, length + barrier.AHEAD) for length in (primal, dual)]
     before = products(search, *ahead)

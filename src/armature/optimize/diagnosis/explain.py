@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from armature.optimize.certificate.certify import MEANS
 from armature.optimize.certificate.solution import Diagnosis
 from armature.optimize.diagnosis.diagnose import (
     FAR,
@@ -34,8 +33,11 @@ def explain(pipeline: Pipeline, best: Attempt, fastest: Attempt | None) -> Diagn
     fastest: the shortest motion, None where it was not sought; one that does not keep all limits says
     nothing. None for a search that was stopped before it found anything."""
     problem = best.problem
-    if best.result.status in (Status.DEADLINE, Status.INTERRUPTED):
+    if best.result.status is Status.INTERRUPTED:
         return None
+    if best.result.status is Status.DEADLINE:
+        remedy = "Allow more time, or give a motion to start from (guess=…)."
+        return Diagnosis(best.result.status.value, remedy=remedy)
     known = fastest if fastest is not None and fastest.runs else None
     if problem.free:
         return between_knots(best) or unbounded_speed(best) or relaxed(best, None)
@@ -68,7 +70,7 @@ def mean_limits(pipeline: Pipeline, best: Attempt, fastest: Attempt | None) -> D
     if motion is not None and motion.duration <= problem.duration:
         return None
     cool = least_heat(pipeline, problem)
-    over = [a for a in (cool, best) if a.nearly or only_means(a)]
+    over = [a for a in (cool, best) if a.nearly or a.only_means]
     hot = [told for a in over if (told := too_hot(a, motion)) is not None]
     return min(hot, key=lambda told: told.pause or 0.0, default=None)
 
@@ -79,10 +81,3 @@ def least_heat(pipeline: Pipeline, problem: MoveProblem) -> Attempt:
     task = replace(posed(problem.robot, problem.move, ANY, problem.N), tighter=loose)
     s = pipeline.settings
     return replace(pipeline, weights=Weights(heat=1.0)).few(task, None, s.start, s.coarse)
-
-
-def only_means(found: Attempt) -> bool:
-    """Whether a motion does the task, and exceeds limits of means only, by much."""
-    s = Pipeline(Weights()).settings
-    over = [m for m in found.margins if m.fraction < -s.exceeds]
-    return found.near and all(m.limit in MEANS for m in over)

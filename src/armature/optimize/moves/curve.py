@@ -121,16 +121,19 @@ def swept(problem: MoveProblem, T: np.ndarray, refine: bool, callback: Callable 
     sweep = Sweep(problem, callback)
     best = sweep.both_ways(T)
     minima = sweep.minima(T, best) if refine else []
-    taken = as_smooth(sweep, problem.move.smoothness) if problem.move.smoothness else lambda attempt: attempt
-    return [attempt and taken(attempt) for attempt in best], [(t, taken(attempt).value) for t, attempt in minima]
+    if not problem.move.smoothness:
+        return best, [(t, attempt.value) for t, attempt in minima]
+    along = smoother(sweep, problem.move.smoothness)
+    alone = ((t, smoother(sweep, problem.move.smoothness)(attempt)) for t, attempt in minima)
+    return [attempt and along(attempt) for attempt in best], [(t, found.value) for t, found in alone]
 
 
-def as_smooth(sweep: Sweep, smoothness: float) -> Callable[[Attempt], Attempt]:
+def smoother(sweep: Sweep, smoothness: float) -> Callable[[Attempt], Attempt]:
     """Makes motions as smooth as plans of the same duration are (smoothness.py), each from the weight of
     the one before."""
-    smoother = Smoother(sweep.pipeline, smoothness)
+    smooth = Smoother(sweep.pipeline, smoothness)
     base = lambda attempt: baseline(attempt.problem, attempt.motion.duration).ledger.energy
-    return lambda attempt: smoother(attempt, base(attempt))
+    return lambda attempt: smooth(attempt, base(attempt))
 
 
 def swept_above(robot: Robot, floor: Floor | None, sweep: Callable[[Robot], Swept]) -> Swept:

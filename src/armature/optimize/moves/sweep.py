@@ -22,7 +22,7 @@ from armature.optimize.transcription.driven import Weights
 from armature.optimize.transcription.guess import stretched
 from armature.optimize.transcription.move import MoveProblem
 
-ANEW = 6  # every so many durations one is planned anew; of so few, all
+ANEW, FEW = 6, 15  # every so many durations one is planned anew; of so few durations, all are
 CLEARLY = 1e-3  # part of the energy by which another branch must be better to be followed
 ACCURACY = 2e-4  # part of the energy left to gain at which a warm solve may end
 ITERATIONS = 40  # of a warm solve, at most
@@ -82,7 +82,7 @@ class Sweep:
         for place, k in enumerate(reversed(range(len(durations)))):
             duration = float(durations[k])
             found = self.solve(duration, near)
-            again = place % ANEW == 0 or len(durations) <= ANEW
+            again = place % ANEW == 0 or len(durations) <= FEW
             if found is not None and near is not None and again:
                 found = better(found, self.anew(duration))
             best[k] = found

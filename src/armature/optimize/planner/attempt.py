@@ -21,7 +21,7 @@ from armature.simulate.ledger import motion_steps
 
 RESTING = 1e-7  # rad or m over the whole motion, which is rounding
 ARRIVED = 1e-6  # rad or m, and rad/s or m/s: what the certificate allows
-PART = 1e-3  # of the way: the same for moves that go hardly anywhere
+PART = 1e-5  # of the way: the same for moves that go hardly anywhere
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +64,12 @@ class Attempt:
         """The same of limits of means alone."""
         return max((-m.fraction for m in self.margins if m.limit in MEANS), default=0.0)
 
+    @property
+    def only_means(self) -> bool:
+        """Whether the motion about does the task, and exceeds by much no limits but those of means."""
+        over = [m for m in self.margins if m.fraction < -SETTINGS.exceeds]
+        return self.near and all(m.limit in MEANS for m in over)
+
     @cached_property
     def runs(self) -> bool:
         """Whether the motion does the task and keeps all limits, however the search ended."""
@@ -74,7 +80,8 @@ class Attempt:
     @property
     def arrives(self) -> bool:
         """Whether the motion does the task, as exactly as the certificate asks for."""
-        return self.missed < min(ARRIVED, PART * self.problem.way or ARRIVED)
+        way = self.problem.way
+        return self.missed < ARRIVED and (way == 0.0 or self.relative < PART * way)
 
     @property
     def near(self) -> bool:
@@ -102,13 +109,29 @@ class Attempt:
     def missed(self) -> float:
         """By what the motion misses its places, end velocities and own accelerations, rad or m, rad/s
         or m/s; infinite where it has no finite numbers."""
+        return max(self.errors, default=np.inf)
+
+    @property
+    def relative(self) -> float:
+        """The same with velocities counted by how far they lead in the motion's time, rad or m."""
+        if not self.errors:
+            return np.inf
+        places, speeds = self.errors
+        return max(places, speeds * min(1.0, self.motion.duration))
+
+    @cached_property
+    def errors(self) -> tuple[float, ...]:
+        """By what places and velocities are missed, rad or m, rad/s or m/s; empty without finite numbers."""
         task, motion = self.problem, self.motion
         if not np.all(np.isfinite(motion.q)):
-            return np.inf
+            return ()
         at = [0, *task.knots]
-        off = [np.array(self.beside), *(motion.v[at[k]] - v for k, v in task.speeds.items())]
-        off += [] if task.robot.loops else defects(motion)
-        return max(float(np.abs(x).max()) for x in off)
+        places, speeds = [np.array(self.beside)], [motion.v[at[k]] - v for k, v in task.speeds.items()]
+        if not task.robot.loops:
+            q, v = defects(motion)
+            places, speeds = [*places, q], [*speeds, v]
+        largest = lambda parts: max((float(np.abs(x).max()) for x in parts), default=0.0)
+        return largest(places), largest(speeds)
 
     @property
     def size(self) -> float:
@@ -163,15 +186,15 @@ def net_energy(robot: Robot, motion: Trajectory, supply: Supply, points: int = 1
     return float(np.sum(account.drawn) - np.sum(account.returned))
 
 
-def defects(motion: Trajectory) -> list[np.ndarray]:
+def defects(motion: Trajectory) -> tuple[np.ndarray, np.ndarray]:
     """(N, n) each: by what q and v at knots differ from the integrals of accelerations that run straight
     between knots, rad or m, rad/s or m/s."""
     h, (a0, a1) = np.diff(motion.t)[:, None], (motion.a[:-1], motion.a[1:])
     v0, v1 = motion.v[:-1], motion.v[1:]
-    return [
+    return (
         np.diff(motion.q, axis=0) - h * (v0 + h * (2 * a0 + a1) / 6),
         v1 - v0 - h * (a0 + a1) / 2,
-    ]
+    )
 
 
 def at_rest(motion: Trajectory, size: float) -> Trajectory:

@@ -21,6 +21,7 @@ import numpy as np
 from armature.drive import Smooth, as_supply
 from armature.dynamics.compiled import inverse_dynamics
 from armature.motion.trajectory import Trajectory
+from armature.optimize.certificate.certify import MEANS
 from armature.optimize.planner.attempt import Attempt, at_rest, net_energy
 from armature.optimize.planner.back_off import run_slower, tightened_limits
 from armature.optimize.planner.settings import SETTINGS, Settings, Stage
@@ -299,8 +300,8 @@ class Pipeline:
             mine = timed(task, s.slower * start.duration) if not task.moving else task
             firsts.append(self.few(mine, start, s.time_bent, s.time_coarse))
         best = self.shortest(task, best_of(firsts), firsts)
-        hopeless = best.runs or self.late or not task.robot.drives or task.robot.loops
-        return best if hopeless else self.bracketed(task, best)
+        hot = not best.runs and (best.only_means or (best.worst is not None and best.worst.limit in MEANS))
+        return self.bracketed(task, best) if hot and not self.late else best
 
     def bracketed(self, task: MoveProblem, failed: Attempt) -> Attempt:
         """The shortest of the least-energy motions of given durations, by bisection: where limits of means

@@ -105,7 +105,7 @@ class Settings:
     halvings: int = 6
     polishes: int = 2
     gain: float = 1e-3
-    back_offs: int = 6
+    back_offs: int = 10
     back_off_power: float = 1.2
     longer: float = 1.05
     slowest: float = 1.3
