@@ -213,5 +213,6 @@ class Solution:
             lines.append(f"{self.baseline.name}{note}: {book.energy:.4g} J, losses {book.losses:.4g} J; {words}")
         if self.ok and (found := peaks(self)):
             said = "; ".join(str(peak) for peak in found)
-            lines.append(f"peaks (in brackets: the joint, and its peak in {self.baseline.name if self.baseline else ''}): {said}")
+            other = self.baseline.name.removeprefix("the ") if self.baseline else ""
+            lines.append(f"peaks (in brackets: the joint, and its peak in the {other}): {said}")
         return "\n".join([*lines, *self.notes])
