@@ -80,10 +80,19 @@ class Certificate:
 
     _repr_html_ = certificate_html
 
+    @property
+    def verdict(self) -> str:
+        """Whether it passed, in a few words."""
+        if self.invalid:
+            return f"NOT valid: {self.invalid}"
+        return "passed" if self.ok else "NOT passed" if self.found else "NOT passed: the search found no plan, this is its best try"
+
+    def __repr__(self) -> str:
+        near = "" if self.worst is None else f"; nearest limit {self.worst}"
+        return f"<Certificate: {self.verdict}{near}>"
+
     def __str__(self) -> str:
-        verdict = "passed" if self.ok else "NOT passed" if self.found else "NOT passed: the search found no plan, this is its best try"
-        verdict = f"NOT valid: {self.invalid}" if self.invalid else verdict
-        lines = [f"certificate: {verdict}"]
+        lines = [f"certificate: {self.verdict}"]
         if self.worst is not None:
             lines.append(f"  nearest limit   {self.worst} ({left(self.worst)})")
         if self.checked:

@@ -69,6 +69,9 @@ class Baseline:
     note: str = ""
     name: str = "joint cubic"
 
+    def __repr__(self) -> str:
+        return f"<Baseline, {self.name}: {self.trajectory.duration:.4g} s, {self.ledger.energy:.4g} J drawn>"
+
 
 def doubts(robot: Robot) -> tuple[str, ...]:
     """Sentences on what makes the energies of a robot's motions mean little or nothing."""
@@ -196,6 +199,10 @@ class Solution:
         return yearly(self.energy, None if self.baseline is None else self.baseline.ledger.energy, cycles_per_day, price, days)
 
     _repr_html_ = plan_html
+
+    def __repr__(self) -> str:
+        energy = f", {self.energy:.4g} J drawn" if self.ok and self.robot.drives else ""
+        return f"<Solution of {self.robot.name!r}: {self.duration:.4g} s{energy}: {self.diagnosis or self.status.value}>"
 
     def __str__(self) -> str:
         count = len(self.iterations)
