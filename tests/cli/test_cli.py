@@ -114,6 +114,21 @@ def test_a_saved_plan_s_robot_is_not_warned_of_again(tmp_path, capsys):
     assert capsys.readouterr().err == ""
 
 
+def test_a_motion_that_is_not_certified_is_exported_with_a_warning(tmp_path, capsys):
+    """A plan whose motion was changed after it was certified, and the best try of a search that failed."""
+    move = ["planar2", "--from", "0,0", "--to", "1,1", "--knots", "20"]
+    assert run(["plan", *move, "-T", "1", "--save", str(tmp_path / "good")]) == 0
+    file = tmp_path / "good" / "plan.json"
+    plan = json.loads(file.read_text())
+    plan["trajectory"]["q"] = [[50 * x for x in row] for row in plan["trajectory"]["q"]]
+    file.write_text(json.dumps(plan))
+    assert run(["plan", *move, "-T", "0.02", "--save", str(tmp_path / "bad")]) == 1
+    capsys.readouterr()
+    for name, words in (("good", "these were changed: the motion"), ("bad", "this motion is not certified")):
+        assert run(["export", str(tmp_path / name), str(tmp_path / f"{name}.csv")]) == 0
+        assert words in capsys.readouterr().err
+
+
 def test_check_of_a_task_plans_nothing(tmp_path, capsys):
     assert run(["init", str(tmp_path), "--quiet"]) == 0
     assert run(["check", str(tmp_path / "task.yaml")]) == 0

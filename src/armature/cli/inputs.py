@@ -178,13 +178,14 @@ def find_motion(path: Path, robot: Robot | None = None) -> Trajectory:
 
 
 def _planned_motion(path: Path) -> Trajectory:
-    """The motion of a saved plan. What is doubtful about its robot was reported when it was planned."""
+    """The motion of a saved plan, with a warning where it is not certified."""
     from armature.errors import ArmatureWarning
     from armature.job.saved import load_plan
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ArmatureWarning)
-        return load_plan(path).trajectory
+    plan = load_plan(path)
+    if not plan.certificate.ok and not plan.certificate.invalid:  # that an invalid one is invalid was said on loading
+        warnings.warn(f"{path}: this motion is not certified; look at it before it is run", ArmatureWarning, stacklevel=2)
+    return plan.trajectory
 
 
 def _for_robot(motion: Trajectory, robot: Robot, path: Path) -> Trajectory:
