@@ -39,8 +39,8 @@ class Component:
             raise RobotError(f"{self.label}: {name} = {value!r} is not a number; give it in {rule['unit'] or 'plain numbers'}")
         x = float(value)
         low, above, high = rule["least"], rule["above"], rule["most"]
-        endless = math.isnan(x) or (math.isinf(x) and not rule["endless"])
-        if endless or (above is not None and not x > above) or (low is not None and x < low) or (high is not None and x > high):
+        wrong = math.isnan(x) or (math.isinf(x) and not rule["endless"])
+        if wrong or (above is not None and not x > above) or (low is not None and x < low) or (high is not None and x > high):
             raise self.error(name, x, rule)
         return x
 
