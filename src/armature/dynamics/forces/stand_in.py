@@ -104,7 +104,7 @@ def _need(joint: Joint, hold: float, inertia: float, spare: float, trusted: bool
 
 def stand_in(joint: Joint, need: Need, volts: float = np.inf) -> Drive | None:
     """The weakest drive of a voltage that gives what a joint needs; None where there is none. Linear motors have their own voltage."""
-    fit = [d for d in choices(joint) if volts in (d.amplifier.voltage, np.inf) or joint.kind == "prismatic"]
+    fit = [d for d in choices(joint) if volts in (d.amplifier.voltage, np.inf) or d.motor.linear]
     fit = [d for d in fit if top_speed(d) >= FAST * need.speed and peak_torque(d) >= need.peak and lasting_torque(d) >= need.lasting]
     return min(fit, key=lambda d: (d.motor.torque_constant * d.motor.continuous_current, peak_torque(d)), default=None)
 
@@ -116,8 +116,10 @@ def strongest(joint: Joint, need: Need) -> Drive:
 
 
 def choices(joint: Joint) -> tuple[Drive, ...]:
-    """All stand-ins for a joint, by its kind and the gear ratio that the robot's file names, if any."""
-    return sliding() if joint.kind == "prismatic" else turning(abs(joint.reduction or 1.0))
+    """All stand-ins for a joint, by its kind and the gear ratio that the robot's file names, if any. A joint that slides by a screw or
+    rack has one, in rad/m, and a motor that turns."""
+    ratio = abs(joint.reduction or 1.0)
+    return sliding() if joint.kind == "prismatic" and ratio == 1.0 else turning(ratio)
 
 
 def peak_torque(drive: Drive) -> float:
