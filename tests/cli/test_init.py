@@ -4,6 +4,7 @@ import itertools
 import json
 
 import jsonschema
+import numpy as np
 import pytest
 
 import armature as arm
@@ -165,6 +166,22 @@ def test_init_writes_limits_where_the_robot_s_file_has_zeros(tmp_path, capsys):
     limits = [load_job(tmp_path / "new" / "task.yaml").robot.joint(name).limits for name in ("a", "b")]
     assert limits[0].torque == float("inf") and limits[0].velocity == 2.0 and limits[0].acceleration == 10.0
     assert limits[1].velocity == 1.0 and limits[1].acceleration == 5.0
+
+
+def test_ranges_of_zero_are_reported_and_init_writes_others(tmp_path, capsys):
+    """A joint that turns from 0 to 0 (as exporters write it) is given a turn; a slide of one place is held."""
+    link = "mass: 1, com: [0, 0, 0.2]"
+    text = f"links:\n  - {{joint: a, kind: revolute, axis: y, {link}, limits: {{lower: 0, upper: 0}}}}\n"
+    text += f"  - {{joint: b, kind: revolute, axis: y, offset: [0, 0, 0.4], {link}, limits: {{lower: -1, upper: 1}}}}\n"
+    text += f"  - {{joint: c, kind: prismatic, axis: z, {link}, limits: {{lower: 0.1, upper: 0.1}}}}\n"
+    (tmp_path / "zeros.yaml").write_text(text)
+    assert run(["check", str(tmp_path / "zeros.yaml")]) == 0
+    assert "ranges that are 0: a;" in capsys.readouterr().out
+    assert run(["init", str(tmp_path / "new"), "--robot", str(tmp_path / "zeros.yaml")]) == 0
+    job = load_job(tmp_path / "new" / "task.yaml")
+    ends = job.task.vectors(job.robot)
+    assert job.robot.joint_names == ("a", "b") and job.robot.joint("a").limits.upper == pytest.approx(np.pi)
+    assert np.all(np.abs(ends.q1 - ends.q0) > 0.1)
 
 
 def test_limits_of_zero_are_said_once_by_check_and_not_by_plans_that_set_them(tmp_path, capsys):

@@ -73,6 +73,19 @@ def test_a_lift_with_a_screw_gets_a_motor_that_turns_it_fast_enough():
     assert arm.minimize_energy(with_stand_ins(robot), arm.Move([0.1], [0.2], 4.0), knots=20).ok
 
 
+def test_a_placeholder_of_a_velocity_limit_does_not_make_motors_weak():
+    """10,000 rad/s is no joint's speed: the motors are those of a robot without a limit, and hold it."""
+    absurd, unknown = (chain([(2.0, BALL), (1.0, BALL)], velocity=velocity) for velocity in (1e4, np.inf))
+    assert stand_ins(absurd) == stand_ins(unknown)
+    assert all(lasting_torque(stand_ins(absurd)[f"j{k + 1}"]) >= gravity_torques(absurd)[k] for k in range(2))
+
+
+def test_a_motor_overcomes_dry_friction_for_long():
+    robot = chain([(1.0, BALL)])
+    stiff = robot.with_friction({"j1": {"coulomb": 40.0}})
+    assert lasting_torque(stand_ins(stiff)["j1"]) >= gravity_torques(robot)[0] + 40.0
+
+
 def test_a_weak_servo_gets_a_weak_motor():
     robot = chain([(0.1, (1e-4,) * 3 + (0.0,) * 3)], torque=2.94)
     assert peak_torque(stand_ins(robot)["j1"]) < 10.0

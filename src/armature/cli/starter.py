@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from math import degrees, inf, isfinite
+from math import degrees, inf, isfinite, pi
 from typing import TYPE_CHECKING, Any
 
 from armature.errors import ArgumentError
+from armature.robot.check import has_unset_range
 from armature.robot.tip import ancestors, hands, is_finger
 
 if TYPE_CHECKING:
@@ -135,22 +136,30 @@ def _missing(joint: Joint, doubtful: bool) -> list[str]:
     """Limits that a joint lacks, as YAML. A velocity or torque of 0 means "not known" in many files; the drive limits the torque then,
     and where the file's limit is no real one."""
     unit, limits = "m" if joint.kind == "prismatic" else "rad", joint.limits
-    said = [] if limits.velocity else [f"velocity: {1 if unit == 'm' else 2} {unit}/s"]
+    said = ["lower: -180 deg", "upper: 180 deg"] if has_unset_range(joint) else []
+    said += [] if limits.velocity else [f"velocity: {1 if unit == 'm' else 2} {unit}/s"]
     said += [] if isfinite(limits.acceleration) else [f"acceleration: 10 {unit}/s^2", f"jerk: 150 {unit}/s^3"]
     return [*said, "torque: .inf"] if doubtful else said
 
 
 def _moving(robot: Robot) -> Robot:
-    """The robot with the joints held that a first plan does not move."""
+    """The robot with the joints held that a first plan does not move, and a whole turn for those whose range the file leaves open."""
     idle = [name for name in robot.joint_names if name not in movable(robot)]
-    return robot.with_held(idle) if idle and robot.nq == robot.nv else robot
+    held = robot.with_held(idle) if idle and robot.nq == robot.nv else robot
+    return held.with_limits({j.name: {"lower": -pi, "upper": pi} for j in held.joints if has_unset_range(j)})
+
+
+def _locked(joint: Joint) -> bool:
+    """Whether the range of a joint is one place."""
+    return joint.limits.lower == joint.limits.upper and not has_unset_range(joint)
 
 
 def movable(robot: Robot) -> list[str]:
-    """Joints that a first plan moves: without fingers and wheels; of a robot with many joints, those from the base to its first hand."""
+    """Joints that a first plan moves: without fingers, wheels and joints of no range; of a robot with many joints, those from the base
+    to its first hand."""
     joints = {j.name: j for j in robot.joints}
     own = [name for name in robot.joint_names if name in joints and not joints[name].passive]
-    able = [name for name in own if not is_finger(robot, joints[name])] or own
+    able = [name for name in own if not (is_finger(robot, joints[name]) or _locked(joints[name]))] or own
     if len(able) <= MANY:
         return able
     hand = hands(robot)[0]
