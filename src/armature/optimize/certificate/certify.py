@@ -99,7 +99,7 @@ class Certificate:
             lines.append(f"  limits          {self.checked}")
         given = "torques" if np.isnan(self.energy) else "currents"
         lines.append(f"  simulated under the planned {given} with a servo: off by {self.tracking_error:.1e} of the motion")
-        lines.append(f"  simulated without a servo: off by {self.open_loop_error:.1e} rad or m at the end")
+        lines.append(f"  simulated without a servo: off by {self.open_loop_error:.1e} rad or m at the end (for information)")
         energy = f"energy of the simulation {self.energy:.6g} J, off by {self.energy_error:.1e} of what went through"
         lines.append(f"  {'energy not counted: no drives' if np.isnan(self.energy) else energy}")
         return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
