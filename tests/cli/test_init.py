@@ -168,6 +168,13 @@ def test_init_writes_limits_where_the_robot_s_file_has_zeros(tmp_path, capsys):
     assert limits[1].velocity == 1.0 and limits[1].acceleration == 5.0
 
 
+def test_a_robot_on_a_planar_joint_is_refused_by_name(tmp_path, capsys):
+    text = "links:\n  - {joint: drive, kind: planar, mass: 10}\n  - {joint: a, kind: revolute, axis: y, mass: 1, com: [0.1, 0, 0]}\n"
+    (tmp_path / "mobile.yaml").write_text(text)
+    assert run(["init", str(tmp_path / "new"), "--robot", str(tmp_path / "mobile.yaml")]) == 2
+    assert "joint 'drive' is planar" in capsys.readouterr().err and not (tmp_path / "new").exists()
+
+
 def test_ranges_of_zero_are_reported_and_init_writes_others(tmp_path, capsys):
     """A joint that turns from 0 to 0 (as exporters write it) is given a turn; a slide of one place is held."""
     link = "mass: 1, com: [0, 0, 0.2]"
