@@ -50,6 +50,9 @@ def _for_robot(name: str, folder: Path, arguments: dict[str, str]) -> dict[str, 
     robot = find_robot(name, arguments=arguments)
     if not movable(robot):
         raise ArgumentError(f"robot {robot.name!r} has no joint that a motor could move; there is nothing to plan")
+    if planar := [j.name for j in robot.joints if j.kind == "planar"]:
+        words = "motions are planned for joints of one coordinate: make it fixed in a copy of the file"
+        raise ArgumentError(f"robot {robot.name!r}: joint {planar[0]!r} is planar; {words}")
     named = name if name in library() and not os.path.exists(name) else _seen_from(folder, Path(name))
     own = {} if robot.drives else {"drives.yaml": drives_text(robot)}
     return {**own, "task.yaml": task_text(robot, named, arguments)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -159,11 +160,10 @@ def state(robot: Robot, text: str | None, what: str, units: tuple[str, ...] = ("
 def find_motion(path: Path, robot: Robot | None = None) -> Trajectory:
     """A motion from a file of one, or from a saved plan (a folder, .npz or .json); for `robot`, its joints in the robot's order."""
     from armature.errors import FileError
-    from armature.job.saved import load_plan
     from armature.motion.formats import load_trajectory
 
     if os.path.isdir(path):
-        motion = load_plan(path).trajectory
+        motion = _planned_motion(path)
     else:
         try:
             motion = load_trajectory(path)
@@ -171,10 +171,21 @@ def find_motion(path: Path, robot: Robot | None = None) -> Trajectory:
             if path.suffix.lower() not in (".npz", ".json"):
                 raise
             try:
-                motion = load_plan(path).trajectory
+                motion = _planned_motion(path)
             except FileError:
                 raise error from None
     return motion if robot is None else _for_robot(motion, robot, path)
+
+
+def _planned_motion(path: Path) -> Trajectory:
+    """The motion of a saved plan, with a warning where it is not certified."""
+    from armature.errors import ArmatureWarning
+    from armature.job.saved import load_plan
+
+    plan = load_plan(path)
+    if not plan.certificate.ok and not plan.certificate.invalid:  # that an invalid one is invalid was said on loading
+        warnings.warn(f"{path}: this motion is not certified; look at it before it is run", ArmatureWarning, stacklevel=2)
+    return plan.trajectory
 
 
 def _for_robot(motion: Trajectory, robot: Robot, path: Path) -> Trajectory:

@@ -93,7 +93,7 @@ def run(arguments: Sequence[str]) -> int:
     except Exception as error:
         if hasattr(error, "format_message"):  # a mistake on the command line itself, found by typer
             words = error.format_message()  # type: ignore[attr-defined]
-            return _fail(f"{words} (armature --help tells more)", output.BAD_INPUT) if words else output.BAD_INPUT  # none: help was shown
+            return _fail(f"{words} (see armature --help)", output.BAD_INPUT) if words else output.BAD_INPUT  # none: help was shown
         if isinstance(error, typer.Abort):
             return _fail("interrupted", output.INTERRUPTED)
         if isinstance(error, MemoryError):

@@ -50,7 +50,7 @@ def plan(
     meshes: bool | None = typer.Option(
         None, "--meshes/--no-meshes", help="draw the robot's meshes on the page; by default where their files are found", show_default=False
     ),
-    cycles: float | None = typer.Option(None, help="cycles a day: kWh in a year are told, here and on the page", show_default=False, min=0),
+    cycles: float | None = typer.Option(None, help="cycles a day: prints kWh in a year, here and on the page", show_default=False, min=0),
     price: float | None = typer.Option(None, help="of a kWh, in any currency: money in a year, with --cycles", show_default=False, min=0),
 ) -> int:
     """Plan the motion of least energy (or time) and prove that the drives can do it. Exit code 1 when there is no such motion."""

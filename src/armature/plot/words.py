@@ -47,7 +47,7 @@ def summary(plan: Any) -> list[str]:
     """A few sentences for someone who did not make the plan."""
     lines = [f"{plan.robot.name} moves for {plan.duration:.4g} s."] if plan.ok else [str(plan.diagnosis or plan.status.value)]
     if not plan.ok:
-        return [*lines, "The motion shown is the one of least violation that was met. It breaks limits and must not be run."]
+        return [*lines, "The motion shown is the one of least violation that was found. It breaks limits and must not be run."]
     if not plan.robot.drives:
         return [*lines, "The robot has no drives, so no energy is counted.", proof(plan.certificate)]
     lines.append(f"The plan draws {plan.energy:.4g} J from the supply and turns {plan.losses:.4g} J into heat.")
@@ -76,7 +76,7 @@ def peak_rows(plan: Any) -> list[tuple[str, str, str, str, str]]:
 
 
 def _times(peak: Any) -> str:
-    return f"{peak.value / peak.baseline:.2g} ×" if peak.baseline > 1e-2 * peak.value else "it stands there"
+    return f"{peak.value / peak.baseline:.2g} ×" if peak.baseline > 1e-2 * peak.value else "over 100 ×"
 
 
 def certificate(plan: Any) -> str:

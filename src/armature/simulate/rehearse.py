@@ -87,6 +87,9 @@ class Rehearsal:
         """How many."""
         return len(self.energy)
 
+    def __repr__(self) -> str:
+        return f"<Rehearsal of {self.runs} runs, {int(self.failed.sum())} failed, largest error {self.error.max():.3g} rad or m>"
+
     def __str__(self) -> str:
         worst = self.error.max(axis=1)
         lines = [f"{self.runs} runs, {int(self.failed.sum())} failed"]
