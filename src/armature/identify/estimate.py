@@ -59,13 +59,15 @@ class Noise:
 @dataclass(frozen=True, eq=False)
 class Estimate:
     """phi: (p,).  gains: (n,) N·m per measured unit.  covariance: (p + n, p + n) of φ and log gains.
-    information: (p + n, p + n) of the data alone.  kept: (p,) parameters of the model."""
+    information: (p + n, p + n) of the data alone.  kept: (p,) parameters of the model.
+    prior_gains: (n,)."""
 
     phi: np.ndarray
     gains: np.ndarray
     covariance: np.ndarray
     information: np.ndarray
     kept: np.ndarray
+    prior_gains: np.ndarray
 
 
 def moments(data: Data, weights: np.ndarray, chosen: np.ndarray | None = None) -> Moments:
@@ -118,7 +120,7 @@ def solve(
             break
     covariance = np.zeros_like(precision)
     covariance[np.ix_(free, free)] = np.linalg.inv((information + precision)[np.ix_(free, free)])
-    return Estimate(phi, np.exp(logs), covariance, information, kept)
+    return Estimate(phi, np.exp(logs), covariance, information, kept, given.gains)
 
 
 def _normal(

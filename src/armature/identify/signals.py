@@ -28,7 +28,7 @@ class Grid:
     """A recording on a uniform time grid, filtered.
 
     t: (N,) s.  q, v, a: (N, n).  measured: (N, n) currents or torques, not yet filtered.
-    step: s.  cutoff: Hz.  power: (N,) supply power, filtered, or None.  name: of the recording.
+    step: s.  cutoff: Hz.  name: of the recording.  power: (N,) of the supply, not filtered, or None.
     """
 
     t: np.ndarray
@@ -39,6 +39,7 @@ class Grid:
     step: float
     cutoff: float
     name: str
+    power: np.ndarray | None = None
 
     def filtered(self, x: np.ndarray) -> np.ndarray:
         """Signals (N, …) through the filter."""
@@ -114,8 +115,12 @@ def _grid(recording: Recording, cutoff: float) -> Grid:
     if recording.a is not None:
         a = low_pass(onto(recording.a), cutoff, sampled)
     y = linear(measured)
+    supply = recording.supply_power
+    power = None if supply is None else linear(supply[:, None])
     if skip > 1:  # nothing above the grid's own Nyquist frequency may be left
         y = low_pass(y, 0.4 * FINE * cutoff, sampled)
+        power = None if power is None else low_pass(power, 0.4 * FINE * cutoff, sampled)
     pick = slice(None, None, skip)
     step = sampled * skip
-    return Grid(fine[pick], q[pick], v[pick], a[pick], y[pick], step, cutoff, recording.name)
+    power = None if power is None else power[pick, 0]
+    return Grid(fine[pick], q[pick], v[pick], a[pick], y[pick], step, cutoff, recording.name, power)

@@ -1,0 +1,146 @@
+"""The estimate as a robot: links, rotors, friction and drives that plan at once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from armature.drive.amplifier import Amplifier
+from armature.drive.drive import NO_FRICTION, Drive
+from armature.drive.friction import Friction
+from armature.drive.gear import Gear
+from armature.drive.motor import Motor
+from armature.dynamics.recursion.regressor import INERTIAL
+from armature.identify.estimate import Estimate
+from armature.identify.layout import Layout
+from armature.identify.rows import Data
+from armature.identify.supply import SupplyFit
+from armature.robot.model import Robot
+from armature.robot.parts import Link, Rotor
+
+LARGEST_LOAD = 0.95  # of load-dependent friction
+SLOW = 0.02  # of the largest speed: slower samples do not decide the friction curve
+
+
+def identified_robot(places: Layout, found: Estimate, data: Data) -> Robot:
+    """The robot with identified links, rotors and friction."""
+    robot, tree = places.robot, places.robot.tree
+    links = {link.name: link for link in robot.links}
+    joints = {joint.name: joint for joint in robot.joints}
+    for k, body in enumerate(tree.bodies):
+        child = joints[body.name].child
+        for name, frame in tree.frames.items():  # what is welded to the link is merged into it
+            if frame.body == k and name != child:
+                links[name] = replace(links[name], mass=0.0, com=(0.0,) * 3, inertia=(0.0,) * 6)
+        frame = tree.frames[child]
+        own = found.phi[INERTIAL * k : INERTIAL * (k + 1)]
+        links[child] = _link(links[child], own, frame.R, frame.p)
+    for k, name in enumerate(robot.joint_names):
+        inertia = rotor_inertia(places, found, k)
+        joints[name] = replace(
+            joints[name],
+            friction=_friction(places, found, data, k),
+            rotor=Rotor(inertia, 1.0) if inertia > 0 else None,
+        )
+    return replace(
+        robot,
+        links=tuple(links[link.name] for link in robot.links),
+        joints=tuple(joints[joint.name] for joint in robot.joints),
+    )
+
+
+def rotor_inertia(places: Layout, found: Estimate, joint: int) -> float:
+    """Of a joint's rotor, seen at the joint, kg·m² (kg)."""
+    return max(float(sum(found.phi[places.of(joint, "rotor")])), 0.0)
+
+
+def _link(link: Link, own: np.ndarray, R: np.ndarray, p: np.ndarray) -> Link:
+    """A link with these inertial parameters of its body's frame."""
+    mass, h = float(own[0]), own[1:4]
+    c = h / mass
+    xx, yy, zz, xy, xz, yz = own[4:]
+    J = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    J = J - mass * (c @ c * np.eye(3) - np.outer(c, c))
+    J = R.T @ J @ R
+    com = R.T @ (c - p)
+    entries = (J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2])
+    centre, moments = tuple(map(float, com)), tuple(map(float, entries))
+    return replace(link, mass=mass, com=centre, inertia=moments, payload=None)
+
+
+def _friction(places: Layout, found: Estimate, data: Data, joint: int) -> Friction:
+    """Viscous, Coulomb and load friction nearest to the identified curve at the recorded speeds."""
+    from scipy.optimize import nnls
+
+    v = np.abs(data.v[:, joint])
+    v = v[v > SLOW * v.max()]
+    if not len(v):
+        return places.robot.joint(places.robot.joint_names[joint]).friction
+    curve = np.zeros_like(v)
+    start = int(places.starts[joint])
+    for k, feature in enumerate(places.columns[joint]):
+        value = found.phi[start + k]
+        if feature.group == "viscous":
+            curve += value * v
+        elif feature.group in ("coulomb", "speeds"):
+            curve += value * np.tanh(v / feature.scale)
+        elif feature.group == "hysteresis":
+            curve += value
+    (viscous, coulomb), _ = nnls(np.column_stack([v, np.ones_like(v)]), curve)
+    load = float(sum(found.phi[places.of(joint, "load")]))
+    return Friction(float(viscous), float(coulomb), load=min(max(load, 0.0), LARGEST_LOAD))
+
+
+# drives ---------------------------------------------------------------------------------------------
+
+
+def with_identified_drives(
+    robot: Robot, prior: Robot, gains: np.ndarray | None, supply: SupplyFit | None
+) -> Robot:
+    """The identified robot with drives: the description's, or, where the supply's power told the losses, new ones.
+
+    gains: (n,) N·m/A where currents were recorded. All friction is the joints' own now, and rotors are what was identified.
+    A drive that the description does not have is seen at the joint: ratio 1.
+    """
+    old = {c.joints[0]: c.drives[0] for c in prior.drives if len(c.joints) == len(c.drives) == 1}
+    if len(old) != len(prior.drives):  # differentials: their drives stay as they are
+        return robot
+    drives = {}
+    for k, name in enumerate(robot.joint_names):
+        rotor = robot.joint(name).rotor
+        inertia = 0.0 if rotor is None else rotor.inertia * rotor.ratio**2
+        gain = None if gains is None else float(gains[k])
+        if name in old:
+            drives[name] = _changed(old[name], inertia, gain, supply, k)
+        elif gain is not None and supply is not None:
+            motor = Motor(resistance=supply.resistance[k], torque_constant=gain, inertia=inertia)
+            drives[name] = Drive(motor, Gear(), _amplifier(Amplifier(), supply))
+    return robot.with_drives(drives) if drives else robot
+
+
+def _changed(
+    drive: Drive, inertia: float, gain: float | None, supply: SupplyFit | None, k: int
+) -> Drive:
+    """The description's drive with identified constants; its own losses of friction are in the joint's friction now."""
+    ratio = drive.gear.ratio
+    motor = replace(
+        drive.motor,
+        inertia=max(inertia / ratio**2 - drive.gear.inertia, 0.0),
+        iron_torque=0.0,
+        viscous=0.0,
+    )
+    if gain is not None and not np.isclose(gain, abs(drive.constant), rtol=1e-6):
+        motor = replace(motor, torque_constant=gain / abs(ratio), back_emf_constant=None)
+    amplifier = drive.amplifier
+    if supply is not None:
+        motor = replace(motor, resistance=float(supply.resistance[k]))
+        amplifier = _amplifier(amplifier, supply)
+    gear = replace(drive.gear, efficiency=1.0, efficiency_back=None)
+    return replace(drive, motor=motor, gear=gear, amplifier=amplifier, friction=NO_FRICTION)
+
+
+def _amplifier(amplifier: Amplifier, supply: SupplyFit) -> Amplifier:
+    """An amplifier with the fitted efficiency and its share of the standing load."""
+    share = supply.standing / len(supply.resistance)
+    return replace(amplifier, efficiency=supply.efficiency, standby=share)
