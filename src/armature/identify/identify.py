@@ -13,7 +13,7 @@ from armature.identify.choose import choose
 from armature.identify.estimate import moments, solve
 from armature.identify.identified import Identified, percent
 from armature.identify.layout import layout
-from armature.identify.machine import identified_robot, with_identified_drives
+from armature.identify.machine import identified_robot, mean_loads, with_identified_drives
 from armature.identify.model_error import with_model_error
 from armature.identify.prior import prior
 from armature.identify.recording import Recording, check_recording
@@ -69,8 +69,9 @@ def identify(
     has_currents = train[0].current is not None
     supply = fit_supply(train, found.gains, fc) if has_currents else None
     machine = with_identified_drives(
-        identified_robot(places, found, data), robot, found.gains if has_currents else None, supply
-    )
+        identified_robot(places, found, data), robot, found.gains if has_currents else None, supply,
+        mean_loads(places, found, data),
+    )  # fmt: skip
     errors, before = {}, {}
     for recording in [*train, *others]:
         part = collect(places, [recording], fc, found.phi[: places.inertial])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from scipy.optimize import nnls
 
 from armature.drive.amplifier import Amplifier
 from armature.drive.drive import NO_FRICTION, Drive
@@ -17,9 +18,10 @@ from armature.identify.layout import Layout
 from armature.identify.rows import Data
 from armature.identify.supply import SupplyFit
 from armature.robot.model import Robot
-from armature.robot.parts import Link, Rotor
+from armature.robot.parts import Joint, Link, Rotor
 
 LARGEST_LOAD = 0.95  # of load-dependent friction
+LEAST_LOAD = 1e-3  # below, there is none
 SLOW = 0.02  # of the largest speed: slower samples do not decide the friction curve
 
 
@@ -70,9 +72,7 @@ def _link(link: Link, own: np.ndarray, R: np.ndarray, p: np.ndarray) -> Link:
 
 
 def _friction(places: Layout, found: Estimate, data: Data, joint: int) -> Friction:
-    """Viscous, Coulomb and load friction nearest to the identified curve at the recorded speeds."""
-    from scipy.optimize import nnls
-
+    """Viscous and Coulomb friction nearest to the identified curve at the recorded speeds, with load friction."""
     v = np.abs(data.v[:, joint])
     v = v[v > SLOW * v.max()]
     if not len(v):
@@ -89,47 +89,53 @@ def _friction(places: Layout, found: Estimate, data: Data, joint: int) -> Fricti
             curve += value
     (viscous, coulomb), _ = nnls(np.column_stack([v, np.ones_like(v)]), curve)
     load = float(sum(found.phi[places.of(joint, "load")]))
-    return Friction(float(viscous), float(coulomb), load=min(max(load, 0.0), LARGEST_LOAD))
+    load = min(load, LARGEST_LOAD) if load > LEAST_LOAD else 0.0
+    return Friction(float(viscous), float(coulomb), load=load)
 
 
 # drives ---------------------------------------------------------------------------------------------
 
 
 def with_identified_drives(
-    robot: Robot, prior: Robot, gains: np.ndarray | None, supply: SupplyFit | None
+    robot: Robot, prior: Robot, gains: np.ndarray | None, supply: SupplyFit | None, loads: np.ndarray
 ) -> Robot:
     """The identified robot with drives: the description's, or, where the supply's power told the losses, new ones.
 
-    gains: (n,) N·m/A where currents were recorded. All friction is the joints' own now, and rotors are what was identified.
-    A drive that the description does not have is seen at the joint: ratio 1.
+    gains: (n,) N·m/A where currents were recorded.  loads: (n,) mean |torque| of the rigid bodies, N·m.
+    A drive carries all friction of its joint and the identified rotor; one that the description does not have is seen at the joint:
+    ratio 1. A joint without a drive keeps its friction, that of the load at its mean.
     """
     old = {c.joints[0]: c.drives[0] for c in prior.drives if len(c.joints) == len(c.drives) == 1}
-    if len(old) != len(prior.drives):  # differentials: their drives stay as they are
-        return robot
     drives = {}
     for k, name in enumerate(robot.joint_names):
-        rotor = robot.joint(name).rotor
-        inertia = 0.0 if rotor is None else rotor.inertia * rotor.ratio**2
         gain = None if gains is None else float(gains[k])
         if name in old:
-            drives[name] = _changed(old[name], inertia, gain, supply, k)
+            drives[name] = _changed(old[name], robot.joint(name), gain, supply, k)
         elif gain is not None and supply is not None:
-            motor = Motor(resistance=supply.resistance[k], torque_constant=gain, inertia=inertia)
-            drives[name] = Drive(motor, Gear(), _amplifier(Amplifier(), supply))
+            motor = Motor(float(supply.resistance[k]), gain, inertia=_reflected(robot.joint(name)))
+            drive = Drive(motor, Gear(), _amplifier(Amplifier(), supply))
+            drives[name] = replace(drive, friction=robot.joint(name).friction)
+    frictions = {}
+    for name, load in zip(robot.joint_names, loads):
+        own = robot.joint(name).friction
+        mean = replace(own, coulomb=own.coulomb + own.load * float(load), load=0.0)
+        frictions[name] = NO_FRICTION if name in drives else mean
+    robot = robot.with_friction(frictions)
     return robot.with_drives(drives) if drives else robot
 
 
+def _reflected(joint: Joint) -> float:
+    """Rotor inertia seen at the joint, kg·m² (kg)."""
+    return 0.0 if joint.rotor is None else joint.rotor.inertia * joint.rotor.ratio**2
+
+
 def _changed(
-    drive: Drive, inertia: float, gain: float | None, supply: SupplyFit | None, k: int
+    drive: Drive, joint: Joint, gain: float | None, supply: SupplyFit | None, k: int
 ) -> Drive:
-    """The description's drive with identified constants; its own losses of friction are in the joint's friction now."""
+    """The description's drive with identified constants; losses of its gear and iron are in the identified friction."""
     ratio = drive.gear.ratio
-    motor = replace(
-        drive.motor,
-        inertia=max(inertia / ratio**2 - drive.gear.inertia, 0.0),
-        iron_torque=0.0,
-        viscous=0.0,
-    )
+    inertia = max(_reflected(joint) / ratio**2 - drive.gear.inertia, 0.0)
+    motor = replace(drive.motor, inertia=inertia, iron_torque=0.0, viscous=0.0)
     if gain is not None and not np.isclose(gain, abs(drive.constant), rtol=1e-6):
         motor = replace(motor, torque_constant=gain / abs(ratio), back_emf_constant=None)
     amplifier = drive.amplifier
@@ -137,7 +143,13 @@ def _changed(
         motor = replace(motor, resistance=float(supply.resistance[k]))
         amplifier = _amplifier(amplifier, supply)
     gear = replace(drive.gear, efficiency=1.0, efficiency_back=None)
-    return replace(drive, motor=motor, gear=gear, amplifier=amplifier, friction=NO_FRICTION)
+    return replace(drive, motor=motor, gear=gear, amplifier=amplifier, friction=joint.friction)
+
+
+def mean_loads(places: Layout, found: Estimate, data: Data) -> np.ndarray:
+    """(n,) mean |torque| of the rigid bodies over the recordings, N·m."""
+    rigid = np.where(np.arange(places.size) < places.inertial, found.phi, 0.0)
+    return np.array([np.mean(np.abs(rows.X @ rigid[rows.columns])) for rows in data.joints])
 
 
 def _amplifier(amplifier: Amplifier, supply: SupplyFit) -> Amplifier:

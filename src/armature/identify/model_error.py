@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from armature.drive import as_supply, stack
+from armature.drive.corner import Smooth
 from armature.dynamics.compiled import inverse_dynamics
 from armature.dynamics.recursion.friction import friction_torque
 from armature.identify.recording import Recording
@@ -14,6 +15,7 @@ from armature.identify.signals import Grid, grids
 from armature.robot.model import Robot
 from armature.robot.model_error import ModelError
 
+WIDTH = 1e-2  # rad/s or m/s over which dry friction is rounded
 SLOW = 0.02  # of a joint's largest speed: below, it counts as standing
 
 
@@ -55,7 +57,7 @@ def planned_torque(
     found = []
     for grid in grids(recording, cutoff):
         tau = rigid_torque(carried, grid)
-        tau = tau + friction_torque(carried, grid.v, tau)
+        tau = tau + drag(carried, grid.v, tau)
         found.append((grid.filtered(tau), grid.filtered(grid.measured) * gains, grid.v))
     predicted, measured, v = (np.concatenate(x) for x in zip(*found))
     return predicted, measured, v
@@ -78,6 +80,13 @@ def planned_power(robot: Robot, recording: Recording, cutoff: float) -> list[Met
 def rigid_torque(robot: Robot, grid: Grid) -> np.ndarray:
     """(N, n) of rigid bodies and rotors."""
     return np.asarray(inverse_dynamics(robot, grid.q, grid.v, grid.a))
+
+
+def drag(robot: Robot, v: np.ndarray, tau: np.ndarray) -> np.ndarray:
+    """(N, n) what friction of joints and drives takes, dry friction rounded, N·m."""
+    smooth = Smooth(velocity=WIDTH, power=WIDTH)
+    of_drives = robot.drivetrain.drive_friction(tau, v, smooth)
+    return friction_torque(robot, v, tau, WIDTH) + np.stack(np.broadcast_arrays(*of_drives, tau[:, 0])[:-1], axis=-1)
 
 
 def _carrying(robot: Robot, recording: Recording) -> Robot:
