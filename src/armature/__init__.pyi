@@ -41,6 +41,7 @@ from armature.motion.trajectory import Trajectory as Trajectory
 from armature.optimize.anytime.improve import improve as improve
 from armature.optimize.certificate.obstacles import clearance as clearance
 from armature.optimize.certificate.solution import Solution as Solution
+from armature.optimize.excitation.exciting import exciting_motion as exciting_motion
 from armature.optimize.path.follow_path import FollowPath as FollowPath
 from armature.optimize.planner.curve import energy_time_curve as energy_time_curve
 from armature.optimize.planner.least_energy import minimize_energy as minimize_energy
