@@ -145,7 +145,7 @@ def _left(y: np.ndarray, columns: list[np.ndarray]) -> tuple[float, np.ndarray]:
 def _signals(recordings: list[Recording], gains: np.ndarray, cutoff: float) -> Signals:
     pieces = [grid for r in recordings for grid in grids(r, cutoff)]
     rows = [
-        np.concatenate([grid.q, grid.v, grid.a, grid.filtered(grid.measured) * gains], axis=1)
+        np.concatenate([grid.q, grid.v, grid.a, grid.filtered(grid.measured) * gains], axis=1)[grid.inner]
         for grid in pieces
     ]
     table = np.concatenate(rows)

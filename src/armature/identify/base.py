@@ -1,7 +1,7 @@
 """Base parameters: the combinations of inertial parameters that torques depend on, by a rank-revealing QR factorisation.
 
-W P = Q [R₁ R₂; 0 0] with column pivoting; the torque W π depends on β = π₁ + R₁⁻¹ R₂ π₂ alone (Gautier 1991). Rotor inertias stand
-beside the bodies' parameters, since a rotor and its body share combinations.
+W P = Q [R₁ R₂; 0 0] with column pivoting; the torque W π depends on β = π₁ + R₁⁻¹ R₂ π₂ alone (Gautier 1991). Rotor inertias and
+constant offsets stand beside the bodies' parameters, since they share combinations: the mass on a vertical slide and its offset.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ UNITS = ("kg", *["kg·m"] * 3, *["kg·m²"] * 6)
 class Base:
     """The structure of a robot's inertial parameters.
 
-    matrix: (r, p) β = matrix π, p = 10 bodies' parameters and a rotor for every joint.  labels: (p,).
+    matrix: (r, p) β = matrix π, p = 10 bodies' parameters, a rotor and an offset for every joint.  labels: (p,).
     pivots: (r,) the parameter that each combination is named after.
     alone: parameters that are identified by themselves.  combined: that are only in sums.
     unseen: that no torque depends on.
@@ -57,8 +57,9 @@ class Base:
     def unit(self, row: int) -> str:
         """Unit of a combination."""
         k = self.pivots[row]
-        bodies = sum("." in x and x.rsplit(".", 1)[1] in NAMES for x in self.labels)
-        return UNITS[k % INERTIAL] if k < bodies else "kg·m²"
+        if self.labels[k].endswith(".rotor"):
+            return "kg·m²"
+        return "N·m" if self.labels[k].endswith(".offset") else UNITS[k % INERTIAL]
 
 
 def base_parameters(robot: Robot, seed: int = 0) -> Base:
@@ -87,26 +88,30 @@ def base_parameters(robot: Robot, seed: int = 0) -> Base:
 
 
 def parameter_labels(robot: Robot) -> tuple[str, ...]:
-    """Names of the bodies' parameters and of the rotors."""
+    """Names of the bodies' parameters, of the rotors and of the offsets."""
     bodies = [f"{b.name}.{p}" for b in robot.tree.bodies for p in NAMES]
-    return (*bodies, *(f"{name}.rotor" for name in robot.joint_names))
+    return (*bodies, *(f"{name}.{what}" for what in ("rotor", "offset") for name in robot.joint_names))
 
 
 def base_columns(places: Layout) -> np.ndarray:
-    """(p,) where bodies' parameters and rotors stand in φ."""
-    rotors = [places.of(k, "rotor")[0] for k in range(places.robot.n)]
-    return np.concatenate([np.arange(places.inertial), rotors]).astype(int)
+    """(p,) where bodies' parameters, rotors and offsets stand in φ."""
+    others = [places.of(k, what)[0] for what in ("rotor", "offset") for k in range(places.robot.n)]
+    return np.concatenate([np.arange(places.inertial), others]).astype(int)
 
 
 def _observations(robot: Robot, seed: int) -> np.ndarray:
-    """(N n, p) rows of the regressor at random states, with a column for every rotor."""
+    """(N n, p) rows of the regressor at random states."""
     rng = np.random.default_rng(seed)
     lower, upper = ranges(robot)
     q = rng.uniform(lower, upper, (STATES, robot.n))
     v, a = rng.normal(size=(2, STATES, robot.n)) * 3.0
-    Y = regressor(robot, q, v, a)
-    rotors = a[:, :, None] * np.eye(robot.n)
-    return np.concatenate([Y, rotors], axis=2).reshape(STATES * robot.n, -1)
+    return with_rotors_and_offsets(regressor(robot, q, v, a), a).reshape(STATES * robot.n, -1)
+
+
+def with_rotors_and_offsets(Y: np.ndarray, a: np.ndarray) -> np.ndarray:
+    """(N, n, p) the regressor (N, n, 10 nb) with columns for the rotors and offsets; a: (N, n)."""
+    eye = np.eye(a.shape[1])
+    return np.concatenate([Y, a[:, :, None] * eye, np.broadcast_to(eye, (len(a), *eye.shape))], axis=2)
 
 
 def ranges(robot: Robot) -> tuple[np.ndarray, np.ndarray]:

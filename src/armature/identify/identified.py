@@ -11,6 +11,7 @@ import numpy as np
 
 from armature.identify.base import Base, base_columns, base_parameters
 from armature.identify.estimate import Estimate
+from armature.identify.friction import DRY
 from armature.identify.layout import Layout
 from armature.identify.recording import Recording
 from armature.identify.rows import Data, collect
@@ -21,6 +22,7 @@ from armature.simulate.draws import ModelUncertainty
 
 SINGULAR = 1e-14  # part of the largest eigenvalue of an information matrix that counts as zero
 BADLY = 0.3  # relative standard error from which a parameter is badly known
+FRICTIONS = {"viscous": ("viscous",), "coulomb": DRY, "load": ("load",), "spring": ("spring",)}
 FRICTION_UNITS = {"viscous": "N·m·s/rad", "load": ""}
 
 
@@ -97,15 +99,17 @@ class Identified:
         return (*rows, *self._friction_parameters(), *self._gain_parameters())
 
     def _friction_parameters(self) -> list[Parameter]:
+        """Of every axis: viscous, dry (the sum of all features that level off), load, springs; offsets are base parameters."""
         places, found = self.layout, self.estimate
-        spread = np.sqrt(np.maximum(np.diag(found.covariance), 0.0))
         rows = []
-        for k in range(places.inertial, places.size):
-            label = places.labels[k]
-            if found.kept[k] and not label.endswith(".rotor"):
-                unit = FRICTION_UNITS.get(label.rsplit(".", 1)[-1], "N·m")
-                value, error, before = (float(x[k]) for x in (found.phi, spread, self.prior_phi))
-                rows.append(Parameter(label, value, error, before, unit))
+        for axis, name in enumerate(places.axis_names):
+            for words, groups in FRICTIONS.items():
+                where = [k for k in places.of(axis, *groups) if found.kept[k]]
+                for own in [where] if groups == DRY else [[k] for k in where]:
+                    value, before = float(found.phi[own].sum()), float(self.prior_phi[own].sum())
+                    error = float(np.sqrt(max(found.covariance[np.ix_(own, own)].sum(), 0.0)))
+                    if own:
+                        rows.append(Parameter(f"{name}.{words}", value, error, before, FRICTION_UNITS.get(words, "N·m")))
         return rows
 
     def _gain_parameters(self) -> list[Parameter]:
@@ -159,7 +163,7 @@ class Identified:
         base, known = self.base, [p for p in self.parameters if not p.is_badly_known]
         lines = [f"identified {self.robot.name}: {self.agreement}"]
         lines.append(
-            f"{len(base.pivots)} combinations of {len(base.labels)} inertial parameters can be seen; "
+            f"{len(base.pivots)} combinations of {len(base.labels)} inertial parameters, rotors and offsets can be seen; "
             f"{len(known)} of {len(self.parameters)} parameters are known to better than {BADLY:.0%}; "
             f"condition number {condition_words(self.condition)}"
         )

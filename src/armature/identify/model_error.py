@@ -58,7 +58,8 @@ def planned_torque(
     for grid in grids(recording, cutoff):
         tau = rigid_torque(carried, grid)
         tau = tau + drag(carried, grid.v, tau)
-        found.append((grid.filtered(tau), grid.filtered(grid.measured) * gains, grid.v))
+        measured = grid.filtered(grid.measured) * gains
+        found.append([x[grid.inner] for x in (grid.filtered(tau), measured, grid.v)])
     predicted, measured, v = (np.concatenate(x) for x in zip(*found))
     return predicted, measured, v
 

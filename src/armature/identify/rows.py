@@ -75,8 +75,7 @@ def collect(
         if progress is not None:
             progress(f"regressor of {recording.name}")
         for grid in grids(recording, cutoff):
-            pick = slice(grid.stride // 2, None, grid.stride)
-            step = max(step, grid.stride * grid.step)
+            pick, step = grid.rows, max(step, grid.row_step)
             for joint, table in enumerate(_tables(layout, grid, recording, prior)):
                 tables[joint].append(table[pick])
             t = grid.t[pick]

@@ -82,7 +82,7 @@ def _terms(grid: Grid, gains: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.nd
     """i² (N, n), K i q̇ (N, n) and the meter's power (N,), filtered alike and thinned."""
     assert grid.power is not None
     current = grid.measured
-    pick = slice(grid.stride // 2, None, grid.stride)
+    pick = grid.rows
     heat, work = grid.filtered(current**2), grid.filtered(gains * current * grid.v)
     return heat[pick], work[pick], grid.filtered(grid.power)[pick]
 

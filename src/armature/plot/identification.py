@@ -125,7 +125,7 @@ def _known(found: Any) -> str:
     """All parameters with their standard errors; badly known ones in red; what cannot be identified, by name."""
     base = found.base
     lines = [
-        f"<p>{len(base.pivots)} combinations of {len(base.labels)} inertial parameters act on the torques "
+        f"<p>{len(base.pivots)} combinations of {len(base.labels)} inertial parameters, rotors and offsets act on the torques "
         f"(condition number {condition_words(found.condition)}). Standard errors above 30 % are red.</p>"
     ]
     in_sums = "Known only in the sums below, each alone left at the description"

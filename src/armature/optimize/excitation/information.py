@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from armature.identify.base import Base, base_parameters
+from armature.identify.base import Base, base_parameters, with_rotors_and_offsets
 from armature.identify.regressor import prior_parameters, regressor
 from armature.robot.model import Robot
 from armature.simulate.rehearse import torque_limits
@@ -36,13 +36,10 @@ class Experiment:
         """(B, N n, p) derivatives of the torques, in units of their noise, by every parameter; q, v, a: (B, N, n)."""
         n = self.robot.n
         flat = [x.reshape(-1, n) for x in (q, v, a)]
-        Y = regressor(self.robot, *flat)
         eye = np.eye(n)
-        rotors = flat[2][:, :, None] * eye
-        Y = np.concatenate([Y, rotors], axis=2)[:, :, list(self.base.pivots)]
+        Y = with_rotors_and_offsets(regressor(self.robot, *flat), flat[2])[:, :, list(self.base.pivots)]
         drag = [flat[1][:, :, None] * eye, np.tanh(flat[1] / (NARROW * self.speeds))[:, :, None] * eye]
-        offset = np.broadcast_to(eye, (len(flat[0]), n, n))
-        W = np.concatenate([Y, *drag, offset], axis=2) / self.noise[:, None]
+        W = np.concatenate([Y, *drag], axis=2) / self.noise[:, None]
         return W.reshape(len(q), -1, W.shape[-1])
 
     def information(self, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
