@@ -41,6 +41,11 @@ class Signals:
         """With the joints in another order."""
         return Signals(*(x[:, order] for x in (self.q, self.v, self.a, self.y)))
 
+    def reversed(self, joint: int) -> Signals:
+        """With the other positive direction of a joint."""
+        sign = np.where(np.arange(self.q.shape[1]) == joint, -1.0, 1.0)
+        return Signals(*(x * sign for x in (self.q, self.v, self.a, self.y)))
+
 
 def agreement(
     robot: Robot, recordings: list[Recording], gains: np.ndarray, cutoff: float
@@ -176,20 +181,27 @@ def _check_order(robot: Robot, found: Signals, name: str) -> None:
             f"{name}: the torques or currents stand in another order than the positions: column {pairs}; "
             "correct the order of the columns"
         )
-    best, order = 0.0, list(range(n))
+    own = float(np.trace(costs))
     trials = [_swapped(n, i, j) for i, j in itertools.combinations(range(n), 2)] + [list(range(n))[::-1]]
-    for trial in trials:
-        other = found.ordered(trial)
-        torque = _described(robot, other)
-        better = sum(costs[trial[j], trial[j]] - np.log(Fit.of(other, torque, j, j).residual) for j in range(n))
-        if better > best:
-            best, order = better, trial
-    if best > 2 * DECISIVE:
-        names = ", ".join(robot.joint_names[k] for k in order)
+    gains = [own - _misfit(robot, found.ordered(trial)) for trial in trials]
+    if max(gains, default=0.0) > 2 * DECISIVE:
+        names = ", ".join(robot.joint_names[k] for k in trials[int(np.argmax(gains))])
         raise ArgumentError(
             f"{name}: the joints' columns seem to stand in another order: as {names} they fit the description far better; "
             "correct the order of the columns"
         )
+    gains = [own - _misfit(robot, found.reversed(j)) for j in range(n)]
+    if max(gains) > 2 * DECISIVE:
+        raise ArgumentError(
+            f"{name}: the positive direction of joint {robot.joint_names[int(np.argmax(gains))]!r} seems not to be the description's: "
+            "reversed it fits far better; reverse its position and torque, or correct the axis"
+        )
+
+
+def _misfit(robot: Robot, found: Signals) -> float:
+    """Σ log of the variance that description and friction leave of the torques."""
+    described = _described(robot, found)
+    return float(sum(np.log(Fit.of(found, described, j, j).residual) for j in range(robot.n)))
 
 
 def _swapped(n: int, i: int, j: int) -> list[int]:

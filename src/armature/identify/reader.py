@@ -105,7 +105,7 @@ def _is_spaced(path: Path) -> bool:
             head = file.readline(2**20)
     except OSError:
         return False  # the reader of tables tells why
-    return b"," not in head and len(head.split()) > 1
+    return b"," not in head and len(re.split(rb"[;\s]+", head.strip())) > 1
 
 
 def _rewritten(path: Path) -> Any:

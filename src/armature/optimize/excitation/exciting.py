@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
+from scipy.special import logsumexp
 
 from armature.dynamics.positioning.heights import part_heights
 from armature.errors import ArgumentError
@@ -31,6 +32,7 @@ from armature.simulate.rehearse import torque_limits
 CRITERIA = ("E", "D")
 STARTS = 48  # random motions: the best begins the search, the feasible ones are what the result is compared with
 SMALLEST = 0.3  # part of its amplitude with which a random motion must be feasible to be compared with
+SHARP = 2.0  # the least eigenvalue as −log Σ λ^(−2)/2, which is smooth
 STEP = 1e-5  # of finite differences
 SAMPLES_PER_PERIOD = 10  # of the highest harmonic
 KNOTS_PER_PERIOD = 48
@@ -125,7 +127,7 @@ class _Search:
         q, v, a = self.family.motion(x)
         values = np.linalg.eigvalsh(self.scaled(self.experiment.information(q, v, a)))
         logs = np.log(np.maximum(values, 1e-30))
-        merit = logs.mean(axis=1) if self.criterion == "D" else logs[:, 0]
+        merit = logs.mean(axis=1) if self.criterion == "D" else -logsumexp(-SHARP * logs, axis=1) / SHARP
         return -merit + PENALTY * self.excess(q, v, a)
 
     def excess(
