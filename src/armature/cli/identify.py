@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from armature.cli.inputs import DRIVES, ROBOT, coordinates, find_robot
 from armature.cli.output import answer, note, say
 from armature.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from armature.identify.recording import Recording
 
 
 def identify(
@@ -39,6 +43,9 @@ def identify(
         [], "--columns", help="FIELD=NAME: columns with names of their own, e.g. q=joint_{}_pos or t=clock; may be repeated"
     ),
     spring: list[str] = typer.Option([], help="a joint with a counterbalance; may be repeated"),
+    window: str | None = typer.Option(
+        None, help="START,END: only this part of every recording, s of its own time", show_default=False
+    ),
     cutoff: float | None = typer.Option(
         None, help="of the zero-phase low-pass filter, Hz", show_default=False, min=0.01
     ),
@@ -51,7 +58,12 @@ def identify(
     numbers = lambda text, what: None if text is None else coordinates(text, what)
     ratios, names = numbers(ratio, "--ratio"), _pairs(columns, "--columns")
     loads = _loads(payload, [*recordings, *held_out])
-    read = lambda path: load_recording(path, machine, names or None, ratios, payload=loads.get(path, 0.0))
+    times = _window(window)
+
+    def read(path: Path) -> Recording:
+        whole = load_recording(path, machine, names or None, ratios, payload=loads.get(path, 0.0))
+        return whole if times is None else whole.window(*times)
+
     logs, others = ([read(p) for p in paths] for paths in (recordings, held_out))
     found = run(machine, logs, others, numbers(gains, "--gains"), gain_spread, cutoff, spring, note)
     written = [str(p) for p in found.save(output)]
@@ -69,6 +81,15 @@ def identify(
             "parameters": [vars(p) for p in found.parameters],
         }
     )  # fmt: skip
+
+
+def _window(text: str | None) -> tuple[float, float] | None:
+    if text is None:
+        return None
+    times = coordinates(text, "--window", ("s",))
+    if len(times) != 2 or times[0] >= times[1]:
+        raise ArgumentError(f"--window {text!r}: give two rising times, START,END in s")
+    return times[0], times[1]
 
 
 def _pairs(texts: list[str], option: str) -> dict[str, str]:

@@ -243,20 +243,22 @@ def _programme(
 def reweighted(
     layout: Layout, data: Data, given: Prior, trust: float, kept: np.ndarray
 ) -> tuple[Noise, Estimate]:
-    """Iteratively reweighted least squares: Huber's weights and the residuals' scales."""
+    """Iteratively reweighted least squares: Huber's weights, 0 at rest, and the residuals' scales."""
     y = data.measured
-    weights = np.ones_like(y)
+    weights = data.moving.astype(float)
     scale = np.maximum(np.std(y, axis=0), TINY)
     found = None
     for _ in range(ROUNDS):
         sums = moments(data, weights)
         found = solve(layout, data, sums, scale, given, trust, kept, False, found)
         residual = y - data.predicted(found.phi, found.gains)
+        among = np.where(data.moving, residual, np.nan)
         spread = np.maximum(
-            1.4826 * np.median(np.abs(residual), axis=0), 1e-3 * np.std(residual, axis=0)
+            1.4826 * np.nanmedian(np.abs(among), axis=0), 1e-3 * np.nanstd(among, axis=0)
         )
         spread = np.maximum(spread, TINY)
         weights = np.minimum(1.0, HUBER * spread / np.maximum(np.abs(residual), TINY))
+        weights = weights * data.moving
         rms = np.sqrt(np.sum(weights * residual**2, axis=0) / np.sum(weights, axis=0))
         scale = rms * np.sqrt(correlation_times(residual * np.sqrt(weights), data.recording))
     assert found is not None

@@ -84,7 +84,7 @@ def load_recording(
             payload_at=(held[0], held[1], held[2]), **fields,
         )  # fmt: skip
     except ArgumentError as e:
-        raise FileError(str(e), path) from None
+        raise FileError(str(e).removeprefix(f"{place.name}: "), path) from None
 
 
 def _read(path: Path) -> dict[str, np.ndarray]:
