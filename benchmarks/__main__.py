@@ -15,7 +15,7 @@ SECTIONS = [
     "dynamics", "closed_forms", "rollouts", "links", "compile_time", "mechanisms",
     "solver", "plans", "curves", "everyday", "moves", "refusals", "paths", "studies", "dense",
 ]  # fmt: skip
-ASKED = ["recordings"]  # with --data FOLDER only
+ASKED = ["recordings", "simulated_recordings"]  # when named only; the first with --data FOLDER
 
 
 def main(chosen: list[str]) -> int:

@@ -148,7 +148,7 @@ def supply(folder: Path, plots: Path | None) -> str:
     if plots is not None:
         from armature.plot.identification import power_figure
 
-        power_figure(found, whole).savefig(plots / "validation_ur3e.png", dpi=80)
+        power_figure(found, whole).savefig(plots / "validation_ur3e.png", dpi=60)
     return "\n".join(lines)
 
 
@@ -167,7 +167,7 @@ def run(folder: Path | None = None, plots: Path | None = None) -> str:
         if plots is not None and "B→A" not in case.name:
             from armature.plot.identification import comparison
 
-            comparison(found, case.tests[0]).savefig(plots / f"validation_{case.name.split()[0]}.png", dpi=60)
+            comparison(found, case.tests[0]).savefig(plots / f"validation_{case.name.split()[0]}.png", dpi=45)
     parts.append(supply(folder, plots))
     print(parts[-1], flush=True)
     return "\n\n".join(parts)
