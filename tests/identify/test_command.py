@@ -57,3 +57,11 @@ def test_bad_logs_end_in_one_sentence(tmp_path, capsys, change, words):
     told = capsys.readouterr().err.strip().splitlines()
     assert len([line for line in told if line.startswith("error")]) == 1 and words in told[-1] and "Traceback" not in "".join(told)
     assert not list(tmp_path.glob("x*"))
+
+
+def test_excite_writes_a_motion_that_reads_back_within_limits(tmp_path, capsys):
+    assert run(["excite", "scara", "--duration", "4", "--save", str(tmp_path / "motion.csv"), "--json"]) == 0
+    motion = arm.Trajectory.load(tmp_path / "motion.csv")
+    limits = [arm.library("scara").joint(name).limits for name in motion.joint_names]
+    assert motion.duration == pytest.approx(4.0)
+    assert all(x.lower <= q.min() and q.max() <= x.upper for x, q in zip(limits, motion.q.T))

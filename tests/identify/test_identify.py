@@ -177,3 +177,18 @@ def test_a_recording_that_is_given_twice_is_refused(truths):
     run = truths["scara"].recording(10, duration=5.0)
     with pytest.raises(arm.ArmatureError, match="two recordings are called"):
         identify(truths["scara"].robot, [run], held_out=[run], gains=truths["scara"].gains)
+
+
+def test_rehearsed_robots_are_drawn_from_what_identification_left_open(found, truths):
+    """Torques of robots drawn spread about the identified one by far less than the description was wrong."""
+    truth, result = truths["ur5"], found["ur5"]
+    _, q, v, a = motion(truth.robot, 40, 5.0)
+    Y = regressor(truth.robot, q, v, a)
+    own = result.estimate.phi[: result.layout.inertial]
+    drawn, _ = result.uncertainty.draw(result.robot, 200, np.random.default_rng(0))
+    spread = np.std(np.einsum("tjp,rp->rtj", Y, drawn), axis=0).mean(axis=0)
+    wrong = np.std(Y @ (prior_parameters(truth.described()) - own), axis=0)
+    assert np.all(spread[1:4] < 0.2 * wrong[1:4]) and np.all(spread > 0)
+    plan = arm.Trajectory(*(x[:200:10] for x in motion(truth.robot, 40, 5.0)), truth.robot.joint_names)
+    runs = arm.rehearse(result.robot, plan, result.uncertainty, runs=8)
+    assert not runs.failed.any() and runs.error.max() < 0.05

@@ -147,8 +147,16 @@ class Identified:
             total.append(abs(float(np.sum(found.phi[where]))))
             part.append(float(np.sqrt(np.sum(spread[where] ** 2))))
         relative = np.array(part) / np.maximum(total, 1e-9)
-        own = slice(0, places.inertial)
-        return ModelUncertainty(found.covariance[own, own], np.minimum(relative, 0.9))
+        return ModelUncertainty(self._inertial_covariance(), np.minimum(relative, 0.9))
+
+    def _inertial_covariance(self) -> np.ndarray:
+        """(10 nb, 10 nb) of bodies that differ as the base parameters do: what is open within a combination, or between a body and
+        its rotor, moves no torque and must not be drawn."""
+        base, where, inertial = self.base, base_columns(self.layout), self.layout.inertial
+        rows = [k for k, pivot in enumerate(base.pivots) if not base.labels[pivot].endswith(".offset")]
+        C = base.matrix[rows]
+        A = np.linalg.pinv(C[:, :inertial], rcond=1e-9) @ C
+        return A @ self.estimate.covariance[np.ix_(where, where)] @ A.T
 
     def save(self, path: str | PathLike[str]) -> tuple[Path, ...]:
         """Write `path`.yaml (the robot, drives inside), `path`_drives.yaml (the drives alone, where there are any) and
