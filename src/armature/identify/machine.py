@@ -14,6 +14,7 @@ from armature.drive.gear import Gear
 from armature.drive.motor import Motor
 from armature.dynamics.recursion.regressor import INERTIAL
 from armature.identify.estimate import Estimate
+from armature.identify.friction import DRY
 from armature.identify.layout import Layout
 from armature.identify.rows import Data
 from armature.identify.supply import SupplyFit
@@ -22,7 +23,6 @@ from armature.robot.parts import Joint, Link, Rotor
 
 LARGEST_LOAD = 0.95  # of load-dependent friction
 LEAST_LOAD = 1e-3  # below, there is none
-SLOW = 0.02  # of the largest speed: slower samples do not decide the friction curve
 
 
 def identified_robot(places: Layout, found: Estimate, data: Data) -> Robot:
@@ -53,8 +53,10 @@ def identified_robot(places: Layout, found: Estimate, data: Data) -> Robot:
 
 
 def rotor_inertia(places: Layout, found: Estimate, joint: int) -> float:
-    """Of a joint's rotor, seen at the joint, kg·m² (kg)."""
-    return max(float(sum(found.phi[places.of(joint, "rotor")])), 0.0)
+    """Of all rotors that turn with a joint, seen at the joint, kg·m² (kg)."""
+    axes = np.flatnonzero(places.axes[:, joint])
+    parts = [places.axes[k, joint] ** 2 * float(sum(found.phi[places.of(int(k), "rotor")])) for k in axes]
+    return max(sum(parts), 0.0)
 
 
 def _link(link: Link, own: np.ndarray, R: np.ndarray, p: np.ndarray) -> Link:
@@ -72,22 +74,15 @@ def _link(link: Link, own: np.ndarray, R: np.ndarray, p: np.ndarray) -> Link:
 
 
 def _friction(places: Layout, found: Estimate, data: Data, joint: int) -> Friction:
-    """Viscous and Coulomb friction nearest to the identified curve at the recorded speeds, with load friction."""
-    v = np.abs(data.v[:, joint])
-    v = v[v > SLOW * v.max()]
-    if not len(v):
-        return places.robot.joint(places.robot.joint_names[joint]).friction
-    curve = np.zeros_like(v)
-    start = int(places.starts[joint])
-    for k, feature in enumerate(places.columns[joint]):
-        value = found.phi[start + k]
-        if feature.group == "viscous":
-            curve += value * v
-        elif feature.group in ("coulomb", "speeds"):
-            curve += value * np.tanh(v / feature.scale)
-        elif feature.group == "hysteresis":
-            curve += value
-    (viscous, coulomb), _ = nnls(np.column_stack([v, np.ones_like(v)]), curve)
+    """Viscous and Coulomb friction nearest to what all axes take from a joint along the recorded motion, with load friction."""
+    rows, moving = data.joints[joint], data.moving[:, joint]
+    own = np.zeros(places.size)
+    for axis in np.flatnonzero(places.axes[:, joint]):
+        taken = places.of(int(axis), "viscous", *DRY)
+        own[taken] = found.phi[taken]
+    drag, v = (rows.X @ own[rows.columns])[moving], data.v[moving, joint]
+    width = next(f.scale for f in places.columns[joint] if f.group == "coulomb")
+    (viscous, coulomb), _ = nnls(np.column_stack([v, np.tanh(v / width)]), drag)
     load = float(sum(found.phi[places.of(joint, "load")]))
     load = min(load, LARGEST_LOAD) if load > LEAST_LOAD else 0.0
     return Friction(float(viscous), float(coulomb), load=load)
