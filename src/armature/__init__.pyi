@@ -30,8 +30,8 @@ from armature.dynamics.holonomic.closed_loops import close_loops as close_loops
 from armature.dynamics.holonomic.linear import linearize as linearize
 from armature.dynamics.positioning.inverse_kinematics import inverse_kinematics as inverse_kinematics
 from armature.errors import ArmatureError as ArmatureError
+from armature.identify.files.reader import load_recording as load_recording
 from armature.identify.identify import identify as identify
-from armature.identify.reader import load_recording as load_recording
 from armature.kernel.kernel import compile as compile
 from armature.motion.shapes import circle as circle
 from armature.motion.shapes import line as line

@@ -136,11 +136,17 @@ def test_outliers_do_not_spoil_the_estimate(truths):
     assert np.all(result.error["run 30"] < 5.0), result.error
 
 
-def test_a_delay_of_the_currents_shows_in_the_error(truths):
+@pytest.mark.parametrize("delay", [0.0, 0.004, 0.02])
+def test_a_delay_of_the_currents_is_found_and_taken_out(truths, delay):
     truth = truths["scara"]
-    late = identify(truth.described(), truth.recording(10, delay=0.02), truth.recording(30, delay=0.02), truth.gains)
-    sharp = identify(truth.described(), truth.recording(10), truth.recording(30), truth.gains)
-    assert np.all(late.error["run 30"] < 8.0) and late.error["run 30"].max() > sharp.error["run 30"].max()
+    runs = [truth.recording(seed, delay=delay) for seed in (10, 30)]
+    result = identify(truth.described(), runs[0], runs[1], truth.gains)
+    assert result.delay == pytest.approx(delay, abs=3e-4)
+    assert np.all(result.error["run 30"] < 1.5), result.error
+    # predicting a recording as it was read is the same
+    _, predicted, measured = result.predict(runs[1])
+    error = 100 * np.sqrt(np.mean((predicted - measured) ** 2, axis=0)) / measured.std(axis=0)
+    assert np.allclose(error, result.error["run 30"])
 
 
 def test_dahls_element_keeps_its_value_at_standstill_and_reaches_the_direction():

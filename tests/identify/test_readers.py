@@ -9,8 +9,8 @@ import pytest
 from scipy.io import savemat
 
 import armature as arm
-from armature.identify.bag import decode
-from armature.identify.reader import load_recording
+from armature.identify.files.bag import decode
+from armature.identify.files.reader import load_recording
 
 ROBOT = arm.library("planar2")
 NAMES = ROBOT.joint_names

@@ -46,13 +46,16 @@ def identify(
     window: str | None = typer.Option(
         None, help="START,END: only this part of every recording, s of its own time", show_default=False
     ),
+    delay: str | None = typer.Option(
+        None, help="of currents or torques behind the positions, e.g. 4ms; estimated by default", show_default=False
+    ),
     cutoff: float | None = typer.Option(
         None, help="of the zero-phase low-pass filter, Hz", show_default=False, min=0.01
     ),
 ) -> None:
     """A robot from recordings: identified inertias, rotors, friction and drives, with errors on held-out recordings."""
+    from armature.identify.files.reader import load_recording
     from armature.identify.identify import identify as run
-    from armature.identify.reader import load_recording
 
     machine = find_robot(robot, drives)
     numbers = lambda text, what: None if text is None else coordinates(text, what)
@@ -65,7 +68,10 @@ def identify(
         return whole if times is None else whole.window(*times)
 
     logs, others = ([read(p) for p in paths] for paths in (recordings, held_out))
-    found = run(machine, logs, others, numbers(gains, "--gains"), gain_spread, cutoff, spring, note)
+    found = run(
+        machine, logs, others, numbers(gains, "--gains"), gain_spread, cutoff, spring,
+        delay=None if delay is None else coordinates(delay, "--delay", ("s",))[0], progress=note,
+    )  # fmt: skip
     written = [str(p) for p in found.save(output)]
     say(found, *(f"written: {name}" for name in written))
     if not found.robot.drives:

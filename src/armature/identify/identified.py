@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from armature.identify.base import Base, base_columns, base_parameters
+from armature.identify.delay import shifted
 from armature.identify.estimate import Estimate
 from armature.identify.friction import DRY
 from armature.identify.layout import Layout
@@ -55,6 +56,7 @@ class Identified:
     error, prior_error: {recording: (n,) r.m.s. error in % of the measured signal's spread}.
     held_out: names of the recordings that nothing was fitted to.  recordings: all of them.
     agreement: sentence on order, signs and units.  supply: fit of the supply's power, where it was recorded.
+    delay: s by which currents or torques came after the positions; `recordings` hold them shifted.
     """
 
     robot: Robot
@@ -72,11 +74,13 @@ class Identified:
     recordings: tuple[Recording, ...]
     agreement: str
     supply: SupplyFit | None
+    delay: float
 
     def predict(self, recording: Recording) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """t (N,), predicted and measured signals (N, n), filtered alike; A or N·m."""
+        """t (N,), predicted and measured signals (N, n), filtered alike; A or N·m. The delay is taken out."""
         phi = self.estimate.phi
-        data = collect(self.layout, [recording], self.cutoff, phi[: self.layout.inertial])
+        own = recording if recording in self.recordings else shifted(recording, self.delay)
+        data = collect(self.layout, [own], self.cutoff, phi[: self.layout.inertial])
         return data.t, data.predicted(phi, self.gains), data.measured
 
     @cached_property
@@ -175,7 +179,8 @@ class Identified:
             f"{len(known)} of {len(self.parameters)} parameters are known to better than {BADLY:.0%}; "
             f"condition number {condition_words(self.condition)}"
         )
-        lines.append(f"friction: {', '.join(self.groups)}; trust in the description {self.trust:g}")
+        late = f"; currents or torques {1e3 * self.delay:.1f} ms after the positions" if self.delay else ""
+        lines.append(f"friction: {', '.join(self.groups)}; trust in the description {self.trust:g}{late}")
         lines.append("r.m.s. error in % of each joint's spread, description → identified:")
         for name, error in self.error.items():
             kind = "held out" if name in self.held_out else "fitted"

@@ -10,6 +10,7 @@ import numpy as np
 from armature.errors import ArgumentError
 from armature.identify.agreement import agreement
 from armature.identify.choose import choose
+from armature.identify.delay import estimated_delay, shifted
 from armature.identify.estimate import moments, solve
 from armature.identify.identified import Identified, percent
 from armature.identify.layout import layout
@@ -34,6 +35,7 @@ def identify(
     gain_spread: float = 0.0,
     cutoff: float | None = None,
     springs: Iterable[str] = (),
+    delay: float | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Identified:
     """Identify inertias, rotor inertias, friction and drives from recordings of positions and currents or torques.
@@ -42,7 +44,8 @@ def identify(
     recordings of currents; by default those of the robot's drives.  gain_spread: their relative
     standard deviation; 0: they are exact. A recording with a known payload makes them observable.
     cutoff: of the zero-phase low-pass, Hz; 10 Hz or less by default.  springs: names of joints with a
-    counterbalance.  progress: called with a line on what is being done.
+    counterbalance.  delay: s by which currents or torques were recorded after the positions; by default it
+    is estimated.  progress: called with a line on what is being done.
     Friction groups and the trust in the description are chosen by cross-validation on `recordings`.
     """
     train, others = _listed(recordings), _listed(held_out)
@@ -58,6 +61,8 @@ def identify(
     if progress is not None:
         progress(sentence)
     places = layout(robot, _typical_speeds(train), train[0].transmission, springs)
+    late = estimated_delay(places, train, fc) if delay is None else float(delay)
+    train, others = ([shifted(r, late) for r in each] for each in (train, others))
     data = collect(places, train, fc, progress=progress)
     given = prior(places, data, factors, np.full(robot.n, float(gain_spread)))
     groups, trust, noise = choose(places, data, given, progress)
@@ -80,7 +85,7 @@ def identify(
     machine = with_model_error(machine, others or train, found.gains, fc, bool(others))
     return Identified(
         machine, robot, found, places, given.mean, found.gains, fc, groups, trust, errors, before,
-        tuple(r.name for r in others), (*train, *others), sentence, supply,
+        tuple(r.name for r in others), (*train, *others), sentence, supply, late,
     )  # fmt: skip
 
 

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from armature.errors import ArgumentError, FileError
-from armature.identify.bag import read_bag
-from armature.identify.matlab import read_matlab
+from armature.identify.files.bag import read_bag
+from armature.identify.files.matlab import read_matlab
 from armature.identify.recording import Recording
 from armature.motion.table import MOST_BYTES, read_bytes, read_table
 from armature.robot.model import Robot
