@@ -30,8 +30,8 @@ from armature.dynamics.holonomic.closed_loops import close_loops as close_loops
 from armature.dynamics.holonomic.linear import linearize as linearize
 from armature.dynamics.positioning.inverse_kinematics import inverse_kinematics as inverse_kinematics
 from armature.errors import ArmatureError as ArmatureError
+from armature.identify.files.reader import load_recording as load_recording
 from armature.identify.identify import identify as identify
-from armature.identify.reader import load_recording as load_recording
 from armature.kernel.kernel import compile as compile
 from armature.motion.shapes import circle as circle
 from armature.motion.shapes import line as line
@@ -41,6 +41,7 @@ from armature.motion.trajectory import Trajectory as Trajectory
 from armature.optimize.anytime.improve import improve as improve
 from armature.optimize.certificate.obstacles import clearance as clearance
 from armature.optimize.certificate.solution import Solution as Solution
+from armature.optimize.excitation.exciting import exciting_motion as exciting_motion
 from armature.optimize.path.follow_path import FollowPath as FollowPath
 from armature.optimize.planner.curve import energy_time_curve as energy_time_curve
 from armature.optimize.planner.least_energy import minimize_energy as minimize_energy

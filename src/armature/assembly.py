@@ -13,6 +13,8 @@ def assemble() -> None:
     provide("Solution.save", lambda: _saved().save_plan)
     provide("Solution.report", lambda: _report().write_report)
     provide("SavedPlan.report", lambda: _report().write_report)
+    provide("Identified.report", lambda: _identification().write_identification)
+    provide("Identified.save", lambda: _identification().save_identification)
 
 
 def _formats():
@@ -37,3 +39,9 @@ def _report():
     import armature.plot.report as report
 
     return report
+
+
+def _identification():
+    import armature.plot.identification as identification
+
+    return identification

@@ -13,6 +13,7 @@ from armature.cli import (
     bench,
     check,
     curve,
+    excite,
     export,
     figure,
     identify,
@@ -48,6 +49,7 @@ add(app, "ways", ways.ways)
 add(app, "simulate", simulate.simulate)
 add(app, "linearize", linearize.linearize)
 add(app, "loads", loads.loads)
+add(app, "excite", excite.excite)
 add(app, "identify", identify.identify)
 add(app, "figure", figure.figure)
 add(app, "export", export.export)

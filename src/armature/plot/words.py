@@ -55,7 +55,9 @@ def summary(plan: Any) -> list[str]:
         book, note = plan.baseline.ledger, f" ({plan.baseline.note})" if plan.baseline.note else ""
         lines.append(f"{the(plan.baseline.name).capitalize()}{note} draws {book.energy:.4g} J and turns {book.losses:.4g} J into heat.")
     doubted = [f"{line[0].upper()}{line[1:]}." for line in doubts(plan.robot)]
-    return [*lines, *doubted, proof(plan.certificate), *surroundings(plan)]
+    error = plan.robot.model_error
+    known = [] if error is None else [f"{str(error)[0].upper()}{str(error)[1:]}."]
+    return [*lines, *known, *doubted, proof(plan.certificate), *surroundings(plan)]
 
 
 def surroundings(plan: Any) -> list[str]:
