@@ -1,0 +1,11 @@
+from armature.cell.plan_program import ProgramCurve as ProgramCurve
+from armature.cell.plan_program import plan_program as plan_program
+from armature.cell.plan_program import program_curve as program_curve
+from armature.cell.program import Along as Along
+from armature.cell.program import Dwell as Dwell
+from armature.cell.program import Grip as Grip
+from armature.cell.program import MoveTo as MoveTo
+from armature.cell.program import Program as Program
+from armature.cell.program import Release as Release
+from armature.cell.program_file import load_program as load_program
+from armature.cell.program_plan import ProgramPlan as ProgramPlan
