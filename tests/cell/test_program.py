@@ -92,13 +92,12 @@ def test_a_move_that_does_not_stop_is_passed_at_speed(plan) -> None:
 def test_the_share_of_time_is_that_of_brute_force_over_the_same_curves(plan) -> None:
     parts = stages(plan.program)
     curves = iter(leg.curve for leg in plan.legs)
-    cost = [
-        (lambda x, c=next(curves): c(c.least + x)) if isinstance(s, Leg) else (lambda x, s=s: np.array([s.energy(t) for t in x]))
-        for s in parts
-    ]
     spare = plan.cycle - plan.least_cycle
     x = np.linspace(0.0, spare, 31)
-    tables = [c(x) for c in cost]
+    tables = []
+    for s in parts:
+        curve = next(curves) if isinstance(s, Leg) else None
+        tables.append([s.energy(t) for t in x] if curve is None else curve(curve.least + x))
     best = np.inf
     for i, j, k in itertools.product(range(31), repeat=3):  # three motions; the rest is waited for at one stop
         if i + j + k <= 30:
