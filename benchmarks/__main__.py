@@ -14,22 +14,24 @@ NOTE = "Both sides of every ratio were measured in this run, turn by turn; media
 SECTIONS = [
     "dynamics", "closed_forms", "rollouts", "links", "compile_time", "mechanisms",
     "solver", "plans", "curves", "everyday", "moves", "refusals", "paths", "studies", "dense",
-]  # fmt: skip
+]
+WITH_DATA = ["cells"]  # need data of others: `--data FOLDER`  # fmt: skip
 
 
 def main(chosen: list[str]) -> int:
     """Run the sections and print them; keep the results when none was left out.
 
-    `--count N`: random moves; `--others`: of other arms; `--first N`, `--minutes M`: of the dense section.
+    `--count N`: random moves; `--others`: of other arms; `--first N`, `--minutes M`: of the dense section;
+    `cells --data FOLDER [--seconds S]`: robotic cells of others, whose section of the results is written by itself.
     """
-    for option in ("--count", "--first", "--minutes"):
+    for option in ("--count", "--first", "--minutes", "--data", "--seconds"):
         if option in chosen[:-1]:
             k = chosen.index(option)
             chosen = [*chosen[:k], *chosen[k + 2 :]]
     chosen = [name for name in chosen if name != "--others"]
-    unknown = [name for name in chosen if name not in SECTIONS]
+    unknown = [name for name in chosen if name not in (*SECTIONS, *WITH_DATA)]
     if unknown:
-        print(f"no section {', '.join(unknown)}; there are: {', '.join(SECTIONS)}")
+        print(f"no section {', '.join(unknown)}; there are: {', '.join((*SECTIONS, *WITH_DATA))}")
         return 2
     parts = [f"# Measured results\n\n{datetime.date.today().isoformat()}; {machine()}.\n{NOTE}"]
     path = Path(__file__).parent / "results.md"

@@ -1,3 +1,6 @@
+from armature.cell.cell_file import load_cell_models as load_cell_models
+from armature.cell.model import CellModel as CellModel
+from armature.cell.optimize_cell import optimize_cell as optimize_cell
 from armature.cell.plan_program import ProgramCurve as ProgramCurve
 from armature.cell.plan_program import plan_program as plan_program
 from armature.cell.plan_program import program_curve as program_curve
@@ -9,3 +12,4 @@ from armature.cell.program import Program as Program
 from armature.cell.program import Release as Release
 from armature.cell.program_file import load_program as load_program
 from armature.cell.program_plan import ProgramPlan as ProgramPlan
+from armature.cell.schedule import Schedule as Schedule

@@ -189,7 +189,7 @@ def _named(steps: tuple[Step, ...]) -> tuple[Step, ...]:
 def _check_seconds(seconds: Any, name: str) -> None:
     if isinstance(seconds, bool) or not isinstance(seconds, Real):
         raise ArgumentError(f"{name}: {seconds!r:.40} must be a number of seconds ≥ 0")
-    if not 0.0 <= seconds < np.inf:
+    if not 0.0 <= float(seconds) < np.inf:
         raise ArgumentError(f"{name}: {seconds} s must be a number ≥ 0")
 
 
