@@ -32,6 +32,7 @@ from scipy.sparse import csr_array, vstack
 from armature.cell.model import CellModel, CellRobot, Mode, Movement, Stand, Travel
 
 Row = dict[int, float]
+FIRST = 3  # tangents of every movement to begin with
 
 
 @contextmanager
@@ -86,6 +87,16 @@ class Table:
         shape = (len(self.rows), len(self.cost))
         matrix = csr_array((np.array(data, dtype=float), np.array(columns, dtype=np.int32), np.array(ends, dtype=np.int32)), shape=shape)
         return matrix, np.array([r[1] for r in self.rows]), np.array([r[2] for r in self.rows])
+
+
+def solve_table(T: Table, seconds: float, gap: float) -> OptimizeResult:
+    """A mixed-integer program by HiGHS. seconds: limit.  gap: relative, at which it may end."""
+    matrix, low, high = T.matrix()
+    bounds = Bounds(np.array(T.lower), np.array(T.upper))  # type: ignore[arg-type]
+    rows = LinearConstraint(matrix, low, high)  # type: ignore[arg-type]
+    options = {"time_limit": max(seconds, 0.1), "mip_rel_gap": gap}
+    with quiet():
+        return milp(T.cost, integrality=T.whole, bounds=bounds, constraints=rows, options=options)
 
 
 @dataclass(frozen=True)
@@ -175,8 +186,8 @@ class CellProgram:
             T.row({lasts: 1.0, used: -m.least}, 0.0)
             T.row({lasts: 1.0, used: -most}, upper=0.0)
             found.append(Choice(travel.name, m.name, m, used, lasts, energy))
-            for x in {m.least, (m.least * most) ** 0.5, most}:
-                self.add_tangent(found[-1], x)
+            for x in np.geomspace(m.least, most, FIRST):
+                self.add_tangent(found[-1], float(x))
         self.choices += found
         theta = T.column(0.0, cycle)
         T.row({theta: 1.0} | {c.used: -cycle for c in found}, upper=0.0)
@@ -270,13 +281,7 @@ class CellProgram:
 
     def solve(self, seconds: float, gap: float) -> OptimizeResult:
         """The mixed-integer program by HiGHS. seconds: limit.  gap: relative, at which it may end."""
-        T = self.table
-        matrix, low, high = T.matrix()
-        bounds = Bounds(np.array(T.lower), np.array(T.upper))  # type: ignore[arg-type]
-        rows = LinearConstraint(matrix, low, high)  # type: ignore[arg-type]
-        options = {"time_limit": max(seconds, 0.1), "mip_rel_gap": gap}
-        with quiet():
-            return milp(T.cost, integrality=T.whole, bounds=bounds, constraints=rows, options=options)
+        return solve_table(self.table, seconds, gap)
 
     def solve_fixed(self, x: np.ndarray) -> OptimizeResult:
         """The linear program with the whole numbers of x (columns,) fixed: the best durations."""
