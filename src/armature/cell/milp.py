@@ -32,7 +32,7 @@ from scipy.sparse import csr_array, vstack
 from armature.cell.model import CellModel, CellRobot, Mode, Movement, Stand, Travel
 
 Row = dict[int, float]
-FIRST = 3  # tangents of every movement to begin with
+FIRST = 8  # tangents of every movement to begin with
 
 
 @contextmanager

@@ -57,7 +57,7 @@ def optimize_cell(
     if found.x is None:
         raise ArgumentError(impossible(model, timed_out=np.isfinite(found.lower)))
     tasks = {robot.name: _tasks(program, k, robot, found.x) for k, robot in enumerate(model.robots)}
-    fast = _full_speed(model, max(1.0, 0.1 * seconds))
+    fast = _full_speed(model, max(1.0, 0.5 * seconds))
     return Schedule(model, tasks, found.lower, fast, found.solves, time.perf_counter() - begin, found.notes)
 
 
@@ -192,7 +192,7 @@ def _full_speed(model: CellModel, seconds: float) -> float | None:
         travels = tuple(replace(e, movements=tuple(replace(m, most=m.least) for m in e.movements)) for e in robot.travels)
         robots.append(replace(robot, stands=stands, travels=travels))
     program = CellProgram(replace(model, robots=tuple(robots), lags=(), clashes=()))
-    answer = program.solve(seconds, 1e-4)
+    answer = program.solve(seconds, 1e-3)
     return None if answer.x is None else best_durations(program, answer.x)[1]
 
 
