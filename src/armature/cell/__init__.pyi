@@ -1,5 +1,17 @@
+from armature.cell.assign import Allocation as Allocation
+from armature.cell.assign import assign_tasks as assign_tasks
+from armature.cell.cell import Cell as Cell
+from armature.cell.cell import CellPlan as CellPlan
+from armature.cell.cell import Wait as Wait
+from armature.cell.cell import Zone as Zone
+from armature.cell.cell import plan_cell as plan_cell
 from armature.cell.cell_file import load_cell_models as load_cell_models
+from armature.cell.line_tasks import allocate_line as allocate_line
+from armature.cell.line_tasks import balance_tasks as balance_tasks
+from armature.cell.line_tasks import load_line_tasks as load_line_tasks
 from armature.cell.model import CellModel as CellModel
+from armature.cell.on_bus import BusPlan as BusPlan
+from armature.cell.on_bus import share_bus as share_bus
 from armature.cell.optimize_cell import optimize_cell as optimize_cell
 from armature.cell.plan_program import ProgramCurve as ProgramCurve
 from armature.cell.plan_program import plan_program as plan_program
@@ -10,6 +22,7 @@ from armature.cell.program import Grip as Grip
 from armature.cell.program import MoveTo as MoveTo
 from armature.cell.program import Program as Program
 from armature.cell.program import Release as Release
+from armature.cell.program_cell_file import load_cell as load_cell
 from armature.cell.program_file import load_program as load_program
 from armature.cell.program_plan import ProgramPlan as ProgramPlan
 from armature.cell.schedule import Schedule as Schedule

@@ -7,7 +7,7 @@ robots, whose powers charge and discharge one capacitor.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +26,7 @@ CYCLES = 6  # after which a repeated cycle counts as steady
 SWEEPS = 4  # over more than two robots
 ENERGY = 1e-2  # by which simulated and planned draw may differ, as a fraction of what goes through
 OBJECTIVES = ("energy", "peak")
+Allowed = Callable[[list[float]], bool]
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,17 +144,21 @@ class BusPlan:
         return "\n".join(rows)
 
 
-def share_bus(bus: Bus, plans: Sequence[ProgramPlan], objective: str = "energy", most_power: float | None = None) -> BusPlan:
+def share_bus(
+    bus: Bus, plans: Sequence[ProgramPlan], objective: str = "energy", most_power: float | None = None,
+    allowed: Allowed | None = None, start: Sequence[float] | None = None,
+) -> BusPlan:  # fmt: skip
     """When each robot begins its cycle, so that all on one bus draw least, or their peak is lowest.
 
     plans: programs with one common cycle.  objective: "energy": drawn in a cycle; "peak": the rectifier's
     largest power.  most_power: W that the rectifier gives at most; an ArgumentError tells the lowest peak
-    that was found where none keeps it.
+    that was found where none keeps it.  allowed: tells of shifts (robots,), s, whether they may be; by
+    default all may.  start: shifts that may be, to begin with.
     """
     names, cycle = _checked(bus, plans, objective)
     cycles = [power_cycle(plan, name) for plan, name in zip(plans, names)]
     edges = np.linspace(0.0, cycle, STEPS + 1)
-    shifts = _best_shifts(bus, cycles, edges, objective, most_power)
+    shifts = _best_shifts(bus, cycles, edges, objective, most_power, allowed, start)
     fine = np.linspace(0.0, cycle, FINE + 1)
     on = lambda chosen, which: run_bus(bus, fine, np.column_stack([c.powers(fine, s) for c, s in zip(which, chosen)]))
     together, at_once = on(shifts, cycles), on([0.0] * len(cycles), cycles)
@@ -243,8 +248,9 @@ def _most_burnt(bus: Bus, level: np.ndarray, dt: float) -> np.ndarray | float:
 
 
 def _best_shifts(
-    bus: Bus, cycles: Sequence[PowerCycle], edges: np.ndarray, objective: str, most: float | None
-) -> list[float]:
+    bus: Bus, cycles: Sequence[PowerCycle], edges: np.ndarray, objective: str, most: float | None,
+    allowed: Allowed | None = None, start: Sequence[float] | None = None,
+) -> list[float]:  # fmt: skip
     """Shifts of all robots, s; the first one begins at 0. One robot at a time over a grid, from several
     starts, then over a finer grid around the best."""
     T, dt, K = float(edges[-1]), np.diff(edges), len(cycles)
@@ -255,12 +261,15 @@ def _best_shifts(
     best: tuple[tuple[float, float], list[float]] | None = None
     rng = np.random.default_rng(0)
     starts = [[0.0] * K] if K == 2 else [[0.0] * K, [T * k / K for k in range(K)], *([0.0, *rng.uniform(0, T, K - 1)] for _ in range(2))]
-    for start in starts:
-        shifts, value = list(start), (np.inf, np.inf)
+    starts = starts if start is None else [list(start)]
+    for first in starts:
+        shifts, value = list(first), (np.inf, np.inf)
         for _ in range(1 if K == 2 else SWEEPS):
             for k in range(1, K):
                 others = np.sum([cycles[j].powers(edges, shifts[j]) for j in range(K) if j != k], axis=0)
-                shifts[k], value = _along(bus, dt, others[:, None] + known[k], grid, objective, most)
+                free = _free(grid, shifts, k, allowed)
+                if free.any():
+                    shifts[k], value = _along(bus, dt, others[:, None] + known[k][:, free], grid[free], objective, most)
         if best is None or value < best[0]:
             best = value, shifts
     assert best is not None
@@ -268,12 +277,22 @@ def _best_shifts(
     for k in range(1, K):
         near = shifts[k] + T / SHIFTS * np.linspace(-1.0, 1.0, 41)
         others = np.sum([cycles[j].powers(edges, shifts[j]) for j in range(K) if j != k], axis=0)
+        near = near[_free(near, shifts, k, allowed)]
+        if not len(near):
+            continue
         own = np.column_stack([cycles[k].powers(edges, s) for s in near])
         shifts[k], value = _along(bus, dt, others[:, None] + own, near, objective, most)
     if most is not None and value[0] > 0.0:
         raise ArgumentError(f"the robots {', '.join(c.name for c in cycles)} need more than {most:g} W at once, however they are shifted; "
                             f"the lowest peak found is {most + value[0]:.5g} W: allow that much, or a longer cycle")  # fmt: skip
     return [float(s % T) for s in shifts]
+
+
+def _free(grid: np.ndarray, shifts: list[float], k: int, allowed: Allowed | None) -> np.ndarray:
+    """Which shifts of robot k may be, with those of the others."""
+    if allowed is None:
+        return np.ones(len(grid), dtype=bool)
+    return np.array([allowed([*shifts[:k], float(s), *shifts[k + 1 :]]) for s in grid])
 
 
 def _along(

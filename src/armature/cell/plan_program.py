@@ -58,7 +58,7 @@ def plan_program(program: Program, objective: str = "energy", progress: Progress
     parts = stages(program)
     legs = [s for s in parts if isinstance(s, Leg)]
     tell = Counter(progress, (1 if timeless else 4) * len(legs))
-    fastest = _fastest(program, legs, tell)
+    fastest = fastest_motions(program, legs, tell)
     least = sum(f.duration for f in fastest) + sum(s.seconds for s in parts if isinstance(s, Stop))
     cycle = least if timeless or program.cycle is None else float(program.cycle)
     if cycle < least * (1 - ROUNDING):
@@ -66,9 +66,9 @@ def plan_program(program: Program, objective: str = "energy", progress: Progress
     spare = max(0.0, cycle - least)
     if timeless:
         known = [timed(leg, f, 0.0, program.supply, program.knots, program.points) for leg, f in zip(legs, fastest)]
-        return _assembled(program, parts, known, None, cycle, least, begin, tell)
-    known = _curves(program, legs, fastest, spare, tell)
-    return _assembled(program, parts, known, _shares(parts, known, spare), cycle, least, begin, tell)
+        return assembled(program, parts, known, None, cycle, least, begin, tell)
+    known = energy_curves(program, legs, fastest, spare, tell)
+    return assembled(program, parts, known, _shares(parts, known, spare), cycle, least, begin, tell)
 
 
 def program_curve(program: Program, longest: float | None = None, progress: Progress | None = None) -> ProgramCurve:
@@ -78,12 +78,12 @@ def program_curve(program: Program, longest: float | None = None, progress: Prog
     parts = stages(program)
     legs = [s for s in parts if isinstance(s, Leg)]
     tell = Counter(progress, 2 * len(legs))
-    fastest = _fastest(program, legs, tell)
+    fastest = fastest_motions(program, legs, tell)
     least = sum(f.duration for f in fastest) + sum(s.seconds for s in parts if isinstance(s, Stop))
     end = LONGEST * least if longest is None else float(longest)
     if not end > least:
         raise ArgumentError(f"longest = {end:.4g} s must be above the least cycle, {least:.4g} s")
-    known = _curves(program, legs, fastest, end - least, tell)
+    known = energy_curves(program, legs, fastest, end - least, tell)
     times, energies = share_curve(_costs(parts, known), end - least)
     return ProgramCurve(program.name, least + times, energies)
 
@@ -98,7 +98,8 @@ def _check(program: Program, objective: str) -> None:
                             "give it some by robot.with_drives(...)")  # fmt: skip
 
 
-def _fastest(program: Program, legs: Sequence[Leg], tell: Counter) -> list[Solution]:
+def fastest_motions(program: Program, legs: Sequence[Leg], tell: Counter) -> list[Solution]:
+    """The shortest motion of every leg."""
     found = []
     for leg in legs:
         found.append(shortest(leg, program.supply, program.knots))
@@ -106,7 +107,8 @@ def _fastest(program: Program, legs: Sequence[Leg], tell: Counter) -> list[Solut
     return found
 
 
-def _curves(program: Program, legs: Sequence[Leg], fastest: Sequence[Solution], spare: float, tell: Counter) -> list[Timed]:
+def energy_curves(program: Program, legs: Sequence[Leg], fastest: Sequence[Solution], spare: float, tell: Counter) -> list[Timed]:
+    """Every leg with its energy-time curve up to `spare` seconds more than its least time."""
     found = []
     for leg, f in zip(legs, fastest):
         found.append(timed(leg, f, spare, program.supply, program.knots, program.points))
@@ -169,11 +171,14 @@ def _even(parts: Sequence[Stage], known: Sequence[Timed], spare: float) -> list[
 # planning at the durations found ------------------------------------------------------------------
 
 
-def _assembled(
+def assembled(
     program: Program, parts: Sequence[Stage], known: Sequence[Timed], given: Sequence[float] | None,
-    cycle: float, least: float, begin: float, tell: Counter,
+    cycle: float, least: float, begin: float, tell: Counter, compare: bool = True,
 ) -> ProgramPlan:  # fmt: skip
-    """The plan, and what it is compared with."""
+    """The plan with what every stage is given beyond its least time (s), and what it is compared with.
+
+    compare: with an even share of the time, which is taken where it costs less; False where times are
+    bound by others."""
     spare = cycle - least
     quick = [0.0] * len(parts)
     fast = _laid_out(program, parts, known, _waiting(parts, quick, spare), [k.fastest for k in known])
@@ -182,16 +187,18 @@ def _assembled(
         seconds = time.perf_counter() - begin
         return ProgramPlan(program, tuple(fast), cycle, least, energy, energy, (), seconds)
     plans = {}
-    for what, extra in (("even share", _even(parts, known, spare)), ("plan", given)):
+    shares = {"even share": _even(parts, known, spare)} if compare else {}
+    for what, extra in (shares | {"plan": list(given)}).items():
         durations = [k.curve.least + x for k, x in zip(known, (x for s, x in zip(parts, extra) if isinstance(s, Leg)))]
         solved = []
         for of, T in zip(known, durations):
             solved.append(planned(of, T, program.supply, program.knots))
             tell(f"{what} of {of.leg.name}")
         plans[what] = _laid_out(program, parts, known, list(extra), solved)
-    even, best = (_energy(program, plans[what]) for what in ("even share", "plan"))
+    best = _energy(program, plans["plan"])
+    even = _energy(program, plans["even share"]) if compare else None
     chosen, notes = plans["plan"], []
-    if even < best:  # the curves are sampled: what was planned decides
+    if even is not None and even < best:  # the curves are sampled: what was planned decides
         chosen = plans["even share"]
         notes.append("an even share of the time needs no more energy: it is taken")
     moved = [s.name for s in chosen if isinstance(s, PlannedLeg) and abs(s.duration - s.share) > 1e-6 * s.share]

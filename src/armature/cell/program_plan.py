@@ -137,14 +137,14 @@ class ProgramCertificate:
 @dataclass(frozen=True, eq=False)
 class ProgramPlan:
     """A program in time. stages: motions and stops.  cycle: s.  least_cycle: s, all motions at their
-    least time.  even: J, every motion planned alone, the spare time shared out evenly.
-    fast: J, every motion at its least time, waiting for the rest.  notes: what happened on the way."""
+    least time.  even: J, every motion planned alone, the spare time shared out evenly; None where the
+    times are bound by other robots.  fast: J, every motion at its least time, waiting for the rest.  notes: what happened on the way."""
 
     program: Program
     stages: tuple[PlannedStage, ...]
     cycle: float
     least_cycle: float
-    even: float
+    even: float | None
     fast: float
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
@@ -185,8 +185,10 @@ class ProgramPlan:
 
     @property
     def saving(self) -> float:
-        """Fraction of energy saved against motions planned alone, the spare time shared out evenly."""
-        return 1.0 - self.energy / self.even if self.even > 0 else 0.0
+        """Fraction of energy saved against motions planned alone, the spare time shared out evenly; in a
+        cell against motions at their least times, then waiting."""
+        other = self.fast if self.even is None else self.even
+        return 1.0 - self.energy / other if other > 0 else 0.0
 
     @property
     def ok(self) -> bool:
@@ -223,7 +225,8 @@ class ProgramPlan:
         for stage, energy in zip(self.stages, self.energies()):
             if stage.duration > 0.0:
                 rows.append(f"{stage.name:28.28} {stage.begin:8.3f} {stage.duration:8.3f} {energy:9.4g}")
-        even = f"each motion alone, time shared evenly: {self.even:.4g} J; saved {100 * self.saving:.1f} %"
+        alone = "bound by the cell" if self.even is None else f"{self.even:.4g} J"
+        even = f"each motion alone, time shared evenly: {alone}; saved {100 * self.saving:.1f} %"
         fast = f"each motion at its least time, then waiting: {self.fast:.4g} J"
         return "\n".join([head, *rows, even, fast, *self.notes])
 

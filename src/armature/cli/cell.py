@@ -31,7 +31,10 @@ def cell(
     """
     from armature.cell.cell_file import load_cell_models
     from armature.cell.optimize_cell import optimize_cell
+    from armature.cell.program_cell_file import has_programs
 
+    if has_programs(file):
+        return _of_programs(file, cycle, seconds, picture, save)
     models = load_cell_models(file)
     if only is not None:
         if only >= len(models):
@@ -47,6 +50,34 @@ def cell(
     write(found, picture, save)
     output.answer({"ok": all(s.ok for s in found), "cells": [facts(s) for s in found]})
     return output.OK if all(s.ok for s in found) else output.FAILED
+
+
+def _of_programs(file: Path, cycle: float | None, seconds: float, picture: Path | None, save: Path | None) -> int:
+    """A cell whose robots have programs: planned, certified, written."""
+    from armature.cell.cell import plan_cell
+    from armature.cell.program_cell_file import load_cell
+    from armature.cell.saved_program import facts as program_facts
+    from armature.cli.line import Steps
+
+    what = load_cell(file)
+    what = what if cycle is None else replace(what, cycle=cycle)
+    with Steps(what.name) as steps:
+        plan = plan_cell(what, steps, seconds)
+    output.say(plan, "", output.table(HEADS, rows(plan.schedule)))
+    if picture is not None:
+        write([plan.schedule], picture, None)
+    for name, one in plan.plans.items():
+        output.say("", one)
+        if save is not None:
+            output.say(f"written: {one.save(save / name)}")
+    bus = None if plan.on_bus is None else {"energy": plan.on_bus.energy, "saving": plan.on_bus.saving,
+                                            "peak": plan.on_bus.together.peak, "shifts": plan.on_bus.shifts,
+                                            "voltage": plan.on_bus.certificate.voltage}  # fmt: skip
+    robots = {name: program_facts(one) for name, one in plan.plans.items()}
+    totals = {"energy": plan.energy, "energy_before": plan.fast, "faults": list(plan.faults)}
+    output.answer({"ok": plan.ok, "name": what.name, "cycle": what.cycle, **totals, "bus": bus,
+                   "schedule": facts(plan.schedule), "robots": robots})  # fmt: skip
+    return output.OK if plan.ok else output.FAILED
 
 
 HEADS = ("robot", "activity", "at or by", "mode", "start s", "lasts s", "energy J")

@@ -91,9 +91,11 @@ def program_page(plan: ProgramPlan) -> str:
     escape = lambda x: html.escape(str(x))
     told = [f"{plan.robot.name} does {len(plan.legs)} motions in a cycle of {plan.cycle:.4g} s; "
             f"the least cycle is {plan.least_cycle:.4g} s.",
-            f"Each motion planned alone, the spare time shared out evenly: {plan.even:.4g} J."]  # fmt: skip
+            f"Every motion at its least time, then waiting: {plan.fast:.4g} J."]  # fmt: skip
+    if plan.even is not None:
+        told.append(f"Each motion planned alone, the spare time shared out evenly: {plan.even:.4g} J.")
     tiles = [("energy of a cycle", f"{plan.energy:.4g} J", f"{plan.losses:.4g} J lost"),
-             ("saved", f"{100 * plan.saving:.1f} %", "against an even share of the time"),
+             ("saved", f"{100 * plan.saving:.1f} %", "against an even share of the time" if plan.even else "against least times"),
              ("cycle", f"{plan.cycle:.4g} s", f"least {plan.least_cycle:.4g} s"),
              ("certificate", "passed" if proof.ok else "not passed", f"{len(plan.legs)} motions")]  # fmt: skip
     cells = "".join(f"<div><dt>{escape(a)}</dt><dd>{escape(b)}</dd><small>{escape(c)}</small></div>" for a, b, c in tiles)
