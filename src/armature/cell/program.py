@@ -33,7 +33,7 @@ class MoveTo:
     posture, smoothness: as in `Move`.  most: s, the longest duration allowed.  name: for tables.
     """
 
-    goal: Place
+    goal: Place | Literal["start"]
     via: Any = ()
     stop: bool = True
     upright: bool = False
