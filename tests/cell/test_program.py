@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import armature as arm
+from armature.cell.cycle_heat import with_mean_limits
 from armature.cell.plan_program import _costs, plan_program, program_curve
 from armature.cell.program import Dwell, Grip, MoveTo, Program, Release
 from armature.cell.program_file import is_program, load_program
@@ -220,3 +221,28 @@ def test_costs_of_stages_are_infinite_where_nothing_may_wait(plan) -> None:
     parts = stages(program(steps=steps))
     cost = _costs(parts[1:2], [])[0]
     assert np.isfinite(cost(np.zeros(1))[0]) and np.isinf(cost(np.ones(1))[0])
+
+
+def test_mean_limits_over_the_cycle_allow_cycles_that_motions_alone_do_not() -> None:
+    """Motors whose continuous current is low: the rests of the cycle cool them."""
+    weak = with_mean_limits(arm.library("planar2"), 0.4)
+    steps = (MoveTo(PART, name="out"), MoveTo("start", name="back"), Dwell(1.5))
+    by_motion = program(robot=weak, start=[0.0, 0.0], steps=steps, cycle=None, points=3)  # it rests hanging down
+    least = plan_program(by_motion, "time").cycle
+    coldest = plan_program(replace(by_motion, robot=with_mean_limits(weak, np.inf)), "time").cycle
+    assert coldest < 0.99 * least
+    short = replace(by_motion, cycle=0.3 * coldest + 0.7 * least)
+    with pytest.raises(arm.ArmatureError, match="give at least"):
+        plan_program(short)
+    hot = plan_program(replace(short, mean_limits="cycle"))
+    assert hot.ok and hot.cycle < least
+    # the mean over the cycle, counted anew from the motions' currents and the resting torques
+    for axis, drive in enumerate(weak.drivetrain.drives):
+        heat = 0.0
+        for leg in hot.legs:
+            t = np.linspace(0.0, leg.duration, 4001)
+            q, v, a = leg.plan.trajectory(t + leg.plan.trajectory.t[0])
+            flow = leg.leg.robot.drivetrain.flow(arm.inverse_dynamics(leg.leg.robot, q, v, a), v, a)[axis]
+            heat += np.trapezoid(np.broadcast_to(flow.current, t.shape) ** 2, t)
+        heat += sum(rest(weak, s.stop.q).axes[axis].current ** 2 * s.duration for s in hot.stops)
+        assert np.sqrt(heat / hot.cycle) <= drive.motor.continuous_current * (1 + 1e-3)

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from armature.cell.curves import Counter, Progress, Timed, planned, shortest, timed
+from armature.cell.cycle_heat import plan_over_cycle
 from armature.cell.program import Program
 from armature.cell.program_plan import PlannedLeg, PlannedStage, PlannedStop, ProgramPlan, parts_of, program_energy
 from armature.cell.share import Cost, share, share_curve
 from armature.cell.stages import Leg, Stage, Stop, stages
 from armature.errors import ArgumentError
 from armature.optimize.certificate.solution import Solution
+from armature.study.rest import coil_power
 
 OBJECTIVES = ("energy", "time")
 LONGEST = 3.0  # the longest cycle of a curve, in multiples of the least one
 ROUNDING = 1e-9
+ROUNDS = 4  # of sharing out and planning
+WORTH = 1e-3  # part of the energy that another round must promise
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +55,9 @@ def plan_program(program: Program, objective: str = "energy", progress: Progress
     An ArgumentError names the step that is impossible and the number that would make it possible.
     """
     _check(program, objective)
+    if program.mean_limits == "cycle":
+        by_motions = lambda p: plan_program(replace(p, mean_limits="motion"), objective, progress)
+        return plan_over_cycle(program, by_motions, objective)
     begin = time.perf_counter()
     timeless = objective == "time"
     if program.cycle is None and not timeless:
@@ -68,7 +75,7 @@ def plan_program(program: Program, objective: str = "energy", progress: Progress
         known = [timed(leg, f, 0.0, program.supply, program.knots, program.points) for leg, f in zip(legs, fastest)]
         return assembled(program, parts, known, None, cycle, least, begin, tell)
     known = energy_curves(program, legs, fastest, spare, tell)
-    return assembled(program, parts, known, _shares(parts, known, spare), cycle, least, begin, tell)
+    return assembled(program, parts, known, [], cycle, least, begin, tell)
 
 
 def program_curve(program: Program, longest: float | None = None, progress: Progress | None = None) -> ProgramCurve:
@@ -146,11 +153,6 @@ def _stop_cost(stop: Stop) -> Cost:
     return cost
 
 
-def _shares(parts: Sequence[Stage], known: Sequence[Timed], spare: float) -> list[float]:
-    """What every stage gets of the spare time, s."""
-    return share(_costs(parts, known), spare)[0]
-
-
 def _even(parts: Sequence[Stage], known: Sequence[Timed], spare: float) -> list[float]:
     """The same for each motion; what one may not take is waited for after it, where that is possible."""
     each = spare / len(known)
@@ -177,8 +179,8 @@ def assembled(
 ) -> ProgramPlan:  # fmt: skip
     """The plan with what every stage is given beyond its least time (s), and what it is compared with.
 
-    compare: with an even share of the time, which is taken where it costs less; False where times are
-    bound by others."""
+    given: None: every motion at its least time.  compare: share the time out here, and compare with an
+    even share, which is taken where it costs less; False: as `given`, by others."""
     spare = cycle - least
     quick = [0.0] * len(parts)
     fast = _laid_out(program, parts, known, _waiting(parts, quick, spare), [k.fastest for k in known])
@@ -186,25 +188,54 @@ def assembled(
         energy = _energy(program, fast)
         seconds = time.perf_counter() - begin
         return ProgramPlan(program, tuple(fast), cycle, least, energy, energy, (), seconds)
-    plans = {}
-    shares = {"even share": _even(parts, known, spare)} if compare else {}
-    for what, extra in (shares | {"plan": list(given)}).items():
-        durations = [k.curve.least + x for k, x in zip(known, (x for s, x in zip(parts, extra) if isinstance(s, Leg)))]
-        solved = []
-        for of, T in zip(known, durations):
-            solved.append(planned(of, T, program.supply, program.knots))
-            tell(f"{what} of {of.leg.name}")
-        plans[what] = _laid_out(program, parts, known, list(extra), solved)
-    best = _energy(program, plans["plan"])
-    even = _energy(program, plans["even share"]) if compare else None
-    chosen, notes = plans["plan"], []
-    if even is not None and even < best:  # the curves are sampled: what was planned decides
-        chosen = plans["even share"]
-        notes.append("an even share of the time needs no more energy: it is taken")
+    if not compare:
+        chosen, even, notes = _solved(program, parts, known, given, "plan", tell), None, []
+    else:
+        alone = _solved(program, parts, known, _even(parts, known, spare), "even share", tell)
+        even, notes = _energy(program, alone), []
+        chosen = _refined(program, parts, _with_points(known, alone), spare, tell)
+        if even < _energy(program, chosen):  # the curves are sampled: what was planned decides
+            chosen = alone
+            notes.append("an even share of the time needs no more energy: it is taken")
     moved = [s.name for s in chosen if isinstance(s, PlannedLeg) and abs(s.duration - s.share) > 1e-6 * s.share]
     notes += [f"no certified plan of {name!r} in the time that it was given: a shorter one, and waiting" for name in moved]
     return ProgramPlan(program, tuple(chosen), cycle, least, even, _energy(program, fast), tuple(notes),
                        time.perf_counter() - begin)  # fmt: skip
+
+
+def _solved(
+    program: Program, parts: Sequence[Stage], known: Sequence[Timed], extra: Sequence[float], what: str, tell: Counter
+) -> list[PlannedStage]:
+    """Every motion planned with what it is given beyond its least time, s."""
+    given = [x for s, x in zip(parts, extra) if isinstance(s, Leg)]
+    plans = []
+    for of, x in zip(known, given):
+        plans.append(planned(of, of.curve.least + x, program.supply, program.knots))
+        tell(f"{what} of {of.leg.name}")
+    return _laid_out(program, parts, known, extra, plans)
+
+
+def _refined(program: Program, parts: Sequence[Stage], known: Sequence[Timed], spare: float, tell: Counter) -> list[PlannedStage]:
+    """The time shared out, the motions planned, and their energies put into the curves, until another share
+    promises no more than WORTH; the cheapest plan."""
+    best: tuple[float, list[PlannedStage]] | None = None
+    for _ in range(ROUNDS):
+        given, promised = share(_costs(parts, known), spare)
+        if best is not None and promised > best[0] * (1 - WORTH):
+            break
+        laid = _solved(program, parts, known, given, "plan", tell)
+        energy = _energy(program, laid)
+        if best is None or energy < best[0]:
+            best = energy, laid
+        known = _with_points(known, laid)
+    assert best is not None
+    return best[1]
+
+
+def _with_points(known: Sequence[Timed], laid: Sequence[PlannedStage]) -> list[Timed]:
+    """Curves with the durations and energies of plans as further points."""
+    legs = [s for s in laid if isinstance(s, PlannedLeg)]
+    return [replace(of, curve=of.curve.with_point(leg.plan, coil_power(leg.leg.robot))) for of, leg in zip(known, legs)]
 
 
 def _waiting(parts: Sequence[Stage], given: list[float], spare: float) -> list[float]:

@@ -141,7 +141,8 @@ class Program:
     supply: as in `minimize_energy`.  closed: the cycle is repeated, so that it ends where it began,
     with what it carried then.  scene: obstacles and parts that the plan is checked against.
     floor: as in `Move`.  knots: steps in time of every motion.  points: durations on the
-    energy-time curve of each.
+    energy-time curve of each.  mean_limits: "motion": every motion keeps the motors' mean limits (heat,
+    continuous current) by itself; "cycle": the whole cycle does, so that motions may be hotter than stops.
     """
 
     robot: Robot
@@ -155,6 +156,7 @@ class Program:
     floor: float | str | None = "auto"
     knots: int = 50
     points: int = 12
+    mean_limits: Literal["motion", "cycle"] = "motion"
 
     def __post_init__(self) -> None:
         given = tuple(self.steps) if np.iterable(self.steps) else (self.steps,)
@@ -168,6 +170,8 @@ class Program:
             raise ArgumentError(
                 f"cycle = {self.cycle} s must be a positive number; leave it out to have it found"
             )
+        if self.mean_limits not in ("motion", "cycle"):
+            raise ArgumentError(f"mean_limits = {self.mean_limits!r} must be 'motion' or 'cycle'")
         check_count(self.knots, "knots")
         check_count(self.points, "points")
         if not any(isinstance(step, MoveTo | Along) for step in self.steps):

@@ -123,6 +123,7 @@ class ProgramPart(Part):
     cycle: Duration | None = Field(None, description="to be left out where the least cycle is asked for")
     closed: bool = Field(True, description="the cycle is repeated: it ends where it began")
     points: Annotated[int, Field(ge=3, le=200)] = 12
+    mean_limits: Literal["motion", "cycle"] = Field("motion", description="of motors: kept by every motion, or over the cycle")
     steps: list[StepPart] = Field(min_length=1, max_length=1000)
 
 
@@ -190,7 +191,7 @@ def program_of(part: ProgramFile, data: Any, path: Any) -> Program:
     given = part.program
     with _at(path, data, "program"):
         return Program(robot, start, tuple(steps), given.cycle, supply, part.name or Path(path).stem,
-                       given.closed, scene, part.floor, part.knots, given.points)  # fmt: skip
+                       given.closed, scene, part.floor, part.knots, given.points, given.mean_limits)  # fmt: skip
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from armature.study.allocate import allocate, least_costs
 
 GRID = 240  # steps into which the spare time is cut
 FINER = 16  # parts of such a step, around what the steps gave
+SAME = 1e-3  # of a duration: points of a curve that are one
 AROUND = 2  # steps to either side of it
 
 
@@ -30,6 +31,18 @@ class EnergyCurve:
     def least(self) -> float:
         """The least time, s."""
         return float(self.durations[0])
+
+    def with_point(self, plan: Any, coil: float = 0.0) -> EnergyCurve:
+        """The curve with a plan (duration, energy, trajectory) as a point, in place of one at the same
+        duration. coil: W of the brakes, added."""
+        near = np.abs(self.durations - plan.duration) < SAME * plan.duration
+        if near[0] or not self.durations[0] < plan.duration <= self.durations[-1] * (1 + SAME):
+            return self
+        rows = [row for row, other in zip(zip(self.durations, self.energies, self.motions), near) if not other]
+        rows.append((plan.duration, plan.energy + coil * plan.duration, plan.trajectory))
+        rows.sort(key=lambda row: row[0])
+        T, E, motions = zip(*rows)
+        return EnergyCurve(np.array(T), np.array(E), motions)
 
     def __call__(self, T: Any) -> np.ndarray:
         """Energy at durations T, J; infinite outside the curve."""

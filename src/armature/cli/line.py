@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -94,6 +95,7 @@ class Steps:
 
     def __init__(self, title: str):
         self.title, self._bar = title, None
+        self.told, self.wait = time.monotonic(), output.PATIENCE
         self.live = sys.stderr.isatty() and not (output.settings.quiet or output.settings.json)
 
     def __enter__(self) -> Steps:
@@ -112,6 +114,9 @@ class Steps:
             self._bar.stop()
 
     def __call__(self, what: str, done: int, total: int) -> None:
-        """Show what is being done."""
+        """Show what is being done: on terminals a bar, elsewhere a line after two seconds, then every ten."""
+        if not self.live and time.monotonic() - self.told > self.wait:
+            self.told, self.wait = time.monotonic(), 10.0
+            output.note(f"{self.title}: {what} ({done} of {total})")
         if self._bar is not None:
             self._bar.update(self._task, completed=done, total=total, description=what)
