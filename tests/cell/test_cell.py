@@ -176,7 +176,7 @@ def test_hand_overs_are_at_places_that_suit_each_other() -> None:
     ("change", "words"),
     [
         ({"cycle": 4.0}, r"robot 'a' needs 5\.5 s, robot 'b' needs 6 s; give at least 6 s"),
-        ({"lags": (Lag("q", "grip", 2.5), Lag("grip", "q", 1.0))}, r"hand-overs leave no schedule .*too early.*no longer cycle"),
+        ({"lags": (Lag("q", "grip", 2.5), Lag("grip", "q", 1.0))}, r"hand-overs leave no schedule .*too early.*no longer cycle.*help"),
         ({"lags": (Lag("q", "grip", 2.5), Lag("grip", "q", 15.5, 1))}, r"hand-overs .*; a cycle of 18\.\d+ s is possible"),
     ],
 )

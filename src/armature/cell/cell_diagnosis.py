@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from scipy.optimize import OptimizeResult
 
 from armature.cell.milp import CellProgram
 from armature.cell.model import CellModel, CellRobot
@@ -12,11 +13,13 @@ from armature.cell.model import CellModel, CellRobot
 LONGEST = 64.0  # cycles of so many times the given one are looked at
 CLOSE = 1e-3  # of the cycle told
 SECONDS = 5.0  # for each solve
+INFEASIBLE = 2  # a status of HiGHS
 
 
-def impossible(model: CellModel, timed_out: bool = False) -> str:
-    """A sentence that names the robot or the hand-over that fails, and a cycle that is possible."""
-    if timed_out:
+def impossible(model: CellModel, proved: bool = True) -> str:
+    """A sentence that names the robot or the hand-over that fails, and a cycle that is possible. proved: no
+    schedule exists; else none was found in time."""
+    if not proved:
         return (f"cell {model.name!r}: no schedule was found in the time given, and none was proved to be "
                 "impossible; allow more time")  # fmt: skip
     needs = {r.name: least_time(model, r) for r in model.robots}
@@ -28,12 +31,12 @@ def impossible(model: CellModel, timed_out: bool = False) -> str:
     if slow:
         told = ", ".join(f"robot {name!r} needs {T:.6g} s" for name, T in slow.items())
         return f"cell {model.name!r}: a cycle of {model.cycle:.6g} s is too short: {told}; give at least {max(slow.values()):.6g} s"
-    if not _possible(replace(model, lags=(), clashes=())):
+    if _excluded(replace(model, lags=(), clashes=())):
         return (f"cell {model.name!r}: the robots' stands may not last long enough to fill a cycle of "
                 f"{model.cycle:.6g} s, or no places for a hand-over suit each other")  # fmt: skip
-    what = "hand-overs" if not _possible(replace(model, clashes=())) else "shared zones"
+    what = "hand-overs" if _excluded(replace(model, clashes=())) else "shared zones"
     cycle = _least_cycle(model)
-    remedy = "no longer cycle up to 64 times of it helps" if cycle is None else f"a cycle of {cycle:.6g} s is possible"
+    remedy = "no longer cycle, up to 64 times of it, was found to help" if cycle is None else f"a cycle of {cycle:.6g} s is possible"
     late = f" ({_missed(model)})" if what == "hand-overs" else ""
     return f"cell {model.name!r}: the {what} leave no schedule in a cycle of {model.cycle:.6g} s{late}; {remedy}"
 
@@ -56,11 +59,21 @@ def _patient(robot: CellRobot) -> CellRobot:
     return replace(robot, stands=tuple(replace(s, most=np.inf) for s in robot.stands))
 
 
-def _possible(model: CellModel) -> bool:
-    """Whether a cell has any schedule."""
+def _any_schedule(model: CellModel) -> OptimizeResult:
+    """A schedule of a cell, whatever it costs."""
     program = CellProgram(model)
     program.table.cost = [0.0] * len(program.table.cost)
-    return program.solve(SECONDS, 1.0).x is not None
+    return program.solve(SECONDS, 1.0)
+
+
+def _possible(model: CellModel) -> bool:
+    """Whether a schedule of a cell was found."""
+    return _any_schedule(model).x is not None
+
+
+def _excluded(model: CellModel) -> bool:
+    """Whether a cell is proved to have no schedule."""
+    return _any_schedule(model).status == INFEASIBLE
 
 
 def _least_cycle(model: CellModel) -> float | None:

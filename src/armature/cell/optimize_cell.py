@@ -28,7 +28,7 @@ ROUNDS = 60
 INNER = 40  # rounds of tangents with fixed choices
 FEW = 40  # open choices at most for the second proof
 NODES = 4000  # linear programs of it at most
-FOUND, LIMIT = 0, 1  # statuses of HiGHS
+FOUND, INFEASIBLE = 0, 2  # statuses of HiGHS
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,7 @@ class Bounds:
     lower: float
     solves: int
     notes: tuple[str, ...] = ()
+    infeasible: bool = False
 
 
 def optimize_cell(
@@ -55,7 +56,7 @@ def optimize_cell(
     program = CellProgram(model)
     found = _search(program, begin + seconds, gap, progress)
     if found.x is None:
-        raise ArgumentError(impossible(model, timed_out=np.isfinite(found.lower)))
+        raise ArgumentError(impossible(model, proved=found.infeasible))
     tasks = {robot.name: _tasks(program, k, robot, found.x) for k, robot in enumerate(model.robots)}
     fast = _full_speed(model, max(1.0, 0.5 * seconds))
     return Schedule(model, tasks, found.lower, fast, found.solves, time.perf_counter() - begin, found.notes)
@@ -83,7 +84,7 @@ def _search(program: CellProgram, end: float, gap: float, progress: Callable[[st
         if lower > energy * (1 + 10 * gap) + 1e-9:  # no bound can be above a schedule that exists
             notes.append(f"HiGHS gave a bound of {lower:.8g} J above a schedule of {energy:.8g} J: not used")
             lower = best.lower
-        best = Bounds(x, energy, lower, best.solves + 1, tuple(notes))
+        best = Bounds(x, energy, lower, best.solves + 1, tuple(notes), answer.status == INFEASIBLE)
         if progress is not None:
             progress(f"solve {best.solves}: {energy:.7g} J, bound {lower:.7g} J")
         if answer.x is None or energy - lower <= gap * abs(energy):
