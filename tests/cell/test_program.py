@@ -195,6 +195,10 @@ def test_a_program_file_is_planned_certified_and_exported(tmp_path: Path, capsys
     page = (tmp_path / "out" / "report.html").read_text()
     assert "pick" in page and "certificate of the program: passed" in page
     assert len(list((tmp_path / "out").glob("0*.npz"))) == 2
+    table = tmp_path / "cycles.csv"
+    assert run(["curve", str(file), "-T", "3 s", "--save", str(table), "--json"]) == 0
+    rows = np.loadtxt(table, delimiter=",", skiprows=1)
+    assert rows[-1, 0] == pytest.approx(3.0) and np.isfinite(rows[:, 1]).all()
 
 
 @pytest.mark.parametrize(

@@ -104,5 +104,6 @@ class Counter:
     def __call__(self, what: str) -> None:
         """One more is done."""
         self.done += 1
+        self.total = max(self.total, self.done)  # further rounds are not known before
         if self.listener is not None:
             self.listener(what, self.done, self.total)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from armature.cli import output
 from armature.cli.line import Steps
+from armature.errors import ArgumentError
 
 
 def plan_file(
@@ -40,6 +41,27 @@ def plan_file(
         output.say(f"written: {name}")
     output.answer({**facts(plan), "written": written})
     return output.OK if plan.ok else output.FAILED
+
+
+def curve_of_file(file: Path, longest: str | None, supply: str | None, save: Path | None) -> int:
+    """Least energy of a program against its cycle. longest: the last cycle, e.g. "8 s".  save: .csv."""
+    from armature.cell.plan_program import program_curve
+    from armature.cell.program_file import load_program
+    from armature.write import write_whole
+
+    if save is not None and save.suffix.lower() != ".csv":
+        raise ArgumentError(f"--save {save}: the curve of a program is written as .csv")
+    program = load_program(file)
+    program = program if supply is None else replace(program, supply=supply)
+    with Steps(program.name) as steps:
+        found = program_curve(program, None if longest is None else _seconds(longest), progress=steps)
+    output.say(found)
+    if save is not None:
+        rows = [f"{T!r},{E!r}" for T, E in zip(found.cycles.tolist(), found.energies.tolist())]
+        write_whole(save, "\n".join(["cycle [s],energy [J]", *rows]) + "\n", table=True)
+        output.say(f"written: {save}")
+    output.answer({"ok": True, "cycles": found.cycles, "energies": found.energies, "best": found.best})
+    return output.OK
 
 
 def _seconds(text: str) -> float:
