@@ -250,3 +250,23 @@ def test_mean_limits_over_the_cycle_allow_cycles_that_motions_alone_do_not() -> 
             heat += np.trapezoid(np.broadcast_to(flow.current, t.shape) ** 2, t)
         heat += sum(rest(weak, s.stop.q).axes[axis].current ** 2 * s.duration for s in hot.stops)
         assert np.sqrt(heat / hot.cycle) <= drive.motor.continuous_current * (1 + 1e-3)
+
+
+def test_joined_motions_run_between_their_knots_as_they_did_alone() -> None:
+    """Accelerations jump where one motion ends and the next begins."""
+    from armature.motion.cycle import joined
+
+    t = np.linspace(0.0, 0.7, 5)
+    for kind in ("linear", "hermite", "held"):
+        there = arm.Trajectory(t, *_cubic(t, 1.0), interpolation=kind)
+        back = arm.Trajectory(t, *_cubic(t, -1.0), interpolation=kind)
+        both = joined([there, back])
+        x = np.linspace(0.0, 0.7, 301)[1:-1]
+        assert np.allclose(both(x).q, there(x).q, atol=1e-6) and np.allclose(both(0.7 + x).q, back(x).q, atol=1e-6)
+        assert both.duration == pytest.approx(1.4)
+
+
+def _cubic(t: np.ndarray, sign: float):
+    s = (t / 0.7)[:, None]
+    q = (3 * s**2 - 2 * s**3) * sign + (0.0 if sign > 0 else 1.0)
+    return q, sign * (6 * s - 6 * s**2) / 0.7, sign * (6 - 12 * s) / 0.49

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +15,7 @@ from armature.cell.program_ledger import Part, moving, program_ledger, standing
 from armature.cell.share import EnergyCurve
 from armature.cell.stages import TILT, Leg, Stop
 from armature.dynamics.compiled import pose
+from armature.motion.cycle import chained
 from armature.motion.trajectory import Trajectory
 from armature.optimize.certificate.certify import Certificate
 from armature.optimize.certificate.obstacles import Clearance, clearance
@@ -25,7 +26,6 @@ from armature.seam import worker
 from armature.simulate.ledger import Ledger, drive_signals
 
 JOIN = 1e-6  # rad, m, rad/s or m/s between the end of one part and the start of the next
-TINY = 1e-6  # of a knot's step: how long an acceleration takes to jump where two parts meet
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,33 +256,6 @@ def _motion(stage: PlannedStage) -> Trajectory:
     robot = stage.stop.pauses[0].robot
     still = Trajectory(np.array([0.0, stage.duration]), q, 0 * q, 0 * q, robot.joint_names, interpolation="linear")
     return drive_signals(robot, still)
-
-
-def chained(motions: Sequence[Trajectory]) -> Trajectory:
-    """Motions one after the other. Where accelerations jump there are two knots, TINY of a step apart."""
-    even = [m if m.interpolation == "linear" else _linear(m) for m in motions]
-    names = [n for n in ("q", "v", "a", "tau", "current", "voltage", "power")
-             if all(getattr(m, n) is not None for m in even)]  # fmt: skip
-    t, columns, start = [], {n: [] for n in names}, 0.0
-    for k, m in enumerate(even):
-        at = m.t - m.t[0] + start
-        start = float(at[-1])
-        if k < len(even) - 1:
-            at = at.copy()
-            at[-1] -= TINY * (at[-1] - at[-2])
-        t.append(at)
-        for n in names:
-            columns[n].append(getattr(m, n))
-    joined = {n: np.concatenate(c) for n, c in columns.items()}
-    missing = dict.fromkeys({"tau", "current", "voltage", "power"} - set(names))
-    return replace(even[0], t=np.concatenate(t), **joined, **missing)
-
-
-def _linear(motion: Trajectory) -> Trajectory:
-    """A motion with straight accelerations between knots four times as dense."""
-    parts = np.linspace(0.0, 1.0, 4, endpoint=False)
-    t = np.append((motion.t[:-1, None] + parts * np.diff(motion.t)[:, None]).ravel(), motion.t[-1])
-    return replace(motion.resample(t), interpolation="linear")
 
 
 def certify_program(plan: ProgramPlan) -> ProgramCertificate:
