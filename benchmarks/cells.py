@@ -51,7 +51,9 @@ def measured(file: Path, seconds: float) -> list[str]:
         fast = "none" if found.full_speed is None else f"{found.full_speed:.2f}"
         gap = "proved" if found.gap < 2e-6 else f"{100 * found.gap:.3f} %"
         numbers = f"{model.cycle:g} | {found.energy:.3f} | {found.lower_bound:.3f} | {gap} | {fast} | {found.solves} | {cpu:.1f}"
-        rows.append(f"| {file.stem} | {k} | {len(model.robots)} | {numbers} | {'holds' if found.ok else 'FAULTS'} |")
+        rows.append(
+            f"| {file.stem} | {k} | {len(model.robots)} | {numbers} | {'holds' if found.ok else 'FAULTS'} |"
+        )
         print(rows[-1], flush=True)
     return rows
 

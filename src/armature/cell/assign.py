@@ -33,9 +33,14 @@ class Allocation:
         return max(0.0, self.cycle - self.bound) / self.cycle if self.cycle > 0 else 0.0
 
     def __str__(self) -> str:
-        proof = "proved least" if self.gap < 1e-6 else f"at most {100 * self.gap:.2g} % above the least"
+        proof = (
+            "proved least" if self.gap < 1e-6 else f"at most {100 * self.gap:.2g} % above the least"
+        )
         head = f"allocation: least cycle {self.cycle:.6g} s, {proof} (bound {self.bound:.6g} s)"
-        rows = [f"  {name:16} {self.loads[name]:9.4f} s  {', '.join(tasks) or '-'}" for name, tasks in self.stations.items()]
+        rows = [
+            f"  {name:16} {self.loads[name]:9.4f} s  {', '.join(tasks) or '-'}"
+            for name, tasks in self.stations.items()
+        ]
         return "\n".join([head, *rows])
 
 
@@ -55,14 +60,18 @@ def assign_tasks(
     order = _ordered(names, after)
     T = Table()
     cycle = T.column(0.0, np.inf, cost=1.0)
-    used = {(a, s): T.column(0.0, 1.0 if s in needs[a] else 0.0, True) for a in names for s in lines}
+    used = {
+        (a, s): T.column(0.0, 1.0 if s in needs[a] else 0.0, True) for a in names for s in lines
+    }
     for a in names:
         T.row({used[a, s]: 1.0 for s in lines}, 1.0, 1.0)
     for s in lines:
         T.row({used[a, s]: needs[a].get(s, 0.0) for a in names} | {cycle: -1.0}, upper=0.0)
     for later, earlier in after:  # done up to station k only if the earlier one is
         for k in range(len(lines) - 1):
-            row = {used[later, s]: 1.0 for s in lines[: k + 1]} | {used[earlier, s]: -1.0 for s in lines[: k + 1]}
+            row = {used[later, s]: 1.0 for s in lines[: k + 1]} | {
+                used[earlier, s]: -1.0 for s in lines[: k + 1]
+            }
             T.row(row, upper=0.0)
     answer = solve_table(T, seconds, 1e-9)
     if answer.x is None:
@@ -74,7 +83,9 @@ def assign_tasks(
     return Allocation(groups, loads, max(loads.values()), bound)
 
 
-def _checked(times: Mapping[str, float | Mapping[str, float]], lines: list[str]) -> dict[str, dict[str, float]]:
+def _checked(
+    times: Mapping[str, float | Mapping[str, float]], lines: list[str]
+) -> dict[str, dict[str, float]]:
     """Seconds of every task at every station that can do it."""
     if not times or not lines or len(set(lines)) < len(lines):
         given = f"{len(times)} tasks for the stations {', '.join(lines) or '(none)'}"
@@ -85,10 +96,14 @@ def _checked(times: Mapping[str, float | Mapping[str, float]], lines: list[str])
         unknown = [s for s in needs if s not in lines]
         bad = [x for x in needs.values() if not (np.isfinite(x) and x >= 0.0)]
         if unknown or bad:
-            what = f"there is no station {unknown[0]!r}" if unknown else f"{bad[0]} s is no duration"
+            what = (
+                f"there is no station {unknown[0]!r}" if unknown else f"{bad[0]} s is no duration"
+            )
             raise ArgumentError(f"task {a!r}: {what}; stations are {', '.join(lines)}")
         if not needs:
-            raise ArgumentError(f"task {a!r}: no station can do it; give one that can, or another robot")
+            raise ArgumentError(
+                f"task {a!r}: no station can do it; give one that can, or another robot"
+            )
         found[a] = {s: float(x) for s, x in needs.items()}
     return found
 
@@ -98,12 +113,16 @@ def _ordered(names: list[str], after: Sequence[tuple[str, str]]) -> list[str]:
     for later, earlier in after:
         for name in (later, earlier):
             if name not in names:
-                raise ArgumentError(f"{later!r} comes after {earlier!r}, but there is no task {name!r}")
+                raise ArgumentError(
+                    f"{later!r} comes after {earlier!r}, but there is no task {name!r}"
+                )
     left, done = list(names), []
     while left:
         free = [a for a in left if all(e in done for x, e in after if x == a)]
         if not free:
-            raise ArgumentError(f"the tasks {', '.join(left)} wait for each other; take one of their `after` away")
+            raise ArgumentError(
+                f"the tasks {', '.join(left)} wait for each other; take one of their `after` away"
+            )
         done.append(free[0])
         left.remove(free[0])
     return done

@@ -13,7 +13,18 @@ from typing import Any
 import numpy as np
 
 from armature.cell.curves import Counter, Progress, Timed
-from armature.cell.model import CellModel, CellRobot, Clash, Lag, Mode, Movement, Sampled, Spot, Stand, Travel
+from armature.cell.model import (
+    CellModel,
+    CellRobot,
+    Clash,
+    Lag,
+    Mode,
+    Movement,
+    Sampled,
+    Spot,
+    Stand,
+    Travel,
+)
 from armature.cell.on_bus import BusPlan, share_bus
 from armature.cell.optimize_cell import optimize_cell
 from armature.cell.plan_program import assembled, energy_curves, fastest_motions
@@ -69,12 +80,18 @@ class Cell:
     def __post_init__(self) -> None:
         robots = dict(self.robots)
         if not robots or any(not isinstance(p, Program) for p in robots.values()):
-            raise ArgumentError(f"cell {self.name!r}: robots must be {{name: Program}} with at least one")
+            raise ArgumentError(
+                f"cell {self.name!r}: robots must be {{name: Program}} with at least one"
+            )
         if not (np.isfinite(self.cycle) and self.cycle > 0):
-            raise ArgumentError(f"cell {self.name!r}: a cycle of {self.cycle} s; give a positive number")
+            raise ArgumentError(
+                f"cell {self.name!r}: a cycle of {self.cycle} s; give a positive number"
+            )
         for field in ("waits", "zones"):
             object.__setattr__(self, field, tuple(getattr(self, field)))
-        object.__setattr__(self, "robots", {k: replace(p, cycle=self.cycle, name=k) for k, p in robots.items()})
+        object.__setattr__(
+            self, "robots", {k: replace(p, cycle=self.cycle, name=k) for k, p in robots.items()}
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +109,11 @@ class CellPlan:
     @property
     def energy(self) -> float:
         """Of a cycle, J: drawn by the bus where there is one, else of all robots."""
-        return self.on_bus.energy if self.on_bus is not None else sum(p.energy for p in self.plans.values())
+        return (
+            self.on_bus.energy
+            if self.on_bus is not None
+            else sum(p.energy for p in self.plans.values())
+        )
 
     @property
     def fast(self) -> float:
@@ -109,7 +130,9 @@ class CellPlan:
             for leg in plan.legs:
                 asked = wanted[activity(name, leg.leg)]
                 if abs(leg.duration - asked) > SAME * asked:
-                    found.append(f"robot {name!r}: {leg.name!r} takes {leg.duration:.6g} s instead of {asked:.6g} s")
+                    found.append(
+                        f"robot {name!r}: {leg.name!r} takes {leg.duration:.6g} s instead of {asked:.6g} s"
+                    )
         if self.on_bus is not None and not self.on_bus.certificate.ok:
             found.append(str(self.on_bus.certificate))
         return tuple(found)
@@ -123,15 +146,21 @@ class CellPlan:
         saved = 100 * (1 - self.energy / self.fast) if self.fast > 0 else 0.0
         head = f"{self.cell.name}: {self.energy:.5g} J in a cycle of {self.cell.cycle:.4g} s"
         head += f"; every motion at its least time, then waiting: {self.fast:.5g} J ({saved:.1f} % saved)"
-        rows = [f"{'robot':16} {'begins s':>9} {'least s':>9} {'before J':>9} {'after J':>9}  certified"]
+        rows = [
+            f"{'robot':16} {'begins s':>9} {'least s':>9} {'before J':>9} {'after J':>9}  certified"
+        ]
         for name, plan in self.plans.items():
             begin = self.schedule.tasks[name][0].start % self.cell.cycle
             numbers = f"{begin:9.3f} {plan.least_cycle:9.3f} {plan.fast:9.4g} {plan.energy:9.4g}"
             rows.append(f"{name:16.16} {numbers}  {'yes' if plan.ok else 'NO'}")
-        proof = f"schedule: at most {100 * self.schedule.gap:.2g} % above the least over these curves; "
+        proof = (
+            f"schedule: at most {100 * self.schedule.gap:.2g} % above the least over these curves; "
+        )
         proof += "every hand-over holds and no zone is shared"
         bus = [] if self.on_bus is None else [str(self.on_bus)]
-        return "\n".join([head, *rows, *bus, proof if self.ok else "NOT valid: " + "; ".join(self.faults)])
+        return "\n".join(
+            [head, *rows, *bus, proof if self.ok else "NOT valid: " + "; ".join(self.faults)]
+        )
 
 
 def plan_cell(cell: Cell, progress: Progress | None = None, seconds: float = 60.0) -> CellPlan:
@@ -141,7 +170,9 @@ def plan_cell(cell: Cell, progress: Progress | None = None, seconds: float = 60.
     seconds: for the schedule.  An ArgumentError names the robot, the step and the number that would help.
     """
     if not isinstance(cell, Cell):
-        raise ArgumentError(f"cell = {cell!r:.60} must be a Cell; make one, or read one by load_cell")
+        raise ArgumentError(
+            f"cell = {cell!r:.60} must be a Cell; make one, or read one by load_cell"
+        )
     begin = time.perf_counter()
     parts = {name: _stages(name, program) for name, program in cell.robots.items()}
     tell = Counter(progress, 3 * sum(isinstance(s, Leg) for all_ in parts.values() for s in all_))
@@ -151,7 +182,17 @@ def plan_cell(cell: Cell, progress: Progress | None = None, seconds: float = 60.
     for name, program in cell.robots.items():
         given = _given(name, parts[name], known[name], schedule)
         least = _least(parts[name], known[name])
-        plan = assembled(program, parts[name], known[name], given, cell.cycle, least, time.perf_counter(), tell, compare=False)
+        plan = assembled(
+            program,
+            parts[name],
+            known[name],
+            given,
+            cell.cycle,
+            least,
+            time.perf_counter(),
+            tell,
+            compare=False,
+        )
         plans[name] = plan
     on_bus = None
     if cell.bus is not None:
@@ -166,7 +207,9 @@ def activity(robot: str, stage: Stage) -> str:
 
 def _stages(name: str, program: Program) -> tuple[Stage, ...]:
     if not program.closed:
-        raise ArgumentError(f"robot {name!r}: programs of a cell are repeated; leave out closed=False")
+        raise ArgumentError(
+            f"robot {name!r}: programs of a cell are repeated; leave out closed=False"
+        )
     try:
         return stages(program)
     except ArgumentError as error:
@@ -195,7 +238,9 @@ def _least(parts: Sequence[Stage], known: Sequence[Timed]) -> float:
 # the schedule model ---------------------------------------------------------------------------------
 
 
-def cell_model(cell: Cell, parts: Mapping[str, Sequence[Stage]], known: Mapping[str, Sequence[Timed]]) -> CellModel:
+def cell_model(
+    cell: Cell, parts: Mapping[str, Sequence[Stage]], known: Mapping[str, Sequence[Timed]]
+) -> CellModel:
     """The cell as numbers: stops are stands, motions are travels with their energy-time curves."""
     robots = tuple(_robot(name, parts[name], known[name]) for name in parts)
     lags = tuple(_lag(cell, w, parts) for w in cell.waits)
@@ -205,7 +250,9 @@ def cell_model(cell: Cell, parts: Mapping[str, Sequence[Stage]], known: Mapping[
     for zone in cell.zones:
         for one, two in itertools.combinations(zone.steps, 2):
             if one[0] != two[0]:
-                names = [activity(robot, _find(cell, parts, (robot, step))) for robot, step in (one, two)]
+                names = [
+                    activity(robot, _find(cell, parts, (robot, step))) for robot, step in (one, two)
+                ]
                 pairs = itertools.product(options[names[0]], options[names[1]])
                 clashes += [Clash((names[0], a), (names[1], b)) for a, b in pairs]
     return CellModel(cell.name, cell.cycle, robots, lags, (), tuple(clashes))
@@ -213,9 +260,13 @@ def cell_model(cell: Cell, parts: Mapping[str, Sequence[Stage]], known: Mapping[
 
 def _robot(name: str, parts: Sequence[Stage], known: Sequence[Timed]) -> CellRobot:
     stops = [s for s in parts if isinstance(s, Stop)]
-    first = stops[0] if isinstance(parts[0], Stop) else None  # it goes on from the last stop of the cycle before
+    first = (
+        stops[0] if isinstance(parts[0], Stop) else None
+    )  # it goes on from the last stop of the cycle before
     places = stops[1:] if first else stops
-    stands = tuple(_stand(name, s, first if s is places[-1] else None, s is places[-1]) for s in places)
+    stands = tuple(
+        _stand(name, s, first if s is places[-1] else None, s is places[-1]) for s in places
+    )
     travels = []
     for k, of in enumerate(known):
         ends = stands[k - 1].name, stands[k].name
@@ -264,10 +315,20 @@ def _find(cell: Cell, parts: Mapping[str, Sequence[Stage]], where: tuple[str, st
     if robot not in parts:
         raise ArgumentError(f"cell {cell.name!r} has no robot {robot!r}; it has {', '.join(parts)}")
     for stage in parts[robot]:
-        names = [stage.name, *stage.name.split(" + ")] if isinstance(stage, Leg) else [p.name for p in stage.pauses]
+        names = (
+            [stage.name, *stage.name.split(" + ")]
+            if isinstance(stage, Leg)
+            else [p.name for p in stage.pauses]
+        )
         if step in names:
             return stage
-    known = [n for s in parts[robot] for n in ([s.name] if isinstance(s, Leg) else [p.name for p in s.pauses if p.name != "wait"])]
+    known = [
+        n
+        for s in parts[robot]
+        for n in (
+            [s.name] if isinstance(s, Leg) else [p.name for p in s.pauses if p.name != "wait"]
+        )
+    ]
     raise ArgumentError(f"robot {robot!r} has no step {step!r}; it has {', '.join(known)}")
 
 
@@ -284,12 +345,18 @@ def _lag(cell: Cell, wait: Wait, parts: Mapping[str, Sequence[Stage]]) -> Lag:
     if following is row[0]:
         following = next(s for s in row if isinstance(s, Leg))
     mine = parts[wait.step[0]]
-    if target is mine[0] and isinstance(target, Stop):  # it is merged with the last stop of the cycle before
+    if target is mine[0] and isinstance(
+        target, Stop
+    ):  # it is merged with the last stop of the cycle before
         target, height = mine[-1], height + 1
-    return Lag(activity(wait.after[0], following), activity(wait.step[0], target), wait.seconds, height)
+    return Lag(
+        activity(wait.after[0], following), activity(wait.step[0], target), wait.seconds, height
+    )
 
 
-def _given(name: str, parts: Sequence[Stage], known: Sequence[Timed], schedule: Schedule) -> list[float]:
+def _given(
+    name: str, parts: Sequence[Stage], known: Sequence[Timed], schedule: Schedule
+) -> list[float]:
     """What the schedule gives every stage beyond its least time, s."""
     lasts = {t.activity: t.duration for t in schedule.tasks[name]}
     rest = iter(known)
@@ -309,15 +376,22 @@ def _given(name: str, parts: Sequence[Stage], known: Sequence[Timed], schedule: 
 # the bus --------------------------------------------------------------------------------------------
 
 
-def _on_bus(cell: Cell, schedule: Schedule, plans: Mapping[str, ProgramPlan]) -> tuple[BusPlan, Schedule]:
+def _on_bus(
+    cell: Cell, schedule: Schedule, plans: Mapping[str, ProgramPlan]
+) -> tuple[BusPlan, Schedule]:
     """Robots shifted against each other, as far as hand-overs and zones allow, for the bus's sake."""
     names = list(plans)
     base = [_program_start(schedule, plans[n], n) for n in names]
 
     def moved(shifts: Sequence[float]) -> Schedule:
         by = [s - b for s, b in zip(shifts, base)]
-        by = [x - round((x - by[0]) / cell.cycle) * cell.cycle for x in by]  # the nearest cycle: lags count cycles
-        tasks = {n: tuple(replace(t, start=t.start + x) for t in schedule.tasks[n]) for n, x in zip(names, by)}
+        by = [
+            x - round((x - by[0]) / cell.cycle) * cell.cycle for x in by
+        ]  # the nearest cycle: lags count cycles
+        tasks = {
+            n: tuple(replace(t, start=t.start + x) for t in schedule.tasks[n])
+            for n, x in zip(names, by)
+        }
         return replace(schedule, tasks=tasks)
 
     bound = bool(schedule.model.lags or schedule.model.clashes)
@@ -325,7 +399,9 @@ def _on_bus(cell: Cell, schedule: Schedule, plans: Mapping[str, ProgramPlan]) ->
     allowed = (lambda shifts: not simulate(moved([s + start for s in shifts]))) if bound else None
     assert cell.bus is not None
     own = [x - start for x in base] if bound else None
-    found = share_bus(cell.bus, [plans[n] for n in names], cell.objective, cell.most_power, allowed, own)
+    found = share_bus(
+        cell.bus, [plans[n] for n in names], cell.objective, cell.most_power, allowed, own
+    )
     return found, moved([s + start for s in found.shifts.values()])
 
 

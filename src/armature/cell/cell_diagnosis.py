@@ -36,20 +36,28 @@ def impossible(model: CellModel, proved: bool = True) -> str:
                 f"{model.cycle:.6g} s, or no places for a hand-over suit each other")  # fmt: skip
     what = "hand-overs" if _excluded(replace(model, clashes=())) else "shared zones"
     cycle = _least_cycle(model)
-    remedy = "no longer cycle, up to 64 times of it, was found to help" if cycle is None else f"a cycle of {cycle:.6g} s is possible"
+    remedy = (
+        "no longer cycle, up to 64 times of it, was found to help"
+        if cycle is None
+        else f"a cycle of {cycle:.6g} s is possible"
+    )
     late = f" ({_missed(model)})" if what == "hand-overs" else ""
     return f"cell {model.name!r}: the {what} leave no schedule in a cycle of {model.cycle:.6g} s{late}; {remedy}"
 
 
 def least_time(model: CellModel, robot: CellRobot) -> float | None:
     """The shortest cycle of one robot by itself, s; None where its travels form no cycle."""
-    sum_least = sum(s.least for s in robot.stands) + sum(max((m.least for m in e.movements), default=0.0) for e in robot.travels)
+    sum_least = sum(s.least for s in robot.stands) + sum(
+        max((m.least for m in e.movements), default=0.0) for e in robot.travels
+    )
     alone = CellModel(model.name, max(model.cycle, sum_least) + 1.0, (_patient(robot),))
     program = CellProgram(alone)
     T = program.table
     T.cost = [0.0] * len(T.cost)
     for c in program.choices:
-        T.cost[c.used] = max(c.what.least, next((s.least for s in robot.stands if s.name == c.activity), 0.0))
+        T.cost[c.used] = max(
+            c.what.least, next((s.least for s in robot.stands if s.name == c.activity), 0.0)
+        )
     answer = program.solve(SECONDS, 1e-6)
     return None if answer.x is None else float(answer.fun)
 

@@ -72,7 +72,9 @@ class MovementPart(Part):
 
     def model_post_init(self, _: Any) -> None:
         if (self.energy is None) == (self.points is None):
-            raise ValueError("give either energy: [[coefficient, degree], …] or points: [[s, J], …]")
+            raise ValueError(
+                "give either energy: [[coefficient, degree], …] or points: [[s, J], …]"
+            )
         if self.energy is not None and self.least is None:
             raise ValueError("give the least duration: least: 1 s")
 
@@ -111,8 +113,12 @@ class CellModelFile(Part):
     cycle: Duration
     robots: list[CellRobotPart] = Field(min_length=1, max_length=1000)
     lags: list[LagPart] = Field(default=[], max_length=100_000)
-    hand_overs: list[list[tuple[One, One]]] = Field(default=[], description="groups of pairs of places")
-    clashes: list[tuple[One, One]] = Field(default=[], description="pairs that may not overlap in time")
+    hand_overs: list[list[tuple[One, One]]] = Field(
+        default=[], description="groups of pairs of places"
+    )
+    clashes: list[tuple[One, One]] = Field(
+        default=[], description="pairs that may not overlap in time"
+    )
 
 
 def load_cell_models(path: str | PathLike[str]) -> tuple[CellModel, ...]:
@@ -132,7 +138,8 @@ def load_cell_models(path: str | PathLike[str]) -> tuple[CellModel, ...]:
 
 def _model(part: CellModelFile, name: str) -> CellModel:
     robots = tuple(
-        CellRobot(r.name, tuple(_stand(s) for s in r.stands), tuple(_travel(t) for t in r.travels)) for r in part.robots
+        CellRobot(r.name, tuple(_stand(s) for s in r.stands), tuple(_travel(t) for t in r.travels))
+        for r in part.robots
     )
     lags = tuple(Lag(x.origin, x.target, x.length, x.height) for x in part.lags)
     hands = tuple(HandOver(tuple(group)) for group in part.hand_overs if group)
@@ -141,13 +148,23 @@ def _model(part: CellModelFile, name: str) -> CellModel:
 
 
 def _stand(part: StandPart) -> Stand:
-    mode = lambda name, x: Mode(name, x.power, x.least, x.energy) if isinstance(x, ModePart) else Mode(name, x)
-    spots = tuple(Spot(name, tuple(mode(k, x) for k, x in modes.items())) for name, modes in part.spots.items())
+    mode = lambda name, x: (
+        Mode(name, x.power, x.least, x.energy) if isinstance(x, ModePart) else Mode(name, x)
+    )
+    spots = tuple(
+        Spot(name, tuple(mode(k, x) for k, x in modes.items()))
+        for name, modes in part.spots.items()
+    )
     return Stand(part.name, part.least, part.most, spots, part.last)
 
 
 def _travel(part: TravelPart) -> Travel:
-    return Travel(part.name, part.origin, part.target, tuple(_movement(m, k) for k, m in enumerate(part.movements)))
+    return Travel(
+        part.name,
+        part.origin,
+        part.target,
+        tuple(_movement(m, k) for k, m in enumerate(part.movements)),
+    )
 
 
 def _movement(part: MovementPart, k: int) -> Movement:
@@ -155,6 +172,8 @@ def _movement(part: MovementPart, k: int) -> Movement:
     if part.points is not None:
         T, E = zip(*part.points)
         least, most = part.least or T[0], part.most or T[-1]
-        return Movement(name, part.origin, part.target, max(least, T[0]), min(most, T[-1]), Sampled(T, E))
+        return Movement(
+            name, part.origin, part.target, max(least, T[0]), min(most, T[-1]), Sampled(T, E)
+        )
     energy = Energy(tuple(part.energy or ()))
     return Movement(name, part.origin, part.target, part.least or 0.0, part.most or 1e7, energy)

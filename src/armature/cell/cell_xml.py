@@ -81,7 +81,9 @@ class _Reader:
 
     def option(self, at: Element) -> tuple[str, str]:
         """(activity, its place or movement)."""
-        return self.attribute(at, "aid"), self.attribute(at, "lid" if at.tag == "location" else "mid")
+        return self.attribute(at, "aid"), self.attribute(
+            at, "lid" if at.tag == "location" else "mid"
+        )
 
     def robot(self, at: Element) -> CellRobot:
         modes = {self.attribute(m, "pid"): m for m in at.findall("power-saving-modes/power-mode")}
@@ -100,12 +102,16 @@ class _Reader:
             allowed = []
             for pid, mode in modes.items():
                 general = mode.findtext("expected-input-power")
-                power = own.get(pid, None if general is None else self._float(mode, general, "power"))
+                power = own.get(
+                    pid, None if general is None else self._float(mode, general, "power")
+                )
                 if power is not None and power < FORBIDDEN:
                     allowed.append(Mode(pid, power, self.number(mode, "minimal-idle-time")))
             spots.append(Spot(self.attribute(loc, "lid"), tuple(allowed)))
         least, most = self.number(at, "min-duration"), self.number(at, "max-duration")
-        return Stand(self.attribute(at, "aid"), least, most, tuple(spots), at.get("last_in_cycle") == "true")
+        return Stand(
+            self.attribute(at, "aid"), least, most, tuple(spots), at.get("last_in_cycle") == "true"
+        )
 
     def travel(self, at: Element, where: dict[str, tuple[str, str]]) -> Travel:
         movements, ends = [], set()
@@ -113,7 +119,9 @@ class _Reader:
             points = [f"{m.findtext(tag)}" for tag in ("from-point", "to-point")]
             for p in points:
                 if p not in where:
-                    raise self.error(m, f"movement {m.get('mid')} names point {p}, which no location has")
+                    raise self.error(
+                        m, f"movement {m.get('mid')} names point {p}, which no location has"
+                    )
             (a, origin), (b, target) = (where[p] for p in points)
             ends.add((a, b))
             terms = tuple((self._float(x, x.get("coeff"), "coeff"), self._float(x, x.get("degree"), "degree"))
@@ -122,6 +130,9 @@ class _Reader:
                                       self.number(m, "min-duration"), self.number(m, "max-duration"),
                                       Energy(terms)))  # fmt: skip
         if len(ends) != 1:
-            raise self.error(at, f"the movements of activity {at.get('aid')} join {len(ends)} pairs of activities; one is needed")
-        (a, b), = ends
+            raise self.error(
+                at,
+                f"the movements of activity {at.get('aid')} join {len(ends)} pairs of activities; one is needed",
+            )
+        ((a, b),) = ends
         return Travel(self.attribute(at, "aid"), a, b, tuple(movements))

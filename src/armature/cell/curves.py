@@ -42,7 +42,9 @@ def shortest(leg: Leg, supply: Any, knots: int) -> Solution:
         found = minimize_time(leg.robot, leg.task, knots=knots, supply=supply)
     else:
         found = minimize_time(leg.robot, leg.task, knots=knots, starts=1, supply=supply)
-        found = found if found.ok else minimize_time(leg.robot, leg.task, knots=knots, supply=supply)
+        found = (
+            found if found.ok else minimize_time(leg.robot, leg.task, knots=knots, supply=supply)
+        )
     if not found.ok:
         raise ArgumentError(f"step {leg.name!r} of robot {leg.robot.name!r} is impossible: "
                             f"{found.diagnosis or found.status.value}")  # fmt: skip
@@ -68,13 +70,18 @@ def timed(leg: Leg, fastest: Solution, spare: float, supply: Any, knots: int, po
     return Timed(leg, fastest, EnergyCurve(np.array(durations), np.array(energies), tuple(motions)))
 
 
-def _points(leg: Leg, T: np.ndarray, supply: Any, knots: int) -> list[tuple[float, float, Trajectory]]:
+def _points(
+    leg: Leg, T: np.ndarray, supply: Any, knots: int
+) -> list[tuple[float, float, Trajectory]]:
     """(duration, energy, motion) at the durations for which there is a plan."""
     if isinstance(leg.task, Move):
         curve = energy_time_curve(leg.robot, leg.task, T.tolist(), supply, knots, refine=False)
         rows = zip(curve.durations, curve.energies, curve.trajectories)
         return [(float(t), float(e), m) for t, e, m in rows if m is not None and np.isfinite(e)]
-    plans = [minimize_energy(leg.robot, replace(leg.task, duration=float(t)), supply, knots=knots) for t in T]
+    plans = [
+        minimize_energy(leg.robot, replace(leg.task, duration=float(t)), supply, knots=knots)
+        for t in T
+    ]
     return [(p.duration, p.energy, p.trajectory) for p in plans if p.ok]
 
 
@@ -86,7 +93,9 @@ def planned(of: Timed, duration: float, supply: Any, knots: int) -> Solution:
     for T in [duration, *shorter] if duration > least * (1 + SHORT) else []:
         guess = of.curve.motions[int(np.abs(of.curve.durations - T).argmin())]
         extra: dict[str, Any] = {"guess": guess} if isinstance(of.leg.task, Move) else {}
-        found = minimize_energy(of.leg.robot, replace(of.leg.task, duration=T), supply, knots=knots, **extra)
+        found = minimize_energy(
+            of.leg.robot, replace(of.leg.task, duration=T), supply, knots=knots, **extra
+        )
         if found.ok and found.certificate.ok:
             return found
     return of.fastest

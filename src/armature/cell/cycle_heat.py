@@ -27,14 +27,22 @@ def with_mean_limits(robot: Robot, k: float) -> Robot:
 
     def higher(drive):
         motor, amplifier = drive.motor, drive.amplifier
-        motor = replace(motor, average_heat=motor.average_heat * k, continuous_current=motor.continuous_current * root)
+        motor = replace(
+            motor,
+            average_heat=motor.average_heat * k,
+            continuous_current=motor.continuous_current * root,
+        )
         amplifier = replace(amplifier, continuous_current=amplifier.continuous_current * root)
         return replace(drive, motor=motor, amplifier=amplifier)
 
-    return replace(robot, drives=tuple(replace(c, drives=tuple(map(higher, c.drives))) for c in robot.drives))
+    return replace(
+        robot, drives=tuple(replace(c, drives=tuple(map(higher, c.drives))) for c in robot.drives)
+    )
 
 
-def plan_over_cycle(program: Program, plan: Callable[[Program], ProgramPlan], objective: str) -> ProgramPlan:
+def plan_over_cycle(
+    program: Program, plan: Callable[[Program], ProgramPlan], objective: str
+) -> ProgramPlan:
     """The plan of a program whose motors keep their mean limits over the whole cycle. plan: makes one of
     a program whose motions keep the robot's limits each; it is compared with that."""
     found, own = _hotter(program, plan), None
@@ -46,7 +54,13 @@ def plan_over_cycle(program: Program, plan: Callable[[Program], ProgramPlan], ob
                 raise
     if found is None or (own is not None and own.energy <= found.energy):
         assert own is not None
-        return replace(own, notes=(*own.notes, "no better plan was found with motions that are hotter than their stops"))
+        return replace(
+            own,
+            notes=(
+                *own.notes,
+                "no better plan was found with motions that are hotter than their stops",
+            ),
+        )
     return found
 
 
@@ -56,8 +70,12 @@ def _hotter(program: Program, plan: Callable[[Program], ProgramPlan]) -> Program
     k = math.inf
     for _ in range(TRIES):
         try:
-            found = replace(plan(replace(program, robot=with_mean_limits(program.robot, k))), program=program)
-        except ArgumentError:  # too slow for the cycle with such limits; without any, it is impossible
+            found = replace(
+                plan(replace(program, robot=with_mean_limits(program.robot, k))), program=program
+            )
+        except (
+            ArgumentError
+        ):  # too slow for the cycle with such limits; without any, it is impossible
             if math.isinf(k):
                 raise
             return None
@@ -77,4 +95,8 @@ def _ratio(h: Heating) -> float:
     """Mean heat of a drive against its limit; 1 is at it."""
     motor, amplifier = h.drive.motor, h.drive.amplifier
     current = min(motor.continuous_current, amplifier.continuous_current)
-    return max(h.mean_heat / motor.average_heat, (h.rms_current / current) ** 2, h.fractions.get("winding temperature", 0.0))
+    return max(
+        h.mean_heat / motor.average_heat,
+        (h.rms_current / current) ** 2,
+        h.fractions.get("winding temperature", 0.0),
+    )

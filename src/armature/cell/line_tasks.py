@@ -64,7 +64,9 @@ def allocate_line(line: OpenLine, progress: Progress | None = None) -> Allocatio
     """The allocation of a line's tasks with the shortest cycle, by the least times of their motions. An
     ArgumentError names the cycle that would do where the line's own is too short."""
     if not isinstance(line, OpenLine):
-        raise ArgumentError(f"allocate_line takes an OpenLine, not {line!r:.60}; read one by load_line_tasks")
+        raise ArgumentError(
+            f"allocate_line takes an OpenLine, not {line!r:.60}; read one by load_line_tasks"
+        )
     known: dict[tuple[int, bytes], float] = {}
     times: dict[str, dict[str, float]] = {}
     robots = {s.name: s.robot for s in line.stations}
@@ -72,9 +74,13 @@ def allocate_line(line: OpenLine, progress: Progress | None = None) -> Allocatio
     for task in line.tasks:
         times[task.name] = {}
         for station, steps in task.steps.items():
-            times[task.name][station] = _seconds(robots[station], steps, line.knots, known, f"{station}, task {task.name!r}")
+            times[task.name][station] = _seconds(
+                robots[station], steps, line.knots, known, f"{station}, task {task.name!r}"
+            )
             if progress is not None:
-                progress(f"least time of {task.name} at {station}", sum(map(len, times.values())), total)
+                progress(
+                    f"least time of {task.name} at {station}", sum(map(len, times.values())), total
+                )
     pairs = [(task.name, earlier) for task in line.tasks for earlier in task.after]
     found = assign_tasks(times, [s.name for s in line.stations], pairs)
     if line.cycle is not None and found.cycle > line.cycle * (1 + 1e-9):
@@ -98,7 +104,9 @@ def allocated(line: OpenLine, allocation: Allocation) -> Line:
     return Line(tuple(stations), line.cycle, line.name, line.knots, line.points)
 
 
-def balance_tasks(line: OpenLine, progress: Progress | None = None) -> tuple[Allocation, BalancedLine]:
+def balance_tasks(
+    line: OpenLine, progress: Progress | None = None
+) -> tuple[Allocation, BalancedLine]:
     """Allocate a line's tasks, then use its cycle with the least energy."""
     allocation = allocate_line(line, progress)
     return allocation, balance_line(allocated(line, allocation), progress)
@@ -118,7 +126,9 @@ def _seconds(robot: Robot, steps: Any, knots: int, known: dict, where: str) -> f
         if key not in known:
             found = least_time(loaded, step.task, knots)
             if not found.ok:
-                raise ArgumentError(f"station {where}: {step.name!r} is impossible: {found.diagnosis or found.status.value}")
+                raise ArgumentError(
+                    f"station {where}: {step.name!r} is impossible: {found.diagnosis or found.status.value}"
+                )
             known[key] = found.duration
         total += known[key]
     return total
@@ -130,7 +140,9 @@ def _seconds(robot: Robot, steps: Any, knots: int, known: dict, where: str) -> f
 class OpenStationPart(StationPart):
     """A station whose steps follow from the tasks that it gets."""
 
-    steps: list[StepPart] = Field(default=[], max_length=0, description="none: they follow from its tasks")
+    steps: list[StepPart] = Field(
+        default=[], max_length=0, description="none: they follow from its tasks"
+    )
 
 
 class TaskPart(Part):
@@ -185,7 +197,14 @@ def load_line_tasks(path: str | PathLike[str]) -> OpenLine:
                 raise FileError(f"task {t.name!r}: there is no station {min(unknown)!r}", path)
             steps = {s.name: _steps(s.robot, starts[s.name], t) for s in able}
             tasks.append(LineTask(t.name, steps, tuple(t.after)))
-    return OpenLine(tuple(stations), tuple(tasks), part.cycle, part.name or Path(path).stem, part.knots, part.points)
+    return OpenLine(
+        tuple(stations),
+        tuple(tasks),
+        part.cycle,
+        part.name or Path(path).stem,
+        part.knots,
+        part.points,
+    )
 
 
 def _steps(robot: Robot, start: np.ndarray, task: TaskPart) -> tuple[StationMove | Process, ...]:
@@ -202,5 +221,7 @@ def _steps(robot: Robot, start: np.ndarray, task: TaskPart) -> tuple[StationMove
         found.append(StationMove(Move(at, goal, via=via), step.move.payload, name))
         at = np.asarray(goal)
     if np.abs(at - start).max() > 1e-6:
-        raise ArgumentError(f"task {task.name!r} does not return to the station's start; end it with move: {{goal: start}}")
+        raise ArgumentError(
+            f"task {task.name!r} does not return to the station's start; end it with move: {{goal: start}}"
+        )
     return tuple(found)

@@ -85,7 +85,14 @@ class Table:
             data += terms.values()
             ends.append(len(data))
         shape = (len(self.rows), len(self.cost))
-        matrix = csr_array((np.array(data, dtype=float), np.array(columns, dtype=np.int32), np.array(ends, dtype=np.int32)), shape=shape)
+        matrix = csr_array(
+            (
+                np.array(data, dtype=float),
+                np.array(columns, dtype=np.int32),
+                np.array(ends, dtype=np.int32),
+            ),
+            shape=shape,
+        )
         return matrix, np.array([r[1] for r in self.rows]), np.array([r[2] for r in self.rows])
 
 
@@ -119,14 +126,18 @@ class CellProgram:
         self.model, self.table = model, Table()
         self.choices: list[Choice] = []
         self.of: dict[str, list[Choice]] = defaultdict(list)
-        self.start: dict[str, Row] = {}  # of every activity, as a sum of columns, in the robot's cycle
+        self.start: dict[
+            str, Row
+        ] = {}  # of every activity, as a sum of columns, in the robot's cycle
         self.offset: list[int] = []  # S_r
         self.tangents: dict[int, set[float]] = defaultdict(set)  # of each movement, by its column u
         joined = {model.owner[x] for lag in model.lags for x in (lag.origin, lag.target)}
         reach = len(model.robots) * model.cycle
         for k, robot in enumerate(model.robots):
             first = k == min(joined, default=0)
-            low, high = (0.0, 0.0) if first else (-reach, reach) if k in joined else (0.0, model.cycle)
+            low, high = (
+                (0.0, 0.0) if first else (-reach, reach) if k in joined else (0.0, model.cycle)
+            )
             self.offset.append(self.table.column(low, high))
             self._robot(robot)
         self._settle()
@@ -197,7 +208,12 @@ class CellProgram:
         for spot in stand.spots:
             stays = {c.used: -1.0 for c in self.of[stand.name] if c.option == spot.name}
             for travels, end in ((into, "target"), (out, "origin")):
-                moved = {c.used: 1.0 for e in travels for c in self.of[e.name] if getattr(c.what, end) == spot.name}
+                moved = {
+                    c.used: 1.0
+                    for e in travels
+                    for c in self.of[e.name]
+                    if getattr(c.what, end) == spot.name
+                }
                 self.table.row(moved | stays, 0.0, 0.0)
 
     def _settle(self) -> None:
@@ -225,8 +241,13 @@ class CellProgram:
                 row[place] = row.get(place, 0.0) + sign
                 for column, x in self.start[activity].items():
                     row[column] = row.get(column, 0.0) + sign * x
-            need, done = lag.length - cycle * lag.height, [self._done(a) for a in (lag.origin, lag.target)]
-            slack = 2 * len(self.model.robots) * cycle + cycle + max(0.0, need)  # more than any difference
+            need, done = (
+                lag.length - cycle * lag.height,
+                [self._done(a) for a in (lag.origin, lag.target)],
+            )
+            slack = (
+                2 * len(self.model.robots) * cycle + cycle + max(0.0, need)
+            )  # more than any difference
             for optional in filter(None, done):
                 need -= slack
                 for column in optional:
@@ -262,7 +283,10 @@ class CellProgram:
         add = lambda *rows: {c: float(sum(r.get(c, 0.0) for r in rows)) for c in set().union(*rows)}
         # Δ ≥ d_1 − CT (2 − u_1 − u_2),   Δ ≤ CT − d_2 + CT (2 − u_1 − u_2)
         T.row(add(delta, {c.lasts: -1.0 for c in mine}, off), -2 * cycle)
-        T.row(add(delta, {c.lasts: 1.0 for c in other}, {c: -x for c, x in off.items()}), upper=3 * cycle)
+        T.row(
+            add(delta, {c.lasts: 1.0 for c in other}, {c: -x for c, x in off.items()}),
+            upper=3 * cycle,
+        )
         return k
 
     # tangents and solving ---------------------------------------------------------------------

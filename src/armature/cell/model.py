@@ -42,7 +42,9 @@ class Energy:
         if all(c * k * (k - 1) >= 0 for c, k in self.terms):
             return True
         places = (least + (most - least) * i / 199 for i in range(200))
-        return all(sum(c * k * (k - 1) * d ** (k - 2) for c, k in self.terms) >= 0 for d in places if d > 0)
+        return all(
+            sum(c * k * (k - 1) * d ** (k - 2) for c, k in self.terms) >= 0 for d in places if d > 0
+        )
 
 
 @dataclass(frozen=True)
@@ -187,24 +189,35 @@ class CellModel:
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.cycle) and self.cycle > 0):
-            raise ArgumentError(f"cell {self.name!r}: a cycle of {self.cycle} s; give a positive number")
+            raise ArgumentError(
+                f"cell {self.name!r}: a cycle of {self.cycle} s; give a positive number"
+            )
         names = [a.name for r in self.robots for a in (*r.stands, *r.travels)]
         twice = {n for n in names if names.count(n) > 1}
         if twice:
-            raise ArgumentError(f"cell {self.name!r}: two activities are called {min(twice)!r}; rename one")
+            raise ArgumentError(
+                f"cell {self.name!r}: two activities are called {min(twice)!r}; rename one"
+            )
         for robot in self.robots:
             _check_robot(robot, self.cycle)
         known = set(names)
         for lag in self.lags:
             for end in (lag.origin, lag.target):
                 if end not in known:
-                    raise ArgumentError(f"a lag names {end!r}, which is no activity of cell {self.name!r}")
+                    raise ArgumentError(
+                        f"a lag names {end!r}, which is no activity of cell {self.name!r}"
+                    )
         options = {(a, o) for a, o in self.options()}
-        for group in (*(h.pairs for h in self.hand_overs), *([(c.first, c.second)] for c in self.clashes)):
+        for group in (
+            *(h.pairs for h in self.hand_overs),
+            *([(c.first, c.second)] for c in self.clashes),
+        ):
             for pair in group:
                 for one in pair:
                     if one not in options:
-                        raise ArgumentError(f"{one[0]!r} has no place or movement {one[1]!r}; check the name")
+                        raise ArgumentError(
+                            f"{one[0]!r} has no place or movement {one[1]!r}; check the name"
+                        )
 
     def options(self) -> Iterator[tuple[str, str]]:
         """(activity, spot or movement), all of them."""
@@ -222,17 +235,23 @@ def _check_robot(robot: CellRobot, cycle: float) -> None:
     """Refuse a robot whose activities cannot be put in a cycle, with what would make it possible."""
     lasts = [s.name for s in robot.stands if s.last]
     if len(lasts) != 1:
-        raise ArgumentError(f"robot {robot.name!r} has {len(lasts)} stands marked last; mark the one that closes its cycle")
+        raise ArgumentError(
+            f"robot {robot.name!r} has {len(lasts)} stands marked last; mark the one that closes its cycle"
+        )
     spots = {(s.name, p.name) for s in robot.stands for p in s.spots}
     names = {s.name for s in robot.stands}
     for stand in robot.stands:
         _check_times(f"robot {robot.name!r}, stand {stand.name!r}", stand.least, stand.most)
         if not any(spot.modes for spot in stand.spots):
-            raise ArgumentError(f"robot {robot.name!r}, stand {stand.name!r} has no place with a power mode")
+            raise ArgumentError(
+                f"robot {robot.name!r}, stand {stand.name!r} has no place with a power mode"
+            )
     for travel in robot.travels:
         for end in (travel.origin, travel.target):
             if end not in names:
-                raise ArgumentError(f"travel {travel.name!r} of robot {robot.name!r} names {end!r}, which is no stand of it")
+                raise ArgumentError(
+                    f"travel {travel.name!r} of robot {robot.name!r} names {end!r}, which is no stand of it"
+                )
         for m in travel.movements:
             where = f"robot {robot.name!r}, travel {travel.name!r}, movement {m.name!r}"
             _check_times(where, m.least, m.most)
@@ -240,11 +259,17 @@ def _check_robot(robot: CellRobot, cycle: float) -> None:
                 if (stand, spot) not in spots:
                     raise ArgumentError(f"{where}: stand {stand!r} has no place {spot!r}")
             if m.least <= 0.0:
-                raise ArgumentError(f"{where}: a least duration of {m.least:g} s; give a positive one")
+                raise ArgumentError(
+                    f"{where}: a least duration of {m.least:g} s; give a positive one"
+                )
             if not m.energy.is_convex(m.least, min(m.most, cycle)):
-                raise ArgumentError(f"{where}: the energy is no convex function of the duration; split it at its bends")
+                raise ArgumentError(
+                    f"{where}: the energy is no convex function of the duration; split it at its bends"
+                )
 
 
 def _check_times(where: str, least: float, most: float) -> None:
     if not (0.0 <= least <= most):
-        raise ArgumentError(f"{where}: from {least:g} s to {most:g} s is no span of time; give least ≤ most")
+        raise ArgumentError(
+            f"{where}: from {least:g} s to {most:g} s is no span of time; give least ≤ most"
+        )

@@ -76,7 +76,9 @@ class BusCycle:
     def residual(self) -> float:
         """What the ledger of the bus does not explain, J: drawn − burnt − taken by robots − stored."""
         dt = np.diff(self.t)
-        return float(dt @ (self.drawn - self.burnt - self.powers.sum(1)) - (self.stored[-1] - self.stored[0]))
+        return float(
+            dt @ (self.drawn - self.burnt - self.powers.sum(1)) - (self.stored[-1] - self.stored[0])
+        )
 
 
 @dataclass(frozen=True)
@@ -160,7 +162,9 @@ def share_bus(
     edges = np.linspace(0.0, cycle, STEPS + 1)
     shifts = _best_shifts(bus, cycles, edges, objective, most_power, allowed, start)
     fine = np.linspace(0.0, cycle, FINE + 1)
-    on = lambda chosen, which: run_bus(bus, fine, np.column_stack([c.powers(fine, s) for c, s in zip(which, chosen)]))
+    on = lambda chosen, which: run_bus(
+        bus, fine, np.column_stack([c.powers(fine, s) for c, s in zip(which, chosen)])
+    )
     together, at_once = on(shifts, cycles), on([0.0] * len(cycles), cycles)
     apart = tuple(on([s], [c]) for c, s in zip(cycles, shifts))
     proof = _certificate(bus, plans, names, shifts, fine, together)
@@ -189,7 +193,11 @@ def power_cycle(plan: ProgramPlan, name: str = "") -> PowerCycle:
     dt = np.concatenate([p.dt for p in parts])
     power = np.concatenate([p.powers.sum(1) + p.coils for p in parts])
     t = np.concatenate([[0.0], np.cumsum(dt)])
-    return PowerCycle(name or plan.program.name, t * (plan.cycle / t[-1]), np.concatenate([[0.0], np.cumsum(dt * power)]))
+    return PowerCycle(
+        name or plan.program.name,
+        t * (plan.cycle / t[-1]),
+        np.concatenate([[0.0], np.cumsum(dt * power)]),
+    )
 
 
 def simulated_cycle(plan: ProgramPlan, name: str = "") -> PowerCycle:
@@ -199,7 +207,9 @@ def simulated_cycle(plan: ProgramPlan, name: str = "") -> PowerCycle:
         if isinstance(stage, PlannedLeg):
             robot, motion = stage.leg.robot, stage.plan.trajectory
             run = replay(robot, motion, servo_rate(motion))
-            power = stack(robot.drivetrain.flow(run.tau, run.v, run.a, smooth=LAW), "power").sum(-1) + coil_power(robot)
+            power = stack(robot.drivetrain.flow(run.tau, run.v, run.a, smooth=LAW), "power").sum(
+                -1
+            ) + coil_power(robot)
             dt, mean = np.diff(run.t), (power[1:] + power[:-1]) / 2
         else:
             parts = parts_of(stage, plan.program.supply)
@@ -210,7 +220,9 @@ def simulated_cycle(plan: ProgramPlan, name: str = "") -> PowerCycle:
         t.append(t[-1][-1] + np.cumsum(dt))
         work.append(work[-1][-1] + np.cumsum(dt * mean))
     times = np.concatenate(t)
-    return PowerCycle(name or plan.program.name, times * (plan.cycle / times[-1]), np.concatenate(work))
+    return PowerCycle(
+        name or plan.program.name, times * (plan.cycle / times[-1]), np.concatenate(work)
+    )
 
 
 def run_bus(bus: Bus, edges: np.ndarray, powers: np.ndarray) -> BusCycle:
@@ -220,19 +232,27 @@ def run_bus(bus: Bus, edges: np.ndarray, powers: np.ndarray) -> BusCycle:
     return BusCycle(edges, powers, drawn[:, 0], burnt[:, 0], stored[:, 0])
 
 
-def run_buses(bus: Bus, dt: np.ndarray, demands: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def run_buses(
+    bus: Bus, dt: np.ndarray, demands: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """S buses at once, each with its demand: (N, S), W. Returns the stored energies (N+1, S), J, and the
     powers of rectifier and resistor (N, S), W, in the steady cycle; the laws are those of `Bus`."""
     steps, count = demands.shape
     level = np.zeros(count)
-    stored, drawn, burnt = np.empty((steps + 1, count)), np.empty((steps, count)), np.empty((steps, count))
+    stored, drawn, burnt = (
+        np.empty((steps + 1, count)),
+        np.empty((steps, count)),
+        np.empty((steps, count)),
+    )
     for _ in range(CYCLES):
         stored[0] = level
         for n in range(steps):
             level = level - dt[n] * demands[n]
             drawn[n] = np.maximum(0.0, -level)  # at U₀ the rectifier gives what is missing
             level = level + drawn[n]
-            burnt[n] = np.minimum(np.maximum(0.0, level - bus.capacity), _most_burnt(bus, level, dt[n]))
+            burnt[n] = np.minimum(
+                np.maximum(0.0, level - bus.capacity), _most_burnt(bus, level, dt[n])
+            )
             level = level - burnt[n]
             stored[n + 1] = level
         if np.allclose(stored[0], level, rtol=0.0, atol=1e-9 * max(bus.capacity, 1e-9)):
@@ -244,7 +264,12 @@ def _most_burnt(bus: Bus, level: np.ndarray, dt: float) -> np.ndarray | float:
     """What the braking resistor burns in a step at most, J."""
     if not bus.resistance:
         return np.inf
-    return (bus.voltage**2 + 2 * level / bus.capacitance) / bus.resistance * dt / (1 + 2 * dt / (bus.resistance * bus.capacitance))
+    return (
+        (bus.voltage**2 + 2 * level / bus.capacitance)
+        / bus.resistance
+        * dt
+        / (1 + 2 * dt / (bus.resistance * bus.capacitance))
+    )
 
 
 def _best_shifts(
@@ -260,16 +285,28 @@ def _best_shifts(
     known = [np.column_stack([c.powers(edges, s) for s in grid]) for c in cycles]
     best: tuple[tuple[float, float], list[float]] | None = None
     rng = np.random.default_rng(0)
-    starts = [[0.0] * K] if K == 2 else [[0.0] * K, [T * k / K for k in range(K)], *([0.0, *rng.uniform(0, T, K - 1)] for _ in range(2))]
+    starts = (
+        [[0.0] * K]
+        if K == 2
+        else [
+            [0.0] * K,
+            [T * k / K for k in range(K)],
+            *([0.0, *rng.uniform(0, T, K - 1)] for _ in range(2)),
+        ]
+    )
     starts = starts if start is None else [list(start)]
     for first in starts:
         shifts, value = list(first), (np.inf, np.inf)
         for _ in range(1 if K == 2 else SWEEPS):
             for k in range(1, K):
-                others = np.sum([cycles[j].powers(edges, shifts[j]) for j in range(K) if j != k], axis=0)
+                others = np.sum(
+                    [cycles[j].powers(edges, shifts[j]) for j in range(K) if j != k], axis=0
+                )
                 free = _free(grid, shifts, k, allowed)
                 if free.any():
-                    shifts[k], value = _along(bus, dt, others[:, None] + known[k][:, free], grid[free], objective, most)
+                    shifts[k], value = _along(
+                        bus, dt, others[:, None] + known[k][:, free], grid[free], objective, most
+                    )
         if best is None or value < best[0]:
             best = value, shifts
     assert best is not None
@@ -296,7 +333,12 @@ def _free(grid: np.ndarray, shifts: list[float], k: int, allowed: Allowed | None
 
 
 def _along(
-    bus: Bus, dt: np.ndarray, demands: np.ndarray, grid: np.ndarray, objective: str, most: float | None
+    bus: Bus,
+    dt: np.ndarray,
+    demands: np.ndarray,
+    grid: np.ndarray,
+    objective: str,
+    most: float | None,
 ) -> tuple[float, tuple[float, float]]:
     """The best shift of one robot; value: (W above the rectifier's limit, energy or peak)."""
     _, drawn, _ = run_buses(bus, dt, demands)
@@ -308,12 +350,19 @@ def _along(
 
 
 def _certificate(
-    bus: Bus, plans: Sequence[ProgramPlan], names: Sequence[str], shifts: Sequence[float], edges: np.ndarray, planned: BusCycle
+    bus: Bus,
+    plans: Sequence[ProgramPlan],
+    names: Sequence[str],
+    shifts: Sequence[float],
+    edges: np.ndarray,
+    planned: BusCycle,
 ) -> BusCertificate:
     """All robots simulated, their powers on one capacitor. Between two steps the stored energy differs
     from both ends by at most the step times the largest power, which bounds the voltage at every instant."""
     cycles = [simulated_cycle(plan, name) for plan, name in zip(plans, names)]
-    found = run_bus(bus, edges, np.column_stack([c.powers(edges, s) for c, s in zip(cycles, shifts)]))
+    found = run_bus(
+        bus, edges, np.column_stack([c.powers(edges, s) for c, s in zip(cycles, shifts)])
+    )
     swing = np.diff(edges) * np.abs(found.powers).sum(1)
     high = float((np.maximum(found.stored[:-1], found.stored[1:]) + swing).max())
     if not bus.resistance:  # a chopper as strong as needed holds the voltage where it switches on
@@ -322,4 +371,6 @@ def _certificate(
     through = float(np.diff(edges) @ np.abs(planned.powers).sum(1))
     error = abs(found.energy - planned.energy) / max(through, 1e-12)
     voltage = float(bus.voltage_at(max(found.stored.min(), 0.0))), float(bus.voltage_at(high))
-    return BusCertificate(voltage, (bus.voltage, limit), found.energy, error, found.peak, all(p.ok for p in plans))
+    return BusCertificate(
+        voltage, (bus.voltage, limit), found.energy, error, found.peak, all(p.ok for p in plans)
+    )

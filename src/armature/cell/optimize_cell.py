@@ -44,7 +44,10 @@ class Bounds:
 
 
 def optimize_cell(
-    model: CellModel, seconds: float = 60.0, gap: float = TOLERANCE, progress: Callable[[str], None] | None = None
+    model: CellModel,
+    seconds: float = 60.0,
+    gap: float = TOLERANCE,
+    progress: Callable[[str], None] | None = None,
 ) -> Schedule:
     """The schedule of a cell with the least energy in its cycle.
 
@@ -59,10 +62,14 @@ def optimize_cell(
         raise ArgumentError(impossible(model, proved=found.infeasible))
     tasks = {robot.name: _tasks(program, k, robot, found.x) for k, robot in enumerate(model.robots)}
     fast = _full_speed(model, max(1.0, 0.5 * seconds))
-    return Schedule(model, tasks, found.lower, fast, found.solves, time.perf_counter() - begin, found.notes)
+    return Schedule(
+        model, tasks, found.lower, fast, found.solves, time.perf_counter() - begin, found.notes
+    )
 
 
-def _search(program: CellProgram, end: float, gap: float, progress: Callable[[str], None] | None) -> Bounds:
+def _search(
+    program: CellProgram, end: float, gap: float, progress: Callable[[str], None] | None
+) -> Bounds:
     """Rounds of the mixed-integer program and of the best durations of its choices."""
     best = Bounds(None, np.inf, -np.inf, 0)
     notes: list[str] = []
@@ -70,7 +77,9 @@ def _search(program: CellProgram, end: float, gap: float, progress: Callable[[st
         left = end - time.perf_counter()
         if left <= 0.0 and best.solves:
             break
-        wide = 0.05 if not np.isfinite(best.energy) else (best.energy - best.lower) / abs(best.energy)
+        wide = (
+            0.05 if not np.isfinite(best.energy) else (best.energy - best.lower) / abs(best.energy)
+        )
         answer = program.solve(left, max(0.1 * wide, 0.1 * gap))
         lower = best.lower
         bound = getattr(answer, "mip_dual_bound", None)
@@ -82,7 +91,9 @@ def _search(program: CellProgram, end: float, gap: float, progress: Callable[[st
             if value < energy:
                 x, energy = point, value
         if lower > energy * (1 + 10 * gap) + 1e-9:  # no bound can be above a schedule that exists
-            notes.append(f"HiGHS gave a bound of {lower:.8g} J above a schedule of {energy:.8g} J: not used")
+            notes.append(
+                f"HiGHS gave a bound of {lower:.8g} J above a schedule of {energy:.8g} J: not used"
+            )
             lower = best.lower
         best = Bounds(x, energy, lower, best.solves + 1, tuple(notes), answer.status == INFEASIBLE)
         if progress is not None:
@@ -100,13 +111,19 @@ def best_durations(program: CellProgram, x: np.ndarray) -> tuple[np.ndarray | No
         answer = program.solve_fixed(x)
         if answer.status != FOUND:
             return best
-        used = [c for c in program.choices if isinstance(c.what, Movement) and answer.x[c.used] > 0.5]
+        used = [
+            c for c in program.choices if isinstance(c.what, Movement) and answer.x[c.used] > 0.5
+        ]
         missing = [_energy(c, answer.x) - answer.x[c.energy] for c in used]
         value = float(answer.fun + sum(missing))
         if value < best[1]:
             best = answer.x, value
         wide = 1e-9 * abs(value)
-        new = [program.add_tangent(c, answer.x[c.lasts]) for c, off in zip(used, missing) if off > wide / len(used)]
+        new = [
+            program.add_tangent(c, answer.x[c.lasts])
+            for c, off in zip(used, missing)
+            if off > wide / len(used)
+        ]
         if not any(new):
             break
     return best
@@ -141,7 +158,11 @@ def _proved_again(program: CellProgram, best: Bounds, end: float, gap: float) ->
                 note = f"HiGHS missed this schedule: it gave {best.energy:.8g} J"
                 best = replace(best, x=point, energy=value, notes=(*best.notes, note))
             answer = program.solve_relaxed(low, high)
-            if answer.status == FOUND and answer.fun < best.energy * (1 - gap) and np.allclose(answer.x, x):
+            if (
+                answer.status == FOUND
+                and answer.fun < best.energy * (1 - gap)
+                and np.allclose(answer.x, x)
+            ):
                 break  # no progress: the bound stands where it is
             if answer.status == FOUND:
                 heapq.heappush(heap, (float(answer.fun), next(count) + 1, low, high, answer.x))
@@ -155,7 +176,11 @@ def _proved_again(program: CellProgram, best: Bounds, end: float, gap: float) ->
     own = min(best.energy, heap[0][0]) if heap else best.energy
     agrees = own >= best.energy * (1 - 10 * gap)
     said = "the bound was proved a second time by branch and bound over linear programs"
-    return replace(best, lower=own if agrees else min(best.lower, own), notes=(*best.notes, said) if agrees else best.notes)
+    return replace(
+        best,
+        lower=own if agrees else min(best.lower, own),
+        notes=(*best.notes, said) if agrees else best.notes,
+    )
 
 
 # the schedule ---------------------------------------------------------------------------------------
@@ -163,7 +188,11 @@ def _proved_again(program: CellProgram, best: Bounds, end: float, gap: float) ->
 
 def _tasks(program: CellProgram, k: int, robot: CellRobot, x: np.ndarray) -> tuple[Task, ...]:
     """What a robot does, in order, from the travel after the stand that closes its cycle."""
-    used = {c.activity: c for c in program.choices if x[c.used] > 0.5 and program.model.owner[c.activity] == k}
+    used = {
+        c.activity: c
+        for c in program.choices
+        if x[c.used] > 0.5 and program.model.owner[c.activity] == k
+    }
     away = {e.origin: e for e in robot.travels if e.name in used}
     at, now = robot.last.name, float(x[program.offset[k]])
     found: list[Task] = []
@@ -189,8 +218,14 @@ def _full_speed(model: CellModel, seconds: float) -> float | None:
     other; None where that fills no cycle."""
     robots = []
     for robot in model.robots:
-        stands = tuple(replace(s, spots=tuple(replace(p, modes=_awake(p.modes)) for p in s.spots)) for s in robot.stands)
-        travels = tuple(replace(e, movements=tuple(replace(m, most=m.least) for m in e.movements)) for e in robot.travels)
+        stands = tuple(
+            replace(s, spots=tuple(replace(p, modes=_awake(p.modes)) for p in s.spots))
+            for s in robot.stands
+        )
+        travels = tuple(
+            replace(e, movements=tuple(replace(m, most=m.least) for m in e.movements))
+            for e in robot.travels
+        )
         robots.append(replace(robot, stands=stands, travels=travels))
     program = CellProgram(replace(model, robots=tuple(robots), lags=(), clashes=()))
     answer = program.solve(seconds, 1e-3)

@@ -11,7 +11,14 @@ import numpy as np
 from armature.cell.curves import Counter, Progress, Timed, planned, shortest, timed
 from armature.cell.cycle_heat import plan_over_cycle
 from armature.cell.program import Program
-from armature.cell.program_plan import PlannedLeg, PlannedStage, PlannedStop, ProgramPlan, parts_of, program_energy
+from armature.cell.program_plan import (
+    PlannedLeg,
+    PlannedStage,
+    PlannedStop,
+    ProgramPlan,
+    parts_of,
+    program_energy,
+)
 from armature.cell.share import Cost, share, share_curve
 from armature.cell.stages import Leg, Stage, Stop, stages
 from armature.errors import ArgumentError
@@ -44,10 +51,14 @@ class ProgramCurve:
         pick = np.unique(np.linspace(0, len(self.cycles) - 1, 13).round().astype(int))
         rows = [f"{self.cycles[k]:10.4f} s {self.energies[k]:12.4f} J" for k in pick]
         T, E = self.best
-        return "\n".join([f"{self.name}: energy against cycle", *rows, f"cheapest: {T:.4g} s, {E:.4g} J"])
+        return "\n".join(
+            [f"{self.name}: energy against cycle", *rows, f"cheapest: {T:.4g} s, {E:.4g} J"]
+        )
 
 
-def plan_program(program: Program, objective: str = "energy", progress: Progress | None = None) -> ProgramPlan:
+def plan_program(
+    program: Program, objective: str = "energy", progress: Progress | None = None
+) -> ProgramPlan:
     """Plan a whole program: every motion certified, time shared out so that the energy is least.
 
     objective: "energy": least energy in `program.cycle`; "time": the least cycle.
@@ -61,7 +72,9 @@ def plan_program(program: Program, objective: str = "energy", progress: Progress
     begin = time.perf_counter()
     timeless = objective == "time"
     if program.cycle is None and not timeless:
-        raise ArgumentError(f"program {program.name!r} has no cycle; give one (cycle=…), or ask for the least time")
+        raise ArgumentError(
+            f"program {program.name!r} has no cycle; give one (cycle=…), or ask for the least time"
+        )
     parts = stages(program)
     legs = [s for s in parts if isinstance(s, Leg)]
     tell = Counter(progress, (1 if timeless else 4) * len(legs))
@@ -72,13 +85,18 @@ def plan_program(program: Program, objective: str = "energy", progress: Progress
         raise ArgumentError(_too_short(program, parts, fastest, cycle, least))
     spare = max(0.0, cycle - least)
     if timeless:
-        known = [timed(leg, f, 0.0, program.supply, program.knots, program.points) for leg, f in zip(legs, fastest)]
+        known = [
+            timed(leg, f, 0.0, program.supply, program.knots, program.points)
+            for leg, f in zip(legs, fastest)
+        ]
         return assembled(program, parts, known, None, cycle, least, begin, tell)
     known = energy_curves(program, legs, fastest, spare, tell)
     return assembled(program, parts, known, [], cycle, least, begin, tell)
 
 
-def program_curve(program: Program, longest: float | None = None, progress: Progress | None = None) -> ProgramCurve:
+def program_curve(
+    program: Program, longest: float | None = None, progress: Progress | None = None
+) -> ProgramCurve:
     """Least energy of a program against its cycle, from the least one to `longest` (s; by default
     three times the least)."""
     _check(program, "energy")
@@ -97,7 +115,9 @@ def program_curve(program: Program, longest: float | None = None, progress: Prog
 
 def _check(program: Program, objective: str) -> None:
     if not isinstance(program, Program):
-        raise ArgumentError(f"program = {program!r:.60} must be a Program; make one, or read one by load_program")
+        raise ArgumentError(
+            f"program = {program!r:.60} must be a Program; make one, or read one by load_program"
+        )
     if objective not in OBJECTIVES:
         raise ArgumentError(f"objective = {objective!r} must be one of {', '.join(OBJECTIVES)}")
     if not program.robot.drives:
@@ -114,7 +134,9 @@ def fastest_motions(program: Program, legs: Sequence[Leg], tell: Counter) -> lis
     return found
 
 
-def energy_curves(program: Program, legs: Sequence[Leg], fastest: Sequence[Solution], spare: float, tell: Counter) -> list[Timed]:
+def energy_curves(
+    program: Program, legs: Sequence[Leg], fastest: Sequence[Solution], spare: float, tell: Counter
+) -> list[Timed]:
     """Every leg with its energy-time curve up to `spare` seconds more than its least time."""
     found = []
     for leg, f in zip(legs, fastest):
@@ -123,7 +145,13 @@ def energy_curves(program: Program, legs: Sequence[Leg], fastest: Sequence[Solut
     return found
 
 
-def _too_short(program: Program, parts: Sequence[Stage], fastest: Sequence[Solution], cycle: float, least: float) -> str:
+def _too_short(
+    program: Program,
+    parts: Sequence[Stage],
+    fastest: Sequence[Solution],
+    cycle: float,
+    least: float,
+) -> str:
     """Which steps need how much of a cycle that is too short."""
     rest = iter(fastest)
     needs = [(s.name, next(rest).duration if isinstance(s, Leg) else s.seconds) for s in parts]
@@ -183,7 +211,9 @@ def assembled(
     even share, which is taken where it costs less; False: as `given`, by others."""
     spare = cycle - least
     quick = [0.0] * len(parts)
-    fast = _laid_out(program, parts, known, _waiting(parts, quick, spare), [k.fastest for k in known])
+    fast = _laid_out(
+        program, parts, known, _waiting(parts, quick, spare), [k.fastest for k in known]
+    )
     if given is None:
         energy = _energy(program, fast)
         seconds = time.perf_counter() - begin
@@ -197,14 +227,26 @@ def assembled(
         if even < _energy(program, chosen):  # the curves are sampled: what was planned decides
             chosen = alone
             notes.append("an even share of the time needs no more energy: it is taken")
-    moved = [s.name for s in chosen if isinstance(s, PlannedLeg) and abs(s.duration - s.share) > 1e-6 * s.share]
-    notes += [f"no certified plan of {name!r} in the time that it was given: a shorter one, and waiting" for name in moved]
+    moved = [
+        s.name
+        for s in chosen
+        if isinstance(s, PlannedLeg) and abs(s.duration - s.share) > 1e-6 * s.share
+    ]
+    notes += [
+        f"no certified plan of {name!r} in the time that it was given: a shorter one, and waiting"
+        for name in moved
+    ]
     return ProgramPlan(program, tuple(chosen), cycle, least, even, _energy(program, fast), tuple(notes),
                        time.perf_counter() - begin)  # fmt: skip
 
 
 def _solved(
-    program: Program, parts: Sequence[Stage], known: Sequence[Timed], extra: Sequence[float], what: str, tell: Counter
+    program: Program,
+    parts: Sequence[Stage],
+    known: Sequence[Timed],
+    extra: Sequence[float],
+    what: str,
+    tell: Counter,
 ) -> list[PlannedStage]:
     """Every motion planned with what it is given beyond its least time, s."""
     given = [x for s, x in zip(parts, extra) if isinstance(s, Leg)]
@@ -215,7 +257,9 @@ def _solved(
     return _laid_out(program, parts, known, extra, plans)
 
 
-def _refined(program: Program, parts: Sequence[Stage], known: Sequence[Timed], spare: float, tell: Counter) -> list[PlannedStage]:
+def _refined(
+    program: Program, parts: Sequence[Stage], known: Sequence[Timed], spare: float, tell: Counter
+) -> list[PlannedStage]:
     """The time shared out, the motions planned, and their energies put into the curves, until another share
     promises no more than WORTH; the cheapest plan."""
     best: tuple[float, list[PlannedStage]] | None = None
@@ -235,7 +279,10 @@ def _refined(program: Program, parts: Sequence[Stage], known: Sequence[Timed], s
 def _with_points(known: Sequence[Timed], laid: Sequence[PlannedStage]) -> list[Timed]:
     """Curves with the durations and energies of plans as further points."""
     legs = [s for s in laid if isinstance(s, PlannedLeg)]
-    return [replace(of, curve=of.curve.with_point(leg.plan, coil_power(leg.leg.robot))) for of, leg in zip(known, legs)]
+    return [
+        replace(of, curve=of.curve.with_point(leg.plan, coil_power(leg.leg.robot)))
+        for of, leg in zip(known, legs)
+    ]
 
 
 def _waiting(parts: Sequence[Stage], given: list[float], spare: float) -> list[float]:
@@ -248,7 +295,11 @@ def _waiting(parts: Sequence[Stage], given: list[float], spare: float) -> list[f
 
 
 def _laid_out(
-    program: Program, parts: Sequence[Stage], known: Sequence[Timed], given: Sequence[float], plans: Sequence[Solution]
+    program: Program,
+    parts: Sequence[Stage],
+    known: Sequence[Timed],
+    given: Sequence[float],
+    plans: Sequence[Solution],
 ) -> list[PlannedStage]:
     """Stages one after the other; what a motion does not use of its time is waited for after it."""
     found: list[PlannedStage] = []

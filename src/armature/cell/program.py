@@ -175,7 +175,9 @@ class Program:
         check_count(self.knots, "knots")
         check_count(self.points, "points")
         if not any(isinstance(step, MoveTo | Along) for step in self.steps):
-            raise ArgumentError(f"program {self.name!r} moves nothing; give it a MoveTo or an Along")
+            raise ArgumentError(
+                f"program {self.name!r} moves nothing; give it a MoveTo or an Along"
+            )
 
 
 def _named(steps: tuple[Step, ...]) -> tuple[Step, ...]:

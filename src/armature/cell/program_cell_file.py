@@ -43,8 +43,12 @@ class CellFile(Part):
     cycle: Duration
     robots: list[MemberPart] = Field(min_length=1, max_length=100)
     waits: list[WaitPart] = Field(default=[], max_length=10_000)
-    zones: list[list[Name]] = Field(default=[], description="lists of robot/step that may not overlap in time")
-    supply: dict[str, Any] | None = Field(None, description="{kind: bus, …}: one bus for all robots")
+    zones: list[list[Name]] = Field(
+        default=[], description="lists of robot/step that may not overlap in time"
+    )
+    supply: dict[str, Any] | None = Field(
+        None, description="{kind: bus, …}: one bus for all robots"
+    )
     most_power: Power | None = Field(None, description="of the bus's rectifier")
     objective: Literal["energy", "peak"] = Field("energy", description="of the bus")
 
@@ -70,18 +74,40 @@ def load_cell(path: str | PathLike[str]) -> Cell:
     for k, r in enumerate(part.robots):
         file = Path(path).parent / r.program
         if not file.exists():
-            raise error(f"robots[{k}].program: there is no file {file}; names are relative to this file's folder", "robots", k)
+            raise error(
+                f"robots[{k}].program: there is no file {file}; names are relative to this file's folder",
+                "robots",
+                k,
+            )
         if r.name in programs:
             raise error(f"two robots are called {r.name!r}; rename one", "robots", k)
         programs[r.name] = read_program(file)[0]
     step = lambda text, *place: _step(text, programs, error, *place)
-    waits = tuple(Wait(step(w.step, "waits", k), step(w.after, "waits", k), w.seconds, w.cycles) for k, w in enumerate(part.waits))
-    zones = tuple(Zone(tuple(step(s, "zones", k) for s in z), f"zone {k + 1}") for k, z in enumerate(part.zones))
+    waits = tuple(
+        Wait(step(w.step, "waits", k), step(w.after, "waits", k), w.seconds, w.cycles)
+        for k, w in enumerate(part.waits)
+    )
+    zones = tuple(
+        Zone(tuple(step(s, "zones", k) for s in z), f"zone {k + 1}")
+        for k, z in enumerate(part.zones)
+    )
     bus = None if part.supply is None else read_drives(selected(data, ["supply"]), path)[1]
     if bus is not None and not isinstance(bus, Bus):
-        raise error("supply: robots share a bus; give {kind: bus, capacitance: …, …}, or leave it out", "supply")
+        raise error(
+            "supply: robots share a bus; give {kind: bus, capacitance: …, …}, or leave it out",
+            "supply",
+        )
     try:
-        return Cell(programs, part.cycle, waits, zones, bus, part.most_power, part.objective, part.name or Path(path).stem)
+        return Cell(
+            programs,
+            part.cycle,
+            waits,
+            zones,
+            bus,
+            part.most_power,
+            part.objective,
+            part.name or Path(path).stem,
+        )
     except ArmatureError as e:
         raise FileError(str(e), path) from None
 
@@ -89,5 +115,7 @@ def load_cell(path: str | PathLike[str]) -> Cell:
 def _step(text: str, programs: dict[str, Any], error: Any, *place: Any) -> tuple[str, str]:
     robot, slash, step = text.partition("/")
     if not slash or robot not in programs:
-        raise error(f"{text!r} names no step; write robot/step with one of {', '.join(programs)}", *place)
+        raise error(
+            f"{text!r} names no step; write robot/step with one of {', '.join(programs)}", *place
+        )
     return robot.strip(), step.strip()

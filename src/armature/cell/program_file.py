@@ -113,17 +113,23 @@ class StepPart(Part):
     def model_post_init(self, _: Any) -> None:
         given = [kind for kind in KINDS if getattr(self, kind) is not None]
         if len(given) != 1:
-            raise ValueError(f"{' and '.join(given) or 'nothing'} given; a step is one of {', '.join(KINDS)}")
+            raise ValueError(
+                f"{' and '.join(given) or 'nothing'} given; a step is one of {', '.join(KINDS)}"
+            )
 
 
 class ProgramPart(Part):
     """What is done in every cycle."""
 
     start: Configuration
-    cycle: Duration | None = Field(None, description="to be left out where the least cycle is asked for")
+    cycle: Duration | None = Field(
+        None, description="to be left out where the least cycle is asked for"
+    )
     closed: bool = Field(True, description="the cycle is repeated: it ends where it began")
     points: Annotated[int, Field(ge=3, le=200)] = 12
-    mean_limits: Literal["motion", "cycle"] = Field("motion", description="of motors: kept by every motion, or over the cycle")
+    mean_limits: Literal["motion", "cycle"] = Field(
+        "motion", description="of motors: kept by every motion, or over the cycle"
+    )
     steps: list[StepPart] = Field(min_length=1, max_length=1000)
 
 
@@ -213,7 +219,9 @@ def _robot(part: ProgramFile, data: Any, path: Any) -> Robot:
         return robot if part.brake is None else with_brakes(robot, Brake(**part.brake.model_dump()))
 
 
-def _step(robot: Robot, step: StepPart, near: np.ndarray, part: ProgramFile, where: tuple[Any, Any]) -> Step:
+def _step(
+    robot: Robot, step: StepPart, near: np.ndarray, part: ProgramFile, where: tuple[Any, Any]
+) -> Step:
     """A step of the file as one of a Program. near: where the robot is, for joints that are not named."""
     data, path = where
     name: dict[str, Any] = {"name": step.name} if step.name else {}
@@ -230,7 +238,15 @@ def _step(robot: Robot, step: StepPart, near: np.ndarray, part: ProgramFile, whe
         return Grip(**step.grip.model_dump(), **name)
     given: dict[str, Any]
     if step.dwell is not None:
-        given = step.dwell.model_dump() if isinstance(step.dwell, DwellPart) else {"seconds": step.dwell}
+        given = (
+            step.dwell.model_dump()
+            if isinstance(step.dwell, DwellPart)
+            else {"seconds": step.dwell}
+        )
         return Dwell(**given, **name)
-    given = step.release.model_dump() if isinstance(step.release, ReleasePart) else {"seconds": step.release}
+    given = (
+        step.release.model_dump()
+        if isinstance(step.release, ReleasePart)
+        else {"seconds": step.release}
+    )
     return Release(**given, **name)

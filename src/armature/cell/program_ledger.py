@@ -49,7 +49,9 @@ def standing(pause: Pause, seconds: float) -> Part:
     opening, during which the motor holds."""
     axes = pause.place.axes
     braked = [pause.braked and _is_braked(axis, seconds) for axis in axes]
-    close = [axis.brake.engage_time if axis.brake and b else seconds for axis, b in zip(axes, braked)]
+    close = [
+        axis.brake.engage_time if axis.brake and b else seconds for axis, b in zip(axes, braked)
+    ]
     open_ = [axis.brake.release_time if axis.brake and b else 0.0 for axis, b in zip(axes, braked)]
     edges = np.unique([0.0, seconds, *close, *(seconds - x for x in open_)])
     dt, middle = np.diff(edges), (edges[1:] + edges[:-1]) / 2
@@ -81,7 +83,9 @@ def program_ledger(robot: Robot, parts: Sequence[Part], supply: Any) -> Ledger:
     """The ledger of all parts one after the other on one supply. Mean heat, continuous current and
     temperatures are those of the whole cycle."""
     dt = np.concatenate([p.dt for p in parts])
-    powers = np.column_stack([np.vstack([p.powers for p in parts]), np.concatenate([p.coils for p in parts])])
+    powers = np.column_stack(
+        [np.vstack([p.powers for p in parts]), np.concatenate([p.coils for p in parts])]
+    )
     account = as_supply(supply if supply is not None else robot.supply).account(dt, powers)
     books = [p.account for p in parts if p.account is not None]
     rows = _rows(robot, parts, books)
@@ -92,7 +96,10 @@ def program_ledger(robot: Robot, parts: Sequence[Part], supply: Any) -> Ledger:
                  for k, (name, drive) in enumerate(zip(train.axis_names, train.drives)))  # fmt: skip
     return Ledger(
         duration=float(dt.sum()),
-        **{name: float(np.sum(getattr(account, name))) for name in ("drawn", "returned", "resistor")},
+        **{
+            name: float(np.sum(getattr(account, name)))
+            for name in ("drawn", "returned", "resistor")
+        },
         **losses,
         supply_loss=float(np.sum(account.lost)),
         kinetic=total("kinetic"),
@@ -113,9 +120,14 @@ def _chained(parts: Sequence[Part], axis: int) -> Flow:
     return Flow(**{name: chain(name) for name in FLOW_QUANTITIES})
 
 
-def _rows(robot: Robot, parts: Sequence[Part], books: Sequence[Ledger]) -> dict[str, dict[str, float]]:
+def _rows(
+    robot: Robot, parts: Sequence[Part], books: Sequence[Ledger]
+) -> dict[str, dict[str, float]]:
     """Energies of every joint and axis: of the motions' ledgers, and of standing still; then coils."""
-    rows = {name: {c: sum(b.per_joint[name][c] for b in books) for c in COLUMNS} for name in books[0].per_joint}
+    rows = {
+        name: {c: sum(b.per_joint[name][c] for b in books) for c in COLUMNS}
+        for name in books[0].per_joint
+    }
     for part in (p for p in parts if p.account is None):
         for name, flow in zip(robot.drivetrain.axis_names, part.flows):
             rows[name]["taken"] += float(part.dt @ flow.power)

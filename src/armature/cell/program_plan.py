@@ -101,7 +101,9 @@ class ProgramCertificate:
     @property
     def failed(self) -> tuple[str, ...]:
         """What does not hold, a sentence each."""
-        found = [f"the motion of {name!r} is not certified" for name, c in self.legs.items() if not c.ok]
+        found = [
+            f"the motion of {name!r} is not certified" for name, c in self.legs.items() if not c.ok
+        ]
         if self.joints > JOIN or self.closing > JOIN:
             found.append(f"parts do not join: {max(self.joints, self.closing):.2e} rad or m apart")
         if self.speeds > JOIN:
@@ -125,10 +127,14 @@ class ProgramCertificate:
         lines = [f"certificate of the program: {'passed' if self.ok else 'NOT passed'}"]
         lines.append(f"  {len(self.legs)} motions simulated and checked at every instant: "
                      f"{sum(c.ok for c in self.legs.values())} certified")  # fmt: skip
-        lines.append(f"  parts join within {self.joints:.1e} rad or m, the cycle closes within {self.closing:.1e}")
+        lines.append(
+            f"  parts join within {self.joints:.1e} rad or m, the cycle closes within {self.closing:.1e}"
+        )
         if self.heat is not None:
             axis, limit, fraction = self.heat
-            lines.append(f"  over the whole cycle {axis} is at {100 * fraction:.1f} % of its {limit}")
+            lines.append(
+                f"  over the whole cycle {axis} is at {100 * fraction:.1f} % of its {limit}"
+            )
         if self.clearances:
             lines += [f"  {name}: {c}" for name, c in self.clearances.items()]
         return "\n".join([*lines, *(f"  {sentence}" for sentence in self.failed)])
@@ -224,7 +230,9 @@ class ProgramPlan:
         rows = [f"{'step':28} {'begin s':>8} {'lasts s':>8} {'energy J':>9}"]
         for stage, energy in zip(self.stages, self.energies()):
             if stage.duration > 0.0:
-                rows.append(f"{stage.name:28.28} {stage.begin:8.3f} {stage.duration:8.3f} {energy:9.4g}")
+                rows.append(
+                    f"{stage.name:28.28} {stage.begin:8.3f} {stage.duration:8.3f} {energy:9.4g}"
+                )
         alone = "bound by the cell" if self.even is None else f"{self.even:.4g} J"
         even = f"each motion alone, time shared evenly: {alone}; saved {100 * self.saving:.1f} %"
         fast = f"each motion at its least time, then waiting: {self.fast:.4g} J"
@@ -243,7 +251,9 @@ def program_energy(robot: Any, parts: Sequence[Part], supply: Any) -> float:
     from armature.drive import as_supply
 
     dt = np.concatenate([p.dt for p in parts])
-    powers = np.column_stack([np.vstack([p.powers for p in parts]), np.concatenate([p.coils for p in parts])])
+    powers = np.column_stack(
+        [np.vstack([p.powers for p in parts]), np.concatenate([p.coils for p in parts])]
+    )
     account = as_supply(supply if supply is not None else robot.supply).account(dt, powers)
     return float(np.sum(account.drawn) - np.sum(account.returned))
 
@@ -254,7 +264,9 @@ def _motion(stage: PlannedStage) -> Trajectory:
         return drive_signals(stage.leg.robot, stage.plan.trajectory)
     q = np.repeat(stage.stop.q[None], 2, axis=0)
     robot = stage.stop.pauses[0].robot
-    still = Trajectory(np.array([0.0, stage.duration]), q, 0 * q, 0 * q, robot.joint_names, interpolation="linear")
+    still = Trajectory(
+        np.array([0.0, stage.duration]), q, 0 * q, 0 * q, robot.joint_names, interpolation="linear"
+    )
     return drive_signals(robot, still)
 
 

@@ -24,7 +24,9 @@ def save_program(plan: ProgramPlan, folder: str | PathLike[str], report: bool = 
     try:
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FileError(f"it cannot be made ({error.strerror}); choose another folder", place) from None
+        raise FileError(
+            f"it cannot be made ({error.strerror}); choose another folder", place
+        ) from None
     plan.trajectory.save(place / "motion.csv")
     plan.trajectory.save(place / "motion.yaml")
     for k, leg in enumerate(plan.legs, start=1):

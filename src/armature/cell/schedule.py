@@ -73,18 +73,34 @@ class Schedule:
         return not self.faults
 
     def __str__(self) -> str:
-        proof = "proved least" if self.gap < 1e-4 else f"at most {100 * self.gap:.2g} % above the least"
+        proof = (
+            "proved least" if self.gap < 1e-4 else f"at most {100 * self.gap:.2g} % above the least"
+        )
         head = f"{self.model.name}: {self.energy:.8g} J in a cycle of {self.model.cycle:.6g} s, {proof} (bound {self.lower_bound:.8g} J)"
         rows = [f"{'robot':16} {'moves s':>9} {'stands s':>9} {'energy J':>10}"]
         for name, tasks in self.tasks.items():
-            moved, stood = (sum(t.duration for t in tasks if bool(t.mode) is still) for still in (False, True))
-            rows.append(f"{name:16.16} {moved:9.3f} {stood:9.3f} {sum(t.energy for t in tasks):10.5g}")
+            moved, stood = (
+                sum(t.duration for t in tasks if bool(t.mode) is still) for still in (False, True)
+            )
+            rows.append(
+                f"{name:16.16} {moved:9.3f} {stood:9.3f} {sum(t.energy for t in tasks):10.5g}"
+            )
         fast = []
         if self.full_speed is not None:
             saved = f"saved {100 * (self.saving or 0.0):.1f} %"
-            fast = [f"full speed, motors on, no waiting for each other: {self.full_speed:.8g} J; {saved}"]
+            fast = [
+                f"full speed, motors on, no waiting for each other: {self.full_speed:.8g} J; {saved}"
+            ]
         held = "simulated: every hand-over holds and no zone is shared, in any cycle"
-        return "\n".join([head, *rows, *fast, held if self.ok else "NOT valid: " + "; ".join(self.faults), *self.notes])
+        return "\n".join(
+            [
+                head,
+                *rows,
+                *fast,
+                held if self.ok else "NOT valid: " + "; ".join(self.faults),
+                *self.notes,
+            ]
+        )
 
 
 def simulate(schedule: Schedule) -> list[str]:
@@ -100,7 +116,9 @@ def simulate(schedule: Schedule) -> list[str]:
             apart = when[lag.target].start - when[lag.origin].start
             need = lag.length - model.cycle * lag.height
             if apart < need - EXACT:
-                faults.append(f"{lag.target!r} starts {need - apart:.4g} s too early after {lag.origin!r}")
+                faults.append(
+                    f"{lag.target!r} starts {need - apart:.4g} s too early after {lag.origin!r}"
+                )
     for hand in model.hand_overs:
         places = tuple((activity, when[activity].option) for activity, _ in hand.pairs[0])
         if places not in hand.pairs:
@@ -110,7 +128,9 @@ def simulate(schedule: Schedule) -> list[str]:
         if one and two and (one.option, two.option) == (clash.first[1], clash.second[1]):
             shared = overlap(one, two, model.cycle, len(model.robots))
             if shared > EXACT:
-                faults.append(f"{one.activity!r} and {two.activity!r} share a zone for {shared:.4g} s")
+                faults.append(
+                    f"{one.activity!r} and {two.activity!r} share a zone for {shared:.4g} s"
+                )
     return faults
 
 
@@ -118,7 +138,9 @@ def overlap(one: Task, two: Task, cycle: float, robots: int = 2) -> float:
     """Longest time, s, for which two tasks overlap when both are repeated with the cell's cycle: the
     runs of several cycles laid beside each other."""
     runs = range(-CYCLES - 2 * robots, CYCLES + 2 * robots + 1)
-    shared = (min(one.end, two.end + n * cycle) - max(one.start, two.start + n * cycle) for n in runs)
+    shared = (
+        min(one.end, two.end + n * cycle) - max(one.start, two.start + n * cycle) for n in runs
+    )
     return max(0.0, max(shared))
 
 

@@ -38,7 +38,11 @@ class EnergyCurve:
         near = np.abs(self.durations - plan.duration) < SAME * plan.duration
         if near[0] or not self.durations[0] < plan.duration <= self.durations[-1] * (1 + SAME):
             return self
-        rows = [row for row, other in zip(zip(self.durations, self.energies, self.motions), near) if not other]
+        rows = [
+            row
+            for row, other in zip(zip(self.durations, self.energies, self.motions), near)
+            if not other
+        ]
         rows.append((plan.duration, plan.energy + coil * plan.duration, plan.trajectory))
         rows.sort(key=lambda row: row[0])
         T, E, motions = zip(*rows)
@@ -72,7 +76,9 @@ def share(costs: Sequence[Cost], spare: float) -> tuple[list[float], float]:
     fine = step / FINER
     windows = [np.arange(FINER * (g + AROUND - low) + 1) for g, low in zip(given, lower)]
     left = FINER * (GRID - sum(lower))
-    finer, energy = allocate([c(low * step + fine * w) for c, low, w in zip(costs, lower, windows)], left)
+    finer, energy = allocate(
+        [c(low * step + fine * w) for c, low, w in zip(costs, lower, windows)], left
+    )
     return [low * step + fine * k for low, k in zip(lower, finer)], energy
 
 

@@ -170,7 +170,11 @@ class _Walker:
         self._leg(Leg(" + ".join(names), self.robot, task, self.at, goal, most, self.scene))
 
     def _goal(self, step: MoveTo) -> Any:
-        return self.begin if isinstance(step.goal, str) and step.goal == BACK else self._filled(step.goal)
+        return (
+            self.begin
+            if isinstance(step.goal, str) and step.goal == BACK
+            else self._filled(step.goal)
+        )
 
     def _filled(self, goal: Any) -> Any:
         """A goal with the joints that it does not name where they are."""
@@ -190,7 +194,9 @@ class _Walker:
         if tilt > TILT:
             raise ArgumentError(f"the tool axis at the goal is {np.degrees(tilt):.3g}° off the one at "
                                 "the start; an upright move needs the same at both ends")  # fmt: skip
-        task = FollowPath(line((a.R, a.p), (b.R, b.p)), link=hand, start=self.at, floor=self.program.floor)
+        task = FollowPath(
+            line((a.R, a.p), (b.R, b.p)), link=hand, start=self.at, floor=self.program.floor
+        )
         end = np.asarray(task.curve(robot)(1.0).q)
         most = np.inf if step.most is None else step.most
         self._leg(Leg(step.name, robot, task, self.at, end, most, self.scene, upright=True))
@@ -224,7 +230,9 @@ class _Walker:
 
     def _grip(self, step: Grip) -> None:
         if self.carried is not None:
-            raise ArgumentError(f"the robot carries what {self.carried.name!r} took up; release it first")
+            raise ArgumentError(
+                f"the robot carries what {self.carried.name!r} took up; release it first"
+            )
         self._held(step.name, step.seconds)
         self.robot = self.program.robot.with_payload(step.mass, step.at, step.link, step.inertia)
         self.carried = step
@@ -234,11 +242,15 @@ class _Walker:
     def _attach(self, step: Grip) -> None:
         """The object goes with the link, at the pose that it has now."""
         if self.scene is None or step.thing is None:
-            raise ArgumentError(f"it takes up {step.thing!r}, but the program has no scene; give one")
+            raise ArgumentError(
+                f"it takes up {step.thing!r}, but the program has no scene; give one"
+            )
         link = step.link or tip(self.robot, "carries the part")
         things = [o for o in self.scene.obstacles if o.name == step.thing]
         if not things:
-            raise ArgumentError(f"the scene has no object {step.thing!r}; it has {self.scene.names}")
+            raise ArgumentError(
+                f"the scene has no object {step.thing!r}; it has {self.scene.names}"
+            )
         hand = pose(self.robot, self.at, link)
         turned = hand.R.T @ np.array(things[0].rotation).reshape(3, 3)
         there = hand.R.T @ (np.array(things[0].position) - hand.p)
@@ -271,7 +283,10 @@ class _Walker:
         pauses = list(self.pauses)
         if not pauses or not all(p.fixed for p in pauses):
             before = pauses[0].robot if pauses else self.robot
-            places = {0: (before, rest(before, self.at)), len(pauses): (self.robot, rest(self.robot, self.at))}
+            places = {
+                0: (before, rest(before, self.at)),
+                len(pauses): (self.robot, rest(self.robot, self.at)),
+            }
             first = min(places, key=lambda k: places[k][1].energy(LONG))
             pauses.insert(first, Pause("wait", places[first][0], 0.0, "cheaper", places[first][1]))
         open_ = [k for k, p in enumerate(pauses) if not p.fixed and p.hold != "motors"]

@@ -38,13 +38,17 @@ def cell(
     models = load_cell_models(file)
     if only is not None:
         if only >= len(models):
-            raise ArgumentError(f"--only {only}: the file has {len(models)} cells, from 0 to {len(models) - 1}")
+            raise ArgumentError(
+                f"--only {only}: the file has {len(models)} cells, from 0 to {len(models) - 1}"
+            )
         models = models[only : only + 1]
     found = []
     for model in models:
         model = model if cycle is None else replace(model, cycle=cycle)
         told = lambda text, name=model.name: output.note(f"{name}: {text}")
-        schedule = optimize_cell(model, seconds, gap, progress=None if output.settings.json else told)
+        schedule = optimize_cell(
+            model, seconds, gap, progress=None if output.settings.json else told
+        )
         output.say(schedule, "", output.table(HEADS, rows(schedule)), "")
         found.append(schedule)
     write(found, picture, save)
@@ -52,7 +56,9 @@ def cell(
     return output.OK if all(s.ok for s in found) else output.FAILED
 
 
-def _of_programs(file: Path, cycle: float | None, seconds: float, picture: Path | None, save: Path | None) -> int:
+def _of_programs(
+    file: Path, cycle: float | None, seconds: float, picture: Path | None, save: Path | None
+) -> int:
     """A cell whose robots have programs: planned, certified, written."""
     from armature.cell.cell import plan_cell
     from armature.cell.program_cell_file import load_cell
@@ -86,7 +92,9 @@ HEADS = ("robot", "activity", "at or by", "mode", "start s", "lasts s", "energy 
 def rows(schedule: Schedule) -> list[list[Any]]:
     """One line for every task."""
     return [
-        [name, t.activity, t.option, t.mode, t.start, t.duration, t.energy] for name, tasks in schedule.tasks.items() for t in tasks
+        [name, t.activity, t.option, t.mode, t.start, t.duration, t.energy]
+        for name, tasks in schedule.tasks.items()
+        for t in tasks
     ]
 
 

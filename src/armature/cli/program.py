@@ -54,13 +54,17 @@ def curve_of_file(file: Path, longest: str | None, supply: str | None, save: Pat
     program = load_program(file)
     program = program if supply is None else replace(program, supply=supply)
     with Steps(program.name) as steps:
-        found = program_curve(program, None if longest is None else _seconds(longest), progress=steps)
+        found = program_curve(
+            program, None if longest is None else _seconds(longest), progress=steps
+        )
     output.say(found)
     if save is not None:
         rows = [f"{T!r},{E!r}" for T, E in zip(found.cycles.tolist(), found.energies.tolist())]
         write_whole(save, "\n".join(["cycle [s],energy [J]", *rows]) + "\n", table=True)
         output.say(f"written: {save}")
-    output.answer({"ok": True, "cycles": found.cycles, "energies": found.energies, "best": found.best})
+    output.answer(
+        {"ok": True, "cycles": found.cycles, "energies": found.energies, "best": found.best}
+    )
     return output.OK
 
 

@@ -32,7 +32,9 @@ def program(plan: ProgramPlan, save: str | PathLike[str] | None = None) -> Figur
     motion = plan.trajectory
     if motion.power is not None:
         power.plot(motion.t, motion.power.sum(-1), **style.line(0))
-        power.set(xlabel="time in the cycle [s]", ylabel="power of all motors [W]", xlim=(0, plan.cycle))
+        power.set(
+            xlabel="time in the cycle [s]", ylabel="power of all motors [W]", xlim=(0, plan.cycle)
+        )
     for k, leg in enumerate(plan.legs):
         curves.plot(leg.curve.durations, leg.curve.energies, label=leg.name, **style.line(k))
         energy = float(leg.curve(min(leg.duration, leg.curve.durations[-1])))
@@ -47,12 +49,21 @@ def _chart(axes: Axes, plan: ProgramPlan) -> None:
         if stage.duration <= 0.0:
             continue
         moves = isinstance(stage, PlannedLeg)
-        axes.barh(0, stage.duration, 0.6, left=stage.begin, color=MOVE if moves else STOP, edgecolor="white")
+        axes.barh(
+            0,
+            stage.duration,
+            0.6,
+            left=stage.begin,
+            color=MOVE if moves else STOP,
+            edgecolor="white",
+        )
         middle = stage.begin + stage.duration / 2
         if stage.duration > 0.04 * plan.cycle:
             name = stage.name if moves else ", ".join(p.name for p, _ in stage.pauses)  # type: ignore[union-attr]
             axes.text(middle, 0, name, ha="center", va="center", fontsize="small", wrap=True)
-    axes.set(xlabel="time in the cycle [s] (blue: moves, grey: stands)", xlim=(0, plan.cycle), yticks=[])
+    axes.set(
+        xlabel="time in the cycle [s] (blue: moves, grey: stands)", xlim=(0, plan.cycle), yticks=[]
+    )
 
 
 def write_program_report(plan: ProgramPlan, path: str | PathLike[str]) -> Path:
@@ -93,12 +104,17 @@ def program_page(plan: ProgramPlan) -> str:
             f"the least cycle is {plan.least_cycle:.4g} s.",
             f"Every motion at its least time, then waiting: {plan.fast:.4g} J."]  # fmt: skip
     if plan.even is not None:
-        told.append(f"Each motion planned alone, the spare time shared out evenly: {plan.even:.4g} J.")
+        told.append(
+            f"Each motion planned alone, the spare time shared out evenly: {plan.even:.4g} J."
+        )
     tiles = [("energy of a cycle", f"{plan.energy:.4g} J", f"{plan.losses:.4g} J lost"),
              ("saved", f"{100 * plan.saving:.1f} %", "against an even share of the time" if plan.even else "against least times"),
              ("cycle", f"{plan.cycle:.4g} s", f"least {plan.least_cycle:.4g} s"),
              ("certificate", "passed" if proof.ok else "not passed", f"{len(plan.legs)} motions")]  # fmt: skip
-    cells = "".join(f"<div><dt>{escape(a)}</dt><dd>{escape(b)}</dd><small>{escape(c)}</small></div>" for a, b, c in tiles)
+    cells = "".join(
+        f"<div><dt>{escape(a)}</dt><dd>{escape(b)}</dd><small>{escape(c)}</small></div>"
+        for a, b, c in tiles
+    )
     return Template(text("report.html")).substitute(
         title=escape(plan.program.name), robot=escape(plan.robot.name),
         headline=escape(f"{plan.program.name}: {plan.energy:.4g} J in {plan.cycle:.4g} s"),
@@ -116,7 +132,9 @@ def _steps(plan: ProgramPlan) -> str:
     """Every stage with its time and energy, as a table."""
     rows = [(s.name, f"{s.begin:.3f} s", f"{s.duration:.3f} s", f"{e:.4g} J")
             for s, e in zip(plan.stages, plan.energies()) if s.duration > 0.0]  # fmt: skip
-    body = "".join("<tr>" + "".join(f"<td>{html.escape(x)}</td>" for x in row) + "</tr>" for row in rows)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(x)}</td>" for x in row) + "</tr>" for row in rows
+    )
     head = "".join(f"<th>{x}</th>" for x in ("step", "begins", "lasts", "energy"))
     return f'<table class="peaks"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
 
