@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import armature as arm
-from armature.cell.cell import Cell, Wait, Zone, movements, plan_cell
+from armature.cell.cell import Cell, Wait, Zone
+from armature.cell.plan_cell import movements, plan_cell
 from armature.cell.program import Dwell, Grip, MoveTo, Program, Release
 from armature.cell.share import EnergyCurve
 from armature.cli.main import run

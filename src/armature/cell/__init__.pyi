@@ -4,7 +4,6 @@ from armature.cell.cell import Cell as Cell
 from armature.cell.cell import CellPlan as CellPlan
 from armature.cell.cell import Wait as Wait
 from armature.cell.cell import Zone as Zone
-from armature.cell.cell import plan_cell as plan_cell
 from armature.cell.cell_file import load_cell_models as load_cell_models
 from armature.cell.line_tasks import allocate_line as allocate_line
 from armature.cell.line_tasks import balance_tasks as balance_tasks
@@ -13,6 +12,7 @@ from armature.cell.model import CellModel as CellModel
 from armature.cell.on_bus import BusPlan as BusPlan
 from armature.cell.on_bus import share_bus as share_bus
 from armature.cell.optimize_cell import optimize_cell as optimize_cell
+from armature.cell.plan_cell import plan_cell as plan_cell
 from armature.cell.plan_program import ProgramCurve as ProgramCurve
 from armature.cell.plan_program import plan_program as plan_program
 from armature.cell.plan_program import program_curve as program_curve

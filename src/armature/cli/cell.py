@@ -60,7 +60,7 @@ def _of_programs(
     file: Path, cycle: float | None, seconds: float, picture: Path | None, save: Path | None
 ) -> int:
     """A cell whose robots have programs: planned, certified, written."""
-    from armature.cell.cell import plan_cell
+    from armature.cell.plan_cell import plan_cell
     from armature.cell.program_cell_file import load_cell
     from armature.cell.saved_program import facts as program_facts
     from armature.cli.line import Steps
