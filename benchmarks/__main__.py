@@ -15,16 +15,17 @@ SECTIONS = [
     "dynamics", "closed_forms", "rollouts", "links", "compile_time", "mechanisms",
     "solver", "plans", "curves", "everyday", "moves", "refusals", "paths", "studies", "dense",
 ]  # fmt: skip
-ASKED = ["recordings", "simulated_recordings"]  # when named only; the first with --data FOLDER
+ASKED = ["recordings", "simulated_recordings", "cells"]  # when named only; recordings and cells with --data FOLDER
 
 
 def main(chosen: list[str]) -> int:
     """Run the sections and print them; keep the results when none was left out.
 
     `--count N`: random moves; `--others`: of other arms; `--first N`, `--minutes M`: of the dense section;
-    `--data FOLDER`, `--plots FOLDER`: of recordings.
+    `--data FOLDER`, `--plots FOLDER`: of recordings; `cells --data FOLDER [--seconds S]`: robotic cells of others,
+    whose section of the results is written by itself.
     """
-    for option in ("--count", "--first", "--minutes", "--data", "--plots"):
+    for option in ("--count", "--first", "--minutes", "--data", "--plots", "--seconds"):
         if option in chosen[:-1]:
             k = chosen.index(option)
             chosen = [*chosen[:k], *chosen[k + 2 :]]

@@ -1,3 +1,4 @@
+from armature import cell as cell
 from armature import drive as drive
 from armature import dynamics as dynamics
 from armature import errors as errors
@@ -13,6 +14,8 @@ from armature import robot as robot
 from armature import scene as scene
 from armature import simulation as simulation
 from armature import study as study
+from armature.cell.cell import Cell as Cell
+from armature.cell.program import Program as Program
 from armature.dynamics.compiled import bias_forces as bias_forces
 from armature.dynamics.compiled import forward_dynamics as forward_dynamics
 from armature.dynamics.compiled import forward_dynamics_derivatives as forward_dynamics_derivatives

@@ -12,7 +12,7 @@ from armature.cli.inputs import ARG, arguments_of
 from armature.cli.output import answer, say
 from armature.errors import ArgumentError, FileError
 
-TEMPLATES = ("robot.yaml", "drives.yaml", "task.yaml", "path_task.yaml", "study.yaml", "line.yaml")
+TEMPLATES = ("robot.yaml", "drives.yaml", "task.yaml", "path_task.yaml", "program.yaml", "study.yaml", "line.yaml")
 
 
 def template(name: str) -> str:
@@ -26,7 +26,7 @@ def init(
     arg: list[str] | None = ARG,
     force: bool = typer.Option(False, "--force", help="write over files that are there already"),
 ) -> None:
-    """Write commented examples of all files: a robot, drives, a move, a path, a study, a line. Then: armature plan task.yaml."""
+    """Write commented examples of all files: a robot, drives, a move, a path, a program, a study, a line. Then: armature plan task.yaml."""
     texts = {name: template(name) for name in TEMPLATES} if robot is None else _for_robot(robot, folder, arguments_of(arg))
     taken = [name for name in texts if (folder / name).exists()]
     if taken and not force:

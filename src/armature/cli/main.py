@@ -11,6 +11,7 @@ import typer
 
 from armature.cli import (
     bench,
+    cell,
     check,
     curve,
     excite,
@@ -59,6 +60,7 @@ add(app, "bench", bench.bench)
 add(app, "view", view.view)
 app.add_typer(study.app, name="study")
 add(app, "line", line.line)
+add(app, "cell", cell.cell)
 add(app, "info", check.check, hidden=True)  # its old name
 
 

@@ -54,6 +54,10 @@ def plan(
     price: float | None = typer.Option(None, help="of a kWh, in any currency: money in a year, with --cycles", show_default=False, min=0),
 ) -> int:
     """Plan the motion of least energy (or time) and prove that the drives can do it. Exit code 1 when there is no such motion."""
+    if start is None and goal is None and is_program(task):
+        from armature.cli.program import plan_file
+
+        return plan_file(Path(task), duration, objective, supply, knots, save, report)
     year = {} if cycles is None else {"cycles_per_day": cycles, "price": price}
     _check_targets(save, report, None)
     given = {"drives": drives, "payload": payload, "limits": limits, "hold": hold, "arg": arg}
@@ -88,6 +92,15 @@ def plan(
         return OK
     _hint(job)
     return FAILED
+
+
+def is_program(task: str) -> bool:
+    """Whether a task file holds a program instead of a move or a path."""
+    if Path(task).suffix.lower() not in (".yaml", ".yml"):
+        return False
+    from armature.cell.program_file import is_program
+
+    return is_program(task)
 
 
 def _say_certificate(solution: Any) -> None:

@@ -61,6 +61,11 @@ def job_of(part: TaskFile, data: Any, path: str | PathLike[str], robot: Robot | 
     return Job(robot, task, part.objective, supply, part.knots, part.name or Path(path).stem, output)
 
 
+def path_of(robot: Robot, part: PathPart, data: Any, path: str | PathLike[str]) -> Any:
+    """The path that a checked part describes; files that it names are relative to that of `path`. data: its values, for lines."""
+    return _Maker(TaskFile.model_construct(), data, Path(path))._shape(robot, part)
+
+
 def find_robot(name: str, folder: Path = Path(), arguments: Mapping[str, Any] | None = None) -> Robot:
     """A robot by the name of its file, relative to `folder`, or by its name in the library; arguments: of a xacro file."""
     file = folder / name

@@ -248,5 +248,5 @@ class TaskFile(Part):
     @model_validator(mode="after")
     def _one_task(self) -> TaskFile:
         if (self.move is None) == (self.path is None):
-            raise ValueError("give either move: {start, goal, duration} or path: {line: […], …}")
+            raise ValueError("give either move: {start, goal, duration} or path: {line: […], …}, or program: {start, steps}")
         return self
