@@ -95,7 +95,7 @@ def free_path(
     seed: another one finds another path.  patience: s, after which `NoPathError` is raised."""
     search = search_in(robot, scene)
     ends = [_place(robot, search, q, what) for q, what in ((start, "start"), (goal, "goal"))]
-    margins = _margins(search, ends)
+    margins = margins_at(search, ends)
     search.free(ends[0], ends[0], margins)  # compiled where it was not yet
     search.room.looked[0], begin = 0, time.perf_counter()
     if search.free(ends[0], ends[1], margins):
@@ -133,7 +133,7 @@ def touching(model: Model, q: np.ndarray) -> tuple[str, str, float] | None:
     return (*model.pairs[k], float(-found[k]))
 
 
-def _margins(search: Search, ends: list[np.ndarray]) -> np.ndarray:
+def margins_at(search: Search, ends: list[np.ndarray]) -> np.ndarray:
     """(pairs,) what is kept between each pair, m: no more than half of what the ends have."""
     near = search.model.distances(np.array(ends), 2 * MARGIN)[0]
     return np.minimum(MARGIN, 0.5 * near.min(0))

@@ -24,9 +24,10 @@ from armature.motion.trajectory import Trajectory
 from armature.optimize.certificate.clearance import speed_bounds
 from armature.robot.model import Robot
 from armature.scene.levers import pair_levers
-from armature.scene.model import collision_model
+from armature.scene.model import Model, collision_model
 from armature.scene.scene import Scene
 
+FIRST = 24  # instants looked at before intervals are
 FAR = 0.1  # m: clearances are told up to this
 CLOSE = 1e-3  # m: how far a proved clearance may lie below the smallest that was met
 ROUNDS = 24  # times that intervals are halved at most
@@ -73,18 +74,22 @@ def clearance(robot: Robot, scene: Scene, motion: Trajectory) -> Clearance:
     if not len(model.first):
         return Clearance(True, None, FAR, float(motion.t[0]), 0)
     lever = pair_levers(robot, model)
-    met, who, when, instants, proved = FAR, -1, float(motion.t[0]), 0, FAR
+    met, who, when = _first_look(model, motion)
+    instants, proved = FIRST, FAR
     begin, end = (motion.t[:-1], motion.t[1:]) if len(motion) > 1 else (motion.t, motion.t)
     for _ in range(ROUNDS):
+        if met < 0.0:
+            return Clearance(False, model.pairs[who], met, when, instants)
         middle, half = (begin + end) / 2, (end - begin) / 2
         change = half[:, None] * (speed_bounds(motion, begin, end) @ lever.T)
-        found, _ = model.distances(motion(middle).q, change + FAR)
+        # farther than the smallest met so far, no distance need be known
+        found, _ = model.distances(motion(middle).q, change + max(met, 0.0))
         instants += len(middle)
         k, pair = np.unravel_index(int(found.argmin()), found.shape)
         if found[k, pair] < met:
             met, who, when = float(found[k, pair]), int(pair), float(middle[k])
-        if met < 0.0:
-            return Clearance(False, model.pairs[who], met, when, instants)
+            if met < 0.0:
+                continue
         least = (found - change).min(1)
         open_ = least < min(max(met - CLOSE, 0.5 * met), proved)
         proved = min(proved, float(least[~open_].min(initial=FAR)))
@@ -97,3 +102,12 @@ def clearance(robot: Robot, scene: Scene, motion: Trajectory) -> Clearance:
             np.concatenate([middle[open_], end[open_]]),
         )
     return Clearance(False, model.pairs[who] if who >= 0 else None, met, when, instants)
+
+
+def _first_look(model: Model, motion: Trajectory) -> tuple[float, int, float]:
+    """The smallest distance at a few instants, at most 0.1 m, its pair (−1: none) and time, s."""
+    t = np.linspace(motion.t[0], motion.t[-1], FIRST)
+    found, _ = model.distances(motion(t).q, FAR)
+    k, pair = np.unravel_index(int(found.argmin()), found.shape)
+    near = float(found[k, pair])
+    return (near, int(pair), float(t[k])) if near < FAR else (FAR, -1, float(t[0]))

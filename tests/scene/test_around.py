@@ -1,0 +1,47 @@
+"""Plans around obstacles, judged by coal."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.scene.test_free_path import wall
+from tests.scene.test_scene import coal_least, elbow, slider
+
+import armature as arm
+from armature.optimize.around.around import plan_around
+
+START, GOAL = [-0.9, 1.2, 0.3], [0.9, 1.2, 0.3]
+
+
+def limited() -> arm.Robot:
+    """The elbow robot with limits of speed, acceleration and torque."""
+    limits = {"velocity": 2.0, "acceleration": 8.0, "torque": 60.0}
+    robot = elbow()
+    return robot.with_limits(dict.fromkeys(robot.joint_names, limits))
+
+
+def test_a_blocked_move_is_planned_around_and_free_by_another_judge():
+    robot, move = limited(), arm.Move(START, GOAL, floor=None)
+    alone = arm.minimize_time(robot, move, knots=40)
+    assert not arm.clearance(robot, wall(), alone.trajectory).free
+    plan = plan_around(robot, move, wall(), ways=1, knots=60)
+    assert plan.ok and plan.certificate.ok
+    t = np.linspace(0.0, plan.duration, 300)
+    assert coal_least(robot, wall(), plan.trajectory(t).q) > 0.0
+    assert np.allclose(plan.trajectory.q[[0, -1]], [START, GOAL], atol=1e-6)
+    assert plan.duration > alone.duration
+    assert any("l2" in note and "post" in note for note in plan.notes)
+
+
+def test_a_move_whose_best_motion_is_free_is_planned_as_without_obstacles():
+    robot, move = limited(), arm.Move([-0.9, 1.2, 0.3], [-0.3, 0.2, 0.3], floor=None)
+    plan = plan_around(robot, move, wall(), knots=40)
+    assert plan.duration == pytest.approx(arm.minimize_time(robot, move, knots=40).duration)
+
+
+def test_places_in_collision_are_refused_with_pair_and_depth():
+    scene = arm.Scene().with_box("wall", (0.1, 9.0, 9.0))
+    with pytest.raises(arm.errors.ArgumentError, match=r"goal is in collision: ball is 0\.08.* m inside wall"):
+        plan_around(slider(), arm.Move([-0.5, 0, 0], [0.02, 0, 0]), scene)
+    with pytest.raises(arm.errors.ArgumentError, match="needs a duration"):
+        plan_around(slider(), arm.Move([-0.5, 0, 0], [-0.4, 0, 0]), scene, "energy")
