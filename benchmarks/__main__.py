@@ -15,21 +15,23 @@ SECTIONS = [
     "dynamics", "closed_forms", "rollouts", "links", "compile_time", "mechanisms",
     "solver", "plans", "curves", "everyday", "moves", "refusals", "paths", "studies", "dense",
 ]  # fmt: skip
+WITH_DATA = ["scenes"]  # need files from elsewhere: only where they are named
 
 
 def main(chosen: list[str]) -> int:
     """Run the sections and print them; keep the results when none was left out.
 
-    `--count N`: random moves; `--others`: of other arms; `--first N`, `--minutes M`: of the dense section.
+    `--count N`: random moves; `--others`: of other arms; `--first N`, `--minutes M`: of the dense section; `--data FOLDER`,
+    `--judge`: of scenes.
     """
-    for option in ("--count", "--first", "--minutes"):
+    for option in ("--count", "--first", "--minutes", "--data"):
         if option in chosen[:-1]:
             k = chosen.index(option)
             chosen = [*chosen[:k], *chosen[k + 2 :]]
-    chosen = [name for name in chosen if name != "--others"]
-    unknown = [name for name in chosen if name not in SECTIONS]
+    chosen = [name for name in chosen if name not in ("--others", "--judge")]
+    unknown = [name for name in chosen if name not in (*SECTIONS, *WITH_DATA)]
     if unknown:
-        print(f"no section {', '.join(unknown)}; there are: {', '.join(SECTIONS)}")
+        print(f"no section {', '.join(unknown)}; there are: {', '.join((*SECTIONS, *WITH_DATA))}")
         return 2
     parts = [f"# Measured results\n\n{datetime.date.today().isoformat()}; {machine()}.\n{NOTE}"]
     path = Path(__file__).parent / "results.md"

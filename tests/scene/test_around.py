@@ -45,3 +45,42 @@ def test_places_in_collision_are_refused_with_pair_and_depth():
         plan_around(slider(), arm.Move([-0.5, 0, 0], [0.02, 0, 0]), scene)
     with pytest.raises(arm.errors.ArgumentError, match="needs a duration"):
         plan_around(slider(), arm.Move([-0.5, 0, 0], [-0.4, 0, 0]), scene, "energy")
+
+
+TASK = """
+robot: burgevin
+objective: time
+floor: none
+knots: 40
+move: {{start: [0, 0.3, 0.5], goal: [0.9, 0.3, 0.5]}}
+scene: {scene}
+"""
+
+
+def test_a_task_file_has_a_scene_and_its_mistakes_have_their_line(tmp_path):
+    file = tmp_path / "task.yaml"
+    file.write_text(TASK.format(scene="{objects: {lamp: {sphere: 0.1, position: [0, 0, 9]}}}"))
+    job = arm.job.load_job(file)
+    assert job.scene is not None and job.scene.names == ("lamp",)
+    with pytest.raises(arm.errors.ArgumentError, match="does not go around obstacles"):
+        job.without_scene("the curve")
+    file.write_text(TASK.format(scene="{objects: {lamp: {ball: 0.1}}}"))
+    with pytest.raises(arm.errors.FileError, match="ball"):
+        arm.job.load_job(file)
+    file.write_text(TASK.format(scene="nowhere.yaml"))
+    with pytest.raises(arm.errors.FileError, match="there is no file"):
+        arm.job.load_job(file)
+
+
+def test_a_path_into_an_obstacle_is_refused_with_place_and_pair():
+    path = arm.motion.joint_path([START, GOAL])
+    with pytest.raises(arm.errors.ArgumentError, match=r"in collision from p = 0\..* l2 comes .* into post"):
+        plan_around(limited(), arm.FollowPath(path, floor=None), wall())
+
+
+def test_a_move_by_a_via_point_that_collides_is_not_called_free():
+    move = arm.Move(START, GOAL, via=[[0.0, 0.2, 1.2]], floor=None)
+    plan = plan_around(limited(), move, wall(), knots=40)
+    t = np.linspace(0.0, plan.duration, 300)
+    free = coal_least(limited(), wall(), plan.trajectory(t).q) > 0.0
+    assert free or (not plan.ok and "post" in str(plan.diagnosis))

@@ -35,13 +35,15 @@ class FreePath:
     coordinates.
 
     clearance: m, the least of any pair at its points, at most 5 mm.  states: how many were looked
-    at.  seconds: that the search took, without fitting the robot's spheres.  Links go at most 20 mm between two such states where they
-    are near to anything: `arm.clearance` proves a motion along the path.
+    at.  first: seconds until a path was found.  seconds: until it was shortened; fitting the
+    robot's spheres does not count.  Links go at most 20 mm between two such states where they are
+    near to anything: `arm.clearance` proves a motion along the path.
     """
 
     points: np.ndarray
     clearance: float
     states: int
+    first: float
     seconds: float
 
     @property
@@ -99,14 +101,15 @@ def free_path(
     search.free(ends[0], ends[0], margins)  # compiled where it was not yet
     search.room.looked[0], begin = 0, time.perf_counter()
     if search.free(ends[0], ends[1], margins):
-        points = np.array(ends)
+        points, first = np.array(ends), time.perf_counter() - begin
     else:
         rng = np.random.default_rng(seed)
         points = _found(search, ends, margins, rng, begin + patience)
+        first = time.perf_counter() - begin
         points = shortened(search, points, margins, rng)
     looked = int(search.room.looked[0])
     near = search.model.distances(points, MARGIN)[0].min(initial=MARGIN)
-    return FreePath(points, float(near), looked, time.perf_counter() - begin)
+    return FreePath(points, float(near), looked, first, time.perf_counter() - begin)
 
 
 def _place(robot: Robot, search: Search, q: Any, what: str) -> np.ndarray:

@@ -1,6 +1,7 @@
 """`plan_around`: least time or least energy around obstacles, proved free at every instant.
 
-Where the move planned without obstacles is free, it is the plan. Else free paths are found by
+Where the move planned without obstacles is free, it is the plan; so it is for moves with via points
+or with speeds at their ends, which are not led along other paths. Else free paths are found by
 sampling, on ways that cannot be drawn onto each other; the motion along each, smoothed, is made the
 quickest or the cheapest within all limits of joints and drives, and the best that is proved free is
 the plan. Its timing is optimal along its path; the shape of the path itself is not optimised.
@@ -8,8 +9,8 @@ the plan. Its timing is optimal along its path; the shape of the path itself is 
 
 from __future__ import annotations
 
-import itertools
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -20,70 +21,111 @@ from armature.optimize.around.smooth import smooth_path
 from armature.optimize.certificate.obstacles import Clearance, clearance
 from armature.optimize.certificate.solution import Diagnosis, Solution
 from armature.optimize.path.follow_path import FollowPath
+from armature.optimize.planner.floor import move_ground
 from armature.optimize.planner.least_energy import minimize_energy
 from armature.optimize.planner.min_time import minimize_time
 from armature.optimize.transcription.task import Move, configuration
 from armature.robot.model import Robot
-from armature.scene.free_path import FreePath, free_paths, margins_at, search_in
+from armature.scene.free_path import free_paths, margins_at, search_in, touching
+from armature.scene.measure import collisions
+from armature.scene.model import collision_model
 from armature.scene.scene import Scene
 
+PLACES = 400  # of a path that are looked at before it is planned
+FLOOR = "floor"
 LIMIT = "clearance"  # what a diagnosis calls it
 
 
 def plan_around(
     robot: Robot,
-    task: Move,
+    task: Move | FollowPath,
     scene: Scene,
     objective: str = "time",
     supply: Any = None,
     ways: int = 2,
     knots: int = 100,
     deadline: float | None = None,
+    callback: Callable | None = None,
 ) -> Solution:
-    """The motion of a move around the obstacles of a scene, within all limits, proved free.
+    """The motion of a move around the obstacles of a scene, within all limits, proved free; or
+    along a path that is free.
 
     objective: "time", the shortest; "energy", the one of the task's duration that costs least.
     ways: how many paths are tried that go round differently.  knots: steps in time.
-    deadline: seconds after which the best so far is returned.
+    deadline: seconds after which the best so far is returned.  callback: as in `minimize_time`.
 
     `notes` of the solution name the nearest pair, its clearance and the time. An `ArgumentError`
-    names a start, goal or via point that is in collision; a `diagnosis` says what blocks the way.
+    names a start, goal or via point that is in collision, or where a path is; a `diagnosis` says
+    what blocks the way.
     """
     if objective not in ("time", "energy"):
         raise ArgumentError(f"objective = {objective!r} must be 'time' or 'energy'")
-    if objective == "energy" and task.duration is None:
+    if objective == "energy" and task.duration is None and isinstance(task, Move):
         raise ArgumentError("least energy needs a duration: Move(..., duration=…), s")
     begin = time.perf_counter()
-    task = task.in_joints(robot)
     duration = task.duration if objective == "energy" else None
     until = None if deadline is None else begin + deadline
-    plan = _Planner(robot, duration, supply, knots, until)
-    paths = legs_around(robot, scene, places(robot, task), ways)
-    direct = plan.direct(task) if all(len(path) == 2 for path in paths[:1]) or task.via else None
-    tried = [] if direct is None else [direct]
-    if direct is None or not _proved(robot, scene, direct):
-        tried += [found for path in paths if (found := plan.along(scene, path)) is not None]
+    plan = _Planner(robot, objective == "time", duration, supply, knots, until, callback)
+    if isinstance(task, FollowPath):
+        check_path(robot, scene, task)
+        return _best(robot, scene, [plan.direct(task)], objective, time.perf_counter() - begin)
+    task = task.in_joints(robot)
+    ends = checked_ends(robot, scene, task)
+    scene = with_ground(robot, scene, task, ends)
+    paths = free_paths(robot, scene, *ends, ways)
+    tried = []
+    if len(paths[0].points) == 2 or not is_plain(robot, task):
+        tried = [plan.direct(task)]
+    if not tried or (_proved(robot, scene, tried[0]) is None and is_plain(robot, task)):
+        tried += [found for path in paths if (found := plan.along(scene, path.points, task)) is not None]
     return _best(robot, scene, tried, objective, time.perf_counter() - begin)
 
 
-def places(robot: Robot, task: Move) -> list[np.ndarray]:
-    """Start, via points and goal (n,)."""
+def checked_ends(robot: Robot, scene: Scene, task: Move) -> tuple[np.ndarray, np.ndarray]:
+    """Start and goal (n,); an error names a via point that is in collision."""
+    ends, model = task.vectors(robot), collision_model(robot, scene)
+    for k, via in enumerate(task.via, start=1):
+        place = configuration(robot, via.configuration, f"via configuration {k}")
+        if (touch := touching(model, place)) is not None:
+            raise ArgumentError(
+                f"via point {k} is in collision: {touch[0]} is {touch[2]:.3g} m inside {touch[1]}; "
+                "move one of them, or allow the pair"
+            )
+    return ends.q0, ends.q1
+
+
+def with_ground(
+    robot: Robot, scene: Scene, task: Move, ends: tuple[np.ndarray, np.ndarray]
+) -> Scene:
+    """The scene with the task's floor as an obstacle, where start and goal are clear of it."""
+    floor = move_ground(robot, task).floor
+    if floor is None or FLOOR in scene.names:
+        return scene
+    found = scene.with_half_space(FLOOR, (0.0, 0.0, floor.height))
+    touched = any(FLOOR in hit for hit in collisions(robot, found, np.array(ends)))
+    return scene if touched else found
+
+
+def is_plain(robot: Robot, task: Move) -> bool:
+    """Whether a move is from rest to rest without via points: then it may be led along any path."""
     ends = task.vectors(robot)
-    via = [configuration(robot, v.configuration, f"via {k}") for k, v in enumerate(task.via, 1)]
-    return [ends.q0, *via, ends.q1]
+    return not task.via and not ends.v0.any() and not ends.v1.any()
 
 
-def legs_around(
-    robot: Robot, scene: Scene, stops: list[np.ndarray], ways: int
-) -> list[np.ndarray]:
-    """Free paths (k, n) through all stops, the shortest first; those of single legs differ."""
-    legs = [free_paths(robot, scene, a, b, ways) for a, b in itertools.pairwise(stops)]
-    join = lambda chosen: np.vstack([chosen[0].points, *(path.points[1:] for path in chosen[1:])])
-    shortest: list[FreePath] = [leg[0] for leg in legs]
-    found = [join(shortest)]
-    for k, leg in enumerate(legs):
-        found += [join([*shortest[:k], other, *shortest[k + 1 :]]) for other in leg[1:]]
-    return found
+def check_path(robot: Robot, scene: Scene, task: FollowPath) -> None:
+    """Refuse a path that leads into a collision, with place and pair."""
+    p = np.linspace(0.0, 1.0, PLACES)
+    model = collision_model(robot, scene)
+    found = model.distances(task.curve(robot)(p).q, 0.0)[0]
+    rows = np.nonzero(found.min(1, initial=0.0) < 0.0)[0]
+    if len(rows):
+        k = int(found[rows[0]].argmin())
+        first, second = model.pairs[k]
+        depth = float(-found[:, k].min())
+        raise ArgumentError(
+            f"the path is in collision from p = {p[rows[0]]:.3g} on: {first} comes {depth:.3g} m "
+            f"into {second}; lead it past, or allow the pair"
+        )
 
 
 class _Planner:
@@ -91,31 +133,31 @@ class _Planner:
     `time.perf_counter`."""
 
     def __init__(
-        self, robot: Robot, duration: float | None, supply: Any, knots: int, until: float | None
-    ):
-        self.robot, self.duration = robot, duration
-        self.supply, self.knots, self.until = supply, knots, until
+        self, robot: Robot, quickest: bool, duration: float | None, supply: Any, knots: int,
+        until: float | None, callback: Callable | None,
+    ):  # fmt: skip
+        self.robot, self.quickest, self.duration, self.supply = robot, quickest, duration, supply
+        self.knots, self.until, self.callback = knots, until, callback
 
-    def direct(self, task: Move) -> Solution:
-        """The move without obstacles."""
+    def direct(self, task: Move | FollowPath) -> Solution:
+        """The task without obstacles."""
         return self._plan(task)
 
-    def along(self, scene: Scene, points: np.ndarray) -> Solution | None:
+    def along(self, scene: Scene, points: np.ndarray, task: Move) -> Solution | None:
         """The motion along a path, smoothed; None where no smooth curve is free."""
         search = search_in(self.robot, scene)
         margins = 0.5 * margins_at(search, [points[0], points[-1]])
         curve = smooth_path(search, points, margins)
-        return None if curve is None else self._plan(FollowPath(curve, self.duration))
+        if curve is None:
+            return None
+        return self._plan(FollowPath(curve, self.duration, floor=task.floor))
 
     def _plan(self, task: Move | FollowPath) -> Solution:
         left = None if self.until is None else max(self.until - time.perf_counter(), 0.1)
-        if self.duration is None:
-            return minimize_time(
-                self.robot, task, knots=self.knots, deadline=left, supply=self.supply
-            )
-        return minimize_energy(
-            self.robot, task, supply=self.supply, knots=self.knots, deadline=left
-        )
+        search: dict[str, Any] = {"knots": self.knots, "deadline": left, "callback": self.callback}
+        if self.quickest:
+            return minimize_time(self.robot, task, supply=self.supply, **search)
+        return minimize_energy(self.robot, task, supply=self.supply, **search)
 
 
 def _proved(robot: Robot, scene: Scene, found: Solution) -> Clearance | None:
@@ -148,6 +190,7 @@ def _blocked(robot: Robot, scene: Scene, plan: Solution) -> Diagnosis:
     """Why a plan along a free path is not free."""
     met = clearance(robot, scene, plan.trajectory)
     first, second = met.pair or ("the robot", "the scene")
-    sentence = f"No motion was proved free: {first} and {second} come as near as {met.clearance:.3g} m."
-    remedy = "Give a via point, a smaller margin, or allow the pair to touch."
+    how = f"come {-met.clearance:.3g} m into each other" if met.clearance < 0.0 else "are not proved to stay apart"
+    sentence = f"No motion was proved free: {first} and {second} {how} at t = {met.time:.4g} s."
+    remedy = "Give other via points, or none and rest at both ends; a smaller margin; or allow the pair."
     return Diagnosis(sentence, LIMIT, first, met.time, max(-met.clearance, 0.0), remedy)
