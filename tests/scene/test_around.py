@@ -84,3 +84,25 @@ def test_a_move_by_a_via_point_that_collides_is_not_called_free():
     t = np.linspace(0.0, plan.duration, 300)
     free = coal_least(limited(), wall(), plan.trajectory(t).q) > 0.0
     assert free or (not plan.ok and "post" in str(plan.diagnosis))
+
+
+def test_the_report_draws_obstacles_where_they_are_and_the_clearance_over_time(tmp_path):
+    from armature.plot.page_data import page_data
+
+    robot = arm.library("planar2")
+    scene = arm.Scene().with_sphere("lamp", 0.1, (0.2, 0.0, -1.98))
+    scene = scene.with_hull("rock", [[0, 0, 3], [1, 0, 3], [0, 1, 3], [0, 0, 4]])
+    plan = plan_around(robot, arm.Move([-0.9, 0.2], [0.9, 0.2], floor=None), scene, ways=1, knots=40)
+    assert plan.ok and plan.scene is not None
+    shown = page_data(plan)
+    base = [link.name for link in robot.links].index(robot.base)
+    drawn = shown["scene"]["solids"][base]
+    assert [s["at"] for s in drawn if s["kind"] == "sphere" and s["r"] == 0.1] == [[0.2, 0.0, -1.98]]
+    rock = next(s for s in drawn if s["kind"] == "mesh")
+    a, b, c = (np.array(rock["points"])[np.array(rock["faces"])[:, k]] for k in range(3))
+    volume = np.sum(np.cross(a, b) * c) / 6  # of faces seen anticlockwise from outside
+    assert volume == pytest.approx(1 / 6, abs=1e-3)
+    chart = shown["joints"][0]["charts"][0]
+    proved = arm.clearance(robot, scene, plan.trajectory).clearance
+    assert 0.0 <= min(chart["series"][0]["y"]) / 1e3 - proved < 0.005
+    assert plan.report(tmp_path / "plan.html").exists()

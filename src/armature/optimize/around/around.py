@@ -177,13 +177,14 @@ def _best(
         cost = lambda item: item[0].duration if objective == "time" else item[0].energy
         plan, proof = min(proved, key=cost)
         note = f"obstacles: {proof}"
-        return replace(plan, notes=(*plan.notes, note), seconds=seconds)
+        return replace(plan, notes=(*plan.notes, note), seconds=seconds, scene=scene)
     if not tried:
         raise ArgumentError("a free path was found, but no smooth curve near it is free; allow more room")
     plan = tried[-1]
     if not plan.ok:
-        return replace(plan, seconds=seconds)
-    return replace(plan, diagnosis=_blocked(robot, scene, plan), seconds=seconds)
+        return replace(plan, seconds=seconds, scene=scene)
+    blocked = _blocked(robot, scene, plan)
+    return replace(plan, diagnosis=blocked, seconds=seconds, scene=scene)
 
 
 def _blocked(robot: Robot, scene: Scene, plan: Solution) -> Diagnosis:
