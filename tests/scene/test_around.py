@@ -9,6 +9,8 @@ from tests.scene.test_scene import coal_least, elbow, slider
 
 import armature as arm
 from armature.optimize.around.around import plan_around
+from armature.optimize.around.goal import with_posture
+from armature.robot.shape import Visual
 
 START, GOAL = [-0.9, 1.2, 0.3], [0.9, 1.2, 0.3]
 
@@ -106,3 +108,33 @@ def test_the_report_draws_obstacles_where_they_are_and_the_clearance_over_time(t
     proved = arm.clearance(robot, scene, plan.trajectory).clearance
     assert 0.0 <= min(chart["series"][0]["y"]) / 1e3 - proved < 0.005
     assert plan.report(tmp_path / "plan.html").exists()
+
+
+def three_in_a_plane() -> arm.Robot:
+    """Three links that turn in a plane, with a ball in the middle of each."""
+    lengths = (0.4, 0.4, 0.1)
+    ball = lambda x: Visual("sphere", (0.03,), (x / 2, 0.0, 0.0))
+    links = [arm.robot.Link("l0")]
+    links += [arm.robot.Link(f"l{k}", 1.0, collisions=(ball(x),)) for k, x in enumerate(lengths, 1)]
+    joints = [
+        arm.robot.Joint(
+            f"j{k}", "revolute", f"l{k}", f"l{k + 1}", ((0.0, *lengths)[k], 0.0, 0.0),
+            axis=(0.0, 1.0, 0.0), limits=arm.robot.Limits(-3.0, 3.0, velocity=2.0),
+        )
+        for k in range(3)
+    ]  # fmt: skip
+    return arm.Robot("three", tuple(links), tuple(joints), "l0")
+
+
+def test_of_a_goal_pose_the_posture_that_is_free_is_taken():
+    """The elbow may be on either side; an obstacle stands where the nearest posture has its arm."""
+    robot, start, near = three_in_a_plane(), np.array([0.85, 0.9, 0.1]), np.array([0.4, 0.8, 0.1])
+    goal = arm.pose(robot, near, "l3")
+    arm_at = arm.pose(robot, near, "l1")
+    scene = arm.Scene().with_sphere("lamp", 0.03, arm_at.p + arm_at.R @ [0.2, 0.0, 0.0])
+    move = arm.Move(start, (goal.R, goal.p), link="l3", floor=None)
+    other = with_posture(robot, scene, move).goal
+    found = arm.pose(robot, other, "l3")
+    assert np.allclose(found.p, goal.p, atol=1e-5) and np.allclose(found.R, goal.R, atol=1e-5)
+    assert not arm.collisions(robot, scene, other) and arm.collisions(robot, scene, near)
+    assert np.allclose(with_posture(robot, arm.Scene(), move).goal, near, atol=1e-5)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from armature.errors import ArgumentError
+from armature.optimize.around.goal import with_posture
 from armature.optimize.around.smooth import smooth_path
 from armature.optimize.certificate.obstacles import Clearance, clearance
 from armature.optimize.certificate.solution import Diagnosis, Solution
@@ -56,7 +57,8 @@ def plan_around(
 
     `notes` of the solution name the nearest pair, its clearance and the time. An `ArgumentError`
     names a start, goal or via point that is in collision, or where a path is; a `diagnosis` says
-    what blocks the way.
+    what blocks the way. A goal that is a pose is reached in the posture with the quickest free
+    path, unless the move names one.
     """
     if objective not in ("time", "energy"):
         raise ArgumentError(f"objective = {objective!r} must be 'time' or 'energy'")
@@ -69,7 +71,7 @@ def plan_around(
     if isinstance(task, FollowPath):
         check_path(robot, scene, task)
         return _best(robot, scene, [plan.direct(task)], objective, time.perf_counter() - begin)
-    task = task.in_joints(robot)
+    task = with_posture(robot, scene, task)
     ends = checked_ends(robot, scene, task)
     scene = with_ground(robot, scene, task, ends)
     paths = free_paths(robot, scene, *ends, ways)
