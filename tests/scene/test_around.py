@@ -138,3 +138,14 @@ def test_of_a_goal_pose_the_posture_that_is_free_is_taken():
     assert np.allclose(found.p, goal.p, atol=1e-5) and np.allclose(found.R, goal.R, atol=1e-5)
     assert not arm.collisions(robot, scene, other) and arm.collisions(robot, scene, near)
     assert np.allclose(with_posture(robot, arm.Scene(), move).goal, near, atol=1e-5)
+
+
+def test_check_names_the_pair_that_collides_at_the_start(tmp_path):
+    from armature.cli.check import nearness
+
+    file = tmp_path / "task.yaml"
+    file.write_text(TASK.format(scene="{objects: {wall: {box: [9, 9, 9]}}}"))
+    job = arm.job.load_job(file)
+    start, goal = nearness(job.robot, job, None)
+    assert start.startswith("start: ") and "in collision" in start and "wall" in start
+    assert goal.startswith("goal: ")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from armature.cli.inputs import ARG, DRIVES, HOLD, LIMITS, PAYLOAD, ROBOT, find_robot, task_of
+from armature.cli.inputs import ARG, DRIVES, HOLD, LIMITS, PAYLOAD, ROBOT, SCENE, find_robot, scene_of, task_of
 from armature.cli.output import answer, say, settings, table, tidy
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ def check(
     limits: Path | None = LIMITS,
     hold: str | None = HOLD,
     arg: list[str] | None = ARG,
+    scene: Path | None = SCENE,
 ) -> None:
     """What is in a robot's (or a task's) file: joints, limits, drives; what is doubtful, with its line; torques that gravity asks for."""
     from armature.optimize.path.follow_path import FollowPath
@@ -32,7 +33,39 @@ def check(
     say(machine.summary(), "", "at rest, all joints at 0 (or the end of their range nearest to it):")
     cells = [list({**row, "holds": x}.values()) for row, x in zip(rows, tidy(row["holds"] for row in rows))]
     say(table(head, cells), "", *advice(machine), f"warnings: {len(settings.warned)}")
-    answer({"ok": True, "name": machine.name, "joints": rows, "links": machine.link_names, "mass": machine.mass, "advice": advice(machine)})
+    near = nearness(machine, job, scene)
+    if near:
+        say(*near)
+    found = {"joints": rows, "links": machine.link_names, "mass": machine.mass, "advice": advice(machine), "scene": near}
+    answer({"ok": True, "name": machine.name, **found})
+
+
+def nearness(robot: Robot, job: Any, scene: Path | None) -> list[str]:
+    """How near the robot is to the obstacles of a scene file, or of a task: at its start and goal, or with all joints at rest."""
+    import numpy as np
+
+    from armature.optimize.transcription.task import Move
+    from armature.scene.measure import distance
+    from armature.simulate.rollout import neutral
+
+    world = scene_of(scene) if scene is not None else None if job is None else job.scene
+    if world is None:
+        return []
+    places = {"at rest": neutral(robot)}
+    if job is not None and isinstance(job.task, Move):
+        ends = job.task.vectors(robot)
+        places = {"start": ends.q0, "goal": ends.q1}
+    found = distance(robot, world, np.array(list(places.values())))
+    words = []
+    for k, name in enumerate(places):
+        if found.nearest[k] < 0:
+            words.append(f"{name}: nothing that may collide")
+            continue
+        first, second = found.pairs[found.nearest[k]]
+        d = float(found.least[k])
+        how = f"{d:.3g} m from" if d >= 0.0 else f"in collision: {-d:.3g} m inside"
+        words.append(f"{name}: {first} is {how} {second}")
+    return words
 
 
 def physics(robot: Robot) -> list[dict[str, Any]]:
