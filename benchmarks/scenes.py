@@ -169,7 +169,7 @@ class Judge:
 
     def free(self, scene: arm.Scene, motion: arm.Trajectory) -> bool:
         """Whether no pair collides at 2,000 instants."""
-        import coal
+        import coal  # pyright: ignore[reportMissingImports]
 
         q = motion(np.linspace(motion.t[0], motion.t[-1], INSTANTS)).q
         poses, names = link_poses(self.robot, q), list(self.robot.link_names)
@@ -195,7 +195,7 @@ class Judge:
 
 def coal_shape(shape: Any) -> tuple[Any, np.ndarray, np.ndarray]:
     """A collision shape for coal: its triangles, if it is a mesh; with its pose in the link."""
-    import coal
+    import coal  # pyright: ignore[reportMissingImports]
 
     pose = np.array(shape.rotation), np.array(shape.position)
     if shape.shape != "mesh":
