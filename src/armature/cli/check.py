@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from armature.cli.inputs import ARG, DRIVES, HOLD, LIMITS, PAYLOAD, ROBOT, find_robot, task_of
+from armature.cli.inputs import ARG, DRIVES, HOLD, LIMITS, PAYLOAD, ROBOT, SCENE, find_robot, scene_of, task_of
 from armature.cli.output import answer, say, settings, table, tidy
 from armature.errors import several
 
@@ -20,6 +20,7 @@ def check(
     limits: Path | None = LIMITS,
     hold: str | None = HOLD,
     arg: list[str] | None = ARG,
+    scene: Path | None = SCENE,
 ) -> None:
     """What is in a robot's (or a task's) file: joints, limits, drives; what is doubtful, with its line; torques that gravity asks for."""
     from armature.optimize.path.follow_path import FollowPath
@@ -34,8 +35,39 @@ def check(
     cells = [list({**row, "holds": x}.values()) for row, x in zip(rows, tidy(row["holds"] for row in rows))]
     doubtful, missing = doubts(machine), advice(machine)
     say(table(head, cells), "", *doubtful, *missing, f"warnings: {len(settings.warned) + len(doubtful)}")
+    near = nearness(machine, job, scene)
+    if near:
+        say(*near)
     about = {"name": machine.name, "joints": rows, "links": machine.link_names, "mass": machine.mass}
-    answer({"ok": True, **about, "advice": [*doubtful, *missing]})
+    answer({"ok": True, **about, "advice": [*doubtful, *missing], "scene": near})
+
+
+def nearness(robot: Robot, job: Any, scene: Path | None) -> list[str]:
+    """How near the robot is to the obstacles of a scene file, or of a task: at its start and goal, or with all joints at rest."""
+    import numpy as np
+
+    from armature.optimize.transcription.task import Move
+    from armature.scene.measure import distance
+    from armature.simulate.rollout import neutral
+
+    world = scene_of(scene) if scene is not None else None if job is None else job.scene
+    if world is None:
+        return []
+    places = {"at rest": neutral(robot)}
+    if job is not None and isinstance(job.task, Move):
+        ends = job.task.vectors(robot)
+        places = {"start": ends.q0, "goal": ends.q1}
+    found = distance(robot, world, np.array(list(places.values())))
+    words = []
+    for k, name in enumerate(places):
+        if found.nearest[k] < 0:
+            words.append(f"{name}: nothing that may collide")
+            continue
+        first, second = found.pairs[found.nearest[k]]
+        d = float(found.least[k])
+        how = f"{d:.3g} m from" if d >= 0.0 else f"in collision: {-d:.3g} m inside"
+        words.append(f"{name}: {first} is {how} {second}")
+    return words
 
 
 def physics(robot: Robot) -> list[dict[str, Any]]:

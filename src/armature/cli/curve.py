@@ -45,6 +45,7 @@ def curve(
     given = {"drives": drives, "payload": payload, "limits": limits, "hold": hold, "arg": arg}
     # objective: a move needs no duration here
     job = find_job(task, start, goal, via, duration, given, objective="time", supply=supply, knots=knots, floor=floor)
+    job = job.without_scene("the energy-time curve")
     if not isinstance(job.task, Move):
         raise ArgumentError("energy against time is for moves; this task follows a path, whose best duration `armature plan` finds")
     if job.task.duration is None and any(point.at is not None for point in job.task.via):

@@ -42,6 +42,7 @@ LIMITS = typer.Option(None, "--limits", help="MoveIt's joint_limits.yaml", show_
 HOLD = typer.Option(None, "--hold", help="joints that stay still, by name or pattern, comma separated: 'gripper_*'", show_default=False)
 ARG = typer.Option(None, "--arg", help="argument of a xacro file, name:=value (once for each): ur_type:=ur5e", show_default=False)
 FLOOR = typer.Option(None, "--floor", help="height of the floor, e.g. -0.1 or '20 mm'; none; auto (default)", show_default=False)
+SCENE = typer.Option(None, "--scene", help="obstacles: a scene file (YAML), ours or MoveIt's", show_default=False)
 SUPPLY = typer.Option(None, "--supply", help="regenerative or non-regenerative", show_default=False)
 
 
@@ -106,6 +107,13 @@ def _robot_file(path: Path) -> Path | None:
     named = data.get("robot") if isinstance(data, dict) else None
     file = path.parent / named if isinstance(named, str) else path
     return file if os.path.isfile(file) else None
+
+
+def scene_of(path: Path) -> Any:
+    """The obstacles of a file."""
+    from armature.scene.read import load_scene
+
+    return load_scene(path)
 
 
 def floor_of(text: str) -> Any:

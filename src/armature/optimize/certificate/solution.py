@@ -18,6 +18,7 @@ from armature.optimize.certificate.self_collision import self_collisions
 from armature.optimize.problem.result import Result, Status
 from armature.robot.check import mass_doubt
 from armature.robot.model import Robot
+from armature.scene.scene import Scene
 from armature.seam import worker
 from armature.simulate.ledger import Ledger, ledger
 from armature.simulate.yearly import Yearly, yearly
@@ -103,6 +104,7 @@ class Solution:
     result: the solver's own account.  diagnosis: why it failed, None when it did not.
     notes: what happened on the way, e.g. that the knots were doubled.
     targets: where the motion has to be, and how fast, at which times; part of its certificate.
+    scene: the obstacles that it was planned around, if any.
     """
 
     robot: Robot
@@ -116,6 +118,7 @@ class Solution:
     notes: tuple[str, ...] = ()
     seconds: float = field(default=0.0)
     targets: tuple[Target, ...] = ()
+    scene: Scene | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         # how to make the baseline belongs to this process: the baseline itself travels
