@@ -270,3 +270,15 @@ def _cubic(t: np.ndarray, sign: float):
     s = (t / 0.7)[:, None]
     q = (3 * s**2 - 2 * s**3) * sign + (0.0 if sign > 0 else 1.0)
     return q, sign * (6 * s - 6 * s**2) / 0.7, sign * (6 - 12 * s) / 0.49
+
+
+def test_a_scene_stands_in_a_program_file_or_is_given_on_the_command_line(tmp_path: Path, capsys) -> None:
+    file, scene = tmp_path / "there.yaml", tmp_path / "walls.yaml"
+    steps = "program: {start: [0, 0], cycle: 4 s, steps: [{move: {goal: [0.5, 0.2]}}, {move: {goal: start}}]}\n"
+    file.write_text(f"robot: planar2\nknots: 12\nscene: {{objects: {{far: {{sphere: 0.1, position: [0, 9, 0]}}}}}}\n{steps}")
+    scene.write_text("objects: {wall: {box: [0.1, 2, 4], position: [0.5, 0, -1]}}\n")
+    assert load_program(file).scene.names == ("far",)
+    assert run(["plan", str(file)]) == 0
+    capsys.readouterr()
+    assert run(["plan", str(file), "--scene", str(scene)]) == 1
+    assert "lower and wall" in capsys.readouterr().out

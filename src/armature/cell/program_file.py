@@ -16,7 +16,7 @@ from armature.document import Block, checked, line_of, selected, values
 from armature.drive import Brake
 from armature.drive.catalogue import read_drives
 from armature.errors import ArmatureError, FileError
-from armature.job.job_file import configuration, path_of, robot_of
+from armature.job.job_file import configuration, path_of, robot_of, scene_in
 from armature.job.job_schema import (
     Arguments,
     Configuration,
@@ -35,7 +35,6 @@ from armature.optimize.transcription.task import SMOOTHNESS
 from armature.robot.format.quantities import Duration, Mass, Moment, Number
 from armature.robot.format.schema import Name, Part, Point
 from armature.robot.model import Robot
-from armature.scene.scene import Scene
 from armature.study.line_file import BrakePart
 from armature.study.rest import with_brakes
 from armature.text import read_text
@@ -147,7 +146,9 @@ class ProgramFile(Part):
     tool: ToolPart | None = None
     supply: Supplied | None = None
     brake: BrakePart | None = Field(None, description="on every axis that has none of its own")
-    scene: str | None = Field(None, description="a scene file that the motions are checked against")
+    scene: FileOrMapping | None = Field(
+        None, description="obstacles that the motions are checked against: a file, or {objects: …}"
+    )
     floor: Ground = "auto"
     knots: Annotated[int, Field(ge=4, le=2000, strict=True)] = 50
     objective: Literal["energy", "time"] = "energy"
@@ -183,8 +184,7 @@ def program_of(part: ProgramFile, data: Any, path: Any) -> Program:
     robot = _robot(part, data, path)
     with _at(path, data, "supply"):
         supply = None if part.supply is None else read_drives(selected(data, ["supply"]), path)[1]
-    with _at(path, data, "scene"):
-        scene = None if part.scene is None else Scene.load(Path(path).parent / part.scene)
+    scene = scene_in(part.scene, data, path)
     with _at(path, data, "program", "start"):
         start = configuration(robot, part.program.start, None, part.floor)
     steps = []

@@ -72,7 +72,7 @@ def plan(
     if start is None and goal is None and is_program(task):
         from armature.cli.program import plan_file
 
-        return plan_file(Path(task), duration, objective, supply, knots, save, report)
+        return plan_file(Path(task), duration, objective, supply, knots, save, report, None if scene is None else scene_of(scene))
     year = {} if cycles is None else {"cycles_per_day": cycles, "price": price}
     _check_targets(save, report, None)
     given = {"drives": drives, "payload": payload, "limits": limits, "hold": hold, "arg": arg}

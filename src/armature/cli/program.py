@@ -4,24 +4,28 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from armature.cli import output
 from armature.cli.line import Steps
 from armature.errors import ArgumentError
 
+if TYPE_CHECKING:
+    from armature.scene.scene import Scene
+
 
 def plan_file(
     file: Path, cycle: str | None, objective: str | None, supply: str | None, knots: int | None,
-    save: Path | None, report: Path | None,
+    save: Path | None, report: Path | None, scene: Scene | None = None,
 ) -> int:  # fmt: skip
-    """Plan the program of a file and prove it. cycle: instead of the file's, e.g. "5 s"."""
+    """Plan the program of a file and prove it. cycle: instead of the file's, e.g. "5 s".  scene: instead of the file's."""
     from armature.cell.plan_program import plan_program
     from armature.cell.program_file import read_program
     from armature.cell.saved_program import facts
     from armature.write import check_target
 
     program, part = read_program(file)
-    change = {"cycle": None if cycle is None else _seconds(cycle), "supply": supply, "knots": knots}
+    change = {"cycle": None if cycle is None else _seconds(cycle), "supply": supply, "knots": knots, "scene": scene}
     program = replace(program, **{key: value for key, value in change.items() if value is not None})
     for path in (p for p in (save, report) if p is not None and p.suffix):
         check_target(path)

@@ -68,6 +68,11 @@ def path_of(robot: Robot, part: PathPart, data: Any, path: str | PathLike[str]) 
     return _Maker(TaskFile.model_construct(), data, Path(path))._shape(robot, part)
 
 
+def scene_in(given: Any, data: Any, path: str | PathLike[str]) -> Scene | None:
+    """What `scene:` of a checked file gives: of a file relative to that of `path`, or the objects themselves. data: its values."""
+    return _Maker(TaskFile.model_construct(scene=given), data, Path(path)).scene()
+
+
 def find_robot(name: str, folder: Path = Path(), arguments: Mapping[str, Any] | None = None) -> Robot:
     """A robot by the name of its file, relative to `folder`, or by its name in the library; arguments: of a xacro file."""
     file = folder / name
