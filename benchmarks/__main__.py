@@ -15,21 +15,24 @@ SECTIONS = [
     "dynamics", "closed_forms", "rollouts", "links", "compile_time", "mechanisms",
     "solver", "plans", "curves", "everyday", "moves", "refusals", "paths", "studies", "dense",
 ]  # fmt: skip
+ASKED = ["recordings", "simulated_recordings", "cells", "scenes"]  # when named only; all but the second with --data FOLDER
 
 
 def main(chosen: list[str]) -> int:
     """Run the sections and print them; keep the results when none was left out.
 
-    `--count N`: random moves; `--others`: of other arms; `--first N`, `--minutes M`: of the dense section.
+    `--count N`: random moves; `--others`: of other arms; `--first N`, `--minutes M`: of the dense section;
+    `--data FOLDER`, `--plots FOLDER`: of recordings; `cells --data FOLDER [--seconds S]`: robotic cells of others,
+    whose section of the results is written by itself; `scenes --data FOLDER [--judge]`.
     """
-    for option in ("--count", "--first", "--minutes"):
+    for option in ("--count", "--first", "--minutes", "--data", "--plots", "--seconds"):
         if option in chosen[:-1]:
             k = chosen.index(option)
             chosen = [*chosen[:k], *chosen[k + 2 :]]
-    chosen = [name for name in chosen if name != "--others"]
-    unknown = [name for name in chosen if name not in SECTIONS]
+    chosen = [name for name in chosen if name not in ("--others", "--judge")]
+    unknown = [name for name in chosen if name not in (*SECTIONS, *ASKED)]
     if unknown:
-        print(f"no section {', '.join(unknown)}; there are: {', '.join(SECTIONS)}")
+        print(f"no section {', '.join(unknown)}; there are: {', '.join((*SECTIONS, *ASKED))}")
         return 2
     parts = [f"# Measured results\n\n{datetime.date.today().isoformat()}; {machine()}.\n{NOTE}"]
     path = Path(__file__).parent / "results.md"

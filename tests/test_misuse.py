@@ -67,6 +67,25 @@ def test_the_message_names_the_argument(call, words):
     assert words in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda r: arm.minimize_time(r, arm.FollowPath(arm.motion.joint_path([[0, 0], [1, 1]])), knots=-1), "knots = -1"),
+        (lambda r: arm.simulate(r, None, [0, 0], [0, 0], 0.1, step=-1), "step is -1 s"),
+        (lambda r: arm.simulation.rollout(r, None, [0, 0], [0, 0], 0.01, step=0.01, threads=0), "threads = 0"),
+        (lambda r: arm.drive.Motor(resistance=np.inf, torque_constant=0.1), "resistance = inf ohm must be finite"),
+        (lambda r: arm.drive.Motor(resistance=1.0, torque_constant=0.1, inertia=np.inf), "inertia = inf"),
+        (lambda r: arm.drive.Friction(coulomb=np.inf), "coulomb = inf"),
+    ],
+)
+def test_numbers_that_no_machine_has_are_refused(call, words):
+    """Of the right type, and nonsense all the same; limits alone may be infinite."""
+    with pytest.raises(arm.ArmatureError) as caught:
+        call(arm.library("planar2"))
+    assert words in str(caught.value)
+    assert arm.drive.Motor(resistance=1.0, torque_constant=0.1, peak_current=np.inf).peak_current == np.inf
+
+
 BY_NAME = {"text": ("supply",), "dict": ("start", "goal_velocity", "configuration", "resolution")}  # looked at when they are used
 NEVER = ("text", "bytes", "object", "class", "module", "function", "generator", "dict", "set", "objects array")
 

@@ -36,6 +36,12 @@ def test_a_result_is_a_small_page_without_foreign_parts(shown, kind):
         assert HARM in "".join(page.itertext())  # as text
 
 
+@pytest.mark.parametrize("kind", ["robot", "plan", "certificate", "ledger", "baseline"])
+def test_at_a_prompt_a_result_is_one_short_line(shown, kind):
+    text = repr(shown["plan"].baseline if kind == "baseline" else shown[kind])
+    assert text.startswith("<") and "\n" not in text and len(text) < 300
+
+
 def test_the_numbers_are_the_results_own(shown):
     plan = shown["plan"]
     assert f"{plan.energy:.4g} J" in plan._repr_html_()

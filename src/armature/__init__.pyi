@@ -1,3 +1,4 @@
+from armature import cell as cell
 from armature import drive as drive
 from armature import dynamics as dynamics
 from armature import errors as errors
@@ -13,6 +14,8 @@ from armature import robot as robot
 from armature import scene as scene
 from armature import simulation as simulation
 from armature import study as study
+from armature.cell.cell import Cell as Cell
+from armature.cell.program import Program as Program
 from armature.dynamics.compiled import bias_forces as bias_forces
 from armature.dynamics.compiled import forward_dynamics as forward_dynamics
 from armature.dynamics.compiled import forward_dynamics_derivatives as forward_dynamics_derivatives
@@ -30,8 +33,8 @@ from armature.dynamics.holonomic.closed_loops import close_loops as close_loops
 from armature.dynamics.holonomic.linear import linearize as linearize
 from armature.dynamics.positioning.inverse_kinematics import inverse_kinematics as inverse_kinematics
 from armature.errors import ArmatureError as ArmatureError
+from armature.identify.files.reader import load_recording as load_recording
 from armature.identify.identify import identify as identify
-from armature.identify.reader import load_recording as load_recording
 from armature.kernel.kernel import compile as compile
 from armature.motion.shapes import circle as circle
 from armature.motion.shapes import line as line
@@ -41,6 +44,7 @@ from armature.motion.trajectory import Trajectory as Trajectory
 from armature.optimize.anytime.improve import improve as improve
 from armature.optimize.certificate.obstacles import clearance as clearance
 from armature.optimize.certificate.solution import Solution as Solution
+from armature.optimize.excitation.exciting import exciting_motion as exciting_motion
 from armature.optimize.moves.curve import energy_time_curve as energy_time_curve
 from armature.optimize.moves.least_energy import minimize_energy as minimize_energy
 from armature.optimize.moves.least_time import minimize_time as minimize_time

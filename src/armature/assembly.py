@@ -13,6 +13,10 @@ def assemble() -> None:
     provide("Solution.save", lambda: _saved().save_plan)
     provide("Solution.report", lambda: _report().write_report)
     provide("SavedPlan.report", lambda: _report().write_report)
+    provide("Identified.report", lambda: _identification().write_identification)
+    provide("Identified.save", lambda: _identification().save_identification)
+    provide("ProgramPlan.save", lambda: _saved_program().save_program)
+    provide("ProgramPlan.report", lambda: _program_page().write_program_report)
 
 
 def _formats():
@@ -37,3 +41,21 @@ def _report():
     import armature.plot.report as report
 
     return report
+
+
+def _identification():
+    import armature.plot.identification as identification
+
+    return identification
+
+
+def _saved_program():
+    import armature.cell.saved_program as saved_program
+
+    return saved_program
+
+
+def _program_page():
+    import armature.plot.program as program
+
+    return program

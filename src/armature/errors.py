@@ -3,6 +3,7 @@
 Every error that Armature raises on purpose is an `ArmatureError`; anything else that reaches a user is a bug.
 """
 
+from collections.abc import Sequence
 from numbers import Integral
 
 
@@ -46,3 +47,9 @@ def check_count(value: object, what: str) -> None:
     """Refuse what is no whole number from 1 on, with words; None is left to the default."""
     if value is not None and (isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 1):
         raise ArgumentError(f"{what} = {value!r} must be a whole number, 1 or more")
+
+
+def several(names: Sequence[str], most: int = 6) -> str:
+    """Names for a message: all of a few, of more the first and how many there are."""
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown}, … ({len(names)} in all)"

@@ -1,4 +1,12 @@
-from armature.identify.identify import Identified as Identified
+from armature.identify.base import base_parameters as base_parameters
+from armature.identify.files.reader import load_recording as load_recording
+from armature.identify.identified import Identified as Identified
+from armature.identify.identified import Parameter as Parameter
 from armature.identify.identify import identify as identify
-from armature.identify.reader import load_recording as load_recording
+from armature.identify.model_error import MeteredPower as MeteredPower
+from armature.identify.model_error import planned_power as planned_power
 from armature.identify.recording import Recording as Recording
+from armature.identify.supply import SupplyFit as SupplyFit
+from armature.optimize.excitation.exciting import ExcitingMotion as ExcitingMotion
+from armature.optimize.excitation.exciting import exciting_motion as exciting_motion
+from armature.simulate.draws import ModelUncertainty as ModelUncertainty

@@ -17,6 +17,7 @@ YAML_FILES = {
     "drives.yaml": ["check", "robot.yaml", "--drives", "FILE"],
     "task.yaml": ["plan", "FILE"],
     "path_task.yaml": ["plan", "FILE"],
+    "program.yaml": ["plan", "FILE"],
     "study.yaml": ["study", "run", "FILE"],
     "line.yaml": ["line", "FILE"],
 }

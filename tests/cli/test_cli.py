@@ -91,6 +91,44 @@ def test_check_tells_links_lines_and_physics(tmp_path, capsys):
     assert row["holds"] == pytest.approx(-2 * 9.81 * 0.5) and row["inertia"] == pytest.approx(1 + 2 * 0.25)
 
 
+def test_check_counts_what_it_doubts_and_names_a_few_of_many_joints(tmp_path, capsys):
+    """Placeholder masses, and torque limits of 0.1 N·m where gravity needs more: as many warnings as lines that name one."""
+    link = "  - {{joint: j{0}, kind: revolute, axis: y, offset: [0.2, 0, 0], mass: 1, com: [0.1, 0, 0], "
+    link += "inertia: [0.01, 0.01, 0.01], limits: {{torque: 0.1}}}}\n"
+    (tmp_path / "arm.yaml").write_text("links:\n" + "".join(link.format(k) for k in range(8)))
+    assert run(["check", str(tmp_path / "arm.yaml")]) == 0
+    said = capsys.readouterr().out.splitlines()
+    doubts = [line for line in said if "placeholders" in line or "is less than the" in line]
+    assert len(doubts) == 1 + 8 and said[-1] == f"warnings: {len(doubts)}"
+    assert any(line.startswith("no limits of acceleration on any joint") for line in said)
+
+
+def test_a_saved_plan_s_robot_is_not_warned_of_again(tmp_path, capsys):
+    """A link of which no body has the inertia: planning says so, exporting the plan does not."""
+    inertia = "inertia: [1, 1, 9]"
+    (tmp_path / "arm.yaml").write_text(f"links:\n  - {{joint: j, kind: revolute, axis: y, mass: 1, com: [0.1, 0, 0], {inertia}}}\n")
+    assert run(["init", str(tmp_path / "new"), "--robot", str(tmp_path / "arm.yaml")]) == 0
+    assert run(["plan", str(tmp_path / "new" / "task.yaml"), "--knots", "20"]) == 0
+    assert "no body has this inertia" in capsys.readouterr().err
+    assert run(["export", str(tmp_path / "new" / "plan"), str(tmp_path / "motion.csv")]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_a_motion_that_is_not_certified_is_exported_with_a_warning(tmp_path, capsys):
+    """A plan whose motion was changed after it was certified, and the best try of a search that failed."""
+    move = ["planar2", "--from", "0,0", "--to", "1,1", "--knots", "20"]
+    assert run(["plan", *move, "-T", "1", "--save", str(tmp_path / "good")]) == 0
+    file = tmp_path / "good" / "plan.json"
+    plan = json.loads(file.read_text())
+    plan["trajectory"]["q"] = [[50 * x for x in row] for row in plan["trajectory"]["q"]]
+    file.write_text(json.dumps(plan))
+    assert run(["plan", *move, "-T", "0.02", "--save", str(tmp_path / "bad")]) == 1
+    capsys.readouterr()
+    for name, words in (("good", "these were changed: the motion"), ("bad", "this motion is not certified")):
+        assert run(["export", str(tmp_path / name), str(tmp_path / f"{name}.csv")]) == 0
+        assert words in capsys.readouterr().err
+
+
 def test_check_of_a_task_plans_nothing(tmp_path, capsys):
     assert run(["init", str(tmp_path), "--quiet"]) == 0
     assert run(["check", str(tmp_path / "task.yaml")]) == 0

@@ -1,8 +1,10 @@
 """`armature init` and `armature schema`: examples that run as they are, and schemas that editors can check them with."""
 
+import itertools
 import json
 
 import jsonschema
+import numpy as np
 import pytest
 
 import armature as arm
@@ -112,6 +114,36 @@ def test_init_leaves_fingers_still_and_finds_one_arm_of_many(tmp_path):
     assert job.robot.joint("left_0").limits.acceleration == 10.0
 
 
+def test_a_joint_that_is_held_does_not_lengthen_the_first_move(tmp_path):
+    """A jaw that needs minutes for its range is held, and the arm's move is as long as without it."""
+    link = "  - {{joint: {0}, kind: revolute, axis: y, mass: 1, com: [0.1, 0, 0], name: {0}_link{1}}}\n"
+    arms = "links:\n" + link.format("lift", "") + link.format("elbow", ", offset: [0.3, 0, 0]")
+    jaw = ", offset: [0.2, 0, 0], limits: {lower: 0, upper: 1, velocity: 0.01}"
+    lengths = {}
+    for name, text in (("bare", arms), ("jawed", arms + link.format("jaw", jaw))):
+        (tmp_path / f"{name}.yaml").write_text(text)
+        assert run(["init", str(tmp_path / name), "--robot", str(tmp_path / f"{name}.yaml")]) == 0
+        job = load_job(tmp_path / name / "task.yaml")
+        assert job.robot.joint_names == ("lift", "elbow")
+        lengths[name] = job.task.duration
+    assert lengths["jawed"] == lengths["bare"] < 10.0
+
+
+def test_of_a_robot_with_a_hand_of_many_fingers_init_moves_the_arm(tmp_path):
+    """Fingers with names that tell nothing, each of several joints: a plan moves what carries the hand."""
+    link = "  - {{joint: {0}, kind: revolute, axis: y, offset: [0.1, 0, 0], mass: 0.3, com: [0.05, 0, 0], name: {0}_link, parent: {1}}}\n"
+    names = ["base", *(f"axis_{k}" for k in range(6))]
+    text = "links:\n" + "".join(link.format(b, a if a == "base" else f"{a}_link") for a, b in itertools.pairwise(names))
+    for f in "pqr":
+        parent = "axis_5_link"
+        for k in range(2):
+            text += link.format(f"{f}{k}", parent)
+            parent = f"{f}{k}_link"
+    (tmp_path / "hand.yaml").write_text(text)
+    assert run(["init", str(tmp_path / "new"), "--robot", str(tmp_path / "hand.yaml")]) == 0
+    assert load_job(tmp_path / "new" / "task.yaml").robot.joint_names == tuple(names[1:])
+
+
 def test_init_moves_a_robot_above_the_floor_that_it_stands_on(tmp_path):
     """With all joints at 0 this arm lies stretched out near the floor, as many arms of vendors do; link by link by its own kinematics."""
     text = "links:\n  - {joint: turn, kind: revolute, axis: z, offset: [0, 0, 0.15], mass: 4, com: [0, 0, 0.05], name: column}\n"
@@ -136,14 +168,37 @@ def test_init_writes_limits_where_the_robot_s_file_has_zeros(tmp_path, capsys):
     assert limits[1].velocity == 1.0 and limits[1].acceleration == 5.0
 
 
+def test_a_robot_on_a_planar_joint_is_refused_by_name(tmp_path, capsys):
+    text = "links:\n  - {joint: drive, kind: planar, mass: 10}\n  - {joint: a, kind: revolute, axis: y, mass: 1, com: [0.1, 0, 0]}\n"
+    (tmp_path / "mobile.yaml").write_text(text)
+    assert run(["init", str(tmp_path / "new"), "--robot", str(tmp_path / "mobile.yaml")]) == 2
+    assert "joint 'drive' is planar" in capsys.readouterr().err and not (tmp_path / "new").exists()
+
+
+def test_ranges_of_zero_are_reported_and_init_writes_others(tmp_path, capsys):
+    """A joint that turns from 0 to 0 (as exporters write it) is given a turn; a slide of one place is held."""
+    link = "mass: 1, com: [0, 0, 0.2]"
+    text = f"links:\n  - {{joint: a, kind: revolute, axis: y, {link}, limits: {{lower: 0, upper: 0}}}}\n"
+    text += f"  - {{joint: b, kind: revolute, axis: y, offset: [0, 0, 0.4], {link}, limits: {{lower: -1, upper: 1}}}}\n"
+    text += f"  - {{joint: c, kind: prismatic, axis: z, {link}, limits: {{lower: 0.1, upper: 0.1}}}}\n"
+    (tmp_path / "zeros.yaml").write_text(text)
+    assert run(["check", str(tmp_path / "zeros.yaml")]) == 0
+    assert "ranges that are 0: a;" in capsys.readouterr().out
+    assert run(["init", str(tmp_path / "new"), "--robot", str(tmp_path / "zeros.yaml")]) == 0
+    job = load_job(tmp_path / "new" / "task.yaml")
+    ends = job.task.vectors(job.robot)
+    assert job.robot.joint_names == ("a", "b") and job.robot.joint("a").limits.upper == pytest.approx(np.pi)
+    assert np.all(np.abs(ends.q1 - ends.q0) > 0.1)
+
+
 def test_limits_of_zero_are_said_once_by_check_and_not_by_plans_that_set_them(tmp_path, capsys):
     link = "kind: revolute, axis: y, mass: 1, com: [0.1, 0, 0]"
     limits = "limits: {lower: -2, upper: 2, velocity: 2, torque: 0}"
     text = "links:\n" + "".join(f"  - {{joint: {name}, {link}, {limits}}}\n" for name in "ab")
     (tmp_path / "zeros.yaml").write_text(text)
     assert run(["check", str(tmp_path / "zeros.yaml")]) == 0
-    said = "".join(capsys.readouterr())
-    assert said.count("limits of torque that are 0: a, b") == 1 and "warnings: 0" in said
+    said, warned = capsys.readouterr()
+    assert (said + warned).count("limits of torque that are 0: a, b") == 1 and "warnings: 1" in said
     assert run(["init", str(tmp_path / "new"), "--robot", str(tmp_path / "zeros.yaml")]) == 0
     assert run(["check", str(tmp_path / "new" / "task.yaml")]) == 0
     assert "that are 0" not in "".join(capsys.readouterr())

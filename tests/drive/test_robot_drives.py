@@ -100,6 +100,8 @@ def test_reduction_of_the_file_is_taken_over():
     plain = Drive(Motor(1.0, 0.5, inertia=1e-4))
     assert arm(reduction=-80.0).with_drives({"j": plain}).drivetrain.drives[0].gear.ratio == -80.0
     assert arm(reduction=-80.0).with_drives({"j": D}).drivetrain.drives[0].gear.ratio == 10.0  # the drive's own wins
+    slide = Robot("s", (Link("base"), Link("l", 1.0)), (Joint("j", "prismatic", "base", "l", reduction=3000.0),), "base")
+    assert slide.with_drives({"j": Drive(Motor(1.0, 20.0, linear=True))}).drivetrain.drives[0].gear.ratio == 1.0  # nothing turns there
     kept = arm(rotor=Rotor(0.01, 1.0, (1.0, 0.0, 0.0))).with_drives({"j": D}).joint("j").rotor
     assert kept == Rotor(2e-4 + 1e-4, 10.0, (1.0, 0.0, 0.0))
     without = arm(rotor=Rotor(0.01)).with_drives({"j": Drive(Motor(1.0, 1.0))}).joint("j").rotor

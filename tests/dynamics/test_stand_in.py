@@ -62,6 +62,30 @@ def test_stand_ins_hold_the_robot_reach_its_speed_and_are_not_far_too_strong(sca
     assert has_stand_ins(with_stand_ins(robot)) and not has_stand_ins(robot)
 
 
+def test_a_lift_with_a_screw_gets_a_motor_that_turns_it_fast_enough():
+    """A lift of 20 kg, 0.05 m/s, whose file names 3000 rad of the motor for a metre."""
+    limits = Limits(0.0, 0.5, 0.05)
+    joint = Joint("lift", "prismatic", "base", "cage", axis=(0.0, 0.0, 1.0), limits=limits, reduction=-3000.0)
+    robot = Robot("lift", (Link("base"), Link("cage", 20.0, (0.0, 0.0, 0.0), BALL)), (joint,), "base", (0.0, 0.0, -9.81))
+    (drive,) = stand_ins(robot).values()
+    assert not drive.motor.linear and abs(drive.gear.ratio) == 3000.0
+    assert top_speed(drive) >= 0.05 and lasting_torque(drive) >= 20.0 * 9.81
+    assert arm.minimize_energy(with_stand_ins(robot), arm.Move([0.1], [0.2], 4.0), knots=20).ok
+
+
+def test_a_placeholder_of_a_velocity_limit_does_not_make_motors_weak():
+    """10,000 rad/s is no joint's speed: the motors are those of a robot without a limit, and hold it."""
+    absurd, unknown = (chain([(2.0, BALL), (1.0, BALL)], velocity=velocity) for velocity in (1e4, np.inf))
+    assert stand_ins(absurd) == stand_ins(unknown)
+    assert all(lasting_torque(stand_ins(absurd)[f"j{k + 1}"]) >= gravity_torques(absurd)[k] for k in range(2))
+
+
+def test_a_motor_overcomes_dry_friction_for_long():
+    robot = chain([(1.0, BALL)])
+    stiff = robot.with_friction({"j1": {"coulomb": 40.0}})
+    assert lasting_torque(stand_ins(stiff)["j1"]) >= gravity_torques(robot)[0] + 40.0
+
+
 def test_a_weak_servo_gets_a_weak_motor():
     robot = chain([(0.1, (1e-4,) * 3 + (0.0,) * 3)], torque=2.94)
     assert peak_torque(stand_ins(robot)["j1"]) < 10.0

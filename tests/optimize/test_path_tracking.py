@@ -251,7 +251,7 @@ def test_dynamic_programme_meets_average_heat_by_prices():
     found = best_within_means(step, steps, top, None, 1.0, 0.0)
     assert mean_excesses(step, found).max() <= 1e-3 < mean_excesses(step, free).max() and found.duration > free.duration
     plan = least_time_along(cool, FollowPath(path))
-    assert plan.duration == pytest.approx(found.duration, rel=0.02) and "lower hull only" in plan.notes[-1]
+    assert plan.duration == pytest.approx(found.duration, rel=0.02) and "lower convex hull only" in plan.notes[-1]
 
 
 def test_price_of_time_lies_between_least_time_and_slow():

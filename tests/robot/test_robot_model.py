@@ -33,7 +33,7 @@ IMPOSSIBLE = [
     (lambda: Joint("j", "revolute", "a", "b", axis=(0, math.nan, 0)), "axis is nan"),
     (lambda: Joint("j", "revolute", "a", "b", rotation=((1, 0, 0), (0, 1, 0), (0, 0, -1))), "not a rotation"),
     (lambda: Joint("j", "revolute", "a", "b", rotation=((2, 0, 0), (0, 1, 0), (0, 0, 1))), "not a rotation"),
-    (lambda: Joint("j", "revolute", "a", "b", friction=Friction(viscous=math.inf)), "viscous friction is inf"),
+    (lambda: Joint("j", "revolute", "a", "b", friction=Friction(viscous=math.inf)), "viscous = inf"),
     (lambda: Limits(lower=1.0, upper=-1.0), "lower 1 is above upper -1"),
     (lambda: Limits(velocity=-1.0), "velocity is -1"),
     (lambda: Limits(torque=math.nan), "torque is nan"),

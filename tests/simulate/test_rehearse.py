@@ -11,7 +11,8 @@ import armature as arm
 from armature.drive import Friction
 from armature.dynamics.recursion import recursive
 from armature.optimize.transcription.guess import joint_quintic
-from armature.simulate.rehearse import CONTROLLERS, Perturbations, heavier, rehearse, torque_limits
+from armature.simulate.draws import ModelUncertainty, changed, scaled_masses
+from armature.simulate.rehearse import CONTROLLERS, Perturbations, rehearse, torque_limits
 
 ROBOT = arm.library("six_axis")
 PLAN = joint_quintic(np.zeros(6), np.array([0.8, -0.5, 0.6, 0.3, 0.4, 0.2]), 1.0, joint_names=ROBOT.joint_names)
@@ -77,8 +78,30 @@ def test_masses_act_as_those_of_a_heavier_robot():
         replace(b, mass=b.mass * f, first_moment=b.first_moment * f, inertia=b.inertia * f) for b, f in zip(ROBOT.tree.bodies, factors)
     )
     expected = recursive.forward_dynamics(replace(ROBOT.tree, bodies=bodies), q, v, tau)
-    assert np.allclose(recursive.forward_dynamics(heavier(ROBOT.tree, factors), q, v, tau), expected)
+    differences = scaled_masses(ROBOT, factors[None])[0]
+    assert np.allclose(np.array(recursive.forward_dynamics(changed(ROBOT.tree, differences), q, v, tau), dtype=float), expected)
     assert not np.allclose(recursive.forward_dynamics(ROBOT.tree, q, v, tau), expected, rtol=1e-3)
+
+
+def test_runs_drawn_from_a_covariance_spread_as_the_covariance_says():
+    # the first moments of the second body alone are uncertain
+    size = 10 * len(ROBOT.tree.bodies)
+    covariance = np.zeros((size, size))
+    covariance[11:14, 11:14] = np.eye(3) * 0.5**2
+    model = ModelUncertainty(covariance, np.zeros(ROBOT.nv))
+    bodies, friction = model.draw(ROBOT, 4000, np.random.default_rng(0))
+    assert np.std(bodies[:, 11:14], axis=0) == pytest.approx(0.5, rel=0.05) and np.all(friction == 1.0)
+    assert np.count_nonzero(np.abs(bodies).max(axis=0) > 1e-12) == 3
+    small, large = (
+        rehearse(ROBOT, PLAN, Perturbations(0.0, 0.0, 0.0, 0.0, 0.0, model=ModelUncertainty(k * covariance, np.zeros(6))), runs=16)
+        for k in (1e-4, 1.0)
+    )
+    assert large.error.max() > 10 * small.error.max()
+
+
+def test_an_uncertainty_of_another_robot_is_refused():
+    with pytest.raises(arm.ArmatureError, match="bodies"):
+        rehearse(ROBOT, PLAN, ModelUncertainty(np.eye(20), np.ones(2)), runs=2)
 
 
 def test_same_seed_same_runs():

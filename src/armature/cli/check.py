@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from armature.cli.inputs import ARG, DRIVES, HOLD, LIMITS, PAYLOAD, ROBOT, find_robot, task_of
+from armature.cli.inputs import ARG, DRIVES, HOLD, LIMITS, PAYLOAD, ROBOT, SCENE, find_robot, scene_of, task_of
 from armature.cli.output import answer, say, settings, table, tidy
+from armature.errors import several
 
 if TYPE_CHECKING:
     from armature.robot.model import Robot
@@ -19,6 +20,7 @@ def check(
     limits: Path | None = LIMITS,
     hold: str | None = HOLD,
     arg: list[str] | None = ARG,
+    scene: Path | None = SCENE,
 ) -> None:
     """What is in a robot's (or a task's) file: joints, limits, drives; what is doubtful, with its line; torques that gravity asks for."""
     from armature.optimize.path.follow_path import FollowPath
@@ -31,8 +33,41 @@ def check(
     head = ("joint", "holds [N·m or N]", "inertia [kg·m² or kg]", "drive gives [N·m or N]", "gear")
     say(machine.summary(), "", "at rest, all joints at 0 (or the end of their range nearest to it):")
     cells = [list({**row, "holds": x}.values()) for row, x in zip(rows, tidy(row["holds"] for row in rows))]
-    say(table(head, cells), "", *advice(machine), f"warnings: {len(settings.warned)}")
-    answer({"ok": True, "name": machine.name, "joints": rows, "links": machine.link_names, "mass": machine.mass, "advice": advice(machine)})
+    doubtful, missing = doubts(machine), advice(machine)
+    say(table(head, cells), "", *doubtful, *missing, f"warnings: {len(settings.warned) + len(doubtful)}")
+    near = nearness(machine, job, scene)
+    if near:
+        say(*near)
+    about = {"name": machine.name, "joints": rows, "links": machine.link_names, "mass": machine.mass}
+    answer({"ok": True, **about, "advice": [*doubtful, *missing], "scene": near})
+
+
+def nearness(robot: Robot, job: Any, scene: Path | None) -> list[str]:
+    """How near the robot is to the obstacles of a scene file, or of a task: at its start and goal, or with all joints at rest."""
+    import numpy as np
+
+    from armature.optimize.transcription.task import Move
+    from armature.scene.measure import distance
+    from armature.simulate.rollout import neutral
+
+    world = scene_of(scene) if scene is not None else None if job is None else job.scene
+    if world is None:
+        return []
+    places = {"at rest": neutral(robot)}
+    if job is not None and isinstance(job.task, Move):
+        ends = job.task.vectors(robot)
+        places = {"start": ends.q0, "goal": ends.q1}
+    found = distance(robot, world, np.array(list(places.values())))
+    words = []
+    for k, name in enumerate(places):
+        if found.nearest[k] < 0:
+            words.append(f"{name}: nothing that may collide")
+            continue
+        first, second = found.pairs[found.nearest[k]]
+        d = float(found.least[k])
+        how = f"{d:.3g} m from" if d >= 0.0 else f"in collision: {-d:.3g} m inside"
+        words.append(f"{name}: {first} is {how} {second}")
+    return words
 
 
 def physics(robot: Robot) -> list[dict[str, Any]]:
@@ -58,29 +93,33 @@ def physics(robot: Robot) -> list[dict[str, Any]]:
     return rows
 
 
-def advice(robot: Robot) -> list[str]:
-    """What is missing or wrong before a motion can be planned that means something."""
-    from armature.dynamics.forces.stand_in import has_stand_ins
+def doubts(robot: Robot) -> list[str]:
+    """What a robot's file says that cannot be true: placeholder masses, limits of 0, torque limits below what gravity needs."""
     from armature.dynamics.positioning.workspace import weak_joints
-    from armature.optimize.planner.accelerations import inferred_accelerations
     from armature.robot.check import mass_doubt, zero_limits
+
+    return [*filter(None, [mass_doubt(robot)]), *zero_limits(robot), *(str(joint) for joint in weak_joints(robot))]
+
+
+def advice(robot: Robot) -> list[str]:
+    """What is missing before a motion can be planned that means something."""
+    from armature.dynamics.forces.stand_in import has_stand_ins
+    from armature.optimize.planner.accelerations import inferred_accelerations
 
     driven = {name for c in robot.drives for name in c.joints}
     bare = [name for name in robot.joint_names if name not in driven]
-    words = [*filter(None, [mass_doubt(robot)]), *zero_limits(robot)]
-    words += [str(joint) for joint in weak_joints(robot)]
-    words += ["stand-in motors: energies are theirs; put your own into the drives file"] if has_stand_ins(robot) else []
+    words = ["stand-in motors: energies are theirs; put your own into the drives file"] if has_stand_ins(robot) else []
     if robot.n and not driven:
         words.append("no drives: give them by --drives drives.yaml (armature init --robot writes one) to plan motions")
     elif bare:
-        words.append(f"no drive on {', '.join(bare)}: planning asks for one; add it, or --hold the joint")
+        words.append(f"no drive on {several(bare)}: planning asks for one; add it, or --hold the joint")
     inferred = inferred_accelerations(robot)
     if inferred:
         said = ", ".join(f"{name} {a:.3g}" for name, a in inferred.items())
         words.append(f"no limits of acceleration: least-energy plans take what the drives keep up for long [rad/s² or m/s²]: {said}")
     free = [j.name for j in robot.joints if j.name in robot.joint_names and j.limits.acceleration == float("inf")]
     if free := [name for name in free if name not in inferred]:
-        words.append(
-            f"no limit of acceleration on {', '.join(free)}: motions may jerk; add limits in the task file, or MoveIt's by --limits"
-        )
+        where = "any joint" if len(free) == len(robot.joint_names) else several(free)
+        then = "plans infer them from the drives" if not driven else "motions may jerk"
+        words.append(f"no limits of acceleration on {where}: {then}; add your own in the task file, or MoveIt's by --limits")
     return words

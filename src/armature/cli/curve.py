@@ -9,6 +9,7 @@ import typer
 from armature.cli.inputs import ARG, DRIVES, FLOOR, HOLD, LIMITS, PAYLOAD, SUPPLY, coordinates
 from armature.cli.move import FROM, GOAL, TASK, VIA, find_job
 from armature.cli.output import FAILED, INTERRUPTED, OK, Progress, answer, say, table
+from armature.cli.plan import is_program
 from armature.errors import ArgumentError
 
 
@@ -30,13 +31,21 @@ def curve(
     save: Path | None = typer.Option(None, help="write the table (.csv) or the picture (.png, .svg, .pdf)", show_default=False),
     picture: Path | None = typer.Option(None, help="write the picture too: .png, .svg or .pdf", show_default=False),
 ) -> int:
-    """Energy against duration: a table, its minima, and advice. Exit code 1 where no duration is feasible."""
+    """Energy against duration: a table, its minima, and advice. Exit code 1 where no duration is feasible.
+
+    Of a task file with program: energy against the cycle, up to -T (by default three times the least cycle).
+    """
+    if start is None and goal is None and is_program(task):
+        from armature.cli.program import curve_of_file
+
+        return curve_of_file(Path(task), duration, supply, save or picture)
     from armature.optimize.moves.curve import energy_time_curve
     from armature.optimize.transcription.task import Move
 
     given = {"drives": drives, "payload": payload, "limits": limits, "hold": hold, "arg": arg}
     # objective: a move needs no duration here
     job = find_job(task, start, goal, via, duration, given, objective="time", supply=supply, knots=knots, floor=floor)
+    job = job.without_scene("the energy-time curve")
     if not isinstance(job.task, Move):
         raise ArgumentError("energy against time is for moves; this task follows a path, whose best duration `armature plan` finds")
     if job.task.duration is None and any(point.at is not None for point in job.task.via):

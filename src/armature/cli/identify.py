@@ -3,49 +3,118 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
-from armature.cli.inputs import ROBOT, coordinates, find_robot
+from armature.cli.inputs import DRIVES, ROBOT, coordinates, find_robot
 from armature.cli.output import answer, note, say
+from armature.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from armature.identify.recording import Recording
 
 
 def identify(
     robot: str = ROBOT,
     recordings: list[Path] = typer.Argument(
-        ..., help="Recordings: CSV or .csv.gz with t, q1 …, i1 … or tau1 …"
+        ..., help="recordings: .csv, .csv.gz, UR's RTDE .csv, .mat, .mcap, .db3 or a rosbag2 folder"
     ),
-    output: Path = typer.Option(..., "--output", "-o", help="The robot's new file, .yaml."),
+    output: Path = typer.Option(
+        ..., "--output", "-o", help="name of what is written: NAME.yaml (robot), NAME_drives.yaml, NAME.html"
+    ),
     held_out: list[Path] = typer.Option(
-        [], "--held-out", help="A recording that is only predicted; may be repeated."
+        [], "--held-out", help="a recording that is only predicted; may be repeated"
     ),
+    drives: Path | None = DRIVES,
     gains: str | None = typer.Option(
-        None, help="Joint torque per ampere, N·m/A, one number per joint, with commas."
+        None, help="joint torque per ampere, N·m/A, one number per joint, with commas", show_default=False
+    ),
+    gain_spread: float = typer.Option(
+        0.0, help="relative standard deviation of the gains; a recording with --payload makes them observable", min=0
+    ),
+    payload: list[str] = typer.Option(
+        [], help="RECORDING=MASS: what the tip carried there, e.g. run_3.csv=2.8kg; may be repeated"
     ),
     ratio: str | None = typer.Option(
-        None, help="Gear ratios, where the recorded torques are the motors'."
+        None, help="gear ratios, where the recorded torques are the motors'", show_default=False
     ),
-    cutoff: float | None = typer.Option(None, help="Of the zero-phase low-pass filter, Hz."),
+    columns: list[str] = typer.Option(
+        [], "--columns", help="FIELD=NAME: columns with names of their own, e.g. q=joint_{}_pos or t=clock; may be repeated"
+    ),
+    spring: list[str] = typer.Option([], help="a joint with a counterbalance; may be repeated"),
+    window: str | None = typer.Option(
+        None, help="START,END: only this part of every recording, s of its own time", show_default=False
+    ),
+    delay: str | None = typer.Option(
+        None, help="of currents or torques behind the positions, e.g. 4ms; estimated by default", show_default=False
+    ),
+    cutoff: float | None = typer.Option(
+        None, help="of the zero-phase low-pass filter, Hz", show_default=False, min=0.01
+    ),
 ) -> None:
-    """A robot from recordings: identified inertias, rotors and friction, with errors on held-out recordings."""
+    """A robot from recordings: identified inertias, rotors, friction and drives, with errors on held-out recordings."""
+    from armature.identify.files.reader import load_recording
     from armature.identify.identify import identify as run
-    from armature.identify.reader import load_recording
 
-    machine = find_robot(robot)
+    machine = find_robot(robot, drives)
     numbers = lambda text, what: None if text is None else coordinates(text, what)
-    ratios = numbers(ratio, "ratio")
-    logs, others = (
-        [load_recording(p, machine, ratios) for p in paths] for paths in (recordings, held_out)
-    )
-    found = run(machine, logs, others, numbers(gains, "gains"), cutoff=cutoff, progress=note)
-    path = output.with_suffix(".yaml") if output.suffix not in (".yaml", ".yml") else output
-    found.robot.save(path)
-    say(found, f"written: {path}")
+    ratios, names = numbers(ratio, "--ratio"), _pairs(columns, "--columns")
+    loads = _loads(payload, [*recordings, *held_out])
+    times = _window(window)
+
+    def read(path: Path) -> Recording:
+        whole = load_recording(path, machine, names or None, ratios, payload=loads.get(path, 0.0))
+        return whole if times is None else whole.window(*times)
+
+    logs, others = ([read(p) for p in paths] for paths in (recordings, held_out))
+    found = run(
+        machine, logs, others, numbers(gains, "--gains"), gain_spread, cutoff, spring,
+        delay=None if delay is None else coordinates(delay, "--delay", ("s",))[0], progress=note,
+    )  # fmt: skip
+    written = [str(p) for p in found.save(output)]
+    say(found, *(f"written: {name}" for name in written))
+    if not found.robot.drives:
+        say("no drives are known, so that plans count no energy; give --drives, or record the supply's power")
+    error = found.robot.model_error
     answer(
         {
-            "ok": True, "robot": str(path), "groups": found.groups, "condition": found.condition,
+            "ok": True, "robot": written[0], "written": written, "agreement": found.agreement, "groups": found.groups,
+            "condition": found.condition, "gains": found.gains.tolist(),
             "error": {k: x.tolist() for k, x in found.error.items()},
             "prior_error": {k: x.tolist() for k, x in found.prior_error.items()},
-            "held_out": found.held_out,
+            "held_out": found.held_out, "model_error": None if error is None else vars(error),
+            "parameters": [vars(p) for p in found.parameters],
         }
     )  # fmt: skip
+
+
+def _window(text: str | None) -> tuple[float, float] | None:
+    if text is None:
+        return None
+    times = coordinates(text, "--window", ("s",))
+    if len(times) != 2 or times[0] >= times[1]:
+        raise ArgumentError(f"--window {text!r}: give two rising times, START,END in s")
+    return times[0], times[1]
+
+
+def _pairs(texts: list[str], option: str) -> dict[str, str]:
+    """{key: value} of options KEY=VALUE."""
+    found = dict(text.split("=", 1) for text in texts if "=" in text)
+    wrong = next((text for text in texts if "=" not in text), None)
+    if wrong is not None:
+        raise ArgumentError(f"{option} {wrong!r}: give it as NAME=VALUE")
+    return found
+
+
+def _loads(texts: list[str], paths: list[Path]) -> dict[Path, float]:
+    """Payloads in kg by recording."""
+    from armature.drive.units import parse
+
+    found = {}
+    for name, mass in _pairs(texts, "--payload").items():
+        path = next((p for p in paths if str(p) == name or p.name == name), None)
+        if path is None:
+            raise ArgumentError(f"--payload: {name!r} is none of the recordings {', '.join(p.name for p in paths)}")
+        found[path] = parse(mass, "kg")
+    return found

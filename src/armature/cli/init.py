@@ -12,7 +12,7 @@ from armature.cli.inputs import ARG, arguments_of
 from armature.cli.output import answer, say
 from armature.errors import ArgumentError, FileError
 
-TEMPLATES = ("robot.yaml", "drives.yaml", "task.yaml", "path_task.yaml", "study.yaml", "line.yaml")
+TEMPLATES = ("robot.yaml", "drives.yaml", "task.yaml", "path_task.yaml", "program.yaml", "study.yaml", "line.yaml")
 
 
 def template(name: str) -> str:
@@ -26,7 +26,7 @@ def init(
     arg: list[str] | None = ARG,
     force: bool = typer.Option(False, "--force", help="write over files that are there already"),
 ) -> None:
-    """Write commented examples of all files: a robot, drives, a move, a path, a study, a line. Then: armature plan task.yaml."""
+    """Write commented examples of all files: a robot, drives, a move, a path, a program, a study, a line. Then: armature plan task.yaml."""
     texts = {name: template(name) for name in TEMPLATES} if robot is None else _for_robot(robot, folder, arguments_of(arg))
     taken = [name for name in texts if (folder / name).exists()]
     if taken and not force:
@@ -50,6 +50,9 @@ def _for_robot(name: str, folder: Path, arguments: dict[str, str]) -> dict[str, 
     robot = find_robot(name, arguments=arguments)
     if not movable(robot):
         raise ArgumentError(f"robot {robot.name!r} has no joint that a motor could move; there is nothing to plan")
+    if planar := [j.name for j in robot.joints if j.kind == "planar"]:
+        words = "motions are planned for joints of one coordinate: make it fixed in a copy of the file"
+        raise ArgumentError(f"robot {robot.name!r}: joint {planar[0]!r} is planar; {words}")
     named = name if name in library() and not os.path.exists(name) else _seen_from(folder, Path(name))
     own = {} if robot.drives else {"drives.yaml": drives_text(robot)}
     return {**own, "task.yaml": task_text(robot, named, arguments)}

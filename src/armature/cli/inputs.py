@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,7 @@ LIMITS = typer.Option(None, "--limits", help="MoveIt's joint_limits.yaml", show_
 HOLD = typer.Option(None, "--hold", help="joints that stay still, by name or pattern, comma separated: 'gripper_*'", show_default=False)
 ARG = typer.Option(None, "--arg", help="argument of a xacro file, name:=value (once for each): ur_type:=ur5e", show_default=False)
 FLOOR = typer.Option(None, "--floor", help="height of the floor, e.g. -0.1 or '20 mm'; none; auto (default)", show_default=False)
+SCENE = typer.Option(None, "--scene", help="obstacles: a scene file (YAML), ours or MoveIt's", show_default=False)
 SUPPLY = typer.Option(None, "--supply", help="regenerative or non-regenerative", show_default=False)
 
 
@@ -107,6 +109,13 @@ def _robot_file(path: Path) -> Path | None:
     return file if os.path.isfile(file) else None
 
 
+def scene_of(path: Path) -> Any:
+    """The obstacles of a file."""
+    from armature.scene.read import load_scene
+
+    return load_scene(path)
+
+
 def floor_of(text: str) -> Any:
     """A floor from a height, "none" or "auto"."""
     from armature.optimize.planner.floor import as_floor
@@ -159,11 +168,10 @@ def state(robot: Robot, text: str | None, what: str, units: tuple[str, ...] = ("
 def find_motion(path: Path, robot: Robot | None = None) -> Trajectory:
     """A motion from a file of one, or from a saved plan (a folder, .npz or .json); for `robot`, its joints in the robot's order."""
     from armature.errors import FileError
-    from armature.job.saved import load_plan
     from armature.motion.formats import load_trajectory
 
     if os.path.isdir(path):
-        motion = load_plan(path).trajectory
+        motion = _planned_motion(path)
     else:
         try:
             motion = load_trajectory(path)
@@ -171,10 +179,21 @@ def find_motion(path: Path, robot: Robot | None = None) -> Trajectory:
             if path.suffix.lower() not in (".npz", ".json"):
                 raise
             try:
-                motion = load_plan(path).trajectory
+                motion = _planned_motion(path)
             except FileError:
                 raise error from None
     return motion if robot is None else _for_robot(motion, robot, path)
+
+
+def _planned_motion(path: Path) -> Trajectory:
+    """The motion of a saved plan, with a warning where it is not certified."""
+    from armature.errors import ArmatureWarning
+    from armature.job.saved import load_plan
+
+    plan = load_plan(path)
+    if not plan.certificate.ok and not plan.certificate.invalid:  # that an invalid one is invalid was said on loading
+        warnings.warn(f"{path}: this motion is not certified; look at it before it is run", ArmatureWarning, stacklevel=2)
+    return plan.trajectory
 
 
 def _for_robot(motion: Trajectory, robot: Robot, path: Path) -> Trajectory:

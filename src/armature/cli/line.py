@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,18 +23,26 @@ def line(
 ) -> int:
     """Use the whole cycle of a line at every station with the least energy: before and after, with certified plans.
 
+    A file with `tasks:` has them allocated to the stations first, so that the cycle is least.
+
     Exit codes: 0 all plans are certified; 1 one is not; 2 bad input, or a cycle that is too short.
     """
-    from dataclasses import replace
+    from dataclasses import asdict, replace
 
+    from armature.cell.line_tasks import balance_tasks, has_tasks, load_line_tasks
     from armature.study.line import balance_line
     from armature.study.line_file import load_line
 
-    what = load_line(file)
+    open_ = has_tasks(file)
+    what = load_line_tasks(file) if open_ else load_line(file)
     what = what if cycle is None else replace(what, cycle=cycle)
+    allocation = None
     with Steps(what.name) as steps:
-        found = balance_line(what, progress=steps)
-    output.say(found)
+        if open_:
+            allocation, found = balance_tasks(what, progress=steps)  # type: ignore[arg-type]
+        else:
+            found = balance_line(what, progress=steps)  # type: ignore[arg-type]
+    output.say(*([] if allocation is None else [allocation, ""]), found)
     output.say("", output.table(("station", "move", "least s", "planned s", "wait s", "before J", "after J"), moves(found)))
     if picture is not None:
         from armature.plot.line import line as draw
@@ -42,7 +51,7 @@ def line(
         output.say(f"written: {picture}")
     if save is not None:
         written(found, save)
-    output.answer(facts(found))
+    output.answer(facts(found) | ({} if allocation is None else {"allocation": asdict(allocation)}))
     return output.OK if found.certified else output.FAILED
 
 
@@ -86,6 +95,7 @@ class Steps:
 
     def __init__(self, title: str):
         self.title, self._bar = title, None
+        self.told, self.wait = time.monotonic(), output.PATIENCE
         self.live = sys.stderr.isatty() and not (output.settings.quiet or output.settings.json)
 
     def __enter__(self) -> Steps:
@@ -104,6 +114,9 @@ class Steps:
             self._bar.stop()
 
     def __call__(self, what: str, done: int, total: int) -> None:
-        """Show what is being done."""
+        """Show what is being done: on terminals a bar, elsewhere a line after two seconds, then every ten."""
+        if not self.live and time.monotonic() - self.told > self.wait:
+            self.told, self.wait = time.monotonic(), 10.0
+            output.note(f"{self.title}: {what} ({done} of {total})")
         if self._bar is not None:
             self._bar.update(self._task, completed=done, total=total, description=what)

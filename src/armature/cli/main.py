@@ -11,8 +11,10 @@ import typer
 
 from armature.cli import (
     bench,
+    cell,
     check,
     curve,
+    excite,
     export,
     figure,
     identify,
@@ -48,6 +50,7 @@ add(app, "ways", ways.ways)
 add(app, "simulate", simulate.simulate)
 add(app, "linearize", linearize.linearize)
 add(app, "loads", loads.loads)
+add(app, "excite", excite.excite)
 add(app, "identify", identify.identify)
 add(app, "figure", figure.figure)
 add(app, "export", export.export)
@@ -57,6 +60,7 @@ add(app, "bench", bench.bench)
 add(app, "view", view.view)
 app.add_typer(study.app, name="study")
 add(app, "line", line.line)
+add(app, "cell", cell.cell)
 add(app, "info", check.check, hidden=True)  # its old name
 
 
@@ -93,7 +97,7 @@ def run(arguments: Sequence[str]) -> int:
     except Exception as error:
         if hasattr(error, "format_message"):  # a mistake on the command line itself, found by typer
             words = error.format_message()  # type: ignore[attr-defined]
-            return _fail(f"{words} (armature --help tells more)", output.BAD_INPUT) if words else output.BAD_INPUT  # none: help was shown
+            return _fail(f"{words} (see armature --help)", output.BAD_INPUT) if words else output.BAD_INPUT  # none: help was shown
         if isinstance(error, typer.Abort):
             return _fail("interrupted", output.INTERRUPTED)
         if isinstance(error, MemoryError):

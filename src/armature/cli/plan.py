@@ -10,7 +10,21 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from armature.cli.inputs import ARG, DRIVES, FLOOR, HOLD, LIMITS, MOTION_FILES, PAYLOAD, SUPPLY, find_mesh_folders, find_robot, floor_of
+from armature.cli.inputs import (
+    ARG,
+    DRIVES,
+    FLOOR,
+    HOLD,
+    LIMITS,
+    MOTION_FILES,
+    PAYLOAD,
+    SCENE,
+    SUPPLY,
+    find_mesh_folders,
+    find_robot,
+    floor_of,
+    scene_of,
+)
 from armature.cli.move import DURATION, GOAL, SMOOTHNESS, TASK, VIA, find_job
 from armature.cli.output import FAILED, INTERRUPTED, OK, Progress, answer, say
 from armature.errors import ArgumentError, FileError
@@ -36,6 +50,7 @@ def plan(
     hold: str | None = HOLD,
     arg: list[str] | None = ARG,
     floor: str | None = FLOOR,
+    scene: Path | None = SCENE,
     supply: str | None = SUPPLY,
     knots: int | None = typer.Option(None, help="steps in time, 100 by default", show_default=False, min=4, max=20000),
     smoothness: float | None = SMOOTHNESS,
@@ -50,22 +65,28 @@ def plan(
     meshes: bool | None = typer.Option(
         None, "--meshes/--no-meshes", help="draw the robot's meshes on the page; by default where their files are found", show_default=False
     ),
-    cycles: float | None = typer.Option(None, help="cycles a day: kWh in a year are told, here and on the page", show_default=False, min=0),
+    cycles: float | None = typer.Option(None, help="cycles a day: prints kWh in a year, here and on the page", show_default=False, min=0),
     price: float | None = typer.Option(None, help="of a kWh, in any currency: money in a year, with --cycles", show_default=False, min=0),
 ) -> int:
     """Plan the motion of least energy (or time) and prove that the drives can do it. Exit code 1 when there is no such motion."""
+    if start is None and goal is None and is_program(task):
+        from armature.cli.program import plan_file
+
+        return plan_file(Path(task), duration, objective, supply, knots, save, report, None if scene is None else scene_of(scene))
     year = {} if cycles is None else {"cycles_per_day": cycles, "price": price}
     _check_targets(save, report, None)
     given = {"drives": drives, "payload": payload, "limits": limits, "hold": hold, "arg": arg}
     if start is not None and goal is None and Path(start).suffix.lower() in MOTION_FILES:
         _refuse_for_recorded(via, duration, objective)
+        if scene is not None:
+            raise ArgumentError("--scene: a recorded motion is not planned around obstacles; give --from and --to configurations")
         robot = find_robot(task, **given)
         page = {"meshes": find_mesh_folders(task, robot, meshes), **year}
         move = ({} if smoothness is None else {"smoothness": smoothness}) | ({} if floor is None else {"floor": floor_of(floor)})
         return _recorded(robot, Path(start), supply, knots, save, report, page, move, {"deadline": deadline, "thorough": thorough})
     change = {"objective": objective, "supply": supply, "knots": knots, "floor": floor}
     job = find_job(task, start, goal, via, duration, given, smoothness, **change)
-    job = replace(job, thorough=thorough)
+    job = replace(job, thorough=thorough) if scene is None else replace(job, thorough=thorough, scene=scene_of(scene))
     _check_targets(save, report, job.output)
     with Progress(f"planning {job.name or job.robot.name}") as progress:
         solution = job.run(callback=progress, deadline=deadline)
@@ -88,6 +109,15 @@ def plan(
         return OK
     _hint(job)
     return FAILED
+
+
+def is_program(task: str) -> bool:
+    """Whether a task file holds a program instead of a move or a path."""
+    if Path(task).suffix.lower() not in (".yaml", ".yml"):
+        return False
+    from armature.cell.program_file import is_program
+
+    return is_program(task)
 
 
 def _say_certificate(solution: Any) -> None:

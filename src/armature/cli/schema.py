@@ -12,7 +12,7 @@ import typer
 from armature.cli.output import answer, say, settings
 from armature.errors import ArgumentError
 
-KINDS = ("robot", "drives", "task", "study", "line")
+KINDS = ("robot", "drives", "task", "study", "line", "program", "cell", "cell-model", "line-tasks")
 
 
 def schema(
@@ -49,6 +49,14 @@ def _model(kind: str) -> Any:
         from armature.job.job_schema import TaskFile as model
     elif kind == "study":
         from armature.study.file import StudyFile as model
+    elif kind == "program":
+        from armature.cell.program_file import ProgramFile as model
+    elif kind == "cell":
+        from armature.cell.program_cell_file import CellFile as model
+    elif kind == "cell-model":
+        from armature.cell.cell_file import CellModelFile as model
+    elif kind == "line-tasks":
+        from armature.cell.line_tasks import LineTasksFile as model
     else:
         from armature.study.line_file import LineFile as model
     return model

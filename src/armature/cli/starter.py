@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from math import degrees, inf, isfinite
+from math import degrees, inf, isfinite, pi
 from typing import TYPE_CHECKING, Any
 
 from armature.errors import ArgumentError
-from armature.robot.tip import hands, is_finger
+from armature.robot.check import has_unset_range
+from armature.robot.tip import ancestors, hands, is_finger
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,7 +53,7 @@ def drives_text(robot: Robot) -> str:
     """drives.yaml with a stand-in drive for each joint, sized by gravity and speed."""
     from armature.dynamics.forces.stand_in import stand_ins
 
-    found = stand_ins(robot)
+    found = stand_ins(_moving(robot))
     return DRIVES.format(robot=robot.name, rows="\n".join(_drive(name, found[name]) for name in movable(robot) if name in found))
 
 
@@ -70,8 +71,9 @@ def task_text(robot: Robot, file: str, arguments: Mapping[str, str] | None = Non
     names = [name for name in robot.joint_names if name in movable(robot)]
     if robot.nq != robot.nv:
         raise ArgumentError(f"robot {robot.name!r} has a floating base; motions are planned for robots on a fixed base")
-    start, goal = ends(robot)
-    by_name = dict(zip(robot.joint_names, zip(start, goal)))
+    moving = _moving(robot)
+    start, goal = ends(moving)
+    by_name = dict(zip(moving.joint_names, zip(start, goal)))
     show = lambda k: "{" + ", ".join(f"{_word(n)}: {_value(robot.joint(n), by_name[n][k])}" for n in names) + "}"
     hold = f"hold: [{', '.join(_word(n) for n in idle)}]     # these stay still and need no drive\n" if idle else ""
     drives = "" if robot.drives else "drives: drives.yaml\n"
@@ -80,7 +82,7 @@ def task_text(robot: Robot, file: str, arguments: Mapping[str, str] | None = Non
     words = {"robot": robot.name, "name": f"{_word(robot.name)}", "file": _word(file), "tip": tip}
     given = ", ".join(f"{_word(name)}: {_word(value)}" for name, value in (arguments or {}).items())
     words["arguments"] = f"arguments: {{{given}}}\n" if given else ""
-    words["duration"] = f"{duration(robot, start, goal):g}"
+    words["duration"] = f"{duration(moving, start, goal):g}"
     return TASK.format(**words, drives=drives, limits=limits, hold=hold, start=show(0), goal=show(1))
 
 
@@ -134,31 +136,35 @@ def _missing(joint: Joint, doubtful: bool) -> list[str]:
     """Limits that a joint lacks, as YAML. A velocity or torque of 0 means "not known" in many files; the drive limits the torque then,
     and where the file's limit is no real one."""
     unit, limits = "m" if joint.kind == "prismatic" else "rad", joint.limits
-    said = [] if limits.velocity else [f"velocity: {1 if unit == 'm' else 2} {unit}/s"]
+    said = ["lower: -180 deg", "upper: 180 deg"] if has_unset_range(joint) else []
+    said += [] if limits.velocity else [f"velocity: {1 if unit == 'm' else 2} {unit}/s"]
     said += [] if isfinite(limits.acceleration) else [f"acceleration: 10 {unit}/s^2", f"jerk: 150 {unit}/s^3"]
     return [*said, "torque: .inf"] if doubtful else said
 
 
+def _moving(robot: Robot) -> Robot:
+    """The robot with the joints held that a first plan does not move, and a whole turn for those whose range the file leaves open."""
+    idle = [name for name in robot.joint_names if name not in movable(robot)]
+    held = robot.with_held(idle) if idle and robot.nq == robot.nv else robot
+    return held.with_limits({j.name: {"lower": -pi, "upper": pi} for j in held.joints if has_unset_range(j)})
+
+
+def _locked(joint: Joint) -> bool:
+    """Whether the range of a joint is one place."""
+    return joint.limits.lower == joint.limits.upper and not has_unset_range(joint)
+
+
 def movable(robot: Robot) -> list[str]:
-    """Joints that a first plan moves: without fingers and wheels; of a robot with many branches, those of the longest branch."""
+    """Joints that a first plan moves: without fingers, wheels and joints of no range; of a robot with many joints, those from the base
+    to its first hand."""
     joints = {j.name: j for j in robot.joints}
     own = [name for name in robot.joint_names if name in joints and not joints[name].passive]
-    able = [name for name in own if not is_finger(robot, joints[name])] or own
+    able = [name for name in own if not (is_finger(robot, joints[name]) or _locked(joints[name]))] or own
     if len(able) <= MANY:
         return able
-    above = {j.child: j for j in robot.joints}
-    branches = [[name for name in _branch(above, tip) if name in able] for tip in robot.tips]
-    longest = max(branches, key=len)
-    return [name for name in able if name in longest]
-
-
-def _branch(above: dict[str, Joint], tip: str) -> list[str]:
-    """Joints from a tip down to the base."""
-    names = []
-    while tip in above:
-        names.append(above[tip].name)
-        tip = above[tip].parent
-    return names
+    hand = hands(robot)[0]
+    carriers = {hand, *ancestors(robot, hand)}
+    return [name for name in able if joints[name].child in carriers] or able
 
 
 def ends(robot: Robot) -> tuple[list[float], list[float]]:

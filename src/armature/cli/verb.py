@@ -14,7 +14,7 @@ from armature.cli import output
 from armature.write import overwriting
 
 COMMON = {
-    "quiet": typer.Option(False, "--quiet", "-q", help="Say nothing but errors; the exit code tells."),
+    "quiet": typer.Option(False, "--quiet", "-q", help="Print errors only; the exit code has the result."),
     "json": typer.Option(False, "--json", help="One JSON object on stdout, for programs."),
     "force": typer.Option(False, "--force", help="Write over files that Armature did not write."),
     "debug": typer.Option(False, "--debug", help="Show the traceback of an error."),

@@ -43,7 +43,8 @@ def ways(
 ) -> int:
     """The different ways from one place to another, each locally best, cheapest first. Exit code 1 where none is certified."""
     given = {"drives": drives, "payload": payload, "limits": limits, "hold": hold, "arg": arg}
-    job = _checked(find_job(task, start, goal, via, duration, given, objective="time", supply=supply, knots=knots, floor=floor), save)
+    job = find_job(task, start, goal, via, duration, given, objective="time", supply=supply, knots=knots, floor=floor)
+    job = _checked(job.without_scene("armature ways"), save)
     with Progress(f"looking for ways of {job.robot.name}") as progress:
         found = _search(job, link, most, deadline, progress)
     rows = [

@@ -12,8 +12,9 @@ from armature.errors import RobotError
 def quantity(
     unit: str, default: Any = MISSING, *, above: float | None = None, least: float | None = None, most: float | None = None, hint: str = ""
 ) -> Any:
-    """A field that holds a number in the given SI unit, within (above, …) or [least, most]."""
-    metadata = {"unit": unit, "above": above, "least": least, "most": most, "hint": hint}
+    """A field that holds a number in the given SI unit, within (above, …) or [least, most]. It may be infinite only if that is its
+    default: a limit that is not there."""
+    metadata = {"unit": unit, "above": above, "least": least, "most": most, "hint": hint, "endless": default == math.inf}
     return field(default=default, metadata=metadata)
 
 
@@ -38,7 +39,8 @@ class Component:
             raise RobotError(f"{self.label}: {name} = {value!r} is not a number; give it in {rule['unit'] or 'plain numbers'}")
         x = float(value)
         low, above, high = rule["least"], rule["above"], rule["most"]
-        if math.isnan(x) or (above is not None and not x > above) or (low is not None and x < low) or (high is not None and x > high):
+        wrong = math.isnan(x) or (math.isinf(x) and not rule["endless"])
+        if wrong or (above is not None and not x > above) or (low is not None and x < low) or (high is not None and x > high):
             raise self.error(name, x, rule)
         return x
 
@@ -50,5 +52,6 @@ class Component:
             f"at most {rule['most']:g}" if rule["most"] is not None else "",
         ]
         allowed = " and ".join(b for b in bounds if b) or "a number"
+        allowed = f"finite, {allowed}" if math.isinf(value) else allowed
         unit = f" {rule['unit']}" if rule["unit"] else ""
         return RobotError(f"{self.label}: {name} = {value:g}{unit} must be {allowed}; {rule['hint'] or 'correct it'}")

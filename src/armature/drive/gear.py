@@ -93,7 +93,7 @@ class Gear(Component):
                 f"{self.label}: ratio = {self.ratio:g} must be finite and not 0; give the rotor's angle per joint coordinate, with its sign"
             )
         if not isinstance(self.efficiency, EfficiencyTable):
-            rule = {"unit": "", "above": 0.0, "least": None, "most": 1.0, "hint": "give a fraction, not per cent"}
+            rule = quantity("", above=0, most=1, hint="give a fraction, not per cent").metadata
             object.__setattr__(self, "efficiency", self._checked("efficiency", self.efficiency, rule))
         if self.rule not in ("mechanical", "thesis"):
             raise RobotError(f"{self.label}: rule = {self.rule!r} must be 'mechanical' or 'thesis'")

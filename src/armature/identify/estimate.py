@@ -59,13 +59,15 @@ class Noise:
 @dataclass(frozen=True, eq=False)
 class Estimate:
     """phi: (p,).  gains: (n,) N·m per measured unit.  covariance: (p + n, p + n) of φ and log gains.
-    information: (p + n, p + n) of the data alone.  kept: (p,) parameters of the model."""
+    information: (p + n, p + n) of the data alone.  kept: (p,) parameters of the model.
+    prior_gains: (n,)."""
 
     phi: np.ndarray
     gains: np.ndarray
     covariance: np.ndarray
     information: np.ndarray
     kept: np.ndarray
+    prior_gains: np.ndarray
 
 
 def moments(data: Data, weights: np.ndarray, chosen: np.ndarray | None = None) -> Moments:
@@ -118,7 +120,7 @@ def solve(
             break
     covariance = np.zeros_like(precision)
     covariance[np.ix_(free, free)] = np.linalg.inv((information + precision)[np.ix_(free, free)])
-    return Estimate(phi, np.exp(logs), covariance, information, kept)
+    return Estimate(phi, np.exp(logs), covariance, information, kept, given.gains)
 
 
 def _normal(
@@ -241,20 +243,22 @@ def _programme(
 def reweighted(
     layout: Layout, data: Data, given: Prior, trust: float, kept: np.ndarray
 ) -> tuple[Noise, Estimate]:
-    """Iteratively reweighted least squares: Huber's weights and the residuals' scales."""
+    """Iteratively reweighted least squares: Huber's weights, 0 at rest, and the residuals' scales."""
     y = data.measured
-    weights = np.ones_like(y)
+    weights = data.moving.astype(float)
     scale = np.maximum(np.std(y, axis=0), TINY)
     found = None
     for _ in range(ROUNDS):
         sums = moments(data, weights)
         found = solve(layout, data, sums, scale, given, trust, kept, False, found)
         residual = y - data.predicted(found.phi, found.gains)
+        among = np.where(data.moving, residual, np.nan)
         spread = np.maximum(
-            1.4826 * np.median(np.abs(residual), axis=0), 1e-3 * np.std(residual, axis=0)
+            1.4826 * np.nanmedian(np.abs(among), axis=0), 1e-3 * np.nanstd(among, axis=0)
         )
         spread = np.maximum(spread, TINY)
         weights = np.minimum(1.0, HUBER * spread / np.maximum(np.abs(residual), TINY))
+        weights = weights * data.moving
         rms = np.sqrt(np.sum(weights * residual**2, axis=0) / np.sum(weights, axis=0))
         scale = rms * np.sqrt(correlation_times(residual * np.sqrt(weights), data.recording))
     assert found is not None

@@ -8,7 +8,7 @@ hysteresis     Σ f z_δ: Dahl's elements, z' = (q̇/δ)(1 − z sign q̇): fric
                standstill, stays what it was (a Maxwell-slip model)
 speeds         Σ f tanh(q̇/w) with wider w: friction that is not linear in speed
 load           μ |τ| z: friction in proportion to the torque carried
-spring         sin, cos of the joint's angle and of twice it: counterbalances, cables
+spring         sin, cos of the joint's angle and of twice it: counterbalances; only of joints that are named
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ WIDTHS = (0.03, 0.1, 0.3)  # of the typical speed
 NARROW = 0.01
 GROUPS = ("rotor", "viscous", "offset", "coulomb", "hysteresis", "speeds", "load", "spring")
 ALWAYS = ("rotor", "viscous", "offset", "coulomb")
-CHOSEN = ("hysteresis", "speeds", "load", "spring")  # taken where they predict better
+CHOSEN = ("hysteresis", "speeds", "load")  # taken where they predict better
 DRY = ("coulomb", "hysteresis", "speeds")
 
 

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from armature.dynamics.recursion.regressor import INERTIAL
-from armature.identify.friction import Feature, features
+from armature.identify.friction import GROUPS, Feature, features
 from armature.robot.model import Robot
 
 NAMES = ("m", "mx", "my", "mz", "Jxx", "Jyy", "Jzz", "Jxy", "Jxz", "Jyz")
@@ -48,11 +48,17 @@ class Layout:
         start = int(self.starts[axis])
         return [start + k for k, f in enumerate(self.columns[axis]) if f.group in groups]
 
-    def without(self, groups: tuple[str, ...]) -> np.ndarray:
-        """(size,) True for parameters that are in none of the groups."""
-        kept = np.ones(self.size, dtype=bool)
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Groups that any axis has."""
+        own = {feature.group for columns in self.columns for feature in columns}
+        return tuple(group for group in GROUPS if group in own)
+
+    def only(self, groups: tuple[str, ...]) -> np.ndarray:
+        """(size,) True for inertial parameters and for features of these groups."""
+        kept = np.arange(self.size) < self.inertial
         for axis in range(len(self.columns)):
-            kept[self.of(axis, *groups)] = False
+            kept[self.of(axis, *groups)] = True
         return kept
 
     def joint_columns(self, joint: int) -> np.ndarray:
@@ -76,11 +82,15 @@ class Layout:
 
 
 def layout(
-    robot: Robot, groups: tuple[str, ...], speeds: np.ndarray, transmission: np.ndarray | None
+    robot: Robot,
+    speeds: np.ndarray,
+    transmission: np.ndarray | None = None,
+    springs: tuple[str, ...] = (),
 ) -> Layout:
-    """The columns of a robot. groups: of features.  speeds: (n,) typical speeds of the joints, rad/s.
+    """The columns of a robot. speeds: (n,) typical speeds of the joints, rad/s.
 
     transmission: (n, n) motor angles per joint angle; rows that move several joints are axes too.
+    springs: joints with a counterbalance.
     """
     n = robot.n
     rows, names = list(np.eye(n)), list(robot.joint_names)
@@ -93,6 +103,7 @@ def layout(
     typical = np.abs(axes) @ speeds
     columns = []
     for k, speed in enumerate(typical):
-        own = groups if k < n else tuple(g for g in groups if g not in ("offset", "spring", "load"))
+        left_out = ("spring",) if k < n else ("spring", "offset", "load")
+        own = tuple(g for g in GROUPS if g not in left_out or (g == "spring" and names[k] in springs))
         columns.append(features(own, float(speed)))
     return Layout(robot, axes, tuple(names), tuple(columns))

@@ -13,8 +13,9 @@ from armature.identify.regressor import prior_parameters
 from armature.identify.rows import Data
 
 WIDE = 3.0  # standard deviation of friction and rotors: times what would explain all of the torque
-LADDER = 0.3  # the same for hysteresis, wider speeds and springs
-LADDERS = ("hysteresis", "speeds", "spring", "load")
+NARROW = 0.3  # the same for hysteresis, wider speeds and springs
+NARROWED = ("hysteresis", "speeds", "spring", "load")
+LOAD = 0.2  # standard deviation of load-dependent friction μ
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,8 +58,10 @@ def prior(layout: Layout, data: Data, gains: np.ndarray, gain_spread: np.ndarray
             for k, feature in enumerate(layout.columns[axis]):
                 place = int(layout.starts[axis]) + k
                 size = sizes[np.searchsorted(rows.columns, place)]
-                times = LADDER if feature.group in LADDERS else WIDE
+                times = NARROW if feature.group in NARROWED else WIDE
                 rest[place, place] += (size / (times * spread)) ** 2 + 1e-12
+                if feature.group == "load":
+                    rest[place, place] += 1.0 / LOAD**2
     _own_friction(layout, mean)
     return Prior(mean, tight, rest, gains, gain_spread)
 

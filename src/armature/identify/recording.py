@@ -84,7 +84,13 @@ class Recording:
 
     def window(self, start: float, end: float) -> Recording:
         """Between two times, s."""
-        return self.part((self.t >= start) & (self.t <= end))
+        inside = (self.t >= start) & (self.t <= end)
+        if not inside.any():
+            raise ArgumentError(
+                f"{self.name}: no sample lies between {start:g} s and {end:g} s; it runs from "
+                f"{self.t[0]:g} s to {self.t[-1]:g} s"
+            )
+        return self.part(inside)
 
 
 def _array(recording: Recording, name: str, axes: int) -> np.ndarray:

@@ -14,6 +14,9 @@ from armature.identify.recording import Recording
 from armature.identify.regressor import prior_parameters, regressor
 from armature.identify.signals import Grid, grids
 
+STANDING = 0.02  # of the typical speed: below it a joint stands
+NEXT = 4  # rows, one period of the cutoff, that still belong to a motion
+LEAST_MOVING = 0.05  # of all rows
 BLOCK = 20_000  # grid points at once: bounds the memory
 
 
@@ -36,7 +39,8 @@ class Data:
     """Rows of every joint, with what is common to them.
 
     recording: (N,) number of the recording.  t: (N,) s.  v: (N, n) speeds.  names: of recordings.
-    step: s between rows of one grid.
+    step: s between rows of one grid.  moving: (N, n) joints that do not stand: at rest stiction
+    leaves the torque open.
     """
 
     joints: tuple[Rows, ...]
@@ -45,6 +49,7 @@ class Data:
     v: np.ndarray
     names: tuple[str, ...]
     step: float
+    moving: np.ndarray
 
     def predicted(self, phi: np.ndarray, gains: np.ndarray) -> np.ndarray:
         """(N, n) what the model says of the measured signals."""
@@ -75,8 +80,7 @@ def collect(
         if progress is not None:
             progress(f"regressor of {recording.name}")
         for grid in grids(recording, cutoff):
-            pick = slice(grid.stride // 2, None, grid.stride)
-            step = max(step, grid.stride * grid.step)
+            pick, step = grid.rows, max(step, grid.row_step)
             for joint, table in enumerate(_tables(layout, grid, recording, prior)):
                 tables[joint].append(table[pick])
             t = grid.t[pick]
@@ -87,10 +91,21 @@ def collect(
         table, columns = np.concatenate(tables[joint]), layout.joint_columns(joint)
         joints.append(Rows(columns, table[:, :-2], table[:, -2], table[:, -1]))
     where = np.concatenate(about)
-    names = tuple(r.name for r in recordings)
-    return Data(
-        tuple(joints), where[:, 0].astype(int), where[:, 1], np.concatenate(speeds), names, step
-    )
+    names, v = tuple(r.name for r in recordings), np.concatenate(speeds)
+    number = where[:, 0].astype(int)
+    return Data(tuple(joints), number, where[:, 1], v, names, step, moving(v, number))
+
+
+def moving(v: np.ndarray, number: np.ndarray) -> np.ndarray:
+    """(N, n) rows at which joints move: faster than a part of their typical speed, or next to such a row of the same recording.
+    A joint that stands nearly all the time counts as moving."""
+    fast = np.abs(v) > STANDING * np.sqrt(np.mean(v**2, axis=0))
+    found = fast.copy()
+    for shift in range(1, NEXT + 1):
+        same = (number[shift:] == number[:-shift])[:, None]
+        found[shift:] |= fast[:-shift] & same
+        found[:-shift] |= fast[shift:] & same
+    return found | (found.mean(axis=0) < LEAST_MOVING)
 
 
 def _tables(

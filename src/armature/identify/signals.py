@@ -10,15 +10,19 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.interpolate import CubicSpline, make_interp_spline
-from scipy.signal import butter, sosfiltfilt
+from scipy.signal import butter, sosfiltfilt, welch
 
 from armature.errors import ArgumentError
 from armature.identify.recording import Recording
 
 ORDER = 4  # of the Butterworth filter, which runs forward and backward
-CUTOFF = 10.0  # Hz, where none is given
+LOWEST, CUTOFF = 2.0, 10.0  # Hz, where none is given
+LONG = 8.0  # s: windows of the spectra that decide it
+STANDS_OUT = 30.0  # times the noise's power
+ROOM = 1.5  # times the highest frequency of the motion
 NYQUIST_PART = 0.4  # the cutoff is at most this part of half the sampling rate
 FINE = 24.0  # grid points per period of the cutoff
+EDGE = 1.0  # periods of the cutoff at both ends that are left out
 COARSE = 4.0  # rows per period of the cutoff that the estimation sees
 GAP = 0.15  # s: a longer gap in the samples parts a recording in two
 
@@ -28,7 +32,7 @@ class Grid:
     """A recording on a uniform time grid, filtered.
 
     t: (N,) s.  q, v, a: (N, n).  measured: (N, n) currents or torques, not yet filtered.
-    step: s.  cutoff: Hz.  power: (N,) supply power, filtered, or None.  name: of the recording.
+    step: s.  cutoff: Hz.  name: of the recording.  power: (N,) of the supply, not filtered, or None.
     """
 
     t: np.ndarray
@@ -39,21 +43,50 @@ class Grid:
     step: float
     cutoff: float
     name: str
+    power: np.ndarray | None = None
 
     def filtered(self, x: np.ndarray) -> np.ndarray:
         """Signals (N, …) through the filter."""
         return low_pass(x, self.cutoff, self.step)
 
     @property
-    def stride(self) -> int:
-        """Grid points per row of the estimation."""
-        return max(1, round(1.0 / (COARSE * self.cutoff * self.step)))
+    def inner(self) -> slice:
+        """Points away from the ends, where the filter does not know what came before or after."""
+        edge = round(EDGE / (self.cutoff * self.step))
+        return slice(edge, len(self.t) - edge) if len(self.t) > 4 * edge else slice(0, len(self.t))
+
+    @property
+    def rows(self) -> slice:
+        """Points that the estimation sees: inner ones, as many as the filter leaves independent."""
+        stride = max(1, round(1.0 / (COARSE * self.cutoff * self.step)))
+        return slice(self.inner.start + stride // 2, self.inner.stop, stride)
+
+    @property
+    def row_step(self) -> float:
+        """s between rows."""
+        return self.step * self.rows.step
 
 
 def default_cutoff(recordings: list[Recording]) -> float:
-    """10 Hz, or what the slowest sampling allows."""
+    """Where the positions' spectra end in noise, 2 to 10 Hz, or what the slowest sampling allows."""
     rates = [1.0 / typical_step(r.t) for r in recordings]
-    return min(CUTOFF, 0.5 * NYQUIST_PART * min(rates))
+    content = max(_content(r) for r in recordings)
+    return min(float(np.clip(ROOM * content, LOWEST, CUTOFF)), 0.5 * NYQUIST_PART * min(rates))
+
+
+def _content(recording: Recording) -> float:
+    """The highest frequency at which a joint's position stands out of the noise at the end of its spectrum, Hz."""
+    t, first = np.unique(recording.t, return_index=True)
+    step = typical_step(t)
+    even = np.arange(t[0], t[-1], step)
+    highest = 0.0
+    for column in recording.q[first].T:
+        span = min(len(even), round(LONG / step))
+        f, power = welch(np.interp(even, t, column), 1 / step, "nuttall", nperseg=span)
+        noise = np.median(power[f > 0.7 * f[-1]])
+        seen = f[power > STANDS_OUT * noise]
+        highest = max(highest, float(seen.max(initial=0.0)))
+    return highest
 
 
 def typical_step(t: np.ndarray) -> float:
@@ -114,8 +147,12 @@ def _grid(recording: Recording, cutoff: float) -> Grid:
     if recording.a is not None:
         a = low_pass(onto(recording.a), cutoff, sampled)
     y = linear(measured)
+    supply = recording.supply_power
+    power = None if supply is None else linear(supply[:, None])
     if skip > 1:  # nothing above the grid's own Nyquist frequency may be left
         y = low_pass(y, 0.4 * FINE * cutoff, sampled)
+        power = None if power is None else low_pass(power, 0.4 * FINE * cutoff, sampled)
     pick = slice(None, None, skip)
     step = sampled * skip
-    return Grid(fine[pick], q[pick], v[pick], a[pick], y[pick], step, cutoff, recording.name)
+    power = None if power is None else power[pick, 0]
+    return Grid(fine[pick], q[pick], v[pick], a[pick], y[pick], step, cutoff, recording.name, power)

@@ -29,6 +29,8 @@ from armature.robot.library import library
 from armature.robot.load import load
 from armature.robot.model import Robot
 from armature.robot.unit import limits_suit, suits
+from armature.scene.read import load_scene, scene_of
+from armature.scene.scene import Scene
 from armature.text import read_text
 
 
@@ -58,7 +60,17 @@ def job_of(part: TaskFile, data: Any, path: str | PathLike[str], robot: Robot | 
         supply = read_drives(given, path)[1] if given else None
     task = maker.move(robot, part.move) if part.move is not None else maker.path(robot, part.path)
     output = None if part.output is None else maker.folder / part.output
-    return Job(robot, task, part.objective, supply, part.knots, part.name or Path(path).stem, output)
+    return Job(robot, task, part.objective, supply, part.knots, part.name or Path(path).stem, output, scene=maker.scene())
+
+
+def path_of(robot: Robot, part: PathPart, data: Any, path: str | PathLike[str]) -> Any:
+    """The path that a checked part describes; files that it names are relative to that of `path`. data: its values, for lines."""
+    return _Maker(TaskFile.model_construct(), data, Path(path))._shape(robot, part)
+
+
+def scene_in(given: Any, data: Any, path: str | PathLike[str]) -> Scene | None:
+    """What `scene:` of a checked file gives: of a file relative to that of `path`, or the objects themselves. data: its values."""
+    return _Maker(TaskFile.model_construct(scene=given), data, Path(path)).scene()
 
 
 def find_robot(name: str, folder: Path = Path(), arguments: Mapping[str, Any] | None = None) -> Robot:
@@ -150,6 +162,16 @@ class _Maker:
             return robot
         given = payload if isinstance(payload, PayloadPart) else PayloadPart(mass=payload, inertia=None)
         return robot.with_payload(given.mass, given.at, given.link, given.inertia) if given.mass or given.link else robot
+
+    def scene(self) -> Scene | None:
+        """The obstacles, of a file or as they stand in the task."""
+        given = self.part.scene
+        if given is None:
+            return None
+        if isinstance(given, str):
+            return load_scene(self.near(given, "scene"))
+        with self.at("scene"):
+            return scene_of(raw(self.data, ("scene",)), self.file)
 
     # --- the task -------------------------------------------------------------------------------------------------------
 

@@ -242,11 +242,12 @@ class TaskFile(Part):
     move: MovePart | None = None
     path: PathPart | None = None
     floor: Ground = Field("auto", description="height of the floor that all links stay above, m; none; auto: under the base of an arm")
+    scene: FileOrMapping | None = Field(None, description="obstacles: a scene file, ours or MoveIt's, or {objects: {name: …}}")
     knots: Annotated[int, Field(ge=4, le=20_000, strict=True)] = 100
     output: str | None = Field(None, description="the folder where the plan and its report are written")
 
     @model_validator(mode="after")
     def _one_task(self) -> TaskFile:
         if (self.move is None) == (self.path is None):
-            raise ValueError("give either move: {start, goal, duration} or path: {line: […], …}")
+            raise ValueError("give either move: {start, goal, duration} or path: {line: […], …}, or program: {start, steps}")
         return self

@@ -201,7 +201,7 @@ def _certificate(c: Certificate) -> dict[str, Any]:
 
 def _plan(data: dict[str, Any], path: Path, folder: Path | None) -> SavedPlan:
     """The plan of a document."""
-    base, robot = data["baseline"], robot_from_yaml(_text(data["robot"]), path)
+    base, robot = data["baseline"], _robot(data["robot"], path)
     compare = None
     if base is not None:
         compare = _motion(base, robot, path), bool(base["feasible"]), str(base["note"]), str(base["name"])
@@ -232,6 +232,13 @@ def _plan(data: dict[str, Any], path: Path, folder: Path | None) -> SavedPlan:
         return plan
     warnings.warn(f"{path}: the certificate is not valid: {invalid}", ArmatureWarning, stacklevel=4)
     return replace(plan, ok=False, certificate=replace(plan.certificate, invalid=invalid))
+
+
+def _robot(text: Any, path: Path) -> Robot:
+    """The robot of a document. What is doubtful about it was reported when its own file was read."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ArmatureWarning)
+        return robot_from_yaml(_text(text), path)
 
 
 def _motion(data: Any, robot: Robot, path: Path) -> Trajectory:

@@ -94,7 +94,7 @@ def write_entry(key: str, header: dict, content: bytes) -> None:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         report_once(
-            f"compiled code cannot be kept in {path.parent} ({reason}): every start compiles anew;"
+            f"compiled code cannot be kept in {path.parent} ({reason}): every start compiles again;"
             " let ARMATURE_CACHE name a folder that can be written"
         )
         if part is not None:

@@ -13,6 +13,7 @@ from armature.motion.trajectory import Trajectory
 
 APART = 1e-4  # rad or m by which a motion may begin beside the end of the one before
 MOST = 1_000_000  # points
+TINY = 1e-3  # of a step: how long an acceleration takes to jump where two motions meet
 
 
 def joined(motions: Sequence[Trajectory]) -> Trajectory:
@@ -30,16 +31,48 @@ def joined(motions: Sequence[Trajectory]) -> Trajectory:
                 joint = first.joint_names[j] if first.joint_names else f"joint {j}"
                 pair = f"motion {k + 2} begins with another {what} of {joint!r} than motion {k + 1} ends with"
                 raise ArgumentError(f"{pair}: off by {gap[j]:.4g}; plan it from there")
-    if len(motions) == 1:
-        return first
-    t, start = [], 0.0
-    for k, motion in enumerate(motions):
-        t.append((motion.t - motion.t[0] + start)[min(k, 1) :])
-        start += motion.duration
-    names = [name for name in ("q", "v", "a", "tau", "current", "voltage", "power") if all(getattr(m, name) is not None for m in motions)]
-    chained = {name: np.concatenate([getattr(m, name)[min(k, 1) :] for k, m in enumerate(motions)]) for name in names}
-    missing = {name: None for name in ("tau", "current", "voltage", "power") if name not in names}
-    return replace(first, t=np.concatenate(t), **chained, **missing)
+    return first if len(motions) == 1 else chained(motions)
+
+
+def chained(motions: Sequence[Trajectory]) -> Trajectory:
+    """Motions one after the other, not checked. Where their accelerations differ there are two knots, TINY of a step apart, so that
+    every motion runs between its knots as it did alone."""
+    kinds = {m.interpolation for m in motions}
+    parts = list(motions) if len(kinds) == 1 else [m if m.interpolation == "linear" else _linear(m) for m in motions]
+    names = [name for name in ("q", "v", "a", "tau", "current", "voltage", "power") if all(getattr(m, name) is not None for m in parts)]
+    t, rows, start = [], {name: [] for name in names}, 0.0
+    for k, motion in enumerate(parts):
+        at = motion.t - motion.t[0] + start
+        start = float(at[-1])
+        keep = len(at)
+        if k + 1 < len(parts):
+            jumps = motion.interpolation == "held" or not np.allclose(motion.a[-1], parts[k + 1].a[0], atol=1e-9)
+            if jumps and motion.interpolation != "held" and len(motion) > 1:
+                motion = _ending_earlier(motion)
+                at = motion.t - motion.t[0] + at[0]
+            else:  # the next motion's first knot stands for both
+                keep -= 1
+        t.append(at[:keep])
+        for name in names:
+            rows[name].append(getattr(motion, name)[:keep])
+    missing = dict.fromkeys({"tau", "current", "voltage", "power"} - set(names))
+    return replace(parts[0], t=np.concatenate(t), **{name: np.concatenate(r) for name, r in rows.items()}, **missing)
+
+
+def _ending_earlier(motion: Trajectory) -> Trajectory:
+    """The same motion with its last knot TINY of a step before its end."""
+    t = motion.t.copy()
+    t[-1] -= TINY * (t[-1] - t[-2])
+    last = motion(t[-1])
+    swap = lambda rows, row: np.vstack([rows[:-1], row])
+    return replace(motion, t=t, q=swap(motion.q, last.q), v=swap(motion.v, last.v), a=swap(motion.a, last.a))
+
+
+def _linear(motion: Trajectory) -> Trajectory:
+    """A motion with straight accelerations between knots four times as dense."""
+    inside = np.linspace(0.0, 1.0, 4, endpoint=False)
+    t = np.append((motion.t[:-1, None] + inside * np.diff(motion.t)[:, None]).ravel(), motion.t[-1])
+    return replace(motion.resample(t), interpolation="linear")
 
 
 def at_even_times(motion: Trajectory, step: float) -> Trajectory:

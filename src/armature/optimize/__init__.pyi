@@ -1,4 +1,5 @@
 from armature.optimize.anytime.improve import improve as improve
+from armature.optimize.around.around import plan_around as plan_around
 from armature.optimize.certificate.certify import Certificate as Certificate
 from armature.optimize.certificate.certify import certify as certify
 from armature.optimize.certificate.margins import Margin as Margin

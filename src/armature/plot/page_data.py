@@ -12,6 +12,7 @@ from armature.motion.rotation import to_quaternion
 from armature.motion.trajectory import Trajectory
 from armature.plot.flows import flows_in, flows_out
 from armature.plot.limbs import reach, solids
+from armature.plot.obstacles import clearance_chart, with_obstacles
 from armature.plot.region import current_band, fastest, peak_current, velocity_range
 from armature.robot.model import Robot
 from armature.robot.tip import hands
@@ -28,7 +29,7 @@ def page_data(plan: Any, meshes: dict[str, list[dict[str, Any]]] | None = None) 
         "ok": bool(plan.ok),
         "scene": _scene(plan, meshes),
         "names": {"plan": "plan" if plan.ok else "motion of least violation", "base": None if base is None else base.name},
-        "joints": _signals(plan, joints=True),
+        "joints": [*_clearance(plan), *_signals(plan, joints=True)],
         "axes": _signals(plan, joints=False),
         "graf": _regions(plan),
         "power": _power(plan),
@@ -49,8 +50,24 @@ def _scene(plan: Any, meshes: dict[str, list[dict[str, Any]]] | None) -> dict[st
     if plan.baseline is not None:
         tracks["base"] = _track(robot, plan.baseline.trajectory)
     floor = None if robot.floor is None else round(robot.floor.height, 4)
+    drawn = solids(robot, meshes)
+    if scene_of(plan) is not None:
+        with_obstacles(drawn, robot, scene_of(plan))
     tips = [index[t] for t in hands(robot)[:4]]
-    return {"floor": floor, "solids": solids(robot, meshes), "size": round(reach(robot), 4), "tips": tips, "tracks": tracks}
+    return {"floor": floor, "solids": drawn, "size": round(reach(robot), 4), "tips": tips, "tracks": tracks}
+
+
+def scene_of(plan: Any) -> Any:
+    """The obstacles that a plan was made around; None without any, and for saved plans."""
+    return getattr(plan, "scene", None)
+
+
+def _clearance(plan: Any) -> list[dict[str, Any]]:
+    """The clearance over time of a plan around obstacles, as an entry of the joints' charts."""
+    scene = scene_of(plan)
+    if scene is None:
+        return []
+    return [{"name": "obstacles", "charts": [clearance_chart(plan.robot, scene, plan.trajectory)]}]
 
 
 def _track(robot: Robot, motion: Trajectory) -> dict[str, Any]:

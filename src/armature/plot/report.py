@@ -68,7 +68,7 @@ def html_page(
         provenance=_provenance(plan),
         style=text("report.css"),
         script="\n".join(text(name) for name in SCRIPTS),
-        data=_script(page_data(plan, shapes)),
+        data=script_data(page_data(plan, shapes)),
     )
 
 
@@ -89,7 +89,7 @@ def _peaks(plan: Any) -> str:
     return f'<table class="peaks"><thead><tr>{head}</tr></thead><tbody>{cells}</tbody></table>'
 
 
-def _script(data: Any) -> str:
+def script_data(data: Any) -> str:
     """JSON that may stand in a script of a page, whatever names are in it: no character of it can end the script or begin a comment."""
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)  # pure ASCII
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

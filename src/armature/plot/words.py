@@ -47,7 +47,7 @@ def summary(plan: Any) -> list[str]:
     """A few sentences for someone who did not make the plan."""
     lines = [f"{plan.robot.name} moves for {plan.duration:.4g} s."] if plan.ok else [str(plan.diagnosis or plan.status.value)]
     if not plan.ok:
-        return [*lines, "The motion shown is the one of least violation that was met. It breaks limits and must not be run."]
+        return [*lines, "The motion shown is the one of least violation that was found. It breaks limits and must not be run."]
     if not plan.robot.drives:
         return [*lines, "The robot has no drives, so no energy is counted.", proof(plan.certificate)]
     lines.append(f"The plan draws {plan.energy:.4g} J from the supply and turns {plan.losses:.4g} J into heat.")
@@ -55,7 +55,9 @@ def summary(plan: Any) -> list[str]:
         book, note = plan.baseline.ledger, f" ({plan.baseline.note})" if plan.baseline.note else ""
         lines.append(f"{the(plan.baseline.name).capitalize()}{note} draws {book.energy:.4g} J and turns {book.losses:.4g} J into heat.")
     doubted = [f"{line[0].upper()}{line[1:]}." for line in doubts(plan.robot)]
-    return [*lines, *doubted, proof(plan.certificate), *surroundings(plan)]
+    error = plan.robot.model_error
+    known = [] if error is None else [f"{str(error)[0].upper()}{str(error)[1:]}."]
+    return [*lines, *known, *doubted, proof(plan.certificate), *surroundings(plan)]
 
 
 def surroundings(plan: Any) -> list[str]:
@@ -76,7 +78,7 @@ def peak_rows(plan: Any) -> list[tuple[str, str, str, str, str]]:
 
 
 def _times(peak: Any) -> str:
-    return f"{peak.value / peak.baseline:.2g} ×" if peak.baseline > 1e-2 * peak.value else "it stands there"
+    return f"{peak.value / peak.baseline:.2g} ×" if peak.baseline > 1e-2 * peak.value else "over 100 ×"
 
 
 def certificate(plan: Any) -> str:

@@ -9,7 +9,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from armature.errors import several
 from armature.robot.description import RobotDescription
+from armature.robot.parts import Joint
 from armature.robot.structure import Problem
 
 ROUNDING = 1e-6  # relative to the largest principal moment; files print about six digits
@@ -75,13 +77,12 @@ def check(robot: RobotDescription) -> list[Problem]:
 def zero_limits(robot: RobotDescription) -> list[str]:
     """One sentence for each kind of limit that is 0, which means "not known" in many files."""
     moving = [j for j in robot.joints if j.kind != "fixed" and j.mimic is None]
-    found = []
-    for kind in ("velocity", "torque"):
-        names = [j.name for j in moving if getattr(j.limits, kind) == 0.0]
-        if names:
-            verb = "is" if len(names) == 1 else "are"
-            found.append(
-                f"limits of {kind} that {verb} 0: {', '.join(names)}; no motion can be planned "
-                "unless they are set among the task's limits (armature init writes them)"
-            )
-    return found
+    zeros = {f"limits of {kind}": [j.name for j in moving if getattr(j.limits, kind) == 0.0] for kind in ("velocity", "torque")}
+    zeros["ranges"] = [j.name for j in moving if has_unset_range(j)]
+    otherwise = "no motion can be planned unless they are set among the task's limits (armature init writes them)"
+    return [f"{what} that are 0: {several(names, 12)}; {otherwise}" for what, names in zeros.items() if names]
+
+
+def has_unset_range(joint: Joint) -> bool:
+    """Whether a joint that turns has the range 0 … 0, which exporters write where none is known."""
+    return joint.kind == "revolute" and joint.limits.lower == joint.limits.upper == 0.0

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from armature.errors import RobotError
 from armature.robot import guard, structure
 from armature.robot.loop import Loop, check_loops
+from armature.robot.model_error import ModelError
 from armature.robot.parts import Joint, Link, Mimic, set_fields
 from armature.robot.shape import Vec3
 from armature.robot.tree import Tree, build_tree
@@ -42,6 +43,7 @@ class RobotDescription:
     supply: Supply | None = None  # what feeds the drives, where a file of drives says so
     loops: tuple[Loop, ...] = ()  # joints that close loops on top of the tree
     floor: Any = field(default=None, compare=False)  # `scene.Floor` that links keep clear of; set by the planners
+    model_error: ModelError | None = field(default=None, compare=False)  # found by identification
 
     def __post_init__(self) -> None:
         links, joints = tuple(self.links), tuple(self.joints)

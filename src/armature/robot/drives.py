@@ -57,14 +57,15 @@ def _all_fitted(robot: RobotDescription, found: Iterable[Coupling], data: Any, p
 
 
 def _fitted(robot: RobotDescription, coupling: Coupling) -> Coupling:
-    """The coupling checked against the joints, with gear ratios from the robot's file where the drive has none."""
+    """The coupling checked against the joints, with gear ratios from the robot's file where the drive has none and its motor turns."""
     joints = [robot.joint(name) for name in coupling.joints]
     for joint in joints:
         _check_kind(joint, coupling.drives)
     if len(joints) > 1 or joints[0].reduction is None:
         return coupling
     ratio = joints[0].reduction
-    geared = (replace(d, gear=replace(d.gear, ratio=ratio)) if d.gear.ratio == 1.0 else d for d in coupling.drives)
+    direct = lambda drive: drive.gear.ratio == 1.0 and not drive.motor.linear
+    geared = (replace(d, gear=replace(d.gear, ratio=ratio)) if direct(d) else d for d in coupling.drives)
     return replace(coupling, drives=tuple(geared))
 
 

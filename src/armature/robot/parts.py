@@ -143,6 +143,3 @@ class Joint:
             axis=guard.unit(where + "axis", self.axis) if directed else (0.0, 0.0, 1.0),
             reduction=None if self.reduction is None else guard.number(where + "reduction", self.reduction),
         )
-        for what in ("viscous", "coulomb"):
-            if not guard.number(f"{where}{what} friction", getattr(self.friction, what)) >= 0.0:
-                raise RobotError(f"{where}{what} friction is {getattr(self.friction, what):g}; give a number ≥ 0")

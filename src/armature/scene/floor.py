@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from armature.errors import several
 from armature.robot.cover import Part
 from armature.robot.tree import Tree
 from armature.spatial.numbers import Number, sqrt
@@ -51,8 +52,8 @@ class Floor:
     @property
     def words(self) -> str:
         """The floor in a sentence."""
-        stands = f"; it carries {', '.join(self.standing)}" if self.standing else ""
-        return f"floor at z = {self.height:.4g} m{' (assumed, under the base)' if self.assumed else ''}{stands}"
+        stands = f"; it carries {several(self.standing)}" if self.standing else ""
+        return f"floor at z = {round(self.height, 4) + 0.0:.4g} m{' (assumed, under the base)' if self.assumed else ''}{stands}"
 
     def keeping(self, margin: float) -> Floor:
         """The same with another height kept at knots, m."""

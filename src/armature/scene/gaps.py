@@ -1,8 +1,8 @@
 """Loops over states: where bodies are, how far links are from obstacles and from each other.
 
-Every distance is that of covers: of the nearest sphere of a link. A ball about a group of spheres,
-or about a whole link, is at most
-as far as anything inside it, so that far links cost one distance each.
+Every distance is that of covers: of the nearest sphere of a link. A ball about several spheres, or
+about a whole link, is at most as far as anything inside it, so that far links cost one distance
+each, and near ones a few on the way down their tree.
 """
 
 from __future__ import annotations
@@ -96,27 +96,28 @@ def link_gap(
     """(distance of a link from obstacle k, its nearest sphere); (cutoff, −1) where it is not
     nearer than that."""
     body, best, nearest = spheres.body[link], cutoff, -1
-    x, y, z = in_world(body, spheres.bound[link], poses)
-    if point_gap(k, x, y, z, obstacles) - spheres.bound[link, 3] >= cutoff:
-        return best, nearest
-    for g in range(spheres.first[link], spheres.first[link + 1]):
-        x, y, z = in_world(body, spheres.group[g], poses)
-        if point_gap(k, x, y, z, obstacles) - spheres.group[g, 3] >= best:
+    at, end = spheres.first[link], spheres.first[link + 1]
+    for _ in range(end - at):
+        if at >= end:
+            return best, nearest  # pyright: ignore[reportReturnType]
+        x, y, z = in_world(body, spheres.node[at], poses)
+        d = point_gap(k, x, y, z, obstacles) - spheres.node[at, 3]
+        if d >= best:
+            at = spheres.skip[at]
             continue
-        for s in range(spheres.begin[g], spheres.begin[g + 1]):
-            x, y, z = in_world(body, spheres.sphere[s], poses)
-            d = point_gap(k, x, y, z, obstacles) - spheres.sphere[s, 3]
-            if d < best:
-                best, nearest = d, s
-    return best, nearest
+        if spheres.skip[at] == at + 1:
+            best, nearest = d, at
+        at += 1
+    return best, nearest  # pyright: ignore[reportReturnType]
 
 
 @inner
-def ball_gap(a: int, ball: Vector, b: int, other: Vector, poses: Matrix) -> float:
-    """Distance of two balls, on bodies a and b, m."""
-    x, y, z = in_world(a, ball, poses)
-    u, v, w = in_world(b, other, poses)
-    return np.sqrt((x - u) * (x - u) + (y - v) * (y - v) + (z - w) * (z - w)) - ball[3] - other[3]
+def ball_gap(
+    x: float, y: float, z: float, radius: float, body: int, ball: Vector, poses: Matrix
+) -> float:
+    """Distance of a ball in the world from a ball (4,) of a body, m."""
+    u, v, w = in_world(body, ball, poses)
+    return np.sqrt((x - u) * (x - u) + (y - v) * (y - v) + (z - w) * (z - w)) - radius - ball[3]
 
 
 @inner
@@ -126,22 +127,40 @@ def pair_gap(
     """(distance of two links, the nearest sphere of the first); (cutoff, −1) where they are not
     nearer than that."""
     a, b, best, nearest = spheres.body[first], spheres.body[second], cutoff, -1
-    if ball_gap(a, spheres.bound[first], b, spheres.bound[second], poses) >= cutoff:
-        return best, nearest
-    for g in range(spheres.first[first], spheres.first[first + 1]):
-        if ball_gap(a, spheres.group[g], b, spheres.bound[second], poses) >= best:
+    at, end, root = spheres.first[first], spheres.first[first + 1], spheres.first[second]
+    for _ in range(end - at):
+        if at >= end:
+            return best, nearest  # pyright: ignore[reportReturnType]
+        x, y, z = in_world(a, spheres.node[at], poses)
+        if ball_gap(x, y, z, spheres.node[at, 3], b, spheres.node[root], poses) >= best:
+            at = spheres.skip[at]
             continue
-        for h in range(spheres.first[second], spheres.first[second + 1]):
-            if ball_gap(a, spheres.group[g], b, spheres.group[h], poses) >= best:
-                continue
-            for s in range(spheres.begin[g], spheres.begin[g + 1]):
-                if ball_gap(a, spheres.sphere[s], b, spheres.group[h], poses) >= best:
-                    continue
-                for t in range(spheres.begin[h], spheres.begin[h + 1]):
-                    d = ball_gap(a, spheres.sphere[s], b, spheres.sphere[t], poses)
-                    if d < best:
-                        best, nearest = d, s
-    return best, nearest
+        if spheres.skip[at] == at + 1:
+            d = tree_gap(x, y, z, spheres.node[at, 3], best, second, poses, spheres)
+            if d < best:
+                best, nearest = d, at
+        at += 1
+    return best, nearest  # pyright: ignore[reportReturnType]
+
+
+@inner
+def tree_gap(
+    x: float, y: float, z: float, radius: float, cutoff: float, link: int, poses: Matrix, spheres: Spheres
+) -> float:  # fmt: skip
+    """Distance of a ball in the world from a link, m; the cutoff where it is not nearer."""
+    body, best = spheres.body[link], cutoff
+    at, end = spheres.first[link], spheres.first[link + 1]
+    for _ in range(end - at):
+        if at >= end:
+            return best
+        d = ball_gap(x, y, z, radius, body, spheres.node[at], poses)
+        if d >= best:
+            at = spheres.skip[at]
+            continue
+        if spheres.skip[at] == at + 1:
+            best = d
+        at += 1
+    return best
 
 
 @inner

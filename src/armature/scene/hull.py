@@ -42,6 +42,16 @@ def hull_corners(points: np.ndarray) -> np.ndarray:
     return points[ConvexHull(points).vertices]
 
 
+def hull_faces(points: np.ndarray) -> np.ndarray:
+    """(k, 3) triangles of the convex hull of points (m, 3), seen from outside anticlockwise."""
+    from scipy.spatial import ConvexHull
+
+    hull = ConvexHull(points)
+    a, b, c = (points[hull.simplices[:, i]] for i in range(3))
+    inwards = np.sum(np.cross(b - a, c - a) * hull.equations[:, :3], axis=1) < 0.0
+    return np.where(inwards[:, None], hull.simplices[:, ::-1], hull.simplices)
+
+
 def convex_parts(
     path: str | os.PathLike[str], scale: Any = 1.0, parts: str = "one"
 ) -> list[np.ndarray]:

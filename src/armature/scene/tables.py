@@ -35,20 +35,22 @@ class Bodies(NamedTuple):
 
 
 class Spheres(NamedTuple):
-    """Covers of links, in three levels. body: (l,) that each link belongs to.  bound: (l, 4) a
-    ball about each link's cover.
+    """Covers of links, each a tree of balls. body: (l,) that each link belongs to.
 
-    first: (l + 1,) where each link's groups begin.  group: (g, 4) balls about groups of spheres.
-    begin: (g + 1,) where each group's
-    spheres begin.  sphere: (s, 4). Centres in the frames of the bodies, radii, m.
+    first: (l + 1,) where each link's nodes begin.  node: (k, 4) balls, in the frames of the bodies,
+    m: each has those of its subtree inside, which follow it.  skip: (k,) the node after the
+    subtree; a node whose subtree is itself is a sphere of the cover, the others are about several.
     """
 
     body: Indices
-    bound: Matrix
     first: Indices
-    group: Matrix
-    begin: Indices
-    sphere: Matrix
+    node: Matrix
+    skip: Indices
+
+    @property
+    def bound(self) -> np.ndarray:
+        """(l, 4) a ball about each link's cover."""
+        return self.node[self.first[:-1]]
 
 
 class Obstacles(NamedTuple):
@@ -107,30 +109,55 @@ def _row(o: Obstacle) -> tuple[int, tuple[float, ...], np.ndarray]:
     return HULL, (0.0, 0.0, 0.0, o.margin), hull_planes(np.array(o.points))
 
 
-def sphere_table(bodies: Sequence[int], covers: Sequence[np.ndarray]) -> Spheres:
-    """Covers of links, each (k, 4) in the frame of the link's body, sorted into groups of
-    neighbours."""
-    groups = [_grouped(cover) for cover in covers]
-    flat = [group for link in groups for group in link]
-    stack = lambda rows: np.ascontiguousarray(np.vstack([np.zeros((0, 4)), *rows]))
+class SphereTree(NamedTuple):
+    """A cover as a tree, as `Spheres` has it. node: (k, 4), m.  skip: (k,), counted from 0."""
+
+    node: np.ndarray
+    skip: np.ndarray
+
+    def moved(self, R: np.ndarray, p: np.ndarray) -> SphereTree:
+        """The same in another frame."""
+        return SphereTree(np.column_stack([self.node[:, :3] @ R.T + p, self.node[:, 3]]), self.skip)
+
+
+def sphere_table(bodies: Sequence[int], covers: Sequence[SphereTree]) -> Spheres:
+    """Covers of links, each in the frame of the link's body."""
+    first = np.cumsum([0, *(len(tree.skip) for tree in covers)]).astype(np.int64)
+    skips = [tree.skip + start for tree, start in zip(covers, first)]
     return Spheres(
-        np.array(bodies, dtype=np.int64), stack([ball_around(cover) for cover in covers]),
-        np.cumsum([0, *(len(link) for link in groups)]).astype(np.int64), stack([ball_around(g) for g in flat]),
-        np.cumsum([0, *(len(g) for g in flat)]).astype(np.int64), stack(flat),
-    )  # fmt: skip
+        np.array(bodies, dtype=np.int64),
+        first,
+        np.ascontiguousarray(np.vstack([np.zeros((0, 4)), *(tree.node for tree in covers)])),
+        np.concatenate([np.zeros(0, dtype=np.int64), *skips]),
+    )
 
 
-GROUP = 12  # spheres of a group, at most
+def sphere_tree(spheres: np.ndarray) -> SphereTree:
+    """Spheres (k, 4) as a tree."""
+    nodes: list[np.ndarray] = []
+    skip: list[int] = []
+    _append_tree(spheres, nodes, skip)
+    return SphereTree(np.vstack(nodes), np.array(skip, dtype=np.int64))
 
 
-def _grouped(spheres: np.ndarray) -> list[np.ndarray]:
-    """Spheres (k, 4) halved across their longest extent until groups are small."""
-    if len(spheres) <= GROUP:
-        return [spheres]
-    along = int(np.ptp(spheres[:, :3], axis=0).argmax())
-    order = np.argsort(spheres[:, along], kind="stable")
-    middle = len(order) // 2
-    return [*_grouped(spheres[order[:middle]]), *_grouped(spheres[order[middle:]])]
+LEAF = 4  # spheres that one node is about, at least
+
+
+def _append_tree(spheres: np.ndarray, nodes: list[np.ndarray], skip: list[int]) -> None:
+    """Spheres (k, 4) halved across their longest extent until few are left, as nodes."""
+    at = len(nodes)
+    nodes.append(ball_around(spheres))
+    skip.append(0)
+    if len(spheres) <= LEAF:
+        nodes.extend(spheres)
+        skip.extend(range(at + 2, at + 2 + len(spheres)))
+    else:
+        along = int(np.ptp(spheres[:, :3], axis=0).argmax())
+        order = np.argsort(spheres[:, along], kind="stable")
+        middle = len(order) // 2
+        _append_tree(spheres[order[:middle]], nodes, skip)
+        _append_tree(spheres[order[middle:]], nodes, skip)
+    skip[at] = len(nodes)
 
 
 def ball_around(spheres: np.ndarray) -> np.ndarray:
@@ -139,7 +166,7 @@ def ball_around(spheres: np.ndarray) -> np.ndarray:
     x, r = spheres[:, :3], spheres[:, 3]
     centre = (x.min(0) + x.max(0)) / 2
     best = None
-    for k in range(1, 60):
+    for k in range(1, 25):
         reach = np.linalg.norm(x - centre, axis=1) + r
         far = int(reach.argmax())
         if best is None or reach[far] < best[3]:

@@ -73,6 +73,8 @@ class Settings:
             raise ArgumentError(f"method {self.method!r} is not known; use one of {', '.join((*ADAPTIVE, *FIXED))}")
         if self.method in FIXED and not (self.step is not None and math.isfinite(self.step) and self.step > 0):
             raise ArgumentError(f"method {self.method!r} needs step=…, a positive number of seconds, got {self.step}")
+        if self.step is not None and not self.step > 0:
+            raise ArgumentError(f"step is {self.step} s; give a positive number, or leave it out")
         for name in ("rtol", "atol", "max_step"):
             value = getattr(self, name)
             if not value > 0 or (math.isinf(value) and name != "max_step"):

@@ -80,6 +80,10 @@ class Ledger:
 
     _repr_html_ = ledger_html
 
+    def __repr__(self) -> str:
+        parts = f"{self.drawn:.4g} J drawn, {self.returned:.4g} J returned, {self.losses:.4g} J lost"
+        return f"<Ledger of {self.duration:.4g} s: {parts}>"
+
     def __str__(self) -> str:
         rows = [("drawn", self.drawn), ("returned", -self.returned)]
         rows += [(name, -getattr(self, name)) for name in (*LOSSES, "resistor", "supply_loss", "kinetic", "potential", "capacitor")]

@@ -9,7 +9,7 @@ holds its torques over the step; the perturbed mechanism is integrated by Runge�
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from numbers import Integral
 from typing import Any
 
@@ -20,12 +20,13 @@ from armature.drive.corner import Smooth
 from armature.dynamics import compiled, kernels
 from armature.dynamics.recursion import recursive
 from armature.dynamics.recursion.friction import friction_torque
+from armature.dynamics.recursion.regressor import INERTIAL
 from armature.errors import ArgumentError
 from armature.kernel import Kernel
 from armature.motion.trajectory import Trajectory
 from armature.robot.bounds import bounds
 from armature.robot.model import Robot
-from armature.robot.tree import Tree
+from armature.simulate.draws import ModelUncertainty, changed, scaled_masses
 from armature.simulate.rehearsal_loop import run_loop
 from armature.spatial.vectors import pack
 
@@ -40,6 +41,7 @@ class Perturbations:
 
     mass: every body's mass and inertia by up to this fraction, each its own.
     friction: every joint's friction, that of its drive included, likewise.
+    model: what identification left open (`Identified.uncertainty`): bodies and friction are drawn from it instead.
     delay: s, from the encoders to the torques, in whole steps of the controller.  noise: of the encoders, standard deviation, rad or m.
     velocity_noise: of the velocities that the controller is given, rad/s or m/s.  saturation: torques held within the limits of joints and
     drives.  start: standard deviation of the first configuration, rad or m.
@@ -52,6 +54,7 @@ class Perturbations:
     velocity_noise: float = 1e-3
     saturation: bool = True
     start: float = 0.0
+    model: ModelUncertainty | None = None
 
     def __post_init__(self) -> None:
         for name in ("mass", "friction", "delay", "noise", "velocity_noise", "start"):
@@ -87,6 +90,9 @@ class Rehearsal:
         """How many."""
         return len(self.energy)
 
+    def __repr__(self) -> str:
+        return f"<Rehearsal of {self.runs} runs, {int(self.failed.sum())} failed, largest error {self.error.max():.3g} rad or m>"
+
     def __str__(self) -> str:
         worst = self.error.max(axis=1)
         lines = [f"{self.runs} runs, {int(self.failed.sum())} failed"]
@@ -101,7 +107,9 @@ class Rehearsal:
 
 
 def _given(perturbations: Any) -> Perturbations:
-    """Perturbations, also from a mapping of their names."""
+    """Perturbations, also from a mapping of their names, or from what identification left open."""
+    if isinstance(perturbations, ModelUncertainty):
+        return Perturbations(model=perturbations)
     if perturbations is None or isinstance(perturbations, Perturbations):
         return perturbations or Perturbations()
     known = [f.name for f in fields(Perturbations)]
@@ -113,7 +121,7 @@ def _given(perturbations: Any) -> Perturbations:
 def rehearse(
     robot: Robot,
     solution: Any,
-    perturbations: Perturbations | Mapping[str, Any] | None = None,
+    perturbations: Perturbations | ModelUncertainty | Mapping[str, Any] | None = None,
     runs: int = 64,
     controller: str = "servo",
     bandwidth: float = 10.0,
@@ -123,7 +131,8 @@ def rehearse(
 ) -> Rehearsal:
     """Run a plan on perturbed robots, all in one compiled batch.
 
-    solution: of a planner, or a Trajectory.  perturbations: how the robots differ; also {"mass": 0.1, …}.
+    solution: of a planner, or a Trajectory.  perturbations: how the robots differ; also {"mass": 0.1, …}, or the
+    `uncertainty` of an identified robot.
     controller: "servo" or "constraint" (3.1).
     bandwidth: of the position loop, Hz: K_p = M̄ ω², K_d = 2 M̄ ω with the mean inertia M̄ of each joint; Γ₀ = ω², Γ₁ = 2ω.
     step: of the controller, s.  supply: as for `ledger`.  seed: of the random numbers: the same seed, the same runs.
@@ -152,8 +161,7 @@ class _Rehearsal:
         self.steps = round(plan.duration / step)
         self.times = plan.t[0] + step * np.arange(self.steps + 1)
         self.wanted = plan(np.clip(self.times, plan.t[0] + 1e-12, plan.t[-1] - 1e-12))
-        self.mass = 1.0 + given.mass * rng.uniform(-1.0, 1.0, (runs, len(robot.tree.bodies)))
-        self.friction = 1.0 + given.friction * rng.uniform(-1.0, 1.0, (runs, robot.nv))
+        self.draw(runs, rng)
         self.noise = given.noise * rng.normal(size=(self.steps, runs, robot.nv))
         self.velocity_noise = given.velocity_noise * rng.normal(size=(self.steps, runs, robot.nv))
         self.q0 = self.wanted.q[0] + given.start * rng.normal(size=(runs, robot.nv))
@@ -163,6 +171,18 @@ class _Rehearsal:
         weight = np.ones(robot.nv) if by_model else inertia
         self.kp, self.kd, self.by_model = weight * omega**2, 2 * weight * omega, by_model
         self.limit = torque_limits(robot) if given.saturation else np.full(robot.nv, np.inf)
+
+    def draw(self, runs: int, rng: np.random.Generator) -> None:
+        """The robots: what their bodies' parameters differ by (runs, 10 nb), and factors of masses and friction."""
+        robot, given = self.robot, self.given
+        if given.model is not None:
+            self.bodies, self.friction = given.model.draw(robot, runs, rng)
+            masses = np.array([max(b.mass, 1e-12) for b in robot.tree.bodies])
+            self.mass = 1.0 + self.bodies[:, ::INERTIAL] / masses
+            return
+        self.mass = 1.0 + given.mass * rng.uniform(-1.0, 1.0, (runs, len(robot.tree.bodies)))
+        self.friction = 1.0 + given.friction * rng.uniform(-1.0, 1.0, (runs, robot.nv))
+        self.bodies = scaled_masses(robot, self.mass)
 
     def result(self, supply: Any) -> Rehearsal:
         """Run the loop and take the statistics."""
@@ -189,20 +209,20 @@ class _Rehearsal:
         qp, vp, ap = (np.ascontiguousarray(x) for x in self.wanted)
         run_loop(
             self.plant_kernel().address, model.address, self.by_model, self.step, late, qp, vp, ap, self.feed, self.kp, self.kd, self.limit,
-            self.noise, self.velocity_noise, np.ascontiguousarray(self.mass), np.ascontiguousarray(self.friction), q, v, a, tau,
+            self.noise, self.velocity_noise, np.ascontiguousarray(self.bodies), np.ascontiguousarray(self.friction), q, v, a, tau,
         )  # fmt: skip
         return q, v, a, tau
 
     def plant_kernel(self) -> Kernel:
-        """(q, v, tau, mass factors, friction factors) → accelerations of the perturbed robot."""
+        """(q, v, tau, differences of inertial parameters, friction factors) → accelerations of the perturbed robot."""
         robot = self.robot
 
-        def plain(tree, q, v, tau, mass, friction):
-            return recursive.forward_dynamics(heavier(tree, mass), q, v, tau - friction * drag(robot, v, tau))
+        def plain(tree, q, v, tau, bodies, friction):
+            return recursive.forward_dynamics(changed(tree, bodies), q, v, tau - friction * drag(robot, v, tau))
 
         n, details = robot.nv, friction_details(robot)
-        inputs: dict[str, Any] = {"q": n, "v": n, "tau": n, "mass": len(robot.tree.bodies), "friction": n}
-        return kernels.kernel(robot, "perturbed", plain, inputs, details, FRICTION_WIDTH)
+        inputs: dict[str, Any] = {"q": n, "v": n, "tau": n, "bodies": INERTIAL * len(robot.tree.bodies), "friction": n}
+        return kernels.kernel(robot, "perturbed bodies", plain, inputs, details, FRICTION_WIDTH)
 
     def model_kernel(self) -> Kernel:
         """(q, v, a) → torques of the model, friction included."""
@@ -238,14 +258,6 @@ def friction_details(robot: Robot) -> str:
     """All that the friction of a robot depends on, by which its compiled functions are known."""
     train = robot.drivetrain
     return repr(([j.friction for j in robot.joints], [d.friction for d in train.drives], train.matrix, train.share))
-
-
-def heavier(tree: Tree, factors: Any) -> Tree:
-    """The tree with every body's mass, first moment and inertia multiplied by its factor; factors may be symbols."""
-    bodies = tuple(
-        replace(b, mass=b.mass * f, first_moment=b.first_moment * f, inertia=b.inertia * f) for b, f in zip(tree.bodies, factors)
-    )
-    return replace(tree, bodies=bodies)
 
 
 def torque_limits(robot: Robot) -> np.ndarray:

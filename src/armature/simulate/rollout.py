@@ -14,7 +14,7 @@ import numpy as np
 from armature.annotations import Numbers
 from armature.dynamics import compiled, linked
 from armature.dynamics.holonomic.closed_loops import projection
-from armature.errors import ArgumentError
+from armature.errors import ArgumentError, check_count
 from armature.kernel.kernel import Kernel, thread_count
 from armature.robot.model import Robot
 from armature.simulate import loops
@@ -89,6 +89,7 @@ def rollout(
     """
     if method not in loops.METHODS:
         raise ArgumentError(f"method {method!r} is not known; use one of {', '.join(loops.METHODS)}")
+    check_count(threads, "threads")
     steps = _steps(duration, step)
     law, fed = _fed(robot, controller, parameters)
     q, v, p, batch, per_step = _start(robot, q0, v0, fed, steps, law is None)

@@ -18,6 +18,23 @@ def allocate(costs: Sequence[np.ndarray], steps: int) -> tuple[list[int], float]
 
     costs: for each use its cost with 0, 1, 2, … steps, (K_i,), infinite where impossible; past its end a curve is infinite.
     """
+    best, choices = _values(costs, steps)
+    if not np.isfinite(best[steps]):
+        raise ArgumentError(f"no way to spend {steps} steps: all curves end before; let the time be waited for")
+    given, left = [], steps
+    for choice in reversed(choices):
+        given.append(int(choice[left]))
+        left -= given[-1]
+    return given[::-1], float(best[steps])
+
+
+def least_costs(costs: Sequence[np.ndarray], steps: int) -> np.ndarray:
+    """V(k), the least sum of costs with exactly k steps for k = 0 … steps, (steps + 1,); arguments as for `allocate`."""
+    return _values(costs, steps)[0]
+
+
+def _values(costs: Sequence[np.ndarray], steps: int) -> tuple[np.ndarray, list[np.ndarray]]:
+    """V(k) of all uses together, and what each use gets in it."""
     if not costs or any(len(c) == 0 for c in costs) or steps < 0:
         raise ArgumentError(f"allocate: {len(costs)} curves and {steps} steps; give curves with at least one value, and steps ≥ 0")
     best = np.full(steps + 1, np.inf)
@@ -26,13 +43,7 @@ def allocate(costs: Sequence[np.ndarray], steps: int) -> tuple[list[int], float]
     for cost in costs:
         best, choice = _added(best, np.asarray(cost, dtype=float)[: steps + 1])
         choices.append(choice)
-    if not np.isfinite(best[steps]):
-        raise ArgumentError(f"no way to spend {steps} steps: all curves end before; let the time be waited for")
-    given, left = [], steps
-    for choice in reversed(choices):
-        given.append(int(choice[left]))
-        left -= given[-1]
-    return given[::-1], float(best[steps])
+    return best, choices
 
 
 def _added(best: np.ndarray, cost: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

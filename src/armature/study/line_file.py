@@ -96,12 +96,12 @@ def load_line(path: str | PathLike[str]) -> Line:
     data = values(read_text(path), path)
     part = checked(LineFile, data, path)
     stations = [_station(s, data["stations"][k], (path, data, k)) for k, s in enumerate(part.stations)]
-    with _at(path, data, "stations"):
+    with at_place(path, data, "stations"):
         return Line(tuple(stations), part.cycle, part.name or Path(path).stem, part.knots, part.points)
 
 
 @contextmanager
-def _at(path: Any, data: Any, *place: Any) -> Iterator[None]:
+def at_place(path: Any, data: Any, *place: Any) -> Iterator[None]:
     """Errors inside belong to a place of the file."""
     try:
         yield
@@ -113,15 +113,15 @@ def _at(path: Any, data: Any, *place: Any) -> Iterator[None]:
 
 def _station(part: StationPart, data: Any, where: tuple[Any, Any, int]) -> Station:
     path, whole, k = where
-    robot = _robot(part, data, path)
-    with _at(path, data, "supply"):
+    robot = station_robot(part, data, path)
+    with at_place(path, data, "supply"):
         supply = None if part.supply is None else read_drives(selected(data, ["supply"]), path)[1]
-    with _at(path, data, "start"):
+    with at_place(path, data, "start"):
         start = configuration(robot, part.start, None)
     steps: list[StationMove | Process] = []
     at = start
     for i, step in enumerate(part.steps):
-        with _at(path, whole, "stations", k, "steps", i):
+        with at_place(path, whole, "stations", k, "steps", i):
             if step.move is None:
                 steps.append(Process(step.process or 0.0, step.name))
                 continue
@@ -129,14 +129,14 @@ def _station(part: StationPart, data: Any, where: tuple[Any, Any, int]) -> Stati
             via = [configuration(robot, v, at) for v in step.move.via]
             steps.append(StationMove(Move(at, goal, via=via), step.move.payload, step.move.name or f"move {len(steps) + 1}"))
         at = np.asarray(goal)
-    with _at(path, whole, "stations", k, "steps"):
+    with at_place(path, whole, "stations", k, "steps"):
         return Station(part.name, robot, tuple(steps), supply)
 
 
-def _robot(part: StationPart, data: Any, path: Any) -> Robot:
+def station_robot(part: StationPart, data: Any, path: Any) -> Robot:
     """The robot as a task file would give it, with brakes where the station says so."""
     given = {key: data[key] for key in OF_ROBOT if key in data}
     task = TaskFile.model_validate({**given, "move": {"start": [], "goal": []}})
-    with _at(path, data, "robot"):
+    with at_place(path, data, "robot"):
         robot = robot_of(task, selected(data, OF_ROBOT), path)
         return robot if part.brake is None else with_brakes(robot, Brake(**part.brake.model_dump()))

@@ -14,11 +14,14 @@ from armature.robot.model import Robot
 
 @dataclass(frozen=True)
 class RestingAxis:
-    """An axis at rest. holding: W that its motor needs.  standby: W that its amplifier always takes.  brake: that holds it, or None."""
+    """An axis at rest. holding: W that its motor needs.  standby: W that its amplifier always takes.  brake: that holds it, or None.
+    current: A of the motor that holds.  copper: W of it that heat the winding."""
 
     holding: float
     standby: float
     brake: Brake | None
+    current: float = 0.0
+    copper: float = 0.0
 
     def by_motor(self, seconds: float) -> float:
         """Energy of a rest with the motor on and the brake released, J."""
@@ -58,7 +61,9 @@ def rest(robot: Robot, q: Any) -> Rest:
     for drive, torque in zip(train.drives, torques):
         standby = drive.amplifier.standby
         brake = drive.brake if drive.brake is not None and drive.brake.can_hold(torque) else None
-        axes.append(RestingAxis(max(0.0, drive.holding_power(torque) - standby), standby, brake))
+        current = float(drive.holding_current(torque))
+        copper = drive.motor.resistance * current**2
+        axes.append(RestingAxis(max(0.0, drive.holding_power(torque) - standby), standby, brake, current, copper))
     return Rest(tuple(axes))
 
 

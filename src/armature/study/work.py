@@ -75,6 +75,7 @@ def plan_values(solution: Solution, certify: bool) -> dict[str, Any]:
 
 def curve_values(job: Job, spec: CurveSpec) -> dict[str, Any]:
     """The columns of an energy-time curve: its least time, its cheapest point, and the curve itself as lists."""
+    job.without_scene("the energy-time curve")
     move: Move = replace(job.task, duration=None)  # type: ignore[arg-type]  (the study has checked that it is a Move)
     fastest = least_time(job.robot, move)
     if not fastest.ok:

@@ -93,7 +93,7 @@ def _task(path: Path) -> Wish:
     from armature.optimize.moves.least_time import untimed
     from armature.optimize.transcription.task import Move, configuration
 
-    job = load_job(path)
+    job = load_job(path).without_scene("the app")
     if not isinstance(job.task, Move):
         raise FileError("the task follows a path; the app plans moves between two configurations: use `armature plan` for paths", path)
     ends = job.task.vectors(job.robot)

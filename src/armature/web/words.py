@@ -135,9 +135,14 @@ def _saved(plan: Any) -> str:
     percent = 100 * plan.saving
     words = f"<b>{percent:.0f} % less</b>" if percent >= 0.5 else "<b>as much</b>" if percent > -0.5 else f"<b>{-percent:.0f} % more</b>"
     than = "as" if -0.5 < percent < 0.5 else "than"
-    note = f'<div style="font-size:0.8em;color:{PALE}">{html.escape(plan.baseline.note)}</div>' if plan.baseline.note else ""
+    note = f'<div style="font-size:0.8em;color:{PALE}">{html.escape(_of_baseline(plan))}</div>' if plan.baseline.note else ""
     good = percent >= 0.5 and not mass_doubt(plan.robot)
     return f'<div style="color:{GOOD if good else PALE}">{words} {than} the ordinary motion ({other:.3g} J){note}</div>'
+
+
+def _of_baseline(plan: Any) -> str:
+    """The motion that a plan is compared with, and what is wrong with it."""
+    return f"The ordinary motion is the {plan.baseline.name.removeprefix('the ')} ({plan.baseline.note})."
 
 
 def _proof(plan: Any, certified: bool) -> str:

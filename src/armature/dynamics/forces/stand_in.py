@@ -5,8 +5,8 @@ Each joint gets the weakest motor, all of one voltage, and with it the gear of t
 - the peak torque is at least twice what gravity asks for anywhere in the joints' ranges plus what brings the joint to its speed in
   `RISE` seconds against the friction that the robot's file names, and a tenth of what the strongest joint needs (for what the hand
   will carry), though not more than the joint's own limit of torque, unless that is no real one (`doubtful_torque_limits`),
-- the continuous torque holds the robot anywhere, and is a third of that peak,
-- the speed without load is a third above the joint's limit of velocity.
+- the continuous torque holds the robot anywhere and overcomes dry friction besides, and is a third of that peak,
+- the speed without load is a third above the joint's limit of velocity (one above `FASTEST` is a placeholder, as none is).
 
 Where no voltage has motors that are strong and fast enough for all joints, each joint takes the best of all voltages.
 """
@@ -32,6 +32,7 @@ PAYLOAD = 0.1  # of what the strongest joint needs: what every joint that turns 
 VOLTAGES = 24.0, 48.0, 325.0, 560.0
 RISE = 0.3  # s to the joint's speed
 SPEED = {False: 2.0, True: 0.5}  # rad/s, m/s: of joints without a limit of velocity, by whether they slide
+FASTEST = {False: 100.0, True: 10.0}  # rad/s, m/s: limits of velocity above that are placeholders
 LEAST = {False: 0.1, True: 5.0}  # N·m, N: what a joint needs at least
 
 
@@ -92,19 +93,20 @@ def needed(robot: Robot) -> dict[str, Need]:
 def _need(joint: Joint, hold: float, inertia: float, spare: float, trusted: bool) -> Need:
     """spare: what a joint that turns has at least, N·m; trusted: whether its torque limit is."""
     slides, limits = joint.kind == "prismatic", joint.limits
-    known = np.isfinite(limits.velocity) and limits.velocity > 0
+    known = 0.0 < limits.velocity <= FASTEST[slides]
     speed = limits.velocity if known else SPEED[slides]
     friction = joint.friction.coulomb + joint.friction.viscous * speed
     peak = PEAK * hold + inertia * speed / RISE + friction
     peak = max(peak, LEAST[slides], 0.0 if slides else spare)
     if trusted:
         peak = min(peak, limits.torque)
-    return Need(float(peak), float(max(HOLD * hold, LASTING * peak)), speed)
+    lasting = max(HOLD * hold + joint.friction.coulomb, LASTING * peak)
+    return Need(float(peak), float(lasting), speed)
 
 
 def stand_in(joint: Joint, need: Need, volts: float = np.inf) -> Drive | None:
     """The weakest drive of a voltage that gives what a joint needs; None where there is none. Linear motors have their own voltage."""
-    fit = [d for d in choices(joint) if volts in (d.amplifier.voltage, np.inf) or joint.kind == "prismatic"]
+    fit = [d for d in choices(joint) if volts in (d.amplifier.voltage, np.inf) or d.motor.linear]
     fit = [d for d in fit if top_speed(d) >= FAST * need.speed and peak_torque(d) >= need.peak and lasting_torque(d) >= need.lasting]
     return min(fit, key=lambda d: (d.motor.torque_constant * d.motor.continuous_current, peak_torque(d)), default=None)
 
@@ -116,8 +118,10 @@ def strongest(joint: Joint, need: Need) -> Drive:
 
 
 def choices(joint: Joint) -> tuple[Drive, ...]:
-    """All stand-ins for a joint, by its kind and the gear ratio that the robot's file names, if any."""
-    return sliding() if joint.kind == "prismatic" else turning(abs(joint.reduction or 1.0))
+    """All stand-ins for a joint, by its kind and the gear ratio that the robot's file names, if any. A joint that slides by a screw or
+    rack has one, in rad/m, and a motor that turns."""
+    ratio = abs(joint.reduction or 1.0)
+    return sliding() if joint.kind == "prismatic" and ratio == 1.0 else turning(ratio)
 
 
 def peak_torque(drive: Drive) -> float:

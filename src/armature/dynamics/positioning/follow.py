@@ -24,7 +24,7 @@ from armature.dynamics.positioning.inverse_kinematics import Status as PoseStatu
 from armature.dynamics.positioning.inverse_kinematics import configuration, inverse_kinematics
 from armature.dynamics.positioning.reach import Reach, reach
 from armature.dynamics.recursion import kinematics
-from armature.errors import ArgumentError
+from armature.errors import ArgumentError, check_count
 from armature.kernel import Kernel
 from armature.kernel.symbol import from_casadi_column, to_casadi
 from armature.motion.goal import Goal
@@ -111,6 +111,7 @@ def follow(
     home, pull: a redundant arm moves by least norm, or returns to `home` (nq,) by pull · (home − q) per unit of p.
     count: so many evenly spaced places of p, besides the path's own breaks.
     """
+    check_count(count, "count")
     if path.corners:
         raise ArgumentError(f"the path has a corner at p = {path.corners[0]:.6g}, where the joints would have to stop; give a blend")
     if robot.nq != robot.nv:

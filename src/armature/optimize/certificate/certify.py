@@ -80,17 +80,26 @@ class Certificate:
 
     _repr_html_ = certificate_html
 
+    @property
+    def verdict(self) -> str:
+        """Whether it passed, in a few words."""
+        if self.invalid:
+            return f"NOT valid: {self.invalid}"
+        return "passed" if self.ok else "NOT passed" if self.found else "NOT passed: the search found no plan, this is its best try"
+
+    def __repr__(self) -> str:
+        near = "" if self.worst is None else f"; nearest limit {self.worst}"
+        return f"<Certificate: {self.verdict}{near}>"
+
     def __str__(self) -> str:
-        verdict = "passed" if self.ok else "NOT passed" if self.found else "NOT passed: the search found no plan, this is its best try"
-        verdict = f"NOT valid: {self.invalid}" if self.invalid else verdict
-        lines = [f"certificate: {verdict}"]
+        lines = [f"certificate: {self.verdict}"]
         if self.worst is not None:
             lines.append(f"  nearest limit   {self.worst} ({left(self.worst)})")
         if self.checked:
             lines.append(f"  limits          {self.checked}")
         given = "torques" if np.isnan(self.energy) else "currents"
         lines.append(f"  simulated under the planned {given} with a servo: off by {self.tracking_error:.1e} of the motion")
-        lines.append(f"  simulated without a servo: off by {self.open_loop_error:.1e} rad or m at the end")
+        lines.append(f"  simulated without a servo: off by {self.open_loop_error:.1e} rad or m at the end (for information)")
         energy = f"energy of the simulation {self.energy:.6g} J, off by {self.energy_error:.1e} of what went through"
         lines.append(f"  {'energy not counted: no drives' if np.isnan(self.energy) else energy}")
         return "\n".join([*lines, *(f"  {note}" for note in self.notes)])

@@ -22,12 +22,12 @@ import numpy as np
 from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
 from armature.optimize.certificate.clearance import speed_bounds
-from armature.robot.bounds import bounds
 from armature.robot.model import Robot
-from armature.robot.tree import Body
+from armature.scene.levers import pair_levers
 from armature.scene.model import Model, collision_model
 from armature.scene.scene import Scene
 
+FIRST = 24  # instants looked at before intervals are
 FAR = 0.1  # m: clearances are told up to this
 CLOSE = 1e-3  # m: how far a proved clearance may lie below the smallest that was met
 ROUNDS = 24  # times that intervals are halved at most
@@ -74,18 +74,22 @@ def clearance(robot: Robot, scene: Scene, motion: Trajectory) -> Clearance:
     if not len(model.first):
         return Clearance(True, None, FAR, float(motion.t[0]), 0)
     lever = pair_levers(robot, model)
-    met, who, when, instants, proved = FAR, -1, float(motion.t[0]), 0, FAR
+    met, who, when = _first_look(model, motion)
+    instants, proved = FIRST, FAR
     begin, end = (motion.t[:-1], motion.t[1:]) if len(motion) > 1 else (motion.t, motion.t)
     for _ in range(ROUNDS):
+        if met < 0.0:
+            return Clearance(False, model.pairs[who], met, when, instants)
         middle, half = (begin + end) / 2, (end - begin) / 2
         change = half[:, None] * (speed_bounds(motion, begin, end) @ lever.T)
-        found, _ = model.distances(motion(middle).q, change + FAR)
+        # farther than the smallest met so far, no distance need be known
+        found, _ = model.distances(motion(middle).q, change + max(met, 0.0))
         instants += len(middle)
         k, pair = np.unravel_index(int(found.argmin()), found.shape)
         if found[k, pair] < met:
             met, who, when = float(found[k, pair]), int(pair), float(middle[k])
-        if met < 0.0:
-            return Clearance(False, model.pairs[who], met, when, instants)
+            if met < 0.0:
+                continue
         least = (found - change).min(1)
         open_ = least < min(max(met - CLOSE, 0.5 * met), proved)
         proved = min(proved, float(least[~open_].min(initial=FAR)))
@@ -100,37 +104,10 @@ def clearance(robot: Robot, scene: Scene, motion: Trajectory) -> Clearance:
     return Clearance(False, model.pairs[who] if who >= 0 else None, met, when, instants)
 
 
-def pair_levers(robot: Robot, model: Model) -> np.ndarray:
-    """(pairs, n): bounds, for all configurations, of how fast the distance of a pair changes with
-    each joint, m/rad or 1."""
-    found = np.zeros((len(model.first), robot.n))
-    for row, (i, k) in enumerate(zip(model.first, model.second)):
-        a, b = int(model.spheres.body[i]), int(model.spheres.body[k]) if k >= 0 else -1
-        common = set(robot.tree.path(a)) & set(robot.tree.path(b))
-        found[row] = _levers(robot, a, model.spheres.bound[i], common)
-        if k >= 0:
-            found[row] += _levers(robot, b, model.spheres.bound[k], common)
-    return found
-
-
-def _levers(robot: Robot, body: int, ball: np.ndarray, common: set[int]) -> np.ndarray:
-    """(n,): of the joints that move a ball (4,) of a body, but for common ones."""
-    found = np.zeros(robot.n)
-    arm = float(np.linalg.norm(ball[:3]) + ball[3])
-    for i in reversed(robot.tree.path(body)):
-        joint = robot.tree.bodies[i]
-        if i not in common:
-            found[joint.v] += abs(joint.multiplier) * (1.0 if joint.kind == "prismatic" else arm)
-        arm += float(np.linalg.norm(joint.p)) + _stroke(robot, joint)
-    return found
-
-
-def _stroke(robot: Robot, joint: Body) -> float:
-    """How far a sliding joint takes its body away, at most, m; 0 for a turning one."""
-    if joint.kind != "prismatic":
-        return 0.0
-    limits = bounds(robot)
-    return max(
-        abs(joint.multiplier * x + joint.offset)
-        for x in (limits.lower[joint.v], limits.upper[joint.v])
-    )
+def _first_look(model: Model, motion: Trajectory) -> tuple[float, int, float]:
+    """The smallest distance at a few instants, at most 0.1 m, its pair (−1: none) and time, s."""
+    t = np.linspace(motion.t[0], motion.t[-1], FIRST)
+    found, _ = model.distances(motion(t).q, FAR)
+    k, pair = np.unravel_index(int(found.argmin()), found.shape)
+    near = float(found[k, pair])
+    return (near, int(pair), float(t[k])) if near < FAR else (FAR, -1, float(t[0]))

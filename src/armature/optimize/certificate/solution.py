@@ -18,6 +18,7 @@ from armature.optimize.certificate.self_collision import self_collisions
 from armature.optimize.problem.result import Result, Status
 from armature.robot.check import mass_doubt
 from armature.robot.model import Robot
+from armature.scene.scene import Scene
 from armature.seam import worker
 from armature.simulate.ledger import Ledger, ledger
 from armature.simulate.yearly import Yearly, yearly
@@ -69,6 +70,9 @@ class Baseline:
     note: str = ""
     name: str = "joint cubic"
 
+    def __repr__(self) -> str:
+        return f"<Baseline, {self.name}: {self.trajectory.duration:.4g} s, {self.ledger.energy:.4g} J drawn>"
+
 
 def doubts(robot: Robot) -> tuple[str, ...]:
     """Sentences on what makes the energies of a robot's motions mean little or nothing."""
@@ -100,6 +104,7 @@ class Solution:
     result: the solver's own account.  diagnosis: why it failed, None when it did not.
     notes: what happened on the way, e.g. that the knots were doubled.
     targets: where the motion has to be, and how fast, at which times; part of its certificate.
+    scene: the obstacles that it was planned around, if any.
     """
 
     robot: Robot
@@ -113,6 +118,7 @@ class Solution:
     notes: tuple[str, ...] = ()
     seconds: float = field(default=0.0)
     targets: tuple[Target, ...] = ()
+    scene: Scene | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         # how to make the baseline belongs to this process: the baseline itself travels
@@ -197,6 +203,10 @@ class Solution:
 
     _repr_html_ = plan_html
 
+    def __repr__(self) -> str:
+        energy = f", {self.energy:.4g} J drawn" if self.ok and self.robot.drives else ""
+        return f"<Solution of {self.robot.name!r}: {self.duration:.4g} s{energy}: {self.diagnosis or self.status.value}>"
+
     def __str__(self) -> str:
         count = len(self.iterations)
         size = f"{self.duration:.4g} s, {len(self.trajectory) - 1} knots, {count} iteration{'' if count == 1 else 's'} in the last search"
@@ -213,5 +223,6 @@ class Solution:
             lines.append(f"{self.baseline.name}{note}: {book.energy:.4g} J, losses {book.losses:.4g} J; {words}")
         if self.ok and (found := peaks(self)):
             said = "; ".join(str(peak) for peak in found)
-            lines.append(f"peaks (in brackets: the joint, and its peak in {self.baseline.name if self.baseline else ''}): {said}")
+            other = self.baseline.name.removeprefix("the ") if self.baseline else ""
+            lines.append(f"peaks (in brackets: the joint, and its peak in the {other}): {said}")
         return "\n".join([*lines, *self.notes])

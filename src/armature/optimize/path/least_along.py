@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from armature.errors import ArgumentError
+from armature.errors import ArgumentError, check_count
 from armature.motion.trajectory import Trajectory
 from armature.optimize.certificate.solution import Diagnosis, Solution
 from armature.optimize.path.along_path import Curve
@@ -46,6 +46,7 @@ def least_time_along(robot: Robot, task: FollowPath, supply: Any = None, **setti
 def plan_along(robot: Robot, task: FollowPath, aim: Aim, supply: Any = None, **settings: Any) -> Solution:
     """One plan, or one for every part between corners."""
     refuse_loops(robot, "planning along a path")
+    check_count(settings.get("knots"), "knots")
     curve = task.curve(robot)
     once = dataclasses.replace(task, path=curve)  # inverse kinematics once
     floor = path_ground(robot, curve, task.floor)

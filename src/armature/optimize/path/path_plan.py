@@ -218,16 +218,17 @@ class _Search:
     def hull(self, profile: Profile | None) -> list[str]:
         """What the dynamic programme could not do, for the notes."""
         if profile is None:
-            return ["the dynamic programme found no profile on its grid; the interior solver began with the plain one"]
-        rates = "; it does not know limits of jerk and torque rate" if any(len(x) for x in self.model.rates) else ""
+            return ["the dynamic programme found no profile on its grid; the interior solver started from the plain one"]
+        rates = ", without limits of jerk and torque rate" if any(len(x) for x in self.model.rates) else ""
         priced = [
             what
             for what, given in (("the duration", self.aim.duration is not None), ("average heat", bool(self.model.step.means)))
             if given
         ]
         if not priced:
-            return [f"global start: the dynamic programme{rates}"] if rates else []
-        return [f"global start: the dynamic programme met {' and '.join(priced)} by prices, which reach the lower hull only{rates}"]
+            return [f"the search started from the global optimum of a dynamic programme{rates}"] if rates else []
+        met = f"with {' and '.join(priced)} met by Lagrange multipliers, which reach the lower convex hull only"
+        return [f"the search started from a dynamic programme {met}{rates}"]
 
     def run(self, steps: Steps, start: Timing, inside: float = 0.0) -> _Run:
         """The interior solver's, from a starting motion."""
@@ -348,7 +349,7 @@ class _Search:
         at = None if worst is None or worst.knot is None else float(steps.p[min(worst.knot, steps.N)])
         place = "" if at is None else f" at p = {at:.4g}"
         sentence = f"No motion along the path was found: {what}{place} at best."
-        remedy = "Allow more time (minimize_time tells how much), or widen limits."
+        remedy = "Allow more time (minimize_time finds how much), or widen limits."
         return Diagnosis(sentence, "" if worst is None else worst.name, remedy=remedy)
 
     def beyond(self, run: _Run) -> Diagnosis | None:

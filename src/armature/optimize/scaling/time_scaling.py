@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from armature.errors import ArgumentError
+from armature.errors import ArgumentError, check_count
 from armature.motion.path import JointPath
 from armature.motion.trajectory import Trajectory
 from armature.optimize.scaling.duration_limits import DurationLimits, Reason
@@ -78,6 +78,7 @@ def time_scaling(robot: Robot, motion: Trajectory | JointPath, *, rest: float = 
     rest: pause before the next cycle, s, without current; it counts in the averages of heat and current.
     samples: at least so many places on the motion; more are put where a limit binds.
     """
+    check_count(samples, "samples")
     if isinstance(motion, JointPath):
         motion = _as_trajectory(motion)
     if motion.n != robot.nv or len(motion) < 2 or robot.nq != robot.nv:

@@ -39,7 +39,8 @@ def to_yaml(robot: RobotDescription) -> str:
         entry = [*_body(robot.link(joint.child)), *_joint(joint, names[-1])]
         lines += [("  - " if k == 0 else "    ") + line for k, line in enumerate(entry)]
         names.append(joint.child)
-    return "\n".join(lines + _loops(robot) + _drives(robot)) + "\n"
+    error = [] if robot.model_error is None else [f"model_error: {_flow(vars(robot.model_error))}"]
+    return "\n".join(lines + _loops(robot) + _drives(robot) + error) + "\n"
 
 
 def _body(link: Link) -> list[str]:

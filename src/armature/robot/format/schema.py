@@ -227,6 +227,14 @@ def _named(value: Any) -> Any:
     return {"name": value} if isinstance(value, str) else value
 
 
+class ModelErrorPart(Part):
+    """What identification found of the model's errors, in %."""
+
+    torque: Number
+    energy: Number
+    held_out: bool = True
+
+
 class RobotPart(Part):
     """The whole file."""
 
@@ -239,3 +247,4 @@ class RobotPart(Part):
     drives: dict[str, Any] | None = None  # these three are read by the drives' own reader, with its units and catalogue
     couplings: list[Any] | None = None
     supply: str | dict[str, Any] | None = None
+    model_error: ModelErrorPart | None = None

@@ -41,7 +41,7 @@ def parse(data: bytes, path: object) -> Element:
     except (etree.XMLSyntaxError, ValueError) as e:
         line = getattr(e, "lineno", None)
         reason = str(getattr(e, "msg", e)).split(", line ")[0]
-        raise FileError(f"this is not well-formed XML ({reason}); correct it there, or export the file anew", path, line) from None
+        raise FileError(f"this is not well-formed XML ({reason}); correct it there, or export the file again", path, line) from None
 
 
 class Source:

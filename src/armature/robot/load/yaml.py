@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
@@ -15,6 +16,7 @@ from armature.robot.format.loops import loop_of
 from armature.robot.format.schema import LETTERS, BodyPart, LinkPart, RobotPart
 from armature.robot.load.xml import Source
 from armature.robot.model import IDENTITY, Joint, Kind, Limits, Link, Mimic, Robot, Rotor, Visual
+from armature.robot.model_error import ModelError
 from armature.robot.unit import limits_suit
 from armature.text import read_text
 
@@ -58,7 +60,17 @@ def _build(part: RobotPart, data: Any, path: object) -> Robot:
     for problem in check(robot):
         link = problem.name if problem.element == "link" else robot.joint(problem.name).child
         source.warn(lines[link], str(problem))
-    return _driven(_closed(robot, part, data, path), part, data, path)
+    return _with_error(_driven(_closed(robot, part, data, path), part, data, path), part, data, path)
+
+
+def _with_error(robot: Robot, part: RobotPart, data: Any, path: object) -> Robot:
+    """The robot with the errors that identification found."""
+    if part.model_error is None:
+        return robot
+    try:
+        return replace(robot, model_error=ModelError(**part.model_error.model_dump()))
+    except RobotError as e:
+        raise FileError(str(e), path, line_of(data, ("model_error",))) from None
 
 
 def _closed(robot: Robot, part: RobotPart, data: Any, path: object) -> Robot:

@@ -1,0 +1,211 @@
+"""Motion planning problems of MotionBenchMaker: free paths, plans of least time and least energy, proofs.
+
+`python -m benchmarks scenes --data FOLDER [--count N] [--judge]`: FOLDER holds panda.tar.xz, ur5.tar.xz and robots/ (how to get them:
+docs/benchmarks.md). The archives are unpacked into a temporary folder. --count: problems of every scene (all by default).
+--judge: coal on the real meshes at 2,000 instants of every plan.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+import tarfile
+import tempfile
+import time
+import warnings
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import yaml
+
+import armature as arm
+from armature.dynamics.compiled import link_poses
+from armature.robot.mesh import read_mesh
+from armature.scene.free_path import free_path, search_in
+from benchmarks.arms import driven
+
+ROBOTS = {"panda": ("panda_hand", (2.175,) * 4 + (2.61,) * 3), "ur5": ("ee_link", (3.15,) * 6)}  # link that carries 1 kg, rad/s
+SLOWER = 1.5  # least energy is planned at this multiple of the least time
+INSTANTS = 2000
+HEAD = (
+    "| robot, scene | problems | solved, proved | first path ms (95 %) | plan s | motion s | proof ms "
+    "| Σ\\|τ·v\\|dt J | energy J | energy at 1.5 T | judge |"
+)
+
+
+class Problem(NamedTuple):
+    """A scene with a start and a goal (n,), rad."""
+
+    scene: arm.Scene
+    start: np.ndarray
+    goal: np.ndarray
+
+
+class Row(NamedTuple):
+    """What came of one problem; NaN where it was not solved. path, plan, proof: s of computing on one core.  work: J, Σ|τ·v|dt."""
+
+    solved: bool
+    why: str = ""
+    path: float = np.nan
+    plan: float = np.nan
+    proof: float = np.nan
+    duration: float = np.nan
+    work: float = np.nan
+    energy: float = np.nan
+    slow: float = np.nan
+    judged: bool | None = None
+
+
+def run() -> str:
+    """The section of the results."""
+    folder = Path(option("--data", ""))
+    if not (folder / "panda.tar.xz").exists():
+        return "## scenes\n\nGive `--data FOLDER`, the folder with panda.tar.xz, ur5.tar.xz and robots/ (docs/benchmarks.md)."
+    count, judged = int(option("--count", "70")), "--judge" in sys.argv
+    lines = ["## scenes", "", HEAD, "|" + "---|" * 11]
+    with tempfile.TemporaryDirectory() as place:
+        for name in ROBOTS:
+            with tarfile.open(folder / f"{name}.tar.xz") as archive:
+                archive.extractall(place, filter="data")
+            lines += robot_lines(name, load(name, folder), Path(place) / name, count, judged)
+    return "\n".join(lines)
+
+
+def option(name: str, default: str) -> str:
+    """The value after an option of the command line."""
+    return sys.argv[sys.argv.index(name) + 1] if name in sys.argv[:-1] else default
+
+
+def load(name: str, folder: Path) -> arm.Robot:
+    """The robot of the problems with the manufacturer's speeds and catalogue drives."""
+    link, speeds = ROBOTS[name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", arm.errors.ArmatureWarning)
+        robot = arm.load(folder / "robots" / name / f"{name}.urdf")
+    robot = robot.with_limits({joint: {"velocity": v} for joint, v in zip(robot.joint_names, speeds)})
+    return driven(robot, link, 1.0, np.random.default_rng(0))
+
+
+def robot_lines(name: str, robot: arm.Robot, folder: Path, count: int, judged: bool) -> list[str]:
+    """A line for each scene; problems that were not solved below."""
+    lines, failed, judge = [], [], Judge(robot) if judged else None
+    for scene in sorted(x.name for x in folder.iterdir()):
+        files = sorted((folder / scene).glob("scene*.yaml"))
+        chosen = files[:: max(len(files) // count, 1)][:count]
+        rows = []
+        for file in chosen:
+            rows.append(solve(robot, read_problem(robot, file), judge))
+            print(f"{scene} {file.stem}: {rows[-1]}", file=sys.stderr, flush=True)
+            failed += [] if rows[-1].solved else [f"- {scene} {file.stem}: {rows[-1].why}"]
+        lines.append(table_line(scene, rows))
+    return [*lines, "", *failed] if failed else lines
+
+
+def read_problem(robot: arm.Robot, file: Path) -> Problem:
+    """The problem of a scene file and the request beside it."""
+    request = yaml.load(file.with_name(file.name.replace("scene", "request")).read_text(), Loader=yaml.CSafeLoader)
+    state = request["start_state"]["joint_state"]
+    start = dict(zip(state["name"], state["position"]))
+    goal = start | {c["joint_name"]: c["position"] for c in request["goal_constraints"][0]["joint_constraints"]}
+    return Problem(arm.Scene.load(file), *(np.array([x[joint] for joint in robot.joint_names], dtype=float) for x in (start, goal)))
+
+
+def solve(robot: arm.Robot, problem: Problem, judge: Judge | None) -> Row:
+    """Free path, least time, proof, least energy."""
+    scene, start, goal = problem
+    search_in(robot, scene)  # what is fitted and compiled once does not count
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", arm.errors.ArmatureWarning)
+            begin = time.process_time()
+            path = free_path(robot, scene, start, goal)
+            found = (time.process_time() - begin) * path.first / path.seconds
+            begin = time.process_time()
+            plan = arm.optimize.plan_around(robot, arm.Move(start, goal, floor=None), scene, ways=1)
+            planned = time.process_time() - begin
+            if not plan.ok:
+                return Row(False, str(plan.diagnosis), found, planned)
+            slow = arm.Move(start, goal, duration=SLOWER * plan.duration, floor=None)
+            cheap = arm.optimize.plan_around(robot, slow, scene, "energy", ways=1)
+    except arm.ArmatureError as error:
+        return Row(False, str(error))
+    begin = time.process_time()
+    proof = arm.clearance(robot, scene, plan.trajectory)
+    proved = time.process_time() - begin
+    free = None if judge is None else judge.free(scene, plan.trajectory)
+    energy = cheap.energy if cheap.ok else np.nan
+    return Row(proof.free, "", found, planned, proved, plan.duration, work(robot, plan.trajectory), plan.energy, energy, free)
+
+
+def work(robot: arm.Robot, motion: arm.Trajectory) -> float:
+    """Σ|τ·v|dt of the rigid arm, as cuRobo counts it: no friction, no rotors, no losses; J."""
+    t = np.linspace(motion.t[0], motion.t[-1], 500)
+    x = motion(t)
+    bare = dataclasses.replace(robot, joints=tuple(dataclasses.replace(j, friction=arm.drive.Friction()) for j in robot.joints), drives=())
+    torque = np.asarray(arm.inverse_dynamics(bare, x.q, x.v, x.a))
+    return float(np.abs(torque * x.v).sum() * (t[1] - t[0]))
+
+
+def table_line(scene: str, rows: list[Row]) -> str:
+    """Medians of a scene."""
+    solved = [row for row in rows if row.solved]
+    column = lambda key, part=0.5: np.nanquantile([getattr(row, key) for row in solved], part) if solved else np.nan
+    judged = [row.judged for row in solved if row.judged is not None]
+    verdict = f"{sum(judged)} of {len(judged)} free" if judged else "-"
+    return (
+        f"| {scene} | {len(rows)} | {len(solved)} | {1e3 * column('path'):.1f} ({1e3 * column('path', 0.95):.0f}) "
+        f"| {column('plan'):.2f} | {column('duration'):.2f} | {1e3 * column('proof'):.0f} | {column('work'):.0f} "
+        f"| {column('energy'):.0f} | {column('slow'):.0f} | {verdict} |"
+    )
+
+
+class Judge:
+    """coal on the meshes of a robot: another judge, which shares no code with ours."""
+
+    def __init__(self, robot: arm.Robot):
+        self.robot = robot
+        self.shapes = {link.name: [coal_shape(shape) for shape in link.collisions] for link in robot.links if link.collisions}
+
+    def free(self, scene: arm.Scene, motion: arm.Trajectory) -> bool:
+        """Whether no pair collides at 2,000 instants."""
+        import coal  # pyright: ignore[reportMissingImports]
+
+        q = motion(np.linspace(motion.t[0], motion.t[-1], INSTANTS)).q
+        poses, names = link_poses(self.robot, q), list(self.robot.link_names)
+        R, p = np.asarray(poses.R), np.asarray(poses.p)
+        world: dict[str, Any] = {}
+        for o in scene.world:
+            made = {"box": coal.Box, "cylinder": coal.Cylinder, "sphere": coal.Sphere}[o.shape](*o.size)
+            world.setdefault(o.name, []).append((made, coal.Transform3s(np.array(o.rotation), np.array(o.position))))
+        pairs = arm.distance(self.robot, scene, q[0]).pairs
+        request = coal.CollisionRequest()
+        for k in range(len(q)):
+            placed = dict(world)
+            for link, shapes in self.shapes.items():
+                i = names.index(link)
+                placed[link] = [(s, coal.Transform3s(R[k, i] @ Q, R[k, i] @ x + p[k, i])) for s, Q, x in shapes]
+            for a, b in pairs:
+                for first in placed[a]:
+                    for second in placed[b]:
+                        if coal.collide(*first, *second, request, coal.CollisionResult()):
+                            return False
+        return True
+
+
+def coal_shape(shape: Any) -> tuple[Any, np.ndarray, np.ndarray]:
+    """A collision shape for coal: its triangles, if it is a mesh; with its pose in the link."""
+    import coal  # pyright: ignore[reportMissingImports]
+
+    pose = np.array(shape.rotation), np.array(shape.position)
+    if shape.shape != "mesh":
+        return {"box": coal.Box, "sphere": coal.Sphere, "cylinder": coal.Cylinder}[shape.shape](*shape.size), *pose
+    mesh = read_mesh(shape.path)
+    points, triangles = coal.StdVec_Vec3s(), coal.StdVec_Triangle()
+    points.extend(list(mesh.points * np.broadcast_to(np.asarray(shape.size or 1.0), 3)))
+    triangles.extend([coal.Triangle(*(int(k) for k in face)) for face in mesh.faces])
+    made = coal.BVHModelOBBRSS()
+    made.beginModel(len(triangles), len(points))
+    made.addSubModel(points, triangles)
+    made.endModel()
+    return made, *pose

@@ -1,0 +1,118 @@
+"""The energy-time curve of every motion of a program: its least time, and what longer ones cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from armature.cell.share import EnergyCurve
+from armature.cell.stages import Leg
+from armature.errors import ArgumentError
+from armature.motion.trajectory import Trajectory
+from armature.optimize.certificate.solution import Solution
+from armature.optimize.moves.curve import energy_time_curve
+from armature.optimize.moves.least_energy import minimize_energy
+from armature.optimize.moves.least_time import minimize_time
+from armature.optimize.path.follow_path import FollowPath
+from armature.optimize.transcription.task import Move
+from armature.simulate.ledger import ledger
+from armature.study.rest import coil_power
+
+NEAREST = 1.01  # the first duration above the least time, in multiples of it
+SHORT = 1e-6  # part of a least time that is no time to spare
+FEW = 30  # knots of a shortest motion at least
+
+
+@dataclass(frozen=True, eq=False)
+class Timed:
+    """A leg with its shortest motion and its energy-time curve."""
+
+    leg: Leg
+    fastest: Solution
+    curve: EnergyCurve
+
+
+def shortest(leg: Leg, supply: Any, knots: int) -> Solution:
+    """The shortest motion of a leg; an ArgumentError names the step, the robot and what would help."""
+    knots = max(FEW, knots)
+    if isinstance(leg.task, FollowPath):
+        found = minimize_time(leg.robot, leg.task, knots=knots, supply=supply)
+    else:
+        found = minimize_time(leg.robot, leg.task, knots=knots, starts=1, supply=supply)
+        found = (
+            found if found.ok else minimize_time(leg.robot, leg.task, knots=knots, supply=supply)
+        )
+    if not found.ok:
+        raise ArgumentError(f"step {leg.name!r} of robot {leg.robot.name!r} is impossible: "
+                            f"{found.diagnosis or found.status.value}")  # fmt: skip
+    if found.duration > leg.most * (1 + 1e-9):
+        raise ArgumentError(f"step {leg.name!r} of robot {leg.robot.name!r} may take {leg.most:.4g} s "
+                            f"at most, but needs {found.duration:.4g} s; allow that much")  # fmt: skip
+    return found
+
+
+def timed(leg: Leg, fastest: Solution, spare: float, supply: Any, knots: int, points: int) -> Timed:
+    """The energy-time curve of a leg from its least time to `spare` (s) more."""
+    coil, T0 = coil_power(leg.robot), fastest.duration
+    energy = ledger(leg.robot, fastest.trajectory, supply).energy
+    durations, energies, motions = [T0], [energy + coil * T0], [fastest.trajectory]
+    longest = min(T0 + spare, leg.most)
+    if longest - T0 > SHORT * T0:
+        first = min(NEAREST, 1 + 0.5 * (longest - T0) / T0)
+        T = T0 * np.geomspace(first, longest / T0, points)
+        for t, e, motion in _points(leg, T, supply, knots):
+            durations.append(t)
+            energies.append(e + coil * t)
+            motions.append(motion)
+    return Timed(leg, fastest, EnergyCurve(np.array(durations), np.array(energies), tuple(motions)))
+
+
+def _points(
+    leg: Leg, T: np.ndarray, supply: Any, knots: int
+) -> list[tuple[float, float, Trajectory]]:
+    """(duration, energy, motion) at the durations for which there is a plan."""
+    if isinstance(leg.task, Move):
+        curve = energy_time_curve(leg.robot, leg.task, T.tolist(), supply, knots, refine=False)
+        rows = zip(curve.durations, curve.energies, curve.trajectories)
+        return [(float(t), float(e), m) for t, e, m in rows if m is not None and np.isfinite(e)]
+    plans = [
+        minimize_energy(leg.robot, replace(leg.task, duration=float(t)), supply, knots=knots)
+        for t in T
+    ]
+    return [(p.duration, p.energy, p.trajectory) for p in plans if p.ok]
+
+
+def planned(of: Timed, duration: float, supply: Any, knots: int) -> Solution:
+    """The certified plan of a leg in `duration` (s); where there is none, that of the next shorter
+    duration of its curve for which there is one."""
+    least = of.fastest.duration
+    shorter = [float(t) for t in of.curve.durations[::-1] if least < t < duration - 1e-9]
+    for T in [duration, *shorter] if duration > least * (1 + SHORT) else []:
+        guess = of.curve.motions[int(np.abs(of.curve.durations - T).argmin())]
+        extra: dict[str, Any] = {"guess": guess} if isinstance(of.leg.task, Move) else {}
+        found = minimize_energy(
+            of.leg.robot, replace(of.leg.task, duration=T), supply, knots=knots, **extra
+        )
+        if found.ok and found.certificate.ok:
+            return found
+    return of.fastest
+
+
+Progress = Callable[[str, int, int], None]
+
+
+class Counter:
+    """Reports how many of the steps of a computation are done."""
+
+    def __init__(self, listener: Progress | None, total: int):
+        self.listener, self.total, self.done = listener, total, 0
+
+    def __call__(self, what: str) -> None:
+        """One more is done."""
+        self.done += 1
+        self.total = max(self.total, self.done)  # further rounds are not known before
+        if self.listener is not None:
+            self.listener(what, self.done, self.total)

@@ -1,0 +1,1 @@
+"""Files that recordings come from."""

@@ -1,0 +1,1 @@
+"""Motions that make a robot's parameters as well known as possible."""

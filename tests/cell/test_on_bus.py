@@ -1,0 +1,102 @@
+"""Robots on one bus draw less than on two, the ledger of the bus closes, and the voltage stays within its limits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import armature as arm
+from armature.cell.on_bus import PowerCycle, power_cycle, run_bus, run_buses, share_bus, simulated_cycle
+from armature.cell.plan_program import plan_program
+from armature.cell.program import Dwell, MoveTo, Program
+
+ROBOT = arm.library("planar2")
+BUS = arm.drive.Bus(1e-4, 48.0, 56.0, resistance=0.5, maximum_voltage=62.0)
+
+
+@pytest.fixture(scope="module")
+def plans():
+    steps = (MoveTo([1.4, -0.5], name="out"), Dwell(0.1), MoveTo("start", name="back"))
+    one = Program(ROBOT, [-0.6, 0.2], steps, 1.6, BUS, name="one", knots=20, points=3)
+    first = plan_program(one)
+    return [first, replace(first, program=replace(one, name="two"))]
+
+
+@pytest.fixture(scope="module")
+def shared(plans):
+    return share_bus(BUS, plans)
+
+
+def test_two_robots_on_one_bus_draw_less_than_on_two_buses(shared) -> None:
+    assert shared.energy < 0.99 * sum(a.energy for a in shared.apart) and shared.saving > 0.01
+    assert shared.energy <= shared.at_once.energy * (1 + 1e-6)
+
+
+def test_the_simulation_of_both_keeps_the_voltage_and_the_energy(shared) -> None:
+    proof = shared.certificate
+    assert proof.ok, str(proof)
+    assert proof.voltage[0] >= 48.0 * (1 - 1e-9) and proof.voltage[1] <= 62.0
+    assert proof.energy == pytest.approx(shared.energy, rel=0.02)
+
+
+def test_the_ledger_of_the_bus_closes(shared) -> None:
+    for cycle in (shared.together, shared.at_once, *shared.apart):
+        assert abs(cycle.residual) < 1e-9 * abs(cycle.powers).sum()
+        assert cycle.stored[0] == pytest.approx(cycle.stored[-1], abs=1e-6)  # it is repeated
+
+
+def test_no_shift_of_a_finer_grid_draws_less(plans, shared) -> None:
+    cycles = [power_cycle(p) for p in plans]
+    edges = shared.together.t[::10]
+    draw = [run_bus(BUS, edges, np.column_stack([cycles[0].powers(edges, 0.0), cycles[1].powers(edges, s)])).energy
+            for s in np.linspace(0.0, 1.6, 57)]  # fmt: skip
+    at = run_bus(BUS, edges, np.column_stack([c.powers(edges, s) for c, s in zip(cycles, shared.shifts.values())]))
+    assert at.energy <= min(draw) + 2e-3 * abs(min(draw))
+
+
+def test_steps_of_many_buses_are_those_of_the_bus_itself() -> None:
+    rng = np.random.default_rng(0)
+    dt, demand = np.full(50, 0.01), 300 * rng.normal(size=(50, 3))
+    stored, drawn, burnt = run_buses(BUS, dt, demand)
+    for k in range(3):
+        account = BUS.account(dt, demand[:, k : k + 1], stored=stored[0, k])
+        assert np.allclose(account.stored, stored[1:, k]) and np.allclose(account.drawn, dt * drawn[:, k])
+        assert np.allclose(account.resistor, dt * burnt[:, k])
+
+
+def test_opposite_powers_cancel_when_they_are_shifted_by_half_a_cycle() -> None:
+    """A robot that takes 100 W for half a cycle and gives 100 W for the other half; nothing can be stored."""
+    from armature.cell.on_bus import _best_shifts
+
+    wave = PowerCycle("w", np.array([0.0, 1.0, 2.0]), np.array([0.0, 100.0, 0.0]))
+    tiny = arm.drive.Bus(1e-9, 48.0, 48.001)
+    edges = np.linspace(0.0, 2.0, 401)
+    for objective in ("energy", "peak"):
+        shifts = _best_shifts(tiny, [wave, wave], edges, objective, None)
+        assert shifts == pytest.approx([0.0, 1.0], abs=0.02)
+    with pytest.raises(arm.ArmatureError, match=r"more than -5 W at once.*lowest peak found is"):
+        _best_shifts(tiny, [wave, wave], edges, "peak", -5.0)
+    third = _best_shifts(tiny, [wave, wave, wave, wave], edges, "energy", None)
+    total = sum(wave.powers(edges, s) for s in third)
+    assert np.abs(total).max() < 10.0  # two pairs that cancel
+
+
+def test_peaks_are_lowered_and_a_limit_that_none_keeps_is_told(plans) -> None:
+    low = share_bus(BUS, plans, "peak")
+    assert low.together.peak < 0.9 * low.at_once.peak
+    with pytest.raises(arm.ArmatureError, match=r"one, two need more than 1 W at once.*lowest peak found is .* W"):
+        share_bus(BUS, plans, most_power=1.0)
+    kept = share_bus(BUS, plans, most_power=1.1 * low.together.peak)
+    assert kept.together.peak <= 1.15 * low.together.peak
+
+
+def test_a_simulated_cycle_takes_what_the_plan_takes(plans) -> None:
+    planned, simulated = power_cycle(plans[0]), simulated_cycle(plans[0])
+    assert simulated.work[-1] == pytest.approx(planned.work[-1], rel=0.02, abs=0.02 * np.ptp(planned.work))
+
+
+def test_other_cycles_are_refused(plans) -> None:
+    with pytest.raises(arm.ArmatureError, match="one common cycle"):
+        share_bus(BUS, [plans[0], replace(plans[1], cycle=2.0)])
