@@ -18,12 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from armature.drive import Smooth, as_supply
-from armature.dynamics.compiled import inverse_dynamics
+from armature.drive import Smooth
 from armature.motion.trajectory import Trajectory
 from armature.optimize.certificate.certify import MEANS
 from armature.optimize.planner.attempt import Attempt, at_rest, net_energy
 from armature.optimize.planner.back_off import run_slower, tightened_limits
+from armature.optimize.planner.jerk_weight import jerk_size, losses
+from armature.optimize.planner.modes import directions, standstill
 from armature.optimize.planner.settings import SETTINGS, Settings, Stage
 from armature.optimize.planner.shapes import cheap_starts, short_starts
 from armature.optimize.planner.starts import bends, feasible_cubic, passed_otherwise, timed
@@ -39,9 +40,7 @@ from armature.optimize.transcription.move import MoveProblem, default_smooth
 from armature.optimize.transcription.smoothed import SmoothedMove
 from armature.optimize.transcription.task import Move
 from armature.robot.model import Robot
-from armature.simulate.flows import drives_at
 
-LOSSES = ("copper", "iron", "friction", "gear", "amplifier")
 JERK = 5  # place of the jerk's weight among the weights
 
 Callback = Callable[[Iteration], bool | None]
@@ -397,35 +396,3 @@ def best_of(found: list[Attempt]) -> Attempt:
 def cheapest(found: list[Attempt]) -> Attempt:
     """The cheapest of those that keep all limits; the last where none does."""
     return min((a for a in found if a.runs), key=lambda a: a.value, default=found[-1]).accepted()
-
-
-def directions(motion: Trajectory, slow: np.ndarray, turning: bool) -> np.ndarray:
-    """(N, n) which way every joint moves in a step, ±1; 0 where its mean speed is below `slow` (n,), and,
-    unless joints turn at knots, where it turns inside."""
-    mean = np.diff(motion.q, axis=0) / np.diff(motion.t)[:, None]
-    same = turning | (np.sign(motion.v[:-1]) * np.sign(motion.v[1:]) >= 0)
-    return np.where((np.abs(mean) > slow) & same, np.sign(mean), 0.0)
-
-
-def standstill(modes: np.ndarray) -> np.ndarray:
-    """(N, n) steps without a direction that have another one beside them."""
-    slow = np.pad(modes == 0.0, ((1, 1), (0, 0)))
-    return slow[1:-1] & (slow[:-2] | slow[2:])
-
-
-def jerk_size(task: Any, motion: Trajectory) -> float:
-    """∫ Σ (jerk/V)² dt, 1/s³, for accelerations that run straight between knots. V: usual speeds."""
-    jerk = np.diff(motion.a, axis=0) / np.diff(motion.t)[:, None] / task.scales.velocity
-    return float((jerk**2).sum(1) @ np.diff(motion.t))
-
-
-def losses(task: MoveProblem, motion: Trajectory) -> float:
-    """What a motion turns into heat, J, by the trapezoid rule over its knots."""
-    robot = task.robot
-    tau = np.asarray(inverse_dynamics(robot, motion.q, motion.v, motion.a))
-    drives = drives_at(robot, tau, motion.v, motion.a)
-    heat = sum(np.asarray(getattr(drives.together, name)).sum(1) for name in LOSSES)
-    heat = heat + (np.asarray(drives.friction) * motion.v).sum(1)
-    if as_supply(task.driven.supply).slacks(len(robot.drivetrain.drives)):
-        heat = heat + np.maximum(-drives.together.power, 0.0).sum(1)
-    return float(np.trapezoid(heat, motion.t))
