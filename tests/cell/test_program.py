@@ -115,7 +115,8 @@ def test_less_energy_than_motions_alone_with_an_even_share(plan) -> None:
     assert plan.energy <= plan.even and plan.energy <= 1.01 * plan.fast and 0 < plan.saving < 1
 
 
-def test_waiting_costs_what_brakes_take(plan) -> None:
+def test_waiting_costs_what_brakes_take() -> None:
+    plan = plan_program(program(cycle=8.0))
     longest = max(plan.stops, key=lambda s: s.wait)
     pause, seconds = max(longest.pauses, key=lambda p: p[1])
     power = rest(with_brakes(arm.library("planar2"), BRAKE), longest.stop.q).held(1.0)
@@ -125,8 +126,9 @@ def test_waiting_costs_what_brakes_take(plan) -> None:
 def test_the_least_cycle_is_the_sum_of_least_times_and_none_is_shorter() -> None:
     quick = plan_program(program(cycle=None), "time")
     assert quick.ok and quick.cycle == pytest.approx(quick.least_cycle)
-    with pytest.raises(arm.ArmatureError, match=rf"fetch .* s, .*carry .* s.* give at least {quick.cycle:.3f}"):
+    with pytest.raises(arm.ArmatureError, match=r"fetch .* s, .*carry .* s.* give at least [\d.]+ s") as told:
         plan_program(program(cycle=0.9 * quick.cycle))
+    assert float(str(told.value).split()[-2]) == pytest.approx(quick.cycle, rel=1e-3)
 
 
 def test_the_curve_ends_at_the_plan(plan) -> None:

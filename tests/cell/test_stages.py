@@ -33,10 +33,11 @@ def test_a_part_of_the_scene_moves_with_the_hand_from_where_it_lay() -> None:
 
 
 def test_a_motion_through_an_obstacle_fails_the_certificate_and_names_it() -> None:
-    way = arm.pose(ROBOT, np.array([0.7, -0.15]), ROBOT.tip).p
+    steps = MoveTo(PART, name="out"), MoveTo("start", name="back")
+    free = plan_program(Program(ROBOT, HOME, steps, knots=20), "time").trajectory
+    way = arm.pose(ROBOT, free(0.25 * free.duration).q, ROBOT.tip).p  # half way out
     scene = arm.Scene(allowed=()).with_sphere("post", 0.05, position=way)
-    program = Program(ROBOT, HOME, (MoveTo(PART, name="out"), MoveTo("start", name="back")), scene=scene, knots=20)
-    plan = plan_program(program, "time")
+    plan = plan_program(Program(ROBOT, HOME, steps, scene=scene, knots=20), "time")
     assert not plan.ok and any("post" in sentence for sentence in plan.certificate.failed)
 
 
