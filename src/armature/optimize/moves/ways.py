@@ -202,7 +202,8 @@ def goals(robot: Robot, task: Move, link: str | None) -> Iterator[tuple[np.ndarr
                 q[j] += 2 * np.pi * turn
                 inside = joint.limits.lower <= q[j] <= joint.limits.upper
                 if inside and abs(q[j] - start[j]) <= 2 * np.pi:
-                    yield q, f"{name} {joint.name} turned {'back' if turn < 0 else 'on'} by a full turn".strip()
+                    words = f"{joint.name} turned {'back' if turn < 0 else 'on'} by a full turn"
+                    yield q, f"{name}, {words}" if name else words
 
 
 def _joints(robot: Robot) -> list[Any]:

@@ -6,6 +6,11 @@ GAMMA_THETA, GAMMA_PHI, ETA = 1e-5, 1e-8, 1e-8
 SLACKNESS = 10 * 2.2e-16  # relative rounding error of the barrier cost
 
 
+def steepness(slope: float) -> float:
+    """|slope|^2.3, within what numbers can hold."""
+    return max(min(-slope, 1e100) ** 2.3, 1e-250)
+
+
 class Filter:
     """Pairs (violation θ, barrier cost φ) that a new iterate must beat."""
 
@@ -32,7 +37,7 @@ class Filter:
         noise = SLACKNESS * max(1.0, abs(phi0))
         if not self.allows(theta, phi - noise):
             return None
-        if slope < 0.0 and theta0 <= self.smallest and alpha * (-slope) ** 2.3 > theta0**1.1:
+        if slope < 0.0 and theta0 <= self.smallest and alpha * steepness(slope) > theta0**1.1:
             return "cost" if phi - phi0 - noise <= ETA * alpha * slope else None
         better = theta <= (1 - GAMMA_THETA) * theta0 or phi - noise <= phi0 - GAMMA_PHI * theta0
         return "violation" if better else None
@@ -43,5 +48,5 @@ class Filter:
         if slope < 0.0:
             bound = min(bound, GAMMA_PHI * theta / -slope)
             if theta <= self.smallest:
-                bound = min(bound, theta**1.1 / (-slope) ** 2.3)
+                bound = min(bound, theta**1.1 / steepness(slope))
         return max(0.05 * bound, 1e-12)
