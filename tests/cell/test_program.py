@@ -284,3 +284,14 @@ def test_a_scene_stands_in_a_program_file_or_is_given_on_the_command_line(tmp_pa
     capsys.readouterr()
     assert run(["plan", str(file), "--scene", str(scene)]) == 1
     assert "lower and wall" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("option", [["--payload", "3kg"], ["--smoothness", "0.5"], ["--via", "shoulder=1"], ["--quick"]])
+def test_options_of_single_moves_are_refused_for_a_program(tmp_path, capsys, option) -> None:
+    from armature.cli.main import run
+
+    steps = "program: {start: [0, 0], cycle: 4 s, steps: [{move: {goal: [0.5, 0.2]}}, {move: {goal: start}}]}\n"
+    file = tmp_path / "program.yaml"
+    file.write_text("robot: planar2\n" + steps)
+    assert run(["plan", str(file), *option]) == 2
+    assert "is a program" in capsys.readouterr().err

@@ -56,7 +56,7 @@ def plan(
     smoothness: float | None = SMOOTHNESS,
     deadline: float | None = typer.Option(None, help="seconds after which the best so far is taken", show_default=False, min=0.01),
     thorough: bool | None = typer.Option(
-        None, "--thorough/--quick", help="search on where dry friction may hold joints, ten times as long; by default where it may save 2 %"
+        None, "--thorough/--quick", help="search from more starting motions, several times as long"
     ),
     save: Path | None = typer.Option(
         None, help="write the plan: a folder, or the motion alone: .csv, .npz, .json, .yaml (ROS 2), …", show_default=False
@@ -72,6 +72,11 @@ def plan(
     if start is None and goal is None and is_program(task):
         from armature.cli.program import plan_file
 
+        carried = None if payload == PAYLOAD.default else payload
+        robots = {"--drives": drives, "--payload": carried, "--limits": limits, "--hold": hold, "--arg": arg}
+        moves = {"--via": via, "--floor": floor, "--smoothness": smoothness, "--deadline": deadline, "--thorough": thorough}
+        pages = {"--meshes": meshes, "--cycles": cycles, "--price": price}
+        _refuse_for_program(task, robots | moves | pages)
         return plan_file(Path(task), duration, objective, supply, knots, save, report, None if scene is None else scene_of(scene))
     year = {} if cycles is None else {"cycles_per_day": cycles, "price": price}
     _check_targets(save, report, None)
@@ -173,6 +178,14 @@ def _report(solution: Any, report: Path, page: Mapping[str, Any]) -> Any:
         return solution.report(report, **page)
     except OSError as error:
         raise FileError(f"the page cannot be written ({error.strerror}); choose another place", report) from None
+
+
+def _refuse_for_program(task: str, options: dict[str, Any]) -> None:
+    """Options of single moves, which a program's own file states for its steps."""
+    given = [name for name, value in options.items() if value not in (None, [], ())]
+    if given:
+        what = f"{Path(task).name} is a program, which gives such things in its file, for the robot or step by step"
+        raise ArgumentError(f"{', '.join(given)}: {what}")
 
 
 def _refuse_for_recorded(via: Any, duration: str | None, objective: str | None) -> None:
