@@ -134,8 +134,11 @@ def least_energy(
 
 def rests(best: Attempt) -> str:
     """What is said of joints that stand for a part of the time; empty where none does."""
-    names = ", ".join(best.standing)
-    return f"{names} stands for a part of the time, where friction makes slow motion dear" if names else ""
+    names = best.standing
+    if not names:
+        return ""
+    stand = "stands" if len(names) == 1 else "stand"
+    return f"{', '.join(names)} {stand} for a part of the time, where friction makes slow motion dear"
 
 
 def from_shortest(
