@@ -69,19 +69,6 @@ def test_a_four_bar_move_equals_ipopt_and_forward_dynamics():
     assert forward.cost == pytest.approx(fine.losses, rel=1e-4)  # the rest of the energy is potential
 
 
-def test_what_is_kept_of_joints_that_set_out_is_kept_of_the_free_ones():
-    robot = four_bar()
-    start, goal = ends(robot, 0.4, 1.2)
-    plain = {"duration": 1.0, "smoothness": 0.0, "acceleration_limits": "none"}
-    problem = move_problem(robot, arm.Move(start, goal, **plain), None, 12)
-    j = problem.free_joints[0]
-    way = np.ones((12, robot.n))
-    kept = replace(problem, directions=way, outset=(j,)).inside
-    assert kept.outset == (0,)
-    x = kept.problem(Weights(energy=1.0)).x
-    assert x[0][0, 2 * len(problem.free_joints)] == 0.0  # who sets out forwards speeds up
-
-
 @pytest.mark.parametrize("supply", ["regenerative", "non-regenerative"])
 def test_two_motors_on_a_five_bar_linkage(supply):
     robot = five_bar()

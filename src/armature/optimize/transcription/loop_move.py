@@ -77,17 +77,13 @@ class LoopMove(MoveProblem):
         vias = tuple(Via(part(v.configuration, "via configuration"), v.at, speed(v.velocity, "via velocity")) for v in move.via)
         ends = self.ends
         task = Move(ends.q0[free], ends.q1[free], move.duration, vias, ends.v0[free], ends.v1[free])
-        still = tuple(free.index(j) for j in self.still if j in free)
         directions = None if self.directions is None else self.directions[:, free]
         tighter = {name: f for name, f in self.tighter.items() if name.rpartition(" of ")[2] in names}
         stand_in = free_joints_only(self.robot, tuple(names[j] for j in free))
         driven: Any = self.driven
-        level = {free.index(j): most for j, most in self.level.items() if j in free}
-        room = {free.index(j): distance for j, distance in self.room.items() if j in free}
         return FreeMove(
-            stand_in, task, self.supply, self.N, self.free, self.smooth, directions, still, tighter, self.passed_first, level, room,
-            outset=tuple(free.index(j) for j in self.outset if j in free), model=driven,
-        )  # fmt: skip
+            stand_in, task, self.supply, self.N, self.free, self.smooth, directions, tighter, self.passed_first, model=driven
+        )
 
     @cached_property
     def ends(self) -> Ends:

@@ -66,11 +66,7 @@ class MoveProblem:
     free: the duration is free (for least time); else it is the move's.
     Where a via point has a free passing time, every leg has a duration of its own; those between given times are held.
     smooth: widths of corners.  directions: (N, n) which way the joints move in each step, ±1, 0 where it is not known.
-    still: joints that do not move at all.  tighter: {name of a limit: factor below 1, or one for each knot} where limits were exceeded
-    between knots.
-    level: {joint: (knots,) greatest magnitudes of its acceleration} where it runs at its greatest speed.  room: {joint: distance, rad or m,
-    from both ends of its range} that is kept at knots inside the motion.
-    outset: joints whose directions are kept next to where they stand: where they set out, arrive or stop.
+    tighter: {name of a limit: factor below 1, or one for each knot} where limits were exceeded between knots.
     dense: limits of torques and drives hold in the middle of every step too (not for closed loops).
     passed_first: parts of the duration at which free via points are passed in the starting motion, by the joints' travel if left out.
     """
@@ -82,12 +78,8 @@ class MoveProblem:
     free: bool = False
     smooth: Smooth | None = None
     directions: np.ndarray | None = None
-    still: tuple[int, ...] = ()
     tighter: Mapping[str, Any] = field(default_factory=dict)
     passed_first: tuple[float, ...] = ()
-    level: Mapping[int, np.ndarray] = field(default_factory=dict)
-    room: Mapping[int, float] = field(default_factory=dict)
-    outset: tuple[int, ...] = ()
     dense: bool = False
 
     def __post_init__(self) -> None:
@@ -166,11 +158,6 @@ class MoveProblem:
         """What tolerances are multiplied by: 1, or less for moves that go hardly anywhere."""
         return min(1.0, max(self.way / FAR, NEAREST)) if self.way else 1.0
 
-    @property
-    def busy(self) -> float:
-        """The part of the duration in which the joint that rests longest moves."""
-        return 1.0
-
     def timed_as(self, motion: Trajectory) -> Self:
         """The same with a motion's duration as the first one."""
         return replace(self, move=replace(self.move, duration=motion.duration))
@@ -233,11 +220,9 @@ class MoveProblem:
             data[:N, 0] = self.steps(self.duration)
         self._draw_means_in(data)
         self._keep_directions(low, high)
-        self._keep_level(low, high)
-        u = self._keep_still(low, high, base.u)
         totals = model.total_bounds(None if self.free else self.duration)
         limits = self._limits_once(base.constraints)
-        changed = {"x": (low, high), "u": u, "constraints": limits, "data": data, "totals": totals}
+        changed = {"x": (low, high), "constraints": limits, "data": data, "totals": totals}
         return tightened(replace(base, **changed, size=self.size), self.tighter)
 
     def _draw_means_in(self, data: np.ndarray) -> None:
@@ -272,36 +257,6 @@ class MoveProblem:
         least = np.where(forth & back, 0.0, STANDS)
         np.copyto(v_low, np.maximum(v_low, least), where=forth & loose)
         np.copyto(v_high, np.minimum(v_high, -least), where=back & loose)
-        # who sets out, arrives, stops or turns at a knot slows down before it and speeds up after it, and turns nowhere else in these steps
-        before, after = (np.pad(self.directions, pad) for pad in (((1, 0), (0, 0)), ((0, 1), (0, 0))))
-        for j in self.outset:
-            rest = (low[:, n + j] == 0.0) & (high[:, n + j] == 0.0) & (low[:, 2 * n + j] < high[:, 2 * n + j])
-            low[rest & ((before[:, j] < 0.0) | (after[:, j] > 0.0)), 2 * n + j] = 0.0
-            high[rest & ((before[:, j] > 0.0) | (after[:, j] < 0.0)), 2 * n + j] = 0.0
-
-    def _keep_level(self, low: np.ndarray, high: np.ndarray) -> None:
-        """Inside the motion, joints at their greatest speed hardly accelerate, and others keep away from the ends of their ranges."""
-        for j, most in self.level.items():
-            k = 2 * self.robot.n + j
-            inner = resampled(most, self.N + 1)[1:-1]
-            low[1:-1, k], high[1:-1, k] = np.maximum(low[1:-1, k], -inner), np.minimum(high[1:-1, k], inner)
-        for j, distance in self.room.items():
-            loose = np.where(low[:, j] < high[:, j], distance, 0.0)
-            low[:, j], high[:, j] = low[:, j] + loose, high[:, j] - loose
-
-    def _keep_still(self, low: np.ndarray, high: np.ndarray, u: Any) -> Any:
-        """Joints that do not move: no jerk; their states then follow from the start."""
-        if not self.still:
-            return u
-        n, joints = self.robot.n, list(self.still)
-        for k in range(3):
-            columns = [k * n + j for j in joints]
-            low[1:, columns], high[1:, columns] = -np.inf, np.inf
-            if k == 2:
-                low[0, columns] = high[0, columns] = 0.0
-        u_low, u_high = (np.array(side) for side in u)
-        u_low[joints] = u_high[joints] = 0.0
-        return u_low, u_high
 
     def _free_steps(self) -> dict[str, Any]:
         if not self.legs:
