@@ -26,6 +26,7 @@ demo: $(VENV)/.demo      ## the main job, with a result worth looking at
 
 lint: $(VENV)/.test      ## style, types and the one-way layers
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check src tests benchmarks examples
 	$(BIN)/lint-imports
 	$(BIN)/pyright
 

@@ -1,1 +1,2 @@
-"""Run time against the peers, both sides in one run: `make bench` prints ratios and writes benchmarks/results.md."""
+"""Run time against the peers, both sides in one run: `make bench` prints ratios and writes
+benchmarks/results.md."""

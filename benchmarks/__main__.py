@@ -1,4 +1,5 @@
-"""`python -m benchmarks [section ...]`: all sections, or those named; writes benchmarks/results.md when all were run."""
+"""`python -m benchmarks [section ...]`: all sections, or those named; writes benchmarks/results.md
+when all were run."""
 
 from __future__ import annotations
 
@@ -10,21 +11,42 @@ from pathlib import Path
 
 from benchmarks.measure import machine
 
-NOTE = "Both sides of every ratio were measured in this run, turn by turn; medians of several repeats."
+NOTE = (
+    "Both sides of every ratio were measured in this run, turn by turn; medians of several repeats."
+)
 SECTIONS = [
-    "dynamics", "closed_forms", "rollouts", "links", "compile_time", "mechanisms",
-    "solver", "plans", "curves", "everyday", "moves", "refusals", "paths", "studies", "dense",
-]  # fmt: skip
-ASKED = ["recordings", "simulated_recordings", "cells", "scenes"]  # when named only; all but the second with --data FOLDER
+    "dynamics",
+    "closed_forms",
+    "rollouts",
+    "links",
+    "compile_time",
+    "mechanisms",
+    "solver",
+    "plans",
+    "curves",
+    "everyday",
+    "moves",
+    "refusals",
+    "paths",
+    "studies",
+    "dense",
+]
+ASKED = [
+    "recordings",
+    "simulated_recordings",
+    "cells",
+    "scenes",
+]  # when named only; all but the second with --data FOLDER
 
 
 def main(chosen: list[str]) -> int:
     """Run the sections and print them; keep the results when none was left out.
 
-    `--count N`: random moves; `--others`: of other arms; `--first N`, `--minutes M`: of the dense section;
-    `--data FOLDER`, `--plots FOLDER`: of recordings; `cells --data FOLDER [--seconds S]`: robotic cells of others,
-    whose section of the results is written by itself; `scenes --data FOLDER [--judge]`.
-    """
+    `--count N`: random moves; `--others`: of other arms; `--first N`, `--minutes M`: of the dense
+    section;
+    `--data FOLDER`, `--plots FOLDER`: of recordings; `cells --data FOLDER [--seconds S]`: robotic
+    cells of others, whose section of the results is written by itself; `scenes --data FOLDER
+    [--judge]`."""
     for option in ("--count", "--first", "--minutes", "--data", "--plots", "--seconds"):
         if option in chosen[:-1]:
             k = chosen.index(option)

@@ -1,7 +1,7 @@
 """Energy-optimal schedules of robotic cells of others: `python -m benchmarks cells --data FOLDER`.
 
-FOLDER holds the XML data sets of Bukata, Šůcha, Hanzálek and Burget (GeneratorOfRoboticCells, datasets/).
-"""
+FOLDER holds the XML data sets of Bukata, Šůcha, Hanzálek and Burget (GeneratorOfRoboticCells,
+datasets/)."""
 
 from __future__ import annotations
 
@@ -29,14 +29,26 @@ def run() -> str:
     if not files:
         return "cells: give the folder of the data sets: python -m benchmarks cells --data FOLDER"
     rows = [row for file in files for row in measured(file, seconds)]
-    head = "| data set | cell | robots | cycle s | energy J | proved bound J | gap | full speed J | solves | CPU s | simulated |"
-    text = "\n".join([
-        TITLE, "",
-        "Schedules of least energy (speeds, places, orders, power modes), proved by a lower bound; at most "
-        f"{seconds:g} s of wall time each, on one core of a shared machine. Full speed: every movement as fast as it can be, motors on, "
-        "robots not waiting for each other (none: that fills no cycle).", "",
-        head, "|" + "---|" * 11, *rows,
-    ])  # fmt: skip
+    head = (
+        "| data set | cell | robots | cycle s | energy J | proved bound J | gap | full speed J |"
+        " solves | CPU s | simulated |"
+    )
+    text = "\n".join(
+        [
+            TITLE,
+            "",
+            (
+                "Schedules of least energy (speeds, places, orders, power modes), proved by a"
+                f" lower bound; at most {seconds:g} s of wall time each, on one core of a shared"
+                " machine. Full speed: every movement as fast as it can be, motors on, robots not"
+                " waiting for each other (none: that fills no cycle)."
+            ),
+            "",
+            head,
+            "|" + "---|" * 11,
+            *rows,
+        ]
+    )
     keep(text)
     return text
 
@@ -50,9 +62,13 @@ def measured(file: Path, seconds: float) -> list[str]:
         cpu = time.process_time() - begin
         fast = "none" if found.full_speed is None else f"{found.full_speed:.2f}"
         gap = "proved" if found.gap < 2e-6 else f"{100 * found.gap:.3f} %"
-        numbers = f"{model.cycle:g} | {found.energy:.3f} | {found.lower_bound:.3f} | {gap} | {fast} | {found.solves} | {cpu:.1f}"
+        numbers = (
+            f"{model.cycle:g} | {found.energy:.3f} | {found.lower_bound:.3f} | {gap} | {fast} |"
+            f" {found.solves} | {cpu:.1f}"
+        )
         rows.append(
-            f"| {file.stem} | {k} | {len(model.robots)} | {numbers} | {'holds' if found.ok else 'FAULTS'} |"
+            f"| {file.stem} | {k} | {len(model.robots)} | {numbers} |"
+            f" {'holds' if found.ok else 'FAULTS'} |"
         )
         print(rows[-1], flush=True)
     return rows

@@ -1,4 +1,5 @@
-"""Time from a robot to its first answer: traced and compiled, and from the disk cache, each in a process of its own."""
+"""Time from a robot to its first answer: traced and compiled, and from the disk cache, each in a
+process of its own."""
 
 from __future__ import annotations
 
@@ -45,7 +46,8 @@ print(plan.ok, loaded - start, time.process_time() - loaded, time.perf_counter()
 
 
 def first_plans() -> str:
-    """CPU seconds to the first least-energy plan of arms with seven joints, bytecode and Numba's cache warm."""
+    """CPU seconds to the first least-energy plan of arms with seven joints, bytecode and Numba's
+    cache warm."""
     rows = []
     for name in ("seven_axis", "Panda"):
         with tempfile.TemporaryDirectory() as folder:
@@ -56,31 +58,71 @@ def first_plans() -> str:
                 "OPENBLAS_NUM_THREADS": "1",
             }
             environment.pop("PYTHONDONTWRITEBYTECODE", None)
-            command = [sys.executable, "-c", PLAN, name, str(robot_file("panda_description/urdf/panda.urdf"))]
+            command = [
+                sys.executable,
+                "-c",
+                PLAN,
+                name,
+                str(robot_file("panda_description/urdf/panda.urdf")),
+            ]
             found = []
             for attempt in range(4):
                 if attempt == 1:  # bytecode and Numba's cache are warm now
                     shutil.rmtree(f"{folder}/kernels", ignore_errors=True)
-                ok, *seconds = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.split()
+                ok, *seconds = subprocess.run(
+                    command, env=environment, capture_output=True, text=True, check=True
+                ).stdout.split()
                 assert ok == "True", f"no plan for {name}"
                 found.append([float(x) for x in seconds])
         cold, warm = found[1], min(found[2:])
-        rows += [[name, "empty", *(f"{x:.2f}" for x in cold)], [name, "warm", *(f"{x:.2f}" for x in warm)]]
-    header = ["arm with seven joints", "kernel cache", "load the robot, CPU s", "plan, CPU s", "both, wall s"]
+        rows += [
+            [name, "empty", *(f"{x:.2f}" for x in cold)],
+            [name, "warm", *(f"{x:.2f}" for x in warm)],
+        ]
+    header = [
+        "arm with seven joints",
+        "kernel cache",
+        "load the robot, CPU s",
+        "plan, CPU s",
+        "both, wall s",
+    ]
     return "### First plan in a new process\n\n" + table(header, rows)
 
 
 def run() -> str:
-    """Seconds to load the robot and get one answer, with an empty and with a filled kernel cache."""
+    """Seconds to load the robot and get one answer, with an empty and with a filled kernel
+    cache."""
     rows = []
-    for name, file in {"UR5": "ur_description/urdf/ur5_robot.urdf", "Panda with fingers": "panda_description/urdf/panda.urdf"}.items():
-        for function in ("forward_dynamics", "inverse_dynamics_derivatives", "forward_dynamics_derivatives"):
+    for name, file in {
+        "UR5": "ur_description/urdf/ur5_robot.urdf",
+        "Panda with fingers": "panda_description/urdf/panda.urdf",
+    }.items():
+        for function in (
+            "forward_dynamics",
+            "inverse_dynamics_derivatives",
+            "forward_dynamics_derivatives",
+        ):
             with tempfile.TemporaryDirectory() as folder:
                 environment = {**os.environ, "ARMATURE_CACHE": folder}
                 command = [sys.executable, "-c", CODE, str(robot_file(file)), function]
                 times = [
-                    float(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout) for _ in range(3)
+                    float(
+                        subprocess.run(
+                            command, env=environment, capture_output=True, text=True, check=True
+                        ).stdout
+                    )
+                    for _ in range(3)
                 ]
             rows.append([name, function, f"{times[0]:.2f}", f"{min(times[1:]):.3f}"])
-    header = ["robot", "function", "first answer, empty cache, s", "first answer, from the cache, s"]
-    return "## Compile time, new process, third-party imports not counted\n\n" + table(header, rows) + "\n\n" + first_plans()
+    header = [
+        "robot",
+        "function",
+        "first answer, empty cache, s",
+        "first answer, from the cache, s",
+    ]
+    return (
+        "## Compile time, new process, third-party imports not counted\n\n"
+        + table(header, rows)
+        + "\n\n"
+        + first_plans()
+    )

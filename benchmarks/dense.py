@@ -1,4 +1,5 @@
-"""Certified plans of fresh random arms, checked on 400,000 instants each by plain formulas: `python -m benchmarks dense`.
+"""Certified plans of fresh random arms, checked on 400,000 instants each by plain formulas: `python
+-m benchmarks dense`.
 
 `--count N`: so many moves (300 by default); `--first N`: number of the first one, from which all
 of it is drawn; `--minutes M`: no move is begun after that. An arm makes twelve moves, so that its
@@ -40,7 +41,8 @@ OVER = 1e-3  # part of a limit that a certified plan may exceed it by
 
 
 def exceeded(robot: Robot, motion: Trajectory, instants: int = INSTANTS) -> dict[str, float]:
-    """By which part of itself each limit is exceeded at most, on evenly spaced instants; limits over the whole motion by their mean."""
+    """By which part of itself each limit is exceeded at most, on evenly spaced instants; limits
+    over the whole motion by their mean."""
     t = motion.t[0] + motion.duration * (np.arange(instants) + 0.5) / instants
     worst: dict[str, float] = {}
     means: dict[str, float] = {}
@@ -53,7 +55,9 @@ def exceeded(robot: Robot, motion: Trajectory, instants: int = INSTANTS) -> dict
     return worst | {name: part - 1.0 for name, part in means.items()}
 
 
-def values(robot: Robot, motion: Trajectory, t: np.ndarray) -> Iterator[tuple[str, np.ndarray, float, float, bool]]:
+def values(
+    robot: Robot, motion: Trajectory, t: np.ndarray
+) -> Iterator[tuple[str, np.ndarray, float, float, bool]]:
     """(name, values at times t, bound, scale, whether the mean is limited) of every finite limit.
 
     An excess is counted in parts of the scale: the range's width for its ends, which have no size
@@ -64,22 +68,44 @@ def values(robot: Robot, motion: Trajectory, t: np.ndarray) -> Iterator[tuple[st
     tau = np.asarray(arm.inverse_dynamics(robot, q, v, a))
     torque = np.stack(np.broadcast_arrays(*train.delivered_torque(tau, v)), axis=-1)
     for j, name in enumerate(robot.joint_names):
-        kinds = (("upper", q, b.upper), ("lower", -q, -b.lower), ("velocity", np.abs(v), b.velocity))
-        for what, x, bound in (*kinds, ("acceleration", np.abs(a), b.acceleration), ("torque", np.abs(torque), b.torque)):
+        kinds = (
+            ("upper", q, b.upper),
+            ("lower", -q, -b.lower),
+            ("velocity", np.abs(v), b.velocity),
+        )
+        for what, x, bound in (
+            *kinds,
+            ("acceleration", np.abs(a), b.acceleration),
+            ("torque", np.abs(torque), b.torque),
+        ):
             if np.isfinite(bound[j]):
                 ends = what in ("upper", "lower") or not bound[j]
                 scale = b.upper[j] - b.lower[j] if ends else bound[j]
                 scale = float(scale) if np.isfinite(scale) else 1.0
                 yield f"{what} of {name}", x[:, j], float(bound[j]), scale, False
     step = np.searchsorted(motion.t, t)
-    dt = np.where(np.diff(step) == 0, np.diff(t), np.inf)  # a jump at a knot counts over a step, which the certificate does
+    dt = np.where(
+        np.diff(step) == 0, np.diff(t), np.inf
+    )  # a jump at a knot counts over a step, which the certificate does
     for what, x, bound in (("jerk", a, b.jerk), ("torque rate", tau, b.torque_rate)):
         for j in np.flatnonzero(np.isfinite(bound)):
-            yield f"{what} of {robot.joint_names[j]}", np.abs(np.diff(x[:, j]) / dt), float(bound[j]), float(bound[j]), False
+            yield (
+                f"{what} of {robot.joint_names[j]}",
+                np.abs(np.diff(x[:, j]) / dt),
+                float(bound[j]),
+                float(bound[j]),
+                False,
+            )
     flows = train.flow(tau, v, a)
     for axis, name, limit in train.limits():
         value = limit.sign * np.broadcast_to(getattr(flows[axis], limit.quantity), t.shape)
-        yield f"{limit.name} ({limit.sign:+g}) of {name}", value, limit.bound, limit.bound or 1.0, limit.mean
+        yield (
+            f"{limit.name} ({limit.sign:+g}) of {name}",
+            value,
+            limit.bound,
+            limit.bound or 1.0,
+            limit.mean,
+        )
 
 
 def energy(robot: Robot, motion: Trajectory, supply: Any, instants: int = INSTANTS) -> float:
@@ -88,14 +114,21 @@ def energy(robot: Robot, motion: Trajectory, supply: Any, instants: int = INSTAN
     powers = []
     for block in np.array_split(t, max(1, instants // BLOCK)):
         q, v, a = motion(block)
-        powers.append(stack(robot.drivetrain.flow(np.asarray(arm.inverse_dynamics(robot, q, v, a)), v, a), "power"))
-    account = as_supply(supply).account(np.full(instants, motion.duration / instants), np.concatenate(powers))
+        powers.append(
+            stack(
+                robot.drivetrain.flow(np.asarray(arm.inverse_dynamics(robot, q, v, a)), v, a),
+                "power",
+            )
+        )
+    account = as_supply(supply).account(
+        np.full(instants, motion.duration / instants), np.concatenate(powers)
+    )
     return float(np.sum(account.drawn) - np.sum(account.returned))
 
 
 class Check(NamedTuple):
-    """What was found of one plan: whether proved at every instant, the greatest excess as a part of its limit, that limit's name,
-    the difference of the energies as a part of what went through."""
+    """What was found of one plan: whether proved at every instant, the greatest excess as a part of
+    its limit, that limit's name, the difference of the energies as a part of what went through."""
 
     draw: moves.Draw
     proved: bool
@@ -106,7 +139,8 @@ class Check(NamedTuple):
 
 @functools.lru_cache(maxsize=1)
 def fresh(number: int) -> arms.Arm:
-    """A random chain of 1 to 7 axes, every other one with drives of the catalogue; the others with made-up drives and lossy gears."""
+    """A random chain of 1 to 7 axes, every other one with drives of the catalogue; the others with
+    made-up drives and lossy gears."""
     rng = np.random.default_rng(number)
     robot = arms.chain(f"fresh{number}", AXES[number % len(AXES)], rng)
     link, payload = robot.tips[0], 0.1 * robot.mass
@@ -135,12 +169,16 @@ def draw(number: int) -> moves.Draw:
 
 
 def check(number: int) -> Check | str:
-    """The move of this number, planned and checked; why not, where it was refused or is not certified."""
+    """The move of this number, planned and checked; why not, where it was refused or is not
+    certified."""
     d = draw(number)
     supply = others.bus(d.robot) if d.supply == "bus" else d.supply
     plan = arm.minimize_energy(d.robot, d.move, supply, knots=KNOTS)
     if not (plan.ok and plan.certificate.ok):
-        return f"not certified: {d.arm}, {d.robot.n} axes, {d.kind}: {plan.diagnosis or plan.certificate.worst}"
+        return (
+            f"not certified: {d.arm}, {d.robot.n} axes, {d.kind}:"
+            f" {plan.diagnosis or plan.certificate.worst}"
+        )
     worst = exceeded(d.robot, plan.trajectory)
     limit = max(worst, key=lambda key: worst[key])
     exact = energy(d.robot, plan.trajectory, plan.supply) if d.supply != "bus" else plan.energy
@@ -156,8 +194,13 @@ def checks(first: int, count: int, minutes: float) -> Iterator[Check | str]:
             return
         try:
             found = check(number)
-        except Exception as e:  # a refusal, or a mistake of the program: the others shall be checked all the same
-            found = f"{'refused' if isinstance(e, arm.ArmatureError) else 'FAILED'}: {type(e).__name__}: {e}"
+        except (
+            Exception
+        ) as e:  # a refusal, or a mistake of the program: the others shall be checked all the same
+            found = (
+                f"{'refused' if isinstance(e, arm.ArmatureError) else 'FAILED'}:"
+                f" {type(e).__name__}: {e}"
+            )
         words = " ".join(found.split()) if isinstance(found, str) else _words(found)
         print(f"  {number}: {words}", flush=True)
         yield found
@@ -165,7 +208,10 @@ def checks(first: int, count: int, minutes: float) -> Iterator[Check | str]:
 
 def _words(c: Check) -> str:
     d, mark = c.draw, " EXCEEDED" if c.excess > OVER else ""
-    return f"{d.arm}, {d.robot.n} axes, {d.kind}, {d.supply}: {c.excess:+.1e} {c.limit}{mark}; energy off by {c.energy:.1e}"
+    return (
+        f"{d.arm}, {d.robot.n} axes, {d.kind}, {d.supply}: {c.excess:+.1e} {c.limit}{mark}; energy"
+        f" off by {c.energy:.1e}"
+    )
 
 
 def _option(name: str, default: float) -> float:
@@ -179,13 +225,29 @@ def run() -> str:
         warnings.simplefilter("ignore")
         found = list(checks(first, count, _option("--minutes", np.inf)))
     good = [c for c in found if not isinstance(c, str)]
-    words = lambda c: f"{c.excess:+.2e} of itself ({c.draw.number}: {c.draw.arm}, {c.draw.kind}: {c.limit})"
+    words = lambda c: (
+        f"{c.excess:+.2e} of itself ({c.draw.number}: {c.draw.arm}, {c.draw.kind}: {c.limit})"
+    )
     worst = max(good, key=lambda c: c.excess, default=None)
     off, proved = max((c.energy for c in good), default=0.0), sum(c.proved for c in good)
-    return "\n".join([
-        "## Certified plans of fresh random arms on a dense grid",
-        f"{len(found)} moves, {len(good)} certified plans, {proved} of them proved at every instant; {INSTANTS} instants each.",
-        f"Plans that exceed a limit by more than {OVER:g} of itself: {sum(c.excess > OVER for c in good)}.",
-        f"Most that a limit is exceeded by: {'none was checked' if worst is None else words(worst)}.",
-        f"Energy of the ledger against the dense sum: off by at most {off:.1e} of what went through.",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            "## Certified plans of fresh random arms on a dense grid",
+            (
+                f"{len(found)} moves, {len(good)} certified plans, {proved} of them proved at every"
+                f" instant; {INSTANTS} instants each."
+            ),
+            (
+                f"Plans that exceed a limit by more than {OVER:g} of itself:"
+                f" {sum(c.excess > OVER for c in good)}."
+            ),
+            (
+                "Most that a limit is exceeded by:"
+                f" {'none was checked' if worst is None else words(worst)}."
+            ),
+            (
+                f"Energy of the ledger against the dense sum: off by at most {off:.1e} of what went"
+                " through."
+            ),
+        ]
+    )

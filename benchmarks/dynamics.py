@@ -1,4 +1,5 @@
-"""Dynamics against Pinocchio, per state, one thread: its Python calls, and its own calls on batches."""
+"""Dynamics against Pinocchio, per state, one thread: its Python calls, and its own calls on
+batches."""
 
 from __future__ import annotations
 
@@ -52,7 +53,9 @@ def _difference(ours: object, theirs: object) -> float:
     return float(np.abs(a - b).max() / np.abs(b).max())
 
 
-def _row(robot: arm.Robot, model: Any, pair: tuple[Callable, Callable, str, Callable | None]) -> list:
+def _row(
+    robot: arm.Robot, model: Any, pair: tuple[Callable, Callable, str, Callable | None]
+) -> list:
     """The figures of one function of one robot."""
     ours, theirs, label, whole = pair
     q, v, x = _states(robot)
@@ -78,7 +81,9 @@ def _row(robot: arm.Robot, model: Any, pair: tuple[Callable, Callable, str, Call
     if whole is not None:
         batch()
         difference = max(difference, _difference(ours(robot, q, v, x), out.T))
-    beside = [f"{peers * 1e6:.2f}", f"**{peers / mine:.0f}×**"] if whole is not None else ["none", ""]
+    beside = (
+        [f"{peers * 1e6:.2f}", f"**{peers / mine:.0f}×**"] if whole is not None else ["none", ""]
+    )
     faster = [f"{mine * 1e6:.4f}", f"**{peer / mine:.0f}×**", *beside]
     alone = [f"{one * 1e6:.2f}", f"{one / peer:.2f}×", f"{difference:.0e}"]
     return [label, f"{peer * 1e6:.2f}", *faster, *alone]

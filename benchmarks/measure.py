@@ -64,7 +64,11 @@ def machine() -> str:
     cpu = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():
-        names = [line.split(":", 1)[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")]
+        names = [
+            line.split(":", 1)[1].strip()
+            for line in info.read_text().splitlines()
+            if line.startswith("model name")
+        ]
         cpu = f"{names[0]}, {len(names)} cores" if names else cpu
     packages = ["numpy", "casadi", "llvmlite", "numba", "pin", "mujoco"]
     versions = ", ".join(f"{p} {importlib.metadata.version(p)}" for p in packages)
@@ -93,7 +97,9 @@ def panda() -> tuple[arm.Robot, object]:
 
     path = robot_file("panda_description/urdf/panda.urdf")
     robot = _quiet_load(path)
-    joints = tuple(replace(j, kind="fixed", mimic=None) if "finger" in j.name else j for j in robot.joints)
+    joints = tuple(
+        replace(j, kind="fixed", mimic=None) if "finger" in j.name else j for j in robot.joints
+    )
     model = pin.buildModelFromUrdf(str(path))
     fingers = [model.getJointId(n) for n in model.names if "finger" in n]
     return replace(robot, joints=joints), pin.buildReducedModel(model, fingers, pin.neutral(model))

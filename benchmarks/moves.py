@@ -1,7 +1,8 @@
-"""Random least-energy moves over many arms: how many are certified, how long they take, and what the others were told.
+"""Random least-energy moves over many arms: how many are certified, how long they take, and what
+the others were told.
 
-`python -m benchmarks moves --count 1000`, or ARMATURE_MOVES=1000; 200 by default; `--others`: arms of others.py.
-Every move is drawn from its own number, so that `trial(number)` repeats a single one.
+`python -m benchmarks moves --count 1000`, or ARMATURE_MOVES=1000; 200 by default; `--others`: arms
+of others.py. Every move is drawn from its own number, so that `trial(number)` repeats a single one.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ SUPPLIES = ("regenerative", "non-regenerative")
 
 
 class Draw(NamedTuple):
-    """One move to be planned: the arm's name, what is special about it, its duration as a multiple of the least time."""
+    """One move to be planned: the arm's name, what is special about it, its duration as a multiple
+    of the least time."""
 
     number: int
     arm: str
@@ -58,7 +60,9 @@ class Trial(NamedTuple):
         """Why it is not certified."""
         d = self.draw
         why = str(self.plan.diagnosis) if self.plan.diagnosis else str(self.plan.certificate)
-        return f"{d.number}: {d.arm}, {d.kind}, {d.supply}, {d.factor:.2f} times the least time: {why}"
+        return (
+            f"{d.number}: {d.arm}, {d.kind}, {d.supply}, {d.factor:.2f} times the least time: {why}"
+        )
 
 
 def held(robot: Robot, q: np.ndarray, part: float = 0.9) -> bool:
@@ -79,15 +83,27 @@ def standing(robot: Robot, rng: np.random.Generator, near: bool = False) -> np.n
     raise RuntimeError(f"{robot.name} holds itself nowhere")
 
 
-def draw(number: int, names: tuple[str, ...] = (), kinds: tuple[str, ...] = KINDS, supplies: tuple[str, ...] = SUPPLIES) -> Draw:
-    """The move of this number, with a payload of its own. names: of the arms to take in turn, all of `arms` if empty."""
+def draw(
+    number: int,
+    names: tuple[str, ...] = (),
+    kinds: tuple[str, ...] = KINDS,
+    supplies: tuple[str, ...] = SUPPLIES,
+) -> Draw:
+    """The move of this number, with a payload of its own. names: of the arms to take in turn, all
+    of `arms` if empty."""
     shelf = others() if names and set(names) <= set(OTHERS) else arms()
     names = names or tuple(shelf)
     name = names[number % len(names)]
     return draw_for(number, name, shelf[name], kinds, supplies)
 
 
-def draw_for(number: int, name: str, arm: Arm, kinds: tuple[str, ...] = KINDS, supplies: tuple[str, ...] = SUPPLIES) -> Draw:
+def draw_for(
+    number: int,
+    name: str,
+    arm: Arm,
+    kinds: tuple[str, ...] = KINDS,
+    supplies: tuple[str, ...] = SUPPLIES,
+) -> Draw:
     """The move of this number for an arm."""
     rng = np.random.default_rng(number)
     kind, supply = kinds[int(rng.integers(len(kinds)))], supplies[int(rng.integers(len(supplies)))]
@@ -108,16 +124,27 @@ def draw_for(number: int, name: str, arm: Arm, kinds: tuple[str, ...] = KINDS, s
     if kind == "timed via":
         # not so early or so late that a leg has less time than the shortest motion takes for it
         spare = (factor - 1.0) * least
-        at = float(np.clip(rng.uniform(0.4, 0.6) * factor * least, passing + 0.25 * spare, passing + 0.75 * spare))
+        at = float(
+            np.clip(
+                rng.uniform(0.4, 0.6) * factor * least,
+                passing + 0.25 * spare,
+                passing + 0.75 * spare,
+            )
+        )
         move = replace(move, via=(Via(move.via[0].configuration, at),))
     if kind == "moving":
         speeds = 0.3 * (goal - start) / (factor * least)
-        move = replace(move, start_velocity=speeds * rng.uniform(0, 1, robot.n), goal_velocity=speeds * rng.uniform(0, 1, robot.n))
+        move = replace(
+            move,
+            start_velocity=speeds * rng.uniform(0, 1, robot.n),
+            goal_velocity=speeds * rng.uniform(0, 1, robot.n),
+        )
     return Draw(number, name, kind, supply, factor, robot, move)
 
 
 def least_time(robot: Robot, move: Move) -> tuple[float, float]:
-    """The least duration and when it passes the first via point, s; by the full search where limits forbid what the quick one found."""
+    """The least duration and when it passes the first via point, s; by the full search where limits
+    forbid what the quick one found."""
     fastest = shortest_motion(Pipeline(Weights(time=1.0)), posed(robot, move, None, 50))
     motion, knots = fastest.motion, fastest.problem.knots
     if not fastest.ok or (fastest.worst is not None and fastest.worst.fraction < -0.02):
@@ -152,7 +179,8 @@ def planned(d: Draw) -> Solution:
 
 
 def trials(count: int, first: int = 0, *how: Any) -> Iterator[Trial]:
-    """Random moves, one arm after the other; the first plan of every kind with an arm compiles and is made twice. how: as in `draw`."""
+    """Random moves, one arm after the other; the first plan of every kind with an arm compiles and
+    is made twice. how: as in `draw`."""
     warm: set[tuple[str, str, str, int]] = set()
     for number in range(first, first + count):
         found = trial(number, *how)
@@ -176,14 +204,23 @@ def run(count: int | None = None) -> str:
     """Markdown: success rate, median and 95 % time for each arm, and the failures in words."""
     how = (OTHERS, OTHER_KINDS, OTHER_SUPPLIES) if "--others" in sys.argv else ()
     found = list(trials(count or count_asked(), 0, *how))
-    lines = ["## Random least-energy moves, 1 to 5 times the least time (CPU time of the plan, without the certificate)", ""]
+    lines = [
+        (
+            "## Random least-energy moves, 1 to 5 times the least time (CPU time of the plan,"
+            " without the certificate)"
+        ),
+        "",
+    ]
     lines += ["| arm | moves | certified | median | 95 % |", "|---|---|---|---|---|"]
     for name in (*dict.fromkeys(t.draw.arm for t in found), "all"):
         mine = [t for t in found if name in (t.draw.arm, "all")]
         if mine:
             times = [1e3 * t.seconds for t in mine]
             rate = 100 * sum(t.certified for t in mine) / len(mine)
-            lines.append(f"| {name} | {len(mine)} | {rate:.1f} % | {np.median(times):.0f} ms | {np.percentile(times, 95):.0f} ms |")
+            lines.append(
+                f"| {name} | {len(mine)} | {rate:.1f} % | {np.median(times):.0f} ms |"
+                f" {np.percentile(times, 95):.0f} ms |"
+            )
     return "\n".join([*lines, *(f"\n{t.told}" for t in found if not t.certified)])
 
 

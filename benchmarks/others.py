@@ -1,7 +1,8 @@
-"""Arms for which nothing was tuned: small URDFs, link tables and MJCF, with hand-made drives as a stranger would draw them.
+"""Arms for which nothing was tuned: small URDFs, link tables and MJCF, with hand-made drives as a
+stranger would draw them.
 
-`python -m benchmarks moves --others --count 100`: random moves of these, with cycles, stops and a shared bus besides the ordinary ones.
-"""
+`python -m benchmarks moves --others --count 100`: random moves of these, with cycles, stops and a
+shared bus besides the ordinary ones."""
 
 from __future__ import annotations
 
@@ -18,7 +19,11 @@ from benchmarks.arms import Arm, configuration, from_file
 
 KINDS = ("plain", "plain", "near", "via", "stop", "cycle", "moving", "rates")
 SUPPLIES = ("regenerative", "non-regenerative", "bus")
-FILES = {"z1": "z1_description/urdf/z1.urdf", "so101": "so_arm_description/urdf/so101.urdf", "ur3": "ur_description/urdf/ur3_robot.urdf"}
+FILES = {
+    "z1": "z1_description/urdf/z1.urdf",
+    "so101": "so_arm_description/urdf/so101.urdf",
+    "ur3": "ur_description/urdf/ur3_robot.urdf",
+}
 NAMES = (*FILES, "gantry", "post", "crane")
 GANTRY = """\
 name: gantry
@@ -52,9 +57,16 @@ def others(seed: int = 0) -> dict[str, Arm]:
     """All these arms by name, with a payload of a tenth of what moves."""
     rng = np.random.default_rng(seed)
     found = {name: from_file(name, path) for name, path in FILES.items()}
-    found = {name: robot.with_held([joint for joint in robot.joint_names if "ripper" in joint]) for name, robot in found.items()}
-    found |= zip(NAMES[len(FILES) :], (typed(GANTRY, "yaml"), typed(POST, "yaml"), typed(MUJOCO, "xml")))
-    return {name: Arm(driven(robot, rng), robot.tip, 0.1 * robot.mass) for name, robot in found.items()}
+    found = {
+        name: robot.with_held([joint for joint in robot.joint_names if "ripper" in joint])
+        for name, robot in found.items()
+    }
+    found |= zip(
+        NAMES[len(FILES) :], (typed(GANTRY, "yaml"), typed(POST, "yaml"), typed(MUJOCO, "xml"))
+    )
+    return {
+        name: Arm(driven(robot, rng), robot.tip, 0.1 * robot.mass) for name, robot in found.items()
+    }
 
 
 def typed(text: str, ending: str) -> Robot:
@@ -67,26 +79,38 @@ def typed(text: str, ending: str) -> Robot:
 
 
 def driven(robot: Robot, rng: np.random.Generator) -> Robot:
-    """The robot with drives made up for it: gears by direction of power, dry and viscous friction, twice what the loaded arm asks for."""
+    """The robot with drives made up for it: gears by direction of power, dry and viscous friction,
+    twice what the loaded arm asks for."""
     loaded = robot.with_payload(0.1 * robot.mass, link=robot.tip)
     q = np.array([configuration(robot, rng) for _ in range(300)])
     hold = np.abs(np.asarray(arm.inverse_dynamics(loaded, q, 0 * q, 0 * q))).max(0)
-    turn = np.median(np.diagonal(np.asarray(arm.mass_matrix(loaded, q)), axis1=-2, axis2=-1), axis=0)
+    turn = np.median(
+        np.diagonal(np.asarray(arm.mass_matrix(loaded, q)), axis1=-2, axis2=-1), axis=0
+    )
     drives = {}
     for name, load, inertia in zip(robot.joint_names, hold, turn):
         slides, own = robot.joint(name).kind == "prismatic", robot.joint(name).friction
         speed, hurry = (0.8, 1.2) if slides else (rng.uniform(2.0, 6.0), 4.0)
         need = 2.2 * (load + own.coulomb + own.viscous * speed / 3) + hurry * inertia
-        volts, ratio = float(rng.choice([24.0, 48.0, 300.0])), float(rng.choice([20.0, 50.0, -80.0])) * (10 if slides else 1)
+        volts, ratio = (
+            float(rng.choice([24.0, 48.0, 300.0])),
+            float(rng.choice([20.0, 50.0, -80.0])) * (10 if slides else 1),
+        )
         current = need * speed / (0.6 * volts)
         motor = arm.drive.Motor(
-            resistance=0.25 * volts / current, torque_constant=need / current / abs(ratio),
+            resistance=0.25 * volts / current,
+            torque_constant=need / current / abs(ratio),
             inertia=rng.uniform(0.05, 0.5) * inertia / ratio**2,
-            peak_current=1.05 * current, continuous_current=rng.uniform(0.5, 0.8) * current,
-        )  # fmt: skip
+            peak_current=1.05 * current,
+            continuous_current=rng.uniform(0.5, 0.8) * current,
+        )
         eta = float(rng.uniform(0.65, 1.0))
-        gear = arm.drive.Gear(ratio, eta, efficiency_back=float(rng.uniform(0.4, eta)) if rng.random() < 0.5 else None)
-        friction = arm.drive.Friction(viscous=rng.uniform(0, 0.03) * need / speed, coulomb=rng.uniform(0, 0.06) * need)
+        gear = arm.drive.Gear(
+            ratio, eta, efficiency_back=float(rng.uniform(0.4, eta)) if rng.random() < 0.5 else None
+        )
+        friction = arm.drive.Friction(
+            viscous=rng.uniform(0, 0.03) * need / speed, coulomb=rng.uniform(0, 0.06) * need
+        )
         drives[name] = arm.drive.Drive(motor, gear, arm.drive.Amplifier(volts), friction)
     return robot.with_drives(drives)
 

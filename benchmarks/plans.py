@@ -1,4 +1,5 @@
-"""How long plans take, 100 knots, all limits: of real arms with catalogue drives, and of a built-in arm.
+"""How long plans take, 100 knots, all limits: of real arms with catalogue drives, and of a built-in
+arm.
 
 Of the built-in one also curves of 50 durations and impossible tasks.
 """
@@ -21,15 +22,29 @@ REAL, REAL_DURATION = ("ur5", "panda"), 2.0
 
 
 def row(robot: arm.Robot, supply: str) -> list[str]:
-    """Median and range of plans, curves as multiples of plans at their own durations, impossible tasks, for random moves."""
+    """Median and range of plans, curves as multiples of plans at their own durations, impossible
+    tasks, for random moves."""
     rng = np.random.default_rng(0)
     ends = [(rng.uniform(-1, 1, robot.n), rng.uniform(-1, 1, robot.n)) for _ in range(MOVES)]
     arm.minimize_energy(robot, arm.Move(*ends[0], DURATION), supply)  # compiles
-    plans = [timed(lambda a=a, b=b: arm.minimize_energy(robot, arm.Move(a, b, DURATION), supply), 3, 0.0).median for a, b in ends]
+    plans = [
+        timed(
+            lambda a=a, b=b: arm.minimize_energy(robot, arm.Move(a, b, DURATION), supply), 3, 0.0
+        ).median
+        for a, b in ends
+    ]
     curves, told = [], []
     for a, b in ends[:CURVES]:
         curves.append(times(robot, (a, b), supply))
-        told.append(timed(lambda a=a, b=b: str(arm.minimize_energy(robot, arm.Move(a, b, 0.3), supply).diagnosis), 1, 0.0).median)
+        told.append(
+            timed(
+                lambda a=a, b=b: str(
+                    arm.minimize_energy(robot, arm.Move(a, b, 0.3), supply).diagnosis
+                ),
+                1,
+                0.0,
+            ).median
+        )
     return [
         supply,
         f"{1e3 * np.median(plans):.0f} ms ({1e3 * min(plans):.0f} to {1e3 * max(plans):.0f})",
@@ -85,4 +100,7 @@ def run_built_in() -> str:
         "curve of 50 durations, of the median / mean plan at its durations",
         "impossible task told in",
     ]
-    return "## Plans of the built-in six-axis arm, 100 knots, all limits, once compiled\n\n" + table(header, rows)
+    return (
+        "## Plans of the built-in six-axis arm, 100 knots, all limits, once compiled\n\n"
+        + table(header, rows)
+    )

@@ -1,4 +1,5 @@
-"""Random paths of joints and hand on the built-in robots, seeded: lines, circles, arcs, polylines, splines, screws, waypoints from CSV."""
+"""Random paths of joints and hand on the built-in robots, seeded: lines, circles, arcs, polylines,
+splines, screws, waypoints from CSV."""
 
 from __future__ import annotations
 
@@ -17,13 +18,15 @@ from armature.robot.model import Robot
 SHAPES = ("joints", "line", "circle", "arc", "polyline", "spline", "screw", "waypoints")
 ROBOTS = ("planar2", "scara", "valasek", "burgevin", "six_axis", "seven_axis")
 POSED = ("six_axis", "seven_axis")  # arms that can hold an orientation
-SIZE = 0.35  # rad or a share of a range: how far the configurations are apart from which hand paths are made
+# rad or a share of a range: how far the configurations are apart from which hand paths are made
+SIZE = 0.35
 DRAWS = 12  # configurations tried for one path
 
 
 @dataclass(frozen=True)
 class Case:
-    """One path on one robot. words: what it is.  refused: messages of paths drawn before it that cannot be followed."""
+    """One path on one robot. words: what it is.  refused: messages of paths drawn before it that
+    cannot be followed."""
 
     robot: Robot
     task: FollowPath
@@ -32,7 +35,8 @@ class Case:
 
 
 def middle_ranges(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
-    """Ranges from which configurations are drawn: away from their ends, and away from r = 0 of Valášek's arm."""
+    """Ranges from which configurations are drawn: away from their ends, and away from r = 0 of
+    Valášek's arm."""
     b = bounds(robot)
     low, high = np.maximum(b.lower, -1.2), np.minimum(b.upper, 1.2)
     if robot.name == "valasek":  # its r has no range
@@ -61,7 +65,8 @@ def near_configurations(robot: Robot, rng: np.random.Generator, count: int) -> n
 
 
 def hand_path(robot: Robot, shape: str, rng: np.random.Generator) -> tuple[Any, np.ndarray]:
-    """A path of the hand through points which the arm reaches, and the configuration at its start."""
+    """A path of the hand through points which the arm reaches, and the configuration at its
+    start."""
     q = near_configurations(robot, rng, 4)
     hand = arm.pose(robot, q, robot.tips[0])
     x = hand.p
@@ -77,7 +82,9 @@ def hand_path(robot: Robot, shape: str, rng: np.random.Generator) -> tuple[Any, 
         path = arm.motion.arc(start, x[1], x[2])
     elif shape == "polyline":
         corner = 0.3 * min(np.linalg.norm(x[1] - x[0]), np.linalg.norm(x[2] - x[1]))
-        path = arm.polyline([start, x[1], x[2]], blend=float(corner) if rng.uniform() < 0.8 else 0.0)
+        path = arm.polyline(
+            [start, x[1], x[2]], blend=float(corner) if rng.uniform() < 0.8 else 0.0
+        )
     elif shape == "spline":
         path = arm.spline([start, *x[1:]])
     elif shape == "screw":
@@ -101,7 +108,8 @@ def from_csv(x: np.ndarray, R: np.ndarray | None) -> Any:
 
 
 def quaternion(R: np.ndarray) -> tuple[float, ...]:
-    """(x, y, z, w) of a rotation, from the eigenvector of the symmetric matrix K with eigenvalue one."""
+    """(x, y, z, w) of a rotation, from the eigenvector of the symmetric matrix K with eigenvalue
+    one."""
     K = np.array(
         [
             [R[0, 0] - R[1, 1] - R[2, 2], R[1, 0] + R[0, 1], R[2, 0] + R[0, 2], R[2, 1] - R[1, 2]],
@@ -114,7 +122,8 @@ def quaternion(R: np.ndarray) -> tuple[float, ...]:
 
 
 def case(name: str, seed: int) -> Case:
-    """The path of a seed on a robot: shapes take turns; paths that cannot be followed are drawn again, their reasons kept."""
+    """The path of a seed on a robot: shapes take turns; paths that cannot be followed are drawn
+    again, their reasons kept."""
     robot, shape, refused = arm.library(name), SHAPES[seed % len(SHAPES)], []
     for draw in range(DRAWS):
         rng = np.random.default_rng([seed, draw, ROBOTS.index(name)])

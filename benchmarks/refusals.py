@@ -1,6 +1,8 @@
-"""Impossible tasks on all arms: how long it takes to tell why, and whether the duration told can be planned.
+"""Impossible tasks on all arms: how long it takes to tell why, and whether the duration told can be
+planned.
 
-Of one random move each: too short, with a payload too heavy to be held, and with a start or a goal out of range."""
+Of one random move each: too short, with a payload too heavy to be held, and with a start or a goal
+out of range."""
 
 from __future__ import annotations
 
@@ -25,7 +27,8 @@ BEYOND = 0.2  # rad or m, out of range
 
 
 class Refusal(NamedTuple):
-    """What became of one impossible task: CPU seconds; right: whether the duration told can be planned, None where none was told."""
+    """What became of one impossible task: CPU seconds; right: whether the duration told can be
+    planned, None where none was told."""
 
     kind: str
     seconds: float
@@ -33,8 +36,11 @@ class Refusal(NamedTuple):
     right: bool | None
 
 
-def impossible(one: Arm, robot: arm.Robot, start: np.ndarray, goal: np.ndarray, least: float) -> Iterator[tuple[str, arm.Robot, arm.Move]]:
-    """Tasks that cannot be done, by what is wrong with them. least: the least time of the move, s."""
+def impossible(
+    one: Arm, robot: arm.Robot, start: np.ndarray, goal: np.ndarray, least: float
+) -> Iterator[tuple[str, arm.Robot, arm.Move]]:
+    """Tasks that cannot be done, by what is wrong with them. least: the least time of the move,
+    s."""
     for part in SHORT:
         yield "short", robot, arm.Move(start, goal, part * least)
     for part in HEAVY:
@@ -49,7 +55,9 @@ def impossible(one: Arm, robot: arm.Robot, start: np.ndarray, goal: np.ndarray, 
 
 def heaviest(one: Arm, q: np.ndarray) -> float:
     """The payload that can just be held there, kg, by halving."""
-    held = lambda mass: all(load.value <= load.bound for load in holding(one.loaded(mass), at_rest(one.loaded(mass), q)))
+    held = lambda mass: all(
+        load.value <= load.bound for load in holding(one.loaded(mass), at_rest(one.loaded(mass), q))
+    )
     low, high = 0.0, 1.0
     while held(high):
         low, high = high, 2 * high
@@ -61,7 +69,10 @@ def heaviest(one: Arm, q: np.ndarray) -> float:
 def refusals(one: Arm, seed: int) -> list[Refusal]:
     """Of one random move and payload of an arm, once compiled."""
     rng = np.random.default_rng(seed)
-    robot, supply = one.loaded(float(rng.uniform(0.0, one.payload))), SUPPLIES[int(rng.integers(len(SUPPLIES)))]
+    robot, supply = (
+        one.loaded(float(rng.uniform(0.0, one.payload))),
+        SUPPLIES[int(rng.integers(len(SUPPLIES)))],
+    )
     start, goal = standing(robot, rng), standing(robot, rng)
     least = arm.minimize_time(robot, arm.Move(start, goal)).duration
     for part in (1.5, 0.6):  # compiles
@@ -87,16 +98,29 @@ def run() -> str:
         for name, one in {**arms(), **others()}.items():
             found = refusals(one, sum(map(ord, name)))
             everything += found
-            slowest = {kind: f"{max(r.seconds for r in found if r.kind == kind):.2f} s" for kind in dict.fromkeys(r.kind for r in found)}
+            slowest = {
+                kind: f"{max(r.seconds for r in found if r.kind == kind):.2f} s"
+                for kind in dict.fromkeys(r.kind for r in found)
+            }
             checked = [r.right for r in found if r.right is not None]
             rows.append([name, *slowest.values(), f"{sum(checked)} of {len(checked)}"])
-    checked, seconds = [r.right for r in everything if r.right is not None], [r.seconds for r in everything]
-    words = (
-        f"One random move and payload of each arm: {', '.join(f'{part:g}' for part in SHORT)} of the least time, "
-        f"{' and '.join(f'{part:g}' for part in HEAVY)} times the payload that can be held, start and goal out of range. "
-        f"Of {len(everything)} impossible tasks {sum(r.refused for r in everything)} were refused, in {max(seconds):.2f} s "
-        f"at most and {np.median(seconds):.2f} s in the median; of {len(checked)} durations told "
-        f"{sum(checked)} were planned and certified then."
+    checked, seconds = (
+        [r.right for r in everything if r.right is not None],
+        [r.seconds for r in everything],
     )
-    header = ["arm", "too short, slowest", "too heavy, slowest", "out of range, slowest", "durations told that can be planned"]
+    words = (
+        f"One random move and payload of each arm: {', '.join(f'{part:g}' for part in SHORT)} of"
+        f" the least time, {' and '.join(f'{part:g}' for part in HEAVY)} times the payload that can"
+        f" be held, start and goal out of range. Of {len(everything)} impossible tasks"
+        f" {sum(r.refused for r in everything)} were refused, in {max(seconds):.2f} s at most and"
+        f" {np.median(seconds):.2f} s in the median; of {len(checked)} durations told"
+        f" {sum(checked)} were planned and certified then."
+    )
+    header = [
+        "arm",
+        "too short, slowest",
+        "too heavy, slowest",
+        "out of range, slowest",
+        "durations told that can be planned",
+    ]
     return f"## Impossible tasks, once compiled (CPU time)\n\n{words}\n\n" + table(header, rows)

@@ -22,16 +22,24 @@ def mujoco_model() -> Any:
     root = etree.parse(str(robot_file("ur_description/urdf/ur5_robot.urdf"))).getroot()
     for element in [*root.iter("visual"), *root.iter("collision"), *root.iter("dynamics")]:
         element.getparent().remove(element)
-    root.insert(0, etree.fromstring('<mujoco><compiler fusestatic="true" balanceinertia="false" boundmass="0"/></mujoco>'))
+    root.insert(
+        0,
+        etree.fromstring(
+            '<mujoco><compiler fusestatic="true" balanceinertia="false" boundmass="0"/></mujoco>'
+        ),
+    )
     model = mujoco.MjModel.from_xml_string(etree.tostring(root, encoding="unicode"))
     model.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4
     model.opt.timestep = STEP
-    model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONTACT) | int(mujoco.mjtDisableBit.mjDSBL_LIMIT)
+    model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONTACT) | int(
+        mujoco.mjtDisableBit.mjDSBL_LIMIT
+    )
     return model
 
 
 def run() -> str:
-    """64 motions of 500 RK4 steps under gravity, no torques: one thread each side, then all cores."""
+    """64 motions of 500 RK4 steps under gravity, no torques: one thread each side, then all
+    cores."""
     robot, _ = ur5()
     # joint friction off: both sides simulate the same frictionless arm
     none = {"viscous": 0.0, "coulomb": 0.0}

@@ -1,7 +1,9 @@
-"""Motion planning problems of MotionBenchMaker: free paths, plans of least time and least energy, proofs.
+"""Motion planning problems of MotionBenchMaker: free paths, plans of least time and least energy,
+proofs.
 
-`python -m benchmarks scenes --data FOLDER [--count N] [--judge]`: FOLDER holds panda.tar.xz, ur5.tar.xz and robots/ (how to get them:
-docs/benchmarks.md). The archives are unpacked into a temporary folder. --count: problems of every scene (all by default).
+`python -m benchmarks scenes --data FOLDER [--count N] [--judge]`: FOLDER holds panda.tar.xz,
+ur5.tar.xz and robots/ (how to get them: docs/benchmarks.md). The archives are unpacked into a
+temporary folder. --count: problems of every scene (all by default).
 --judge: coal on the real meshes at 2,000 instants of every plan.
 """
 
@@ -25,12 +27,15 @@ from armature.robot.mesh import read_mesh
 from armature.scene.free_path import free_path, search_in
 from benchmarks.arms import driven
 
-ROBOTS = {"panda": ("panda_hand", (2.175,) * 4 + (2.61,) * 3), "ur5": ("ee_link", (3.15,) * 6)}  # link that carries 1 kg, rad/s
+ROBOTS = {
+    "panda": ("panda_hand", (2.175,) * 4 + (2.61,) * 3),
+    "ur5": ("ee_link", (3.15,) * 6),
+}  # link that carries 1 kg, rad/s
 SLOWER = 1.5  # least energy is planned at this multiple of the least time
 INSTANTS = 2000
 HEAD = (
-    "| robot, scene | problems | solved, proved | first path ms (95 %) | plan s | motion s | proof ms "
-    "| Σ\\|τ·v\\|dt J | energy J | energy at 1.5 T | judge |"
+    "| robot, scene | problems | solved, proved | first path ms (95 %) | plan s | motion s | proof"
+    " ms | Σ\\|τ·v\\|dt J | energy J | energy at 1.5 T | judge |"
 )
 
 
@@ -43,7 +48,8 @@ class Problem(NamedTuple):
 
 
 class Row(NamedTuple):
-    """What came of one problem; NaN where it was not solved. path, plan, proof: s of computing on one core.  work: J, Σ|τ·v|dt."""
+    """What came of one problem; NaN where it was not solved. path, plan, proof: s of computing on
+    one core.  work: J, Σ|τ·v|dt."""
 
     solved: bool
     why: str = ""
@@ -61,7 +67,10 @@ def run() -> str:
     """The section of the results."""
     folder = Path(option("--data", ""))
     if not (folder / "panda.tar.xz").exists():
-        return "## scenes\n\nGive `--data FOLDER`, the folder with panda.tar.xz, ur5.tar.xz and robots/ (docs/benchmarks.md)."
+        return (
+            "## scenes\n\nGive `--data FOLDER`, the folder with panda.tar.xz, ur5.tar.xz and"
+            " robots/ (docs/benchmarks.md)."
+        )
     count, judged = int(option("--count", "70")), "--judge" in sys.argv
     lines = ["## scenes", "", HEAD, "|" + "---|" * 11]
     with tempfile.TemporaryDirectory() as place:
@@ -83,7 +92,9 @@ def load(name: str, folder: Path) -> arm.Robot:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", arm.errors.ArmatureWarning)
         robot = arm.load(folder / "robots" / name / f"{name}.urdf")
-    robot = robot.with_limits({joint: {"velocity": v} for joint, v in zip(robot.joint_names, speeds)})
+    robot = robot.with_limits(
+        {joint: {"velocity": v} for joint, v in zip(robot.joint_names, speeds)}
+    )
     return driven(robot, link, 1.0, np.random.default_rng(0))
 
 
@@ -104,11 +115,18 @@ def robot_lines(name: str, robot: arm.Robot, folder: Path, count: int, judged: b
 
 def read_problem(robot: arm.Robot, file: Path) -> Problem:
     """The problem of a scene file and the request beside it."""
-    request = yaml.load(file.with_name(file.name.replace("scene", "request")).read_text(), Loader=yaml.CSafeLoader)
+    request = yaml.load(
+        file.with_name(file.name.replace("scene", "request")).read_text(), Loader=yaml.CSafeLoader
+    )
     state = request["start_state"]["joint_state"]
     start = dict(zip(state["name"], state["position"]))
-    goal = start | {c["joint_name"]: c["position"] for c in request["goal_constraints"][0]["joint_constraints"]}
-    return Problem(arm.Scene.load(file), *(np.array([x[joint] for joint in robot.joint_names], dtype=float) for x in (start, goal)))
+    goal = start | {
+        c["joint_name"]: c["position"] for c in request["goal_constraints"][0]["joint_constraints"]
+    }
+    return Problem(
+        arm.Scene.load(file),
+        *(np.array([x[joint] for joint in robot.joint_names], dtype=float) for x in (start, goal)),
+    )
 
 
 def solve(robot: arm.Robot, problem: Problem, judge: Judge | None) -> Row:
@@ -135,14 +153,29 @@ def solve(robot: arm.Robot, problem: Problem, judge: Judge | None) -> Row:
     proved = time.process_time() - begin
     free = None if judge is None else judge.free(scene, plan.trajectory)
     energy = cheap.energy if cheap.ok else np.nan
-    return Row(proof.free, "", found, planned, proved, plan.duration, work(robot, plan.trajectory), plan.energy, energy, free)
+    return Row(
+        proof.free,
+        "",
+        found,
+        planned,
+        proved,
+        plan.duration,
+        work(robot, plan.trajectory),
+        plan.energy,
+        energy,
+        free,
+    )
 
 
 def work(robot: arm.Robot, motion: arm.Trajectory) -> float:
     """Σ|τ·v|dt of the rigid arm, as cuRobo counts it: no friction, no rotors, no losses; J."""
     t = np.linspace(motion.t[0], motion.t[-1], 500)
     x = motion(t)
-    bare = dataclasses.replace(robot, joints=tuple(dataclasses.replace(j, friction=arm.drive.Friction()) for j in robot.joints), drives=())
+    bare = dataclasses.replace(
+        robot,
+        joints=tuple(dataclasses.replace(j, friction=arm.drive.Friction()) for j in robot.joints),
+        drives=(),
+    )
     torque = np.asarray(arm.inverse_dynamics(bare, x.q, x.v, x.a))
     return float(np.abs(torque * x.v).sum() * (t[1] - t[0]))
 
@@ -150,13 +183,16 @@ def work(robot: arm.Robot, motion: arm.Trajectory) -> float:
 def table_line(scene: str, rows: list[Row]) -> str:
     """Medians of a scene."""
     solved = [row for row in rows if row.solved]
-    column = lambda key, part=0.5: np.nanquantile([getattr(row, key) for row in solved], part) if solved else np.nan
+    column = lambda key, part=0.5: (
+        np.nanquantile([getattr(row, key) for row in solved], part) if solved else np.nan
+    )
     judged = [row.judged for row in solved if row.judged is not None]
     verdict = f"{sum(judged)} of {len(judged)} free" if judged else "-"
     return (
-        f"| {scene} | {len(rows)} | {len(solved)} | {1e3 * column('path'):.1f} ({1e3 * column('path', 0.95):.0f}) "
-        f"| {column('plan'):.2f} | {column('duration'):.2f} | {1e3 * column('proof'):.0f} | {column('work'):.0f} "
-        f"| {column('energy'):.0f} | {column('slow'):.0f} | {verdict} |"
+        f"| {scene} | {len(rows)} | {len(solved)} | {1e3 * column('path'):.1f}"
+        f" ({1e3 * column('path', 0.95):.0f}) | {column('plan'):.2f} | {column('duration'):.2f} |"
+        f" {1e3 * column('proof'):.0f} | {column('work'):.0f} | {column('energy'):.0f} |"
+        f" {column('slow'):.0f} | {verdict} |"
     )
 
 
@@ -165,7 +201,11 @@ class Judge:
 
     def __init__(self, robot: arm.Robot):
         self.robot = robot
-        self.shapes = {link.name: [coal_shape(shape) for shape in link.collisions] for link in robot.links if link.collisions}
+        self.shapes = {
+            link.name: [coal_shape(shape) for shape in link.collisions]
+            for link in robot.links
+            if link.collisions
+        }
 
     def free(self, scene: arm.Scene, motion: arm.Trajectory) -> bool:
         """Whether no pair collides at 2,000 instants."""
@@ -176,15 +216,21 @@ class Judge:
         R, p = np.asarray(poses.R), np.asarray(poses.p)
         world: dict[str, Any] = {}
         for o in scene.world:
-            made = {"box": coal.Box, "cylinder": coal.Cylinder, "sphere": coal.Sphere}[o.shape](*o.size)
-            world.setdefault(o.name, []).append((made, coal.Transform3s(np.array(o.rotation), np.array(o.position))))
+            made = {"box": coal.Box, "cylinder": coal.Cylinder, "sphere": coal.Sphere}[o.shape](
+                *o.size
+            )
+            world.setdefault(o.name, []).append(
+                (made, coal.Transform3s(np.array(o.rotation), np.array(o.position)))
+            )
         pairs = arm.distance(self.robot, scene, q[0]).pairs
         request = coal.CollisionRequest()
         for k in range(len(q)):
             placed = dict(world)
             for link, shapes in self.shapes.items():
                 i = names.index(link)
-                placed[link] = [(s, coal.Transform3s(R[k, i] @ Q, R[k, i] @ x + p[k, i])) for s, Q, x in shapes]
+                placed[link] = [
+                    (s, coal.Transform3s(R[k, i] @ Q, R[k, i] @ x + p[k, i])) for s, Q, x in shapes
+                ]
             for a, b in pairs:
                 for first in placed[a]:
                     for second in placed[b]:
@@ -199,7 +245,9 @@ def coal_shape(shape: Any) -> tuple[Any, np.ndarray, np.ndarray]:
 
     pose = np.array(shape.rotation), np.array(shape.position)
     if shape.shape != "mesh":
-        return {"box": coal.Box, "sphere": coal.Sphere, "cylinder": coal.Cylinder}[shape.shape](*shape.size), *pose
+        return {"box": coal.Box, "sphere": coal.Sphere, "cylinder": coal.Cylinder}[shape.shape](
+            *shape.size
+        ), *pose
     mesh = read_mesh(shape.path)
     points, triangles = coal.StdVec_Vec3s(), coal.StdVec_Triangle()
     points.extend(list(mesh.points * np.broadcast_to(np.asarray(shape.size or 1.0), 3)))

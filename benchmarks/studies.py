@@ -1,4 +1,5 @@
-"""Studies: plans a minute with one and two workers, and what each part of the driver takes for one case: where a large study is held up."""
+"""Studies: plans a minute with one and two workers, and what each part of the driver takes for one
+case: where a large study is held up."""
 
 from __future__ import annotations
 
@@ -20,7 +21,17 @@ from benchmarks.measure import table
 PLANS = 520
 SMALL = 10_000  # cases that take no time, for what the driver itself takes
 ROWS = 1_500  # rows written one by one
-COLUMNS = ("ok", "certified", "energy", "losses", "saving", "duration", "iterations", "status", "diagnosis")
+COLUMNS = (
+    "ok",
+    "certified",
+    "energy",
+    "losses",
+    "saving",
+    "duration",
+    "iterations",
+    "status",
+    "diagnosis",
+)
 MILLION, CORES = 1_000_000, 1_000
 
 
@@ -33,7 +44,9 @@ def plans(keep: bool = False) -> Study:
     """Moves of the SCARA to goals drawn at random, at four durations."""
     move = arm.Move([-1.0, 1.4, 0.02, 0.0], [1.2, -1.0, 0.15, 1.5], 1.2)
     vary = {"duration": [1.2, 1.4, 1.7, 2.0], "goal": {"random": "limits", "margin": 0.15}}
-    job = arm.job.Job(arm.library("scara").with_payload(1.0), move, supply="non-regenerative", knots=50)
+    job = arm.job.Job(
+        arm.library("scara").with_payload(1.0), move, supply="non-regenerative", knots=50
+    )
     return Study(job, vary, samples=PLANS // 4, seed=1, keep=keep, name="plans")
 
 
@@ -48,7 +61,10 @@ def run() -> str:
         one = seconds[1] / PLANS
         words = [
             "## Studies",
-            f"{PLANS} certified least-energy moves of the SCARA, 50 knots, each stored at once; starting and ending processes included.",
+            (
+                f"{PLANS} certified least-energy moves of the SCARA, 50 knots, each stored at once;"
+                " starting and ending processes included."
+            ),
             table(["workers", "plans", "s", "plans a minute"], rows),
             f"Two workers are **{ratio:.2f} times** as fast as one.",
             parts(folder, one),
@@ -73,12 +89,19 @@ def timed_run(study: Study, path: Path, workers: int) -> float:
 
 
 def parts(folder: Path, one: float) -> str:
-    """What a case costs the driver, part by part, and what that means for a million plans on a thousand cores."""
+    """What a case costs the driver, part by part, and what that means for a million plans on a
+    thousand cores."""
     wanted = CORES / one  # plans a second that a thousand cores make
     listing, packing, size = driver_work()
     bare, kept = writing(folder, None), writing(folder, plan_bytes(folder))
-    local = small_cases(lambda study, path, tell: run_study(study, path, workers=1, progress=tell), folder / "small.db")
-    cluster = small_cases(lambda study, path, tell: run_study(study, path, cluster="local:1", progress=tell), folder / "cluster.db")
+    local = small_cases(
+        lambda study, path, tell: run_study(study, path, workers=1, progress=tell),
+        folder / "small.db",
+    )
+    cluster = small_cases(
+        lambda study, path, tell: run_study(study, path, cluster="local:1", progress=tell),
+        folder / "cluster.db",
+    )
     figures = [
         ("list and hash a case", listing, ""),
         ("pack a case for a worker", packing, f"{size / 1000:.1f} kB"),
@@ -91,9 +114,10 @@ def parts(folder: Path, one: float) -> str:
     ideal = MILLION * one / CORES / 60
     held = MILLION * cluster / 60
     words = (
-        f"A plan takes {1000 * one:.0f} ms of one core: a thousand cores make {wanted:.0f} a second, a million in {ideal:.0f} minutes. "
-        f"One driver with Dask hands out and takes in {1 / cluster:.0f} cases a second: a million in {held:.0f} minutes. "
-        f"A million rows take {MILLION * bare[1] / 1e9:.1f} GB, with their plans {MILLION * kept[1] / 1e9:.0f} GB."
+        f"A plan takes {1000 * one:.0f} ms of one core: a thousand cores make {wanted:.0f} a"
+        f" second, a million in {ideal:.0f} minutes. One driver with Dask hands out and takes in"
+        f" {1 / cluster:.0f} cases a second: a million in {held:.0f} minutes. A million rows take"
+        f" {MILLION * bare[1] / 1e9:.1f} GB, with their plans {MILLION * kept[1] / 1e9:.0f} GB."
     )
     return table(["part", "ms a case", "cases a second", "size"], rows) + "\n\n" + words
 
@@ -105,7 +129,11 @@ def driver_work() -> tuple[float, float, int]:
     cases = list(study.all_cases())
     listed = time.process_time()
     sizes = [len(study.packed(case.inputs)) for case in cases]
-    return (listed - begin) / len(cases), (time.process_time() - listed) / len(cases), int(np.mean(sizes))
+    return (
+        (listed - begin) / len(cases),
+        (time.process_time() - listed) / len(cases),
+        int(np.mean(sizes)),
+    )
 
 
 def plan_bytes(folder: Path) -> bytes:
@@ -123,7 +151,9 @@ def writing(folder: Path, plan: bytes | None) -> tuple[float, float]:
     path = folder / f"writing{plan is not None}.db"
     outcome = {**nothing({"x": 1.23456789012345}), "diagnosis": ""}
     with open_store(path, write=True) as store:
-        store.sync(((f"{k:020d}", {"x": k, "goal": {"turn1": 0.123456789}}) for k in range(ROWS)), {})
+        store.sync(
+            ((f"{k:020d}", {"x": k, "goal": {"turn1": 0.123456789}}) for k in range(ROWS)), {}
+        )
         begin = time.perf_counter()
         for k in range(ROWS):
             store.finish([(f"{k:020d}", "done", outcome, "", 0.1, plan)])
@@ -134,7 +164,11 @@ def writing(folder: Path, plan: bytes | None) -> tuple[float, float]:
 def small_cases(run: Callable[[Study, Path, Callable], Any], path: Path) -> float:
     """Seconds a case where the work itself takes none; starting and ending the pool is left out."""
     seen: list[tuple[float, int]] = []
-    run(Study(function=nothing, vary={"x": range(SMALL)}, name="small"), path, lambda now: seen.append((time.perf_counter(), now.done)))
+    run(
+        Study(function=nothing, vary={"x": range(SMALL)}, name="small"),
+        path,
+        lambda now: seen.append((time.perf_counter(), now.done)),
+    )
     between = [(t, n) for t, n in seen if 0 < n < SMALL]
     first, last = between[0], between[-1]
     return (last[0] - first[0]) / (last[1] - first[1])

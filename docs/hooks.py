@@ -1,4 +1,5 @@
-"""What mkdocs does beside its pages: the benchmark page shows benchmarks/results.md as `make bench` wrote it."""
+"""What mkdocs does beside its pages: the benchmark page shows benchmarks/results.md as `make bench`
+wrote it."""
 
 from pathlib import Path
 
@@ -7,4 +8,6 @@ RESULTS = Path(__file__).parent.parent / "benchmarks" / "results.md"
 
 def on_page_markdown(markdown: str, page, **_) -> str:
     """Put the measured results in place of the page's marker."""
-    return markdown.replace("<!-- results -->", RESULTS.read_text(encoding="utf-8").replace("# Measured results", "## Measured results", 1))
+    results = RESULTS.read_text(encoding="utf-8")
+    below = results.replace("# Measured results", "## Measured results", 1)
+    return markdown.replace("<!-- results -->", below)

@@ -1,4 +1,5 @@
-"""A first plan: a six-axis arm carries 3 kg to the other side with the least energy, and proves that its motors can do it."""
+"""A first plan: a six-axis arm carries 3 kg to the other side with the least energy, and proves
+that its motors can do it."""
 
 import numpy as np
 

@@ -1,4 +1,5 @@
-"""Your own robot: a few numbers per link, written to a file that can be edited, checked, loaded again and planned with."""
+"""Your own robot: a few numbers per link, written to a file that can be edited, checked, loaded
+again and planned with."""
 
 from pathlib import Path
 
@@ -20,10 +21,16 @@ drives:
   elbow: {motor: dc-48v-150w, gear: planetary-100}
 """)
 
-robot = arm.load("my_arm.yaml").with_payload(1.0, at=(0, 0, 0.4), link="lower")  # or arm.load("your.urdf").with_drives("drives.yaml")
+robot = arm.load("my_arm.yaml").with_payload(
+    1.0, at=(0, 0, 0.4), link="lower"
+)  # or arm.load("your.urdf").with_drives("drives.yaml")
 print(robot.summary())
 
-move = arm.Move({"turn": 0.0, "shoulder": 0.3, "elbow": 1.2}, {"turn": 1.5, "shoulder": 0.9, "elbow": 0.4}, duration=1.2)
+move = arm.Move(
+    {"turn": 0.0, "shoulder": 0.3, "elbow": 1.2},
+    {"turn": 1.5, "shoulder": 0.9, "elbow": 0.4},
+    duration=1.2,
+)
 plan = arm.minimize_energy(robot, move)
 print(plan)
 motion(robot, plan.trajectory, save="02_my_own_robot.png")

@@ -1,4 +1,5 @@
-"""Your own motors, typed in from a data sheet: what each axis can do, and what a plan asks of it."""
+"""Your own motors, typed in from a data sheet: what each axis can do, and what a plan asks of
+it."""
 
 from pathlib import Path
 

@@ -1,4 +1,5 @@
-"""As fast as the drives allow: current against velocity runs along the edge of what voltage and heat leave."""
+"""As fast as the drives allow: current against velocity runs along the edge of what voltage and
+heat leave."""
 
 import numpy as np
 

@@ -1,4 +1,5 @@
-"""Several ways round: over the top, by the side, with a full turn; each a local optimum, ranked by what it costs."""
+"""Several ways round: over the top, by the side, with a full turn; each a local optimum, ranked by
+what it costs."""
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -6,7 +7,9 @@ from matplotlib.figure import Figure
 import armature as arm
 
 robot = arm.library("burgevin").with_payload(2.0)
-ways = arm.ways_round(robot, arm.Move([0.0, np.pi / 2, 0.5], [-0.5, 0.0, 0.0], 1.0), "regenerative", link="slider")
+ways = arm.ways_round(
+    robot, arm.Move([0.0, np.pi / 2, 0.5], [-0.5, 0.0, 0.0], 1.0), "regenerative", link="slider"
+)
 
 page = Figure(figsize=(7, 5), layout="constrained")
 axes = page.add_subplot(projection="3d")

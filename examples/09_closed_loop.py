@@ -1,4 +1,5 @@
-"""A closed loop: a parallelogram with one motor, simulated from rest; its loops stay closed and its energy is conserved."""
+"""A closed loop: a parallelogram with one motor, simulated from rest; its loops stay closed and its
+energy is conserved."""
 
 from pathlib import Path
 
@@ -24,7 +25,10 @@ print("closed at", dict(zip(robot.joint_names, start.round(6))))
 
 run = arm.simulate(robot, lambda t, q, v: [7.0 * np.sin(2 * t), 0.0, 0.0], start, np.zeros(3), 3.0)
 print(run)
-print(f"the coupler stays level within {np.abs(run.q[:, 0] + run.q[:, 1]).max():.1e} rad; loops open by {run.loop_drift:.1e} m at most")
+print(
+    f"the coupler stays level within {np.abs(run.q[:, 0] + run.q[:, 1]).max():.1e} rad; loops open"
+    f" by {run.loop_drift:.1e} m at most"
+)
 
 page = Figure(figsize=(7, 4), layout="constrained")
 axes = page.subplots()

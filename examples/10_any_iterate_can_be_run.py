@@ -1,16 +1,25 @@
-"""Planning against the clock: every approximation keeps the ends and all limits, so the newest can be run at any moment."""
+"""Planning against the clock: every approximation keeps the ends and all limits, so the newest can
+be run at any moment."""
 
 import numpy as np
 from matplotlib.figure import Figure
 
 import armature as arm
 
-robot = arm.library("valasek").with_limits({"r": {"lower": 0.3, "upper": 2.5}, "theta": {"lower": -1.2, "upper": 1.2}})
+robot = arm.library("valasek").with_limits(
+    {"r": {"lower": 0.3, "upper": 2.5}, "theta": {"lower": -1.2, "upper": 1.2}}
+)
 start, goal = np.array([0.0, 1.0, 0.5]), np.array([3.0, -1.0, 2.0])
 t = np.linspace(0.0, 2.0, 201)
 s = (t / 2.0)[:, None]
-cubic = arm.Trajectory(t, start + (goal - start) * (3 * s**2 - 2 * s**3), (goal - start) * (3 * s - 3 * s**2),
-                       (goal - start) * (1.5 - 3 * s), robot.joint_names, interpolation="linear")  # fmt: skip
+cubic = arm.Trajectory(
+    t,
+    start + (goal - start) * (3 * s**2 - 2 * s**3),
+    (goal - start) * (3 * s - 3 * s**2),
+    (goal - start) * (1.5 - 3 * s),
+    robot.joint_names,
+    interpolation="linear",
+)
 
 iterates = list(arm.improve(robot, cubic, deadline=2.0))
 for k in (0, 1, 2, len(iterates) - 1):

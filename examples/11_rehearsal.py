@@ -1,4 +1,5 @@
-"""Before the real robot: the plan run on a hundred robots that differ from the model, under a servo and under control (3.1)."""
+"""Before the real robot: the plan run on a hundred robots that differ from the model, under a servo
+and under control (3.1)."""
 
 import numpy as np
 from matplotlib.figure import Figure

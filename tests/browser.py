@@ -1,8 +1,9 @@
-"""A real browser for tests: the system's Chromium, driven by Playwright; WebGL is drawn in software.
+"""A real browser for tests: the system's Chromium, driven by Playwright; WebGL is drawn in
+software.
 
-A test asks for the fixture `page` (a fresh tab) or `browser`. Requests that leave 127.0.0.1 or the disk are noted in `page.strangers`.
-Screenshots go to tests/screenshots (not kept in git) by `shot(page, name)`.
-"""
+A test asks for the fixture `page` (a fresh tab) or `browser`. Requests that leave 127.0.0.1 or the
+disk are noted in `page.strangers`. Screenshots go to tests/screenshots (not kept in git) by
+`shot(page, name)`."""
 
 from __future__ import annotations
 
@@ -12,7 +13,13 @@ from pathlib import Path
 import pytest
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-FLAGS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--mute-audio"]
+FLAGS = [
+    "--no-sandbox",
+    "--use-gl=angle",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    "--mute-audio",
+]
 SCREENSHOTS = Path(__file__).parent / "screenshots"
 # A software renderer takes a core for every picture that nobody sees: ten a second are enough.
 SLOW_SCREEN = """
@@ -40,20 +47,29 @@ def browser():
 
 def window(browser, width: int, height: int, **options):
     """A browser's window (Playwright's context) whose screen shows ten pictures a second."""
-    context = browser.new_context(viewport={"width": width, "height": height}, device_scale_factor=0.5, **options)
+    context = browser.new_context(
+        viewport={"width": width, "height": height}, device_scale_factor=0.5, **options
+    )
     context.add_init_script(SLOW_SCREEN)
     return context
 
 
 @pytest.fixture
 def page(browser):
-    """A tab of its own, 1400 × 900; `page.strangers` lists the addresses it asked for outside this machine, `page.mistakes` its errors."""
+    """A tab of its own, 1400 × 900; `page.strangers` lists the addresses it asked for outside this
+    machine, `page.mistakes` its errors."""
     context = window(browser, 1400, 900)
     tab = context.new_page()
     tab.set_default_navigation_timeout(120_000)  # a busy machine starts a browser slowly
     tab.strangers, tab.mistakes = [], []
-    tab.on("request", lambda request: None if request.url.startswith(HOME) else tab.strangers.append(request.url))
-    tab.on("websocket", lambda socket: None if socket.url.startswith(HOME) else tab.strangers.append(socket.url))
+    tab.on(
+        "request",
+        lambda request: None if request.url.startswith(HOME) else tab.strangers.append(request.url),
+    )
+    tab.on(
+        "websocket",
+        lambda socket: None if socket.url.startswith(HOME) else tab.strangers.append(socket.url),
+    )
     tab.on("pageerror", lambda error: tab.mistakes.append(str(error)))
     yield tab
     context.close()

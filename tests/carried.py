@@ -1,4 +1,5 @@
-"""For tests of payloads that are data of kernels: the same robot with constants only, and a count of what is compiled."""
+"""For tests of payloads that are data of kernels: the same robot with constants only, and a count
+of what is compiled."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from armature.robot.model import Robot
 
 
 def merged(robot: Robot) -> Robot:
-    """The same robot built by hand: masses with the payload in them and no mark, so that its kernels have constants."""
+    """The same robot built by hand: masses with the payload in them and no mark, so that its
+    kernels have constants."""
     return replace(robot, links=tuple(replace(link, payload=None) for link in robot.links))
 
 

@@ -1,7 +1,8 @@
-"""Wrong arguments for everything public: each callable of the surface × each argument × each wrong value.
+"""Wrong arguments for everything public: each callable of the surface × each argument × each wrong
+value.
 
-A callable is called with right arguments of which one is wrong. `python tests/misuse.py` runs all of them.
-"""
+A callable is called with right arguments of which one is wrong. `python tests/misuse.py` runs all
+of them."""
 
 import contextlib
 import functools
@@ -23,15 +24,44 @@ import numpy as np
 import armature as arm
 from armature.study.line import StationMove
 
-LIMIT = 20  # s of a processor for one call; six times as long by the clock, of a machine that may be busy
+# s of a processor for one call; six times as long by the clock, of a machine that may be busy
+LIMIT = 20
 
 
 # shared by the rooms: not documented, and checked by no guard
 INSIDE = {
-    "Account", "Catalogue", "Cycle", "Drivetrain", "EXACT", "EfficiencyTable", "Epigraph", "Flow", "Limit", "Smooth", "Supply", "Thermal",
-    "as_supply", "drivetrain", "gear", "motor", "read_drives", "stack", "Argument", "Expression", "Kernel", "compiled", "parameters",
-    "thread_count", "trace", "Problem", "Visual", "Margin", "Status", "Rollout", "Controller",
-}  # fmt: skip
+    "Account",
+    "Catalogue",
+    "Cycle",
+    "Drivetrain",
+    "EXACT",
+    "EfficiencyTable",
+    "Epigraph",
+    "Flow",
+    "Limit",
+    "Smooth",
+    "Supply",
+    "Thermal",
+    "as_supply",
+    "drivetrain",
+    "gear",
+    "motor",
+    "read_drives",
+    "stack",
+    "Argument",
+    "Expression",
+    "Kernel",
+    "compiled",
+    "parameters",
+    "thread_count",
+    "trace",
+    "Problem",
+    "Visual",
+    "Margin",
+    "Status",
+    "Rollout",
+    "Controller",
+}
 
 
 def generate():
@@ -96,23 +126,47 @@ def material() -> dict[str, Any]:
     drive = next(d for c in planar.drives for d in c.drives)
     steps = (StationMove(move), StationMove(arm.Move([1.0, 1.0], [0.0, 0.0], 1.0)))
     curve = arm.energy_time_curve(planar, move, [1.0, 1.5, 2.0], knots=12, refine=False)
-    return {"planar": planar, "six": six, "move": move, "plan": plan, "drive": drive, "curve": curve, "folder": folder, "steps": steps}
+    return {
+        "planar": planar,
+        "six": six,
+        "move": move,
+        "plan": plan,
+        "drive": drive,
+        "curve": curve,
+        "folder": folder,
+        "steps": steps,
+    }
 
 
 def right_arguments() -> dict[str, dict[str, Any]]:
-    """What each public name needs; where a robot's dynamics are meant, the arguments have everybody's names."""
+    """What each public name needs; where a robot's dynamics are meant, the arguments have
+    everybody's names."""
     m = material()
     planar, six, move, plan = m["planar"], m["six"], m["move"], m["plan"]
     tip = planar.tips[0] if hasattr(planar, "tips") else planar.links[-1].name
     hand = six.tips[0] if hasattr(six, "tips") else six.links[-1].name
-    two = {"q": np.array([0.3, 0.4]), "v": np.array([0.1, 0.2]), "a": np.zeros(2), "tau": np.zeros(2)}
+    two = {
+        "q": np.array([0.3, 0.4]),
+        "v": np.array([0.1, 0.2]),
+        "a": np.zeros(2),
+        "tau": np.zeros(2),
+    }
     pose = arm.pose(six, np.full(6, 0.4), hand)
     points = [[0.3, 0.1, 0.4], [0.4, 0.1, 0.4], [0.4, 0.3, 0.5]]
     path = arm.motion.joint_path([[0.0, 0.0], [0.5, 0.2], [1.0, 1.0]])
     station = arm.study.Station("one", planar, m["steps"])
-    constraint = arm.dynamics.constraints.couple_joints({planar.joint_names[0]: 1.0, planar.joint_names[1]: -1.0})
+    constraint = arm.dynamics.constraints.couple_joints(
+        {planar.joint_names[0]: 1.0, planar.joint_names[1]: -1.0}
+    )
     motion = plan.trajectory
-    common = {"robot": planar, "link": tip, "wrenches": {tip: np.zeros(6)}, "trajectory": motion, "motion": motion, **two}
+    common = {
+        "robot": planar,
+        "link": tip,
+        "wrenches": {tip: np.zeros(6)},
+        "trajectory": motion,
+        "motion": motion,
+        **two,
+    }
     return {
         "": common,
         "Robot": {"name": "r", "links": planar.links, "joints": planar.joints, "base": planar.base},
@@ -125,24 +179,68 @@ def right_arguments() -> dict[str, dict[str, Any]]:
         "Simulation": {"t": motion.t, "q": motion.q, "v": motion.v, "a": motion.a},
         "Drive": {"motor": m["drive"].motor},
         "Motor": {"resistance": 1.0, "torque_constant": 0.1},
-        "Bus": {"capacitance": 0.01, "voltage": 300.0, "resistor_voltage": 350.0, "resistance": 10.0},
+        "Bus": {
+            "capacitance": 0.01,
+            "voltage": 300.0,
+            "resistor_voltage": 350.0,
+            "resistance": 10.0,
+        },
         "Coupling": {"joints": (planar.joint_names[0],), "drives": (m["drive"],)},
         "Loop": {"name": "l", "kind": "revolute", "a": "x", "b": "y"},
         "simulate": {"robot": planar, "q0": two["q"], "v0": two["v"], "duration": 0.1},
         "rollout": {"robot": planar, "q0": two["q"], "v0": two["v"], "duration": 0.05},
         "traced": {"function": lambda t, q, v: -q},
-        "Curve": {f: getattr(m["curve"], f) for f in ("durations", "energies", "losses", "trajectories", "minima", "resonance", "advice")},
+        "Curve": {
+            f: getattr(m["curve"], f)
+            for f in (
+                "durations",
+                "energies",
+                "losses",
+                "trajectories",
+                "minima",
+                "resonance",
+                "advice",
+            )
+        },
         "Way": {"solution": plan, "description": "d"},
-        "Solution": {f: getattr(plan, f) for f in ("robot", "supply", "status", "trajectory", "compare", "account", "result")},
+        "Solution": {
+            f: getattr(plan, f)
+            for f in ("robot", "supply", "status", "trajectory", "compare", "account", "result")
+        },
         "Diagnosis": {"sentence": "s"},
         "Baseline": {"trajectory": motion, "ledger": plan.ledger, "feasible": True},
-        "Certificate": {f: getattr(plan.certificate, f) for f in inspect.signature(arm.optimize.Certificate).parameters},
+        "Certificate": {
+            f: getattr(plan.certificate, f)
+            for f in inspect.signature(arm.optimize.Certificate).parameters
+        },
         "best_self_motion": None,
-        "least_energy_to_pose": {"robot": six, "start": np.zeros(6), "pose": pose, "link": hand, "duration": 2.0, "knots": 8, "most": 1},
-        "distance": {"robot": planar, "scene": arm.Scene().with_sphere("ball", 0.1), "q": np.zeros(planar.n)},
-        "collisions": {"robot": planar, "scene": arm.Scene().with_sphere("ball", 0.1), "q": np.zeros(planar.n)},
+        "least_energy_to_pose": {
+            "robot": six,
+            "start": np.zeros(6),
+            "pose": pose,
+            "link": hand,
+            "duration": 2.0,
+            "knots": 8,
+            "most": 1,
+        },
+        "distance": {
+            "robot": planar,
+            "scene": arm.Scene().with_sphere("ball", 0.1),
+            "q": np.zeros(planar.n),
+        },
+        "collisions": {
+            "robot": planar,
+            "scene": arm.Scene().with_sphere("ball", 0.1),
+            "q": np.zeros(planar.n),
+        },
         "minimize_time": {"robot": planar, "task": arm.FollowPath(path), "knots": 12},
-        "energy_time_curve": {"robot": planar, "task": move, "durations": [1.0, 1.5], "knots": 10, "refine": False},
+        "energy_time_curve": {
+            "robot": planar,
+            "task": move,
+            "durations": [1.0, 1.5],
+            "knots": 10,
+            "refine": False,
+        },
         "ways_round": {"robot": planar, "task": move, "knots": 10, "most": 1},
         "improve": {"robot": planar, "motion": motion, "knots": 10, "deadline": 0.5},
         "rehearse": {"robot": planar, "solution": plan, "runs": 2},
@@ -171,18 +269,40 @@ def right_arguments() -> dict[str, dict[str, Any]]:
         "worst_section_loads": {**common, "link": "lower"},
         "Beam": {"link": tip, "start": np.zeros(3), "end": np.ones(3)},
         "hand_accuracy": {**common, "errors": arm.dynamics.JointErrors(1e-4)},
-        "ConstraintController": {"robot": planar, "constraint": constraint, "gamma0": 100.0, "gamma1": 20.0},
+        "ConstraintController": {
+            "robot": planar,
+            "constraint": constraint,
+            "gamma0": 100.0,
+            "gamma1": 20.0,
+        },
         "Servo": {"robot": planar, "plan": motion, "stiffness": 100.0, "damping": 10.0},
-        "lqr": {"robot": planar, "plan": motion, "state_weight": np.eye(4), "torque_weight": np.eye(2), "steps": 20},
+        "lqr": {
+            "robot": planar,
+            "plan": motion,
+            "state_weight": np.eye(4),
+            "torque_weight": np.eye(2),
+            "steps": 20,
+        },
         "inverse_kinematics": {"robot": six, "pose": pose, "link": hand, "starts": 8},
         "Configurations": None,
-        "follow": {"robot": planar, "path": arm.line([0.5, 0.0, 0.5], [0.6, 0.0, 0.5]), "link": tip, "count": 5},
+        "follow": {
+            "robot": planar,
+            "path": arm.line([0.5, 0.0, 0.5], [0.6, 0.0, 0.5]),
+            "link": tip,
+            "count": 5,
+        },
         "Followed": None,
         "PathStatus": {"value": arm.dynamics.PathStatus.FOLLOWED},
         "line": {"start": points[0], "end": points[1]},
         "circle": {"start": points[0], "centre": points[1], "normal": [0, 0, 1.0]},
         "arc": {"start": points[0], "via": points[1], "end": points[2]},
-        "screw": {"start": points[0], "centre": points[1], "axis": [0, 0, 1.0], "angle": 1.0, "advance": 0.1},
+        "screw": {
+            "start": points[0],
+            "centre": points[1],
+            "axis": [0, 0, 1.0],
+            "angle": 1.0,
+            "advance": 0.1,
+        },
         "polyline": {"points": points},
         "spline": {"points": points},
         "joint_path": {"waypoints": [[0.0, 0.0], [1.0, 1.0]]},
@@ -198,7 +318,10 @@ def right_arguments() -> dict[str, dict[str, Any]]:
 
 
 METHODS = ("__call__",)
-SKIPPED = ("Kernel.run_rows", "Simulation.dense")  # addresses of memory, which nobody can check; a function of SciPy
+SKIPPED = (
+    "Kernel.run_rows",
+    "Simulation.dense",
+)  # addresses of memory, which nobody can check; a function of SciPy
 
 
 def methods() -> Iterator[tuple[str, Any]]:
@@ -240,7 +363,8 @@ def methods() -> Iterator[tuple[str, Any]]:
 
 
 def method_arguments() -> dict[str, Any]:
-    """What methods need, by the argument's name; by the method's where one name has two meanings."""
+    """What methods need, by the argument's name; by the method's where one name has two
+    meanings."""
     m = material()
     planar = m["planar"]
     powers = [np.ones(5), -np.ones(5)]
@@ -278,9 +402,15 @@ def method_arguments() -> dict[str, Any]:
         "JointErrors.yielding tau": np.ones(2),
         "Trajectory.resample t": np.linspace(0, 1, 5),
         "Simulation.resample t": np.linspace(0, 0.05, 5),
-        **dict.fromkeys(("t", "s", "p", "speed", "torque", "velocity", "v", "tau", "duration", "cycle"), 0.5),
-        **dict.fromkeys(("current", "temperature", "plus", "minus", "twist", "terminal", "holding_power"), 0.5),
-        **dict.fromkeys(("voltage", "stored", "fraction", "load", "rate", "seconds", "at", "beyond"), 0.5),
+        **dict.fromkeys(
+            ("t", "s", "p", "speed", "torque", "velocity", "v", "tau", "duration", "cycle"), 0.5
+        ),
+        **dict.fromkeys(
+            ("current", "temperature", "plus", "minus", "twist", "terminal", "holding_power"), 0.5
+        ),
+        **dict.fromkeys(
+            ("voltage", "stored", "fraction", "load", "rate", "seconds", "at", "beyond"), 0.5
+        ),
         "count": 5,
         "name": "x",
     }
@@ -288,7 +418,11 @@ def method_arguments() -> dict[str, Any]:
 
 def arguments_of(function: Callable) -> list[inspect.Parameter]:
     skipped = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
-    return [p for p in inspect.signature(function).parameters.values() if p.kind not in skipped and p.name != "self"]
+    return [
+        p
+        for p in inspect.signature(function).parameters.values()
+        if p.kind not in skipped and p.name != "self"
+    ]
 
 
 def plans_of_wrong_tasks() -> Iterator[Target]:
@@ -308,15 +442,35 @@ def plans_of_wrong_tasks() -> Iterator[Target]:
     moves = tuple(inspect.signature(arm.Move).parameters)
     paths = tuple(inspect.signature(arm.FollowPath).parameters)
     motion = {k: getattr(m["plan"].trajectory, k) for k in ("t", "q", "v", "a")}
-    yield Target("plan of Move", plan, {"start": [0.0, 0.0], "goal": [1.0, 1.0], "duration": 1.0}, moves)
+    yield Target(
+        "plan of Move", plan, {"start": [0.0, 0.0], "goal": [1.0, 1.0], "duration": 1.0}, moves
+    )
     yield Target("plan of FollowPath", follow, {"path": path}, paths)
-    yield Target("certificate of Trajectory", certify, motion, ("t", "q", "v", "a", "tau", "joint_names"))
+    yield Target(
+        "certificate of Trajectory", certify, motion, ("t", "q", "v", "a", "tau", "joint_names")
+    )
 
 
 def public() -> dict[str, Any]:
     """Every public name, of the top and of the public modules, and what it stands for."""
-    rooms = (arm, arm.robot, arm.drive, arm.motion, arm.dynamics, arm.simulation, arm.optimize, arm.job, arm.study, arm.kernel)
-    return {name: getattr(room, name) for room in reversed(rooms) for name in room.__all__ if name not in INSIDE}
+    rooms = (
+        arm,
+        arm.robot,
+        arm.drive,
+        arm.motion,
+        arm.dynamics,
+        arm.simulation,
+        arm.optimize,
+        arm.job,
+        arm.study,
+        arm.kernel,
+    )
+    return {
+        name: getattr(room, name)
+        for room in reversed(rooms)
+        for name in room.__all__
+        if name not in INSIDE
+    }
 
 
 def targets() -> Iterator[Target]:
@@ -324,7 +478,12 @@ def targets() -> Iterator[Target]:
     right = right_arguments()
     for name, value in public().items():
         given = right.get(name, right[""])
-        if not callable(value) or given is None or name == "PathStatus" or issubclass(value if isinstance(value, type) else int, Exception):
+        if (
+            not callable(value)
+            or given is None
+            or name == "PathStatus"
+            or issubclass(value if isinstance(value, type) else int, Exception)
+        ):
             continue
         names = tuple(p.name for p in arguments_of(value))
         kept = {k: v for k, v in given.items() if k in names or name == "least_energy_to_pose"}
@@ -333,7 +492,11 @@ def targets() -> Iterator[Target]:
         yield Target(name, value, kept, names)
     yield from plans_of_wrong_tasks()
     for name, value in vars(arm.dynamics.constraints).items():
-        if inspect.isfunction(value) and not name.startswith("_") and value.__module__ == "armature.dynamics.holonomic.constraints":
+        if (
+            inspect.isfunction(value)
+            and not name.startswith("_")
+            and value.__module__ == "armature.dynamics.holonomic.constraints"
+        ):
             samples = {
                 "link": "x",
                 "motion": lambda t: [t, t, t],
@@ -356,23 +519,43 @@ def targets() -> Iterator[Target]:
                 "value": [0, 0, 0.0],
             }
             names = tuple(p.name for p in arguments_of(value))
-            yield Target(f"constraints.{name}", value, {k: v for k, v in samples.items() if k in names}, names)
+            yield Target(
+                f"constraints.{name}",
+                value,
+                {k: v for k, v in samples.items() if k in names},
+                names,
+            )
     right = method_arguments()
     for owner, thing in methods():
-        found = [n for n in dir(type(thing)) if not n.startswith("_")] + [n for n in METHODS if n in dir(type(thing))]
+        found = [n for n in dir(type(thing)) if not n.startswith("_")] + [
+            n for n in METHODS if n in dir(type(thing))
+        ]
         for name in found:
             member = inspect.getattr_static(type(thing), name)
-            if isinstance(member, property) or f"{owner}.{name}" in SKIPPED or not callable(getattr(thing, name, None)):
+            if (
+                isinstance(member, property)
+                or f"{owner}.{name}" in SKIPPED
+                or not callable(getattr(thing, name, None))
+            ):
                 continue
             method = getattr(thing, name)
             parameters = arguments_of(method)
-            needed = {p.name: right.get(f"{owner}.{name} {p.name}", right.get(p.name)) for p in parameters if p.default is p.empty}
+            needed = {
+                p.name: right.get(f"{owner}.{name} {p.name}", right.get(p.name))
+                for p in parameters
+                if p.default is p.empty
+            }
             yield Target(f"{owner}.{name}", method, needed, tuple(p.name for p in parameters))
 
 
 def cases() -> list[tuple[Target, str, str]]:
     """(target, argument, wrong value) of all misuses."""
-    return [(target, argument, wrong) for target in targets() for argument in target.arguments for wrong in WRONG]
+    return [
+        (target, argument, wrong)
+        for target in targets()
+        for argument in target.arguments
+        for wrong in WRONG
+    ]
 
 
 class TookTooLong(BaseException):
@@ -389,7 +572,11 @@ def attempt(target: Target, argument: str, wrong: str) -> tuple[str, str]:
     signal.alarm(6 * LIMIT)
     signal.setitimer(signal.ITIMER_PROF, LIMIT)
     try:
-        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        with (
+            warnings.catch_warnings(),
+            contextlib.redirect_stdout(io.StringIO()),
+            contextlib.redirect_stderr(io.StringIO()),
+        ):
             warnings.simplefilter("ignore")
             result = target.call(**{**target.right, argument: WRONG[wrong]()})
             if inspect.isgenerator(result):

@@ -1,5 +1,5 @@
-"""Every Python block of the documentation runs, and every armature command of its `sh` blocks, page by page, in an empty folder with the
-files that a reader would have."""
+"""Every Python block of the documentation runs, and every armature command of its `sh` blocks, page
+by page, in an empty folder with the files that a reader would have."""
 
 import re
 import shlex
@@ -14,18 +14,28 @@ from oracles.robot_files import ROOT as ROBOTS
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```(python|sh)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-FILE = re.compile(r"^```(?:yaml|csv|xml)\n(?:# |<!-- )(\S+\.\w+).*?\n(.*?)^```", re.MULTILINE | re.DOTALL)  # its first line names it
-FILES = {"ur5.urdf": "ur_description/urdf/ur5_robot.urdf", "panda.urdf": "panda_description/urdf/panda.urdf"}
+FILE = re.compile(
+    r"^```(?:yaml|csv|xml)\n(?:# |<!-- )(\S+\.\w+).*?\n(.*?)^```", re.MULTILINE | re.DOTALL
+)  # its first line names it
+FILES = {
+    "ur5.urdf": "ur_description/urdf/ur5_robot.urdf",
+    "panda.urdf": "panda_description/urdf/panda.urdf",
+}
 
 
 def blocks(page: Path) -> list[tuple[str, str]]:
-    """The page's blocks and their languages; code is moved down to its line, so that a traceback shows the line of the page."""
+    """The page's blocks and their languages; code is moved down to its line, so that a traceback
+    shows the line of the page."""
     text = page.read_text(encoding="utf-8")
-    return [(found.group(1), "\n" * text[: found.start(2)].count("\n") + found.group(2)) for found in BLOCK.finditer(text)]
+    return [
+        (found.group(1), "\n" * text[: found.start(2)].count("\n") + found.group(2))
+        for found in BLOCK.finditer(text)
+    ]
 
 
 def check_commands(text: str) -> None:
-    """The lines that call armature; they must succeed. In this process: another one takes seconds to begin."""
+    """The lines that call armature; they must succeed. In this process: another one takes seconds
+    to begin."""
     for line in text.splitlines():
         words = shlex.split(line, comments=True)
         if words[:1] == ["armature"]:
@@ -59,4 +69,6 @@ def test_the_map_of_the_largest_room_names_every_file_and_no_other():
     page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     map_ = page.split("## The largest room")[1].split("\n## ")[0]
     named = {name.removesuffix(".py") for name in re.findall(r"`([a-z_.]+)`", map_)}
-    assert named == {path.stem for path in (ROOT / "src/armature/optimize").rglob("*.py")} - {"__init__"}
+    assert named == {path.stem for path in (ROOT / "src/armature/optimize").rglob("*.py")} - {
+        "__init__"
+    }

@@ -16,7 +16,8 @@ PICTURES = ROOT / "docs" / "pictures"
 
 @pytest.fixture
 def printed(tmp_path, monkeypatch, capsys):
-    """Runs an example as a program does and gives what it prints; in this process, since to import everything takes longer than most."""
+    """Runs an example as a program does and gives what it prints; in this process, since to import
+    everything takes longer than most."""
 
     def run(path: Path) -> str:
         monkeypatch.chdir(tmp_path)
@@ -43,7 +44,14 @@ def test_an_example_runs(path, printed):
 
 def test_the_first_example_runs_as_a_reader_runs_it(tmp_path):
     environment = {**os.environ, "MPLBACKEND": "Agg"}
-    done = subprocess.run([sys.executable, str(NUMBERED[0])], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600)
+    done = subprocess.run(
+        [sys.executable, str(NUMBERED[0])],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
     assert done.returncode == 0 and done.stdout.strip(), done.stderr[-2000:]
 
 

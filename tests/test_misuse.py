@@ -1,4 +1,5 @@
-"""Wrong arguments of the public surface are answered by ArmatureErrors that name them (`misuse.py` makes the calls)."""
+"""Wrong arguments of the public surface are answered by ArmatureErrors that name them (`misuse.py`
+makes the calls)."""
 
 import inspect
 import pickle
@@ -14,9 +15,21 @@ from armature import arguments
 from armature.annotations import unlike
 from armature.arguments import guard, guard_method
 
-PLANS = ("ways_round", "least_energy_to_pose", "improve", "energy_time_curve", "recorded_cost", "Job.run")
+PLANS = (
+    "ways_round",
+    "least_energy_to_pose",
+    "improve",
+    "energy_time_curve",
+    "recorded_cost",
+    "Job.run",
+)
 SLOW = (*PLANS, "Solution.report", "SavedPlan.report")
-UNTRIED = {"best_self_motion", "run_study", "balance_line", "library"}  # minutes each, or no argument to get wrong
+UNTRIED = {
+    "best_self_motion",
+    "run_study",
+    "balance_line",
+    "library",
+}  # minutes each, or no argument to get wrong
 
 
 @pytest.fixture(scope="module")
@@ -49,9 +62,18 @@ def test_a_sample_of_misuses_raises_no_bare_error(every, tmp_path, monkeypatch):
     [
         (lambda r, q: arm.inverse_dynamics(None, q, q, q), "robot = None must be a Robot"),
         (lambda r, q: arm.inverse_dynamics(r, q, q), "missing a required argument: 'a'"),
-        (lambda r, q: arm.inverse_dynamics(r, q, q, q, wrench=1), "unexpected keyword argument 'wrench'"),
-        (lambda r, q: arm.minimize_energy(r, "move"), "task = 'move' must be a Move or a FollowPath"),
-        (lambda r, q: arm.minimize_energy(r, arm.Move(q, q + 1, 1.0), thorough="yes"), "thorough = 'yes' must be True or False"),
+        (
+            lambda r, q: arm.inverse_dynamics(r, q, q, q, wrench=1),
+            "unexpected keyword argument 'wrench'",
+        ),
+        (
+            lambda r, q: arm.minimize_energy(r, "move"),
+            "task = 'move' must be a Move or a FollowPath",
+        ),
+        (
+            lambda r, q: arm.minimize_energy(r, arm.Move(q, q + 1, 1.0), thorough="yes"),
+            "thorough = 'yes' must be True or False",
+        ),
         (lambda r, q: arm.ledger(r, 3), "trajectory = 3 must be a Trajectory"),
         (lambda r, q: arm.simulate(r, q0=q, v0="fast"), "v0 = 'fast'"),
         (lambda r, q: r.link(3), "there is no link 3"),
@@ -70,11 +92,25 @@ def test_the_message_names_the_argument(call, words):
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda r: arm.minimize_time(r, arm.FollowPath(arm.motion.joint_path([[0, 0], [1, 1]])), knots=-1), "knots = -1"),
+        (
+            lambda r: arm.minimize_time(
+                r, arm.FollowPath(arm.motion.joint_path([[0, 0], [1, 1]])), knots=-1
+            ),
+            "knots = -1",
+        ),
         (lambda r: arm.simulate(r, None, [0, 0], [0, 0], 0.1, step=-1), "step is -1 s"),
-        (lambda r: arm.simulation.rollout(r, None, [0, 0], [0, 0], 0.01, step=0.01, threads=0), "threads = 0"),
-        (lambda r: arm.drive.Motor(resistance=np.inf, torque_constant=0.1), "resistance = inf ohm must be finite"),
-        (lambda r: arm.drive.Motor(resistance=1.0, torque_constant=0.1, inertia=np.inf), "inertia = inf"),
+        (
+            lambda r: arm.simulation.rollout(r, None, [0, 0], [0, 0], 0.01, step=0.01, threads=0),
+            "threads = 0",
+        ),
+        (
+            lambda r: arm.drive.Motor(resistance=np.inf, torque_constant=0.1),
+            "resistance = inf ohm must be finite",
+        ),
+        (
+            lambda r: arm.drive.Motor(resistance=1.0, torque_constant=0.1, inertia=np.inf),
+            "inertia = inf",
+        ),
         (lambda r: arm.drive.Friction(coulomb=np.inf), "coulomb = inf"),
     ],
 )
@@ -83,11 +119,28 @@ def test_numbers_that_no_machine_has_are_refused(call, words):
     with pytest.raises(arm.ArmatureError) as caught:
         call(arm.library("planar2"))
     assert words in str(caught.value)
-    assert arm.drive.Motor(resistance=1.0, torque_constant=0.1, peak_current=np.inf).peak_current == np.inf
+    assert (
+        arm.drive.Motor(resistance=1.0, torque_constant=0.1, peak_current=np.inf).peak_current
+        == np.inf
+    )
 
 
-BY_NAME = {"text": ("supply",), "dict": ("start", "goal_velocity", "configuration", "resolution")}  # looked at when they are used
-NEVER = ("text", "bytes", "object", "class", "module", "function", "generator", "dict", "set", "objects array")
+BY_NAME = {
+    "text": ("supply",),
+    "dict": ("start", "goal_velocity", "configuration", "resolution"),
+}  # looked at when they are used
+NEVER = (
+    "text",
+    "bytes",
+    "object",
+    "class",
+    "module",
+    "function",
+    "generator",
+    "dict",
+    "set",
+    "objects array",
+)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +155,10 @@ NEVER = ("text", "bytes", "object", "class", "module", "function", "generator", 
         (lambda r, x: arm.drive.Gear(10.0).effort(x, 1.0), "torque"),
         (lambda r, x: arm.dynamics.loop_forces(r, x, [0, 0], [0, 0]), "q"),
         (lambda r, x: arm.simulate(r, None, [0, 0], [0, 0], 0.01, supply=x), "supply"),
-        (lambda r, x: arm.simulation.rollout(r, None, [0, 0], [0, 0], 0.01, parameters=x), "parameters"),
+        (
+            lambda r, x: arm.simulation.rollout(r, None, [0, 0], [0, 0], 0.01, parameters=x),
+            "parameters",
+        ),
     ],
 )
 def test_arguments_that_a_call_does_not_look_at_are_refused_too(call, name):
@@ -123,7 +179,12 @@ def test_what_a_users_function_raises_passes_unchanged():
 
 def test_a_bug_inside_is_not_blamed_on_right_arguments():
     inside: dict = {"__name__": arguments.__name__}
-    exec(compile("def broken(count: int, name: str):\n    return [][count]\n", arguments.__file__, "exec"), inside)
+    exec(
+        compile(
+            "def broken(count: int, name: str):\n    return [][count]\n", arguments.__file__, "exec"
+        ),
+        inside,
+    )
     broken = inside["broken"]
     with pytest.raises(IndexError):
         guard(broken)(3, "right")
@@ -175,13 +236,29 @@ def test_a_guard_costs_less_than_a_microsecond():
 @pytest.mark.parametrize(
     ("value", "hint", "right"),
     [
-        (1, float, True), (np.float32(2), float, True), (np.array(2.0), float, True), (True, float, False), (float("nan"), float, False),
-        (10**400, float, False), (np.int64(3), int, True), (3.0, int, False), (True, int, False), ("a", str, True), (b"a", str, False),
-        ([1, 2.0], tuple[float, float], True), ((1, 2, 3), tuple[float, float], False), (np.ones(3), tuple[float, ...], True),
-        ({"a": 1.0}, dict[str, float], True), ({"a": "b"}, dict[str, float], False), (None, float | None, True), ("x", float | None, False),
-        ([[1.0], [1.0, 2.0]], np.ndarray, False), ([1, 2], np.ndarray, True), (np.ones(2, complex), np.ndarray, False),
+        (1, float, True),
+        (np.float32(2), float, True),
+        (np.array(2.0), float, True),
+        (True, float, False),
+        (float("nan"), float, False),
+        (10**400, float, False),
+        (np.int64(3), int, True),
+        (3.0, int, False),
+        (True, int, False),
+        ("a", str, True),
+        (b"a", str, False),
+        ([1, 2.0], tuple[float, float], True),
+        ((1, 2, 3), tuple[float, float], False),
+        (np.ones(3), tuple[float, ...], True),
+        ({"a": 1.0}, dict[str, float], True),
+        ({"a": "b"}, dict[str, float], False),
+        (None, float | None, True),
+        ("x", float | None, False),
+        ([[1.0], [1.0, 2.0]], np.ndarray, False),
+        ([1, 2], np.ndarray, True),
+        (np.ones(2, complex), np.ndarray, False),
     ],
-)  # fmt: skip
+)
 def test_annotations_mean_what_they_say(value, hint, right):
     from armature.annotations import hints_of
 

@@ -16,11 +16,22 @@ HARM = "<script>alert(1)</script>&\"'"
 def shown():
     robot = arm.library("planar2")
     joints = tuple(replace(j, name=HARM if j.name == "elbow" else j.name) for j in robot.joints)
-    drives = tuple(replace(c, joints=tuple(HARM if n == "elbow" else n for n in c.joints)) for c in robot.drives)
+    drives = tuple(
+        replace(c, joints=tuple(HARM if n == "elbow" else n for n in c.joints))
+        for c in robot.drives
+    )
     robot = replace(robot, name=HARM, joints=joints, drives=drives)
     plan = arm.minimize_energy(robot, arm.Move([0.0, 0.0], [1.0, 1.0], 1.0), knots=20)
-    curve = arm.energy_time_curve(robot, arm.Move([0.0, 0.0], [1.0, 1.0]), [1.0, 1.5, 2.0], knots=12, refine=False)
-    return {"robot": robot, "plan": plan, "certificate": plan.certificate, "ledger": plan.ledger, "curve": curve}
+    curve = arm.energy_time_curve(
+        robot, arm.Move([0.0, 0.0], [1.0, 1.0]), [1.0, 1.5, 2.0], knots=12, refine=False
+    )
+    return {
+        "robot": robot,
+        "plan": plan,
+        "certificate": plan.certificate,
+        "ledger": plan.ledger,
+        "curve": curve,
+    }
 
 
 @pytest.mark.parametrize("kind", ["robot", "plan", "certificate", "ledger", "curve"])
@@ -29,8 +40,25 @@ def test_a_result_is_a_small_page_without_foreign_parts(shown, kind):
     page = ET.fromstring(f"<div>{text}</div>".replace("<br>", "<br/>"))
     assert len(text) < 20_000
     names = {element.tag for element in page.iter()}
-    assert names <= {"div", "b", "span", "table", "tr", "td", "th", "small", "svg", "polyline", "text", "br"}
-    assert not any("href" in key or "src" in key or key.startswith("on") for element in page.iter() for key in element.attrib)
+    assert names <= {
+        "div",
+        "b",
+        "span",
+        "table",
+        "tr",
+        "td",
+        "th",
+        "small",
+        "svg",
+        "polyline",
+        "text",
+        "br",
+    }
+    assert not any(
+        "href" in key or "src" in key or key.startswith("on")
+        for element in page.iter()
+        for key in element.attrib
+    )
     assert "http" not in text
     if kind != "curve":
         assert HARM in "".join(page.itertext())  # as text
@@ -55,12 +83,17 @@ def test_a_year_is_the_cycles_energy(shown):
     year = plan.yearly(cycles_per_day=5000, price=0.30, days=250)
     assert year.energy == pytest.approx(plan.energy * 5000 * 250 / 3.6e6)
     assert year.cost == pytest.approx(0.30 * year.energy)
-    assert year.saved == pytest.approx((plan.baseline.ledger.energy - plan.energy) * 5000 * 250 / 3.6e6)
+    assert year.saved == pytest.approx(
+        (plan.baseline.ledger.energy - plan.energy) * 5000 * 250 / 3.6e6
+    )
     assert year.saved_cost == pytest.approx(0.30 * year.saved)
     assert plan.yearly(5000).cost is None and "kWh" in str(plan.yearly(5000))
 
 
-@pytest.mark.parametrize(("name", "value"), [("cycles_per_day", -1), ("cycles_per_day", "many"), ("price", float("nan")), ("days", None)])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("cycles_per_day", -1), ("cycles_per_day", "many"), ("price", float("nan")), ("days", None)],
+)
 def test_a_year_of_nonsense_is_refused(shown, name, value):
     with pytest.raises(arm.errors.ArgumentError, match=name):
         shown["plan"].yearly(**{"cycles_per_day": 10.0, name: value})
@@ -69,9 +102,16 @@ def test_a_year_of_nonsense_is_refused(shown, name, value):
 def test_page_and_terminal_tell_of_a_year(shown, tmp_path, capsys):
     plan = shown["plan"]
     year = plan.yearly(4000, 0.25)
-    page = Path(plan.report(tmp_path / "plan.html", cycles_per_day=4000, price=0.25)).read_text(encoding="utf-8")
+    page = Path(plan.report(tmp_path / "plan.html", cycles_per_day=4000, price=0.25)).read_text(
+        encoding="utf-8"
+    )
     assert f"{year.energy:,.4g} kWh, {year.cost:,.2f}" in page
-    assert "kWh" not in Path(plan.report(tmp_path / "plain.html")).read_text(encoding="utf-8").split("<script")[0]
+    assert (
+        "kWh"
+        not in Path(plan.report(tmp_path / "plain.html"))
+        .read_text(encoding="utf-8")
+        .split("<script")[0]
+    )
     move = ["planar2", "--from", "0,0", "--to", "1,1", "-T", "1", "--knots", "20"]
     assert run(["plan", *move, "--cycles", "4000", "--price", "0.25"]) == 0
     told = capsys.readouterr().out

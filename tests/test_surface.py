@@ -1,4 +1,5 @@
-"""The public surface: every name resolves and is documented, old names say where they are now, rooms import no facade."""
+"""The public surface: every name resolves and is documented, old names say where they are now,
+rooms import no facade."""
 
 import ast
 import importlib
@@ -14,8 +15,22 @@ import armature as arm
 from armature.surface import public_names
 
 HERE = Path(arm.__file__).parent
-ROOMS = ("robot", "motion", "dynamics", "simulation", "optimize", "job", "study", "cell", "plot", "scene", "identification")
-SURFACE = [(room, name) for room in ("", *ROOMS) for name in public_names(f"armature.{room}".rstrip("."))]
+ROOMS = (
+    "robot",
+    "motion",
+    "dynamics",
+    "simulation",
+    "optimize",
+    "job",
+    "study",
+    "cell",
+    "plot",
+    "scene",
+    "identification",
+)
+SURFACE = [
+    (room, name) for room in ("", *ROOMS) for name in public_names(f"armature.{room}".rstrip("."))
+]
 OLD = [(home, name) for home, names in arm._MOVED.items() for name in names.split()]
 
 
@@ -26,12 +41,18 @@ def test_every_public_name_resolves_and_is_documented(room, name):
 
 
 def test_the_top_has_few_names_and_they_are_the_same_objects_in_their_rooms():
-    functions = [name for name in arm.__all__ if not isinstance(getattr(arm, name), type(arm)) and not name.startswith("_")]
+    functions = [
+        name
+        for name in arm.__all__
+        if not isinstance(getattr(arm, name), type(arm)) and not name.startswith("_")
+    ]
     assert len(functions) <= 53
     for room in ROOMS:
         module = getattr(arm, room)
         for name in set(module.__all__) & set(functions):
-            assert getattr(module, name) is getattr(arm, name), f"arm.{room}.{name} is not arm.{name}"
+            assert getattr(module, name) is getattr(arm, name), (
+                f"arm.{room}.{name} is not arm.{name}"
+            )
 
 
 @pytest.mark.parametrize(("home", "name"), OLD)
@@ -49,9 +70,18 @@ def test_the_warning_points_to_the_line_that_uses_an_old_name():
 
 
 def test_import_is_lazy():
-    """`import armature` must not pull in the heavy libraries: the command line's --help depends on it."""
-    code = "import armature, sys; print([m for m in ('casadi', 'numba', 'numpy', 'scipy', 'matplotlib') if m in sys.modules])"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+    """`import armature` must not pull in the heavy libraries: the command line's --help depends on
+    it."""
+    code = (
+        "import armature, sys; print([m for m in ('casadi', 'numba', 'numpy', 'scipy',"
+        " 'matplotlib') if m in sys.modules])"
+    )
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.strip()
+        == "[]"
+    )
 
 
 def test_unknown_name_is_an_attribute_error():
@@ -60,8 +90,12 @@ def test_unknown_name_is_an_attribute_error():
 
 
 def test_nothing_inside_is_imported_through_a_facade():
-    """A room imports from the module that defines a name: the public objects are guarded, and facades would close rings."""
-    facades = {f"armature.{room}".rstrip("."): public_names(f"armature.{room}".rstrip(".")) for room in ("", *ROOMS)}
+    """A room imports from the module that defines a name: the public objects are guarded, and
+    facades would close rings."""
+    facades = {
+        f"armature.{room}".rstrip("."): public_names(f"armature.{room}".rstrip("."))
+        for room in ("", *ROOMS)
+    }
     through = []
     for path in sorted(HERE.rglob("*.py")):
         if path.relative_to(HERE).parts[0] in ("cli", "web"):
@@ -76,7 +110,9 @@ def test_nothing_inside_is_imported_through_a_facade():
 def shown_on(page: str) -> set[str]:
     """The names that a page of mkdocstrings shows: the members asked for, or all of a module."""
     found = set()
-    for module, members in re.findall(r"^::: (\S+)\n(?:    options: \{members: \[([^\]]*)\]\})?", page, re.MULTILINE):
+    for module, members in re.findall(
+        r"^::: (\S+)\n(?:    options: \{members: \[([^\]]*)\]\})?", page, re.MULTILINE
+    ):
         every = [name for name in vars(importlib.import_module(module)) if not name.startswith("_")]
         found |= set(re.split(r",\s*", members) if members else every)
         assert set(found) & set(every), f"{module} is named on the page, but has none of its names"
@@ -91,7 +127,9 @@ def test_every_public_name_is_on_the_api_page():
         if module in ("armature", "armature.version"):
             assert f"arm.{name}" in page or name == "__version__", f"arm.{name} is not on the page"
         else:
-            assert defined in shown or f"::: {module}.{defined}" in page, f"{module}.{defined} is not on the page"
+            assert defined in shown or f"::: {module}.{defined}" in page, (
+                f"{module}.{defined} is not on the page"
+            )
 
 
 def test_types_are_shipped():

@@ -1,4 +1,5 @@
-"""What the surface gives can be pickled and deep-copied, and works afterwards, in another process too."""
+"""What the surface gives can be pickled and deep-copied, and works afterwards, in another process
+too."""
 
 import copy
 import multiprocessing
@@ -62,7 +63,10 @@ def facts(things: dict) -> dict:
 
 @pytest.mark.parametrize("way", ["pickle", "deepcopy"])
 def test_copies_work_like_their_originals(things, way):
-    made = {k: pickle.loads(pickle.dumps(x)) if way == "pickle" else copy.deepcopy(x) for k, x in things.items()}
+    made = {
+        k: pickle.loads(pickle.dumps(x)) if way == "pickle" else copy.deepcopy(x)
+        for k, x in things.items()
+    }
     assert facts(made) == facts(things)
 
 
@@ -91,22 +95,35 @@ def ready_made(things) -> list:
     c, link = arm.dynamics.constraints, things["robot"].links[-1].name
     first, second = things["robot"].joint_names
     return [
-        c.constraint(swing), c.joint_motion(things["trajectory"]), c.joint_motion(sway), c.couple_joints({first: 1.0, second: -2.0}, 0.5),
-        c.follow_point(link, rise), c.follow_point(link, things["path"], sampled=True), c.follow_pose(link, turn),
-        c.keep_orientation(link, np.eye(3)), c.on_surface(link, plane), c.on_line(link, [0, 0, 0.0], [1, 2, 3.0]),
+        c.constraint(swing),
+        c.joint_motion(things["trajectory"]),
+        c.joint_motion(sway),
+        c.couple_joints({first: 1.0, second: -2.0}, 0.5),
+        c.follow_point(link, rise),
+        c.follow_point(link, things["path"], sampled=True),
+        c.follow_pose(link, turn),
+        c.keep_orientation(link, np.eye(3)),
+        c.on_surface(link, plane),
+        c.on_line(link, [0, 0, 0.0], [1, 2, 3.0]),
         c.points_meet(link, [0.1, 0, 0.0], things["robot"].links[1].name, [0, 0, 0.1]),
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.parametrize("way", ["pickle", "deepcopy"])
 def test_constraints_travel(things, way):
     q, r = np.array([0.3, -0.2]), np.array([0.1, 0.2, 0.3])
     every = ready_made(things)
-    kinds = {name for name, x in vars(arm.dynamics.constraints).items() if getattr(x, "__annotations__", {}).get("return") == "Constraint"}
+    kinds = {
+        name
+        for name, x in vars(arm.dynamics.constraints).items()
+        if getattr(x, "__annotations__", {}).get("return") == "Constraint"
+    }
     assert len(every) >= len(kinds - {"together", "as_constraint"})
     for made in [*every, arm.dynamics.constraints.together(*every[3:5])]:
         back = pickle.loads(pickle.dumps(made)) if way == "pickle" else copy.deepcopy(made)
-        before, after = (np.asarray(x.equations(things["robot"], q, r[: x.size]), float) for x in (made, back))
+        before, after = (
+            np.asarray(x.equations(things["robot"], q, r[: x.size]), float) for x in (made, back)
+        )
         assert before.size and np.array_equal(before, after) and back.name == made.name
 
 
@@ -121,7 +138,11 @@ def test_public_functions_travel_by_name():
 
 
 def test_a_kernel_keeps_its_parameters():
-    spring = compiled("travelling spring", lambda: trace(lambda x: parameters(2)[0] * x + parameters(2)[1], {"x": 1}), (10.0, 0.5))
+    spring = compiled(
+        "travelling spring",
+        lambda: trace(lambda x: parameters(2)[0] * x + parameters(2)[1], {"x": 1}),
+        (10.0, 0.5),
+    )
     for made in (pickle.loads(pickle.dumps(spring)), copy.deepcopy(spring)):
         assert made(np.ones(1)) == spring(np.ones(1)) == 10.5
 
@@ -140,7 +161,9 @@ def test_a_kernel_without_machine_code_travels_too():
         "print(k(np.ones(2)).tolist(), k.name)"
     )
     environment = {**os.environ, "ARMATURE_JIT": "0"}
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False)
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False
+    )
     assert result.stdout.strip() == "[2.0, 2.0] <lambda>", result.stderr
 
 
@@ -167,7 +190,9 @@ def test_saved_plans_and_motions_hold_no_pickle(things, tmp_path, monkeypatch):
     monkeypatch.setattr(pickle, "Unpickler", refuse)
     for name in ("folder", "plan.npz", "plan.json"):
         assert arm.job.load_plan(tmp_path / name).energy == pytest.approx(plan.energy)
-    np.testing.assert_allclose(arm.motion.load_trajectory(tmp_path / "motion.npz").q, plan.trajectory.q)
+    np.testing.assert_allclose(
+        arm.motion.load_trajectory(tmp_path / "motion.npz").q, plan.trajectory.q
+    )
     np.savez(Path(tmp_path / "bad.npz"), t=np.array([object()], dtype=object))
     with pytest.raises(arm.ArmatureError):
         arm.motion.load_trajectory(tmp_path / "bad.npz")

@@ -1,4 +1,5 @@
-"""Compile and keep loops that every worker of pytest would compile anew; `make test` does it beside the linters."""
+"""Compile and keep loops that every worker of pytest would compile anew; `make test` does it beside
+the linters."""
 
 import armature as arm
 

@@ -1,4 +1,5 @@
-"""IFToMM A04: Bricard's mechanism, five rods along the edges of a cube, six hinges. Counting says it cannot move; it does.
+"""IFToMM A04: Bricard's mechanism, five rods along the edges of a cube, six hinges. Counting says
+it cannot move; it does.
 
 Thirty velocities, thirty rows of couplings, rank 29.
 """
@@ -17,9 +18,13 @@ def build() -> mech.Mechanism:
         a, b = POINTS[k], POINTS[k + 1]
         along = [abs(q - p) for p, q in zip(a, b)]
         inertia = tuple(AXIAL if x else ACROSS for x in along)
-        rods.append(mech.Body(f"rod {k + 1}", 1.0, inertia, tuple((p + q) / 2 for p, q in zip(a, b))))
+        rods.append(
+            mech.Body(f"rod {k + 1}", 1.0, inertia, tuple((p + q) / 2 for p, q in zip(a, b)))
+        )
     names = ["ground", *(rod.name for rod in rods), "ground"]
-    hinges = [mech.revolute(f"P{k + 1}", names[k], names[k + 1], POINTS[k], AXES[k]) for k in range(6)]
+    hinges = [
+        mech.revolute(f"P{k + 1}", names[k], names[k + 1], POINTS[k], AXES[k]) for k in range(6)
+    ]
     return mech.Mechanism("Bricard", rods, hinges, gravity=(0.0, -9.81, 0.0))
 
 

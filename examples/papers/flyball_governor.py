@@ -1,7 +1,8 @@
-"""IFToMM A05: a stiff flyball governor: a spinning shaft, a slider, two arms with balls, springs of 800 kN/m with dampers.
+"""IFToMM A05: a stiff flyball governor: a spinning shaft, a slider, two arms with balls, springs of
+800 kN/m with dampers.
 
-Eigenvalues down to −8100 1/s call for an implicit integrator. It is a tree: the same numbers as a Robot with force elements.
-"""
+Eigenvalues down to −8100 1/s call for an implicit integrator. It is a tree: the same numbers as a
+Robot with force elements."""
 
 from math import pi, radians
 
@@ -27,13 +28,16 @@ def build() -> arm.Robot:
         arm.robot.Joint("spin", "continuous", "base", "shaft", axis=(0, 0, 1)),
         arm.robot.Joint("s", "prismatic", "shaft", "slider", axis=(0, 0, 1)),
         arm.robot.Joint("alpha +", "continuous", "shaft", "arm +", (0.05, 0, 1), axis=(0, 1, 0)),
-        arm.robot.Joint("alpha -", "continuous", "shaft", "arm -", (-0.05, 0, 1), flipped, axis=(0, 1, 0)),
+        arm.robot.Joint(
+            "alpha -", "continuous", "shaft", "arm -", (-0.05, 0, 1), flipped, axis=(0, 1, 0)
+        ),
     )
     return arm.Robot("flyball governor", links, joints, "base")
 
 
 def arm_inertia() -> tuple:
-    """A rod along x with a point mass at its end, as one body: mass, centre, moments about the centre."""
+    """A rod along x with a point mass at its end, as one body: mass, centre, moments about the
+    centre."""
     mass = ROD + BALL
     centre = (ROD * 0.5 + BALL * 1.0) / mass
     across = ACROSS + ROD * (centre - 0.5) ** 2 + BALL * (1.0 - centre) ** 2
@@ -44,14 +48,26 @@ def springs() -> list:
     """From the middle of each arm to the slider's side."""
     common = {"stiffness": 8e5, "rest_length": 0.5, "damping": 4e4}
     sides = (("arm +", 0.05), ("arm -", -0.05))
-    return [mech.Spring(name, "slider", (0.5, 0.0, 0.0), (side, 0.0, 0.0), **common) for name, side in sides]
+    return [
+        mech.Spring(name, "slider", (0.5, 0.0, 0.0), (side, 0.0, 0.0), **common)
+        for name, side in sides
+    ]
 
 
 def main(duration: float = 10.0, rtol: float = 1e-8) -> arm.Trajectory:
     start = [0.0, 0.5, radians(30), radians(30)]
     times = np.linspace(0.0, duration, round(2 * duration) + 1)
     motion = arm.simulate(
-        build(), None, start, [2 * pi, 0, 0, 0], duration, "radau", times=times, rtol=rtol, atol=rtol / 100, elements=springs()
+        build(),
+        None,
+        start,
+        [2 * pi, 0, 0, 0],
+        duration,
+        "radau",
+        times=times,
+        rtol=rtol,
+        atol=rtol / 100,
+        elements=springs(),
     )
     print(motion)
     for t, q, v in zip(motion.t, motion.q, motion.v):

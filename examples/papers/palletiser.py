@@ -1,4 +1,5 @@
-"""A palletising arm whose wrist is kept level by parallelograms: a tree with two closed loops, four passive joints, two motors."""
+"""A palletising arm whose wrist is kept level by parallelograms: a tree with two closed loops, four
+passive joints, two motors."""
 
 import numpy as np
 
@@ -13,7 +14,8 @@ SMALL = (0.01, 0.01, 0.01, 0.0, 0.0, 0.0)
 
 
 def build() -> Robot:
-    """Lower arm (up), forearm (forward), a rod beside each, a bell crank at the elbow and the level wrist."""
+    """Lower arm (up), forearm (forward), a rod beside each, a bell crank at the elbow and the level
+    wrist."""
     links = (
         Link("base"),
         Link("lower arm", 8.0, (0, 0, 0.5), LONG),
@@ -23,7 +25,9 @@ def build() -> Robot:
         Link("rear rod", 1.0, (0, 0, 0.5), LONG),
         Link("upper rod", 1.0, (0.5, 0, 0), LONG),
     )
-    hinge = lambda name, parent, child, at, passive=True: Joint(name, "continuous", parent, child, at, axis=Y, passive=passive)
+    hinge = lambda name, parent, child, at, passive=True: Joint(
+        name, "continuous", parent, child, at, axis=Y, passive=passive
+    )
     joints = (
         hinge("shoulder", "base", "lower arm", (0, 0, 0.4), passive=False),
         hinge("plate", "lower arm", "elbow plate", (0, 0, 1)),
@@ -46,7 +50,10 @@ def main() -> arm.Trajectory:
     motors = [robot.joint_names.index(name) for name in ("shoulder", "elbow")]
 
     def servo(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        goal, tau = np.array([0.2 + 0.3 * np.sin(2 * t), 0.3 - 0.2 * np.sin(3 * t)]), np.zeros(robot.n)
+        goal, tau = (
+            np.array([0.2 + 0.3 * np.sin(2 * t), 0.3 - 0.2 * np.sin(3 * t)]),
+            np.zeros(robot.n),
+        )
         tau[motors] = [-20.0, 50.0] + 2000.0 * (goal - q[motors]) - 200.0 * v[motors]
         return tau
 

@@ -1,4 +1,5 @@
-"""IFToMM A03: Andrews' squeezing mechanism, seven bodies, ten hinges, a spring and a constant motor torque; 0.03 s.
+"""IFToMM A03: Andrews' squeezing mechanism, seven bodies, ten hinges, a spring and a constant motor
+torque; 0.03 s.
 
 Each hinge that gives one of the published angles carries a coordinate.
 """
@@ -13,7 +14,11 @@ O, A, B, C = (0.0, 0.0), (-0.06934, -0.00227), (-0.03635, 0.03273), (0.014, 0.07
 BODIES = {
     "K1": (0.04325, 2.194e-06, {"O": (-0.00092, 0.0), "F": (0.00608, 0.0)}),
     "K2": (0.00365, 4.410e-07, {"F": (0.0115, 0.0), "E": (-0.0165, 0.0)}),
-    "K3": (0.02373, 5.255e-06, {"B": (-0.01043, 0.01874), "E": (-0.01043, -0.01626), "D": (0.00957, 0.00074)}),
+    "K3": (
+        0.02373,
+        5.255e-06,
+        {"B": (-0.01043, 0.01874), "E": (-0.01043, -0.01626), "D": (0.00957, 0.00074)},
+    ),
     "K4": (0.00706, 5.667e-07, {"E": (0.0, -0.01421), "G": (0.0, 0.00579)}),
     "K5": (0.07050, 1.169e-05, {"A": (-0.02308, -0.00916), "G": (0.01692, -0.00916)}),
     "K6": (0.00706, 5.667e-07, {"E": (0.01421, 0.0), "H": (-0.00579, 0.0)}),
@@ -26,8 +31,24 @@ BETA, GAMMA, PHI, DELTA, EPSILON = (
     0.487364979543842550,
     1.23054744454982119,
 )
-START = {"beta": BETA, "Theta": 0.0, "gamma": GAMMA, "Phi": PHI, "delta": DELTA, "Omega": -PHI, "epsilon": EPSILON}
-ANGLES = {"K1": BETA, "K2": BETA, "K3": GAMMA, "K4": PHI + DELTA, "K5": DELTA, "K6": EPSILON - PHI, "K7": EPSILON}
+START = {
+    "beta": BETA,
+    "Theta": 0.0,
+    "gamma": GAMMA,
+    "Phi": PHI,
+    "delta": DELTA,
+    "Omega": -PHI,
+    "epsilon": EPSILON,
+}
+ANGLES = {
+    "K1": BETA,
+    "K2": BETA,
+    "K3": GAMMA,
+    "K4": PHI + DELTA,
+    "K5": DELTA,
+    "K6": EPSILON - PHI,
+    "K7": EPSILON,
+}
 
 
 def turned(body: str, point: tuple[float, float]) -> tuple[float, float]:
@@ -40,7 +61,15 @@ def placements() -> tuple[dict, dict]:
     """Centres of the bodies and positions of the hinges at the start, from body to body."""
     at: dict[str, tuple[float, float]] = {"O": O, "A": A, "B": B}
     centre: dict[str, tuple[float, float]] = {}
-    for body, known in (("K1", "O"), ("K2", "F"), ("K3", "B"), ("K5", "A"), ("K7", "A"), ("K4", "G"), ("K6", "H")):
+    for body, known in (
+        ("K1", "O"),
+        ("K2", "F"),
+        ("K3", "B"),
+        ("K5", "A"),
+        ("K7", "A"),
+        ("K4", "G"),
+        ("K6", "H"),
+    ):
         points = BODIES[body][2]
         offset = turned(body, points[known])
         centre[body] = at[known][0] - offset[0], at[known][1] - offset[1]
@@ -55,14 +84,42 @@ def build() -> mech.Mechanism:
     bodies = []
     for name, (mass, J, _) in BODIES.items():
         c, s = cos(ANGLES[name]), sin(ANGLES[name])
-        bodies.append(mech.Body(name, mass, (J, J, J), (*centre[name], 0.0), ((c, -s, 0), (s, c, 0), (0, 0, 1))))
-    pairs = (("ground", "K1", "O"), ("K1", "K2", "F"), ("K2", "K3", "E"), ("K2", "K4", "E"), ("K2", "K6", "E"), ("ground", "K3", "B"))
+        bodies.append(
+            mech.Body(
+                name, mass, (J, J, J), (*centre[name], 0.0), ((c, -s, 0), (s, c, 0), (0, 0, 1))
+            )
+        )
+    pairs = (
+        ("ground", "K1", "O"),
+        ("K1", "K2", "F"),
+        ("K2", "K3", "E"),
+        ("K2", "K4", "E"),
+        ("K2", "K6", "E"),
+        ("ground", "K3", "B"),
+    )
     pairs += (("K5", "K4", "G"), ("ground", "K5", "A"), ("K7", "K6", "H"), ("ground", "K7", "A"))
     hinges = [mech.revolute(f"{p} {b}", a, b, (*at[p], 0.0), (0, 0, 1)) for a, b, p in pairs]
-    on = {"beta": "O K1", "Theta": "F K2", "gamma": "B K3", "Phi": "G K4", "delta": "A K5", "Omega": "H K6", "epsilon": "A K7"}
+    on = {
+        "beta": "O K1",
+        "Theta": "F K2",
+        "gamma": "B K3",
+        "Phi": "G K4",
+        "delta": "A K5",
+        "Omega": "H K6",
+        "epsilon": "A K7",
+    }
     motors = [mech.Motor(name, joint) for name, joint in on.items()]
-    spring = mech.Spring("K3", "ground", (*BODIES["K3"][2]["D"], 0.0), (*C, 0.0), stiffness=4530.0, rest_length=0.07785)
-    return mech.Mechanism("squeezing mechanism", bodies, hinges, motors, [spring], gravity=(0.0, 0.0, 0.0))
+    spring = mech.Spring(
+        "K3",
+        "ground",
+        (*BODIES["K3"][2]["D"], 0.0),
+        (*C, 0.0),
+        stiffness=4530.0,
+        rest_length=0.07785,
+    )
+    return mech.Mechanism(
+        "squeezing mechanism", bodies, hinges, motors, [spring], gravity=(0.0, 0.0, 0.0)
+    )
 
 
 def main(rtol: float = 1e-11) -> mech.MechanismMotion:

@@ -31,7 +31,9 @@ from armature.dynamics.forces.loads import section_loads as section_loads
 from armature.dynamics.forces.statics import equilibrium as equilibrium
 from armature.dynamics.holonomic.closed_loops import close_loops as close_loops
 from armature.dynamics.holonomic.linear import linearize as linearize
-from armature.dynamics.positioning.inverse_kinematics import inverse_kinematics as inverse_kinematics
+from armature.dynamics.positioning.inverse_kinematics import (
+    inverse_kinematics as inverse_kinematics,
+)
 from armature.errors import ArmatureError as ArmatureError
 from armature.identify.files.reader import load_recording as load_recording
 from armature.identify.identify import identify as identify

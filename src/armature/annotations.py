@@ -1,8 +1,8 @@
 """What an annotation means, and whether a value is like it: the matching behind `arguments.py`.
 
-`unlike(value, hint, strict)` is '' where the value is what the annotation says, else what it must be, in
-words. strict is for calls that have failed: an array must then be an array, and a count one that a
-machine can count to.
+`unlike(value, hint, strict)` is '' where the value is what the annotation says, else what it must
+be, in words. strict is for calls that have failed: an array must then be an array, and a count one
+that a machine can count to.
 """
 
 from __future__ import annotations
@@ -21,8 +21,11 @@ from typing import Annotated, Any
 
 MANY = 2000  # elements of a list that are looked at
 
-# Annotations of arguments that are left open to the type checker, and not to the guards; OPEN says what each is like.
-Number = Annotated[Any, "number"]  # of any kind: whatever subtracts and divides, real, complex, symbolic, or arrays of them
+# Annotations of arguments that are left open to the type checker, and not to the guards; OPEN says
+# what each is like.
+Number = Annotated[
+    Any, "number"
+]  # of any kind: whatever subtracts and divides, real, complex, symbolic, or arrays of them
 Numbers = Annotated[Any, "numbers"]  # a real number, or arrays and lists of them
 Values = Annotated[Any, "values"]  # Numbers, or {name: number}
 Place = Annotated[Any, "place"]  # Values, or a pose: (R, p), (p, quaternion), a 4 × 4 matrix
@@ -30,7 +33,9 @@ Place = Annotated[Any, "place"]  # Values, or a pose: (R, p), (p, quaternion), a
 
 def same(value: Any, default: Any) -> bool:
     """Whether a value is the default itself."""
-    return value is default or (type(value) is type(default) is float and (value == default or value != value != default))
+    return value is default or (
+        type(value) is type(default) is float and (value == default or value != value != default)
+    )
 
 
 def show(value: Any) -> str:
@@ -56,7 +61,11 @@ def unlike(value: Any, hint: Any, strict: bool) -> str:
         return " or ".join(dict.fromkeys(words)) if all(words) else ""
     if origin is typing.Literal:
         choices = typing.get_args(hint)
-        return "" if any(value is c or (type(value) is type(c) and value == c) for c in choices) else f"one of {choices}"
+        return (
+            ""
+            if any(value is c or (type(value) is type(c) and value == c) for c in choices)
+            else f"one of {choices}"
+        )
     simple = SIMPLE.get(hint)
     if simple:
         return simple(value, strict)
@@ -75,7 +84,8 @@ def called(cls: type) -> str:
 
 
 def unlike_number(value: Any, strict: bool) -> str:
-    """A real number that is one (not NaN, not a truth value); arrays without axes are numbers too."""
+    """A real number that is one (not NaN, not a truth value); arrays without axes are numbers
+    too."""
     if getattr(value, "shape", None) == () and hasattr(value, "item"):
         value = value.item()
     try:
@@ -89,7 +99,11 @@ def unlike_count(value: Any, strict: bool) -> str:
     """A whole number; where a call has failed, one that a machine can count to."""
     if not isinstance(value, Integral) or isinstance(value, bool) or abs(int(value)) >= 2**63:
         return "a whole number"
-    return "a whole number between 1 and a million" if strict and not 1 <= int(value) <= 1_000_000 else ""
+    return (
+        "a whole number between 1 and a million"
+        if strict and not 1 <= int(value) <= 1_000_000
+        else ""
+    )
 
 
 def unlike_truth(value: Any, strict: bool) -> str:
@@ -144,7 +158,11 @@ def unlike_place(value: Any) -> str:
     """Real numbers, some by name, or a pose: a tuple of arrays."""
     parts = list(value) if isinstance(value, (tuple, list)) and len(value) == 2 else []
     is_pose = bool(parts) and not any(unlike_numbers(part) or part is None for part in parts)
-    return "" if is_pose or not unlike_values(value) else "an array of real numbers, a dict of them, or a pose"
+    return (
+        ""
+        if is_pose or not unlike_values(value)
+        else "an array of real numbers, a dict of them, or a pose"
+    )
 
 
 OPEN: dict[str, Callable[[Any], str]] = {
@@ -191,7 +209,11 @@ def unlike_sequence(value: Any, origin: type, inner: tuple, strict: bool) -> str
     """A list, tuple or array; how long, and of what."""
     fixed = origin is tuple and bool(inner) and Ellipsis not in inner
     wanted = ("a pair" if len(inner) == 2 else f"a list of {len(inner)}") if fixed else "a list"
-    if isinstance(value, (str, bytes, Mapping)) or not hasattr(value, "__iter__") or isinstance(value, type):
+    if (
+        isinstance(value, (str, bytes, Mapping))
+        or not hasattr(value, "__iter__")
+        or isinstance(value, type)
+    ):
         return wanted
     if not (hasattr(value, "__len__") and hasattr(value, "__getitem__")):
         return "" if origin is Iterable and not strict else wanted
@@ -234,7 +256,8 @@ def signature_of(function: Callable) -> inspect.Signature:
 
 
 class Names(dict):
-    """The names that an annotation may use: its module's, and those that only type checkers import."""
+    """The names that an annotation may use: its module's, and those that only type checkers
+    import."""
 
     def __init__(self, module: str):
         super().__init__()
@@ -247,7 +270,9 @@ class Names(dict):
             return getattr(builtins, name)
         for other, module in list(sys.modules.items()):
             found = vars(module).get(name) if other.startswith("armature.") else None
-            if isinstance(found, types.UnionType) or (isinstance(found, type) and found.__module__ == other):
+            if isinstance(found, types.UnionType) or (
+                isinstance(found, type) and found.__module__ == other
+            ):
                 return found
         return Any
 
@@ -273,7 +298,11 @@ def hints_of(function: Callable) -> dict[str, Any]:
     module = function.__module__
     if function.__qualname__.endswith("__init__") and "." in function.__qualname__:
         owner = getattr(sys.modules.get(module), function.__qualname__.split(".")[0], None)
-        given = {**given, **fields_of(owner)} if owner and hasattr(owner, "__dataclass_fields__") else given
+        given = (
+            {**given, **fields_of(owner)}
+            if owner and hasattr(owner, "__dataclass_fields__")
+            else given
+        )
     return {name: evaluate(annotation, module) for name, annotation in given.items()}
 
 

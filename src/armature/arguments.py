@@ -1,11 +1,11 @@
 """Wrong arguments of the public surface: one sentence that names the argument, whoever calls what.
 
-`guard` wraps a public function, `guard_class` the constructor and methods of a public class, in place.
-When a call ends in a bare TypeError, IndexError, …, the arguments are compared with the signature's
-annotations, and the first that is not what its annotation says is named by an `ArgumentError`. An
-exception with arguments that are all as annotated is a bug of ours, or of a function that the user
-has handed over, and passes unchanged. A call that succeeds costs a fraction of a microsecond.
-"""
+`guard` wraps a public function, `guard_class` the constructor and methods of a public class, in
+place. When a call ends in a bare TypeError, IndexError, …, the arguments are compared with the
+signature's annotations, and the first that is not what its annotation says is named by an
+`ArgumentError`. An exception with arguments that are all as annotated is a bug of ours, or of a
+function that the user has handed over, and passes unchanged. A call that succeeds costs a fraction
+of a microsecond."""
 
 from __future__ import annotations
 
@@ -19,20 +19,38 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from armature.annotations import fields_of, hints_of, same, show, signature_of, unlike, unlike_numbers
+from armature.annotations import (
+    fields_of,
+    hints_of,
+    same,
+    show,
+    signature_of,
+    unlike,
+    unlike_numbers,
+)
 from armature.errors import ArgumentError, ArmatureError
 
-CALLED = ("__init__", "__call__", "__getitem__", "__contains__")  # methods without a name of their own
-GENERIC = ("armature.drive", "armature.dynamics.holonomic.constraints")  # laws on any number type, complex ones for derivatives
+CALLED = (
+    "__init__",
+    "__call__",
+    "__getitem__",
+    "__contains__",
+)  # methods without a name of their own
+GENERIC = (
+    "armature.drive",
+    "armature.dynamics.holonomic.constraints",
+)  # laws on any number type, complex ones for derivatives
 HERE = str(Path(__file__).parent)
-LIBRARIES = tuple({str(Path(module.__file__ or "").parent) for module in (typing, enum)})  # Python's own
+LIBRARIES = tuple(
+    {str(Path(module.__file__ or "").parent) for module in (typing, enum)}
+)  # Python's own
 
 
 def guard(function: Callable, name: str = "", before: bool = False) -> Callable:
     """The function with wrong arguments explained.
 
-    before: compare the arguments with the annotations before the call too (where a call takes long).
-    """
+    before: compare the arguments with the annotations before the call too (where a call takes
+    long)."""
     name = name or function.__qualname__
 
     @functools.wraps(function)
@@ -63,20 +81,25 @@ def guard(function: Callable, name: str = "", before: bool = False) -> Callable:
     return checked if before else called
 
 
-def explain(error: Exception, function: Callable, name: str, args: Sequence, kwargs: Mapping) -> None:
+def explain(
+    error: Exception, function: Callable, name: str, args: Sequence, kwargs: Mapping
+) -> None:
     """Raise an ArgumentError about the argument to blame for a bare error, if there is one."""
     if isinstance(error, ArmatureError) or raised_by_others(error):
         return
-    wrong = find_problem(function, name, args, kwargs, True) or find_suspect(error, function, name, args, kwargs)
+    wrong = find_problem(function, name, args, kwargs, True) or find_suspect(
+        error, function, name, args, kwargs
+    )
     if wrong:
         raise ArgumentError(wrong) from error
 
 
 def guard_method(function: Callable, name: str) -> Callable:
-    """A method with wrong arguments explained to callers outside the package; inside, it is as it was.
+    """A method with wrong arguments explained to callers outside the package; inside, it is as it
+    was.
 
-    What the method itself does not refuse is compared with the annotations after the call: its own words
-    are better.
+    What the method itself does not refuse is compared with the annotations after the call: its own
+    words are better.
     """
     explained = guard(function, name)
 
@@ -101,7 +124,8 @@ def is_inside(frame: types.FrameType | None) -> bool:
 
 
 def guard_class(cls: type, called: str = "") -> None:
-    """Guard a class's constructor and public methods, in place, and those of its bases, which messages call by the class's name."""
+    """Guard a class's constructor and public methods, in place, and those of its bases, which
+    messages call by the class's name."""
     if not cls.__module__.startswith("armature.") or "_guarded" in vars(cls):
         return
     type.__setattr__(cls, "_guarded", True)
@@ -136,11 +160,14 @@ def guard_module(module: types.ModuleType) -> None:
 
 def refuse_member(cls: type, value: object) -> None:
     """What an enumeration answers to a value that it does not have."""
-    raise ArgumentError(f"{cls.__name__} has no member {show(value)}; it has {', '.join(m.name for m in cls)}")  # pyright: ignore
+    raise ArgumentError(
+        f"{cls.__name__} has no member {show(value)}; it has {', '.join(m.name for m in cls)}"
+    )  # pyright: ignore
 
 
 def guard_results(function: Callable) -> None:
-    """Guard the classes of what a function returns, as far as its annotation tells, and of their fields."""
+    """Guard the classes of what a function returns, as far as its annotation tells, and of their
+    fields."""
     waiting = [hints_of(function).get("return")]
     seen = set()
     while waiting:
@@ -150,13 +177,19 @@ def guard_results(function: Callable) -> None:
             seen.add(hint)
             guard_class(hint)
             waiting += fields_of(hint).values()
-            waiting += [hints_of(m.fget).get("return") for m in vars(hint).values() if isinstance(m, property) and m.fget]
+            waiting += [
+                hints_of(m.fget).get("return")
+                for m in vars(hint).values()
+                if isinstance(m, property) and m.fget
+            ]
 
 
 # what is wrong -----------------------------------------------------------------------------------
 
 
-def find_problem(function: Callable, name: str, args: Sequence, kwargs: Mapping, strict: bool) -> str:
+def find_problem(
+    function: Callable, name: str, args: Sequence, kwargs: Mapping, strict: bool
+) -> str:
     """A sentence about the first argument that is not as annotated; '' where all are.
 
     strict: the call has failed. An array must then be one, and not just a list.
@@ -191,10 +224,15 @@ def is_complex(value: Any) -> bool:
 
 
 def raised_by_others(error: Exception) -> bool:
-    """Whether code that is neither ours nor a library's has raised: a function or object of the user's."""
+    """Whether code that is neither ours nor a library's has raised: a function or object of the
+    user's."""
     for frame in frames_of(error)[1:]:
         file = frame.f_code.co_filename
-        if Path(file).is_absolute() and not file.startswith((HERE, *LIBRARIES)) and "site-packages" not in file:
+        if (
+            Path(file).is_absolute()
+            and not file.startswith((HERE, *LIBRARIES))
+            and "site-packages" not in file
+        ):
             return True
     return False
 
@@ -208,21 +246,29 @@ def frames_of(error: Exception) -> list[types.FrameType]:
     return frames
 
 
-def find_suspect(error: Exception, function: Callable, name: str, args: Sequence, kwargs: Mapping) -> str:
-    """A sentence about the argument, among those that any object may be, that most likely has led to an error.
+def find_suspect(
+    error: Exception, function: Callable, name: str, args: Sequence, kwargs: Mapping
+) -> str:
+    """A sentence about the argument, among those that any object may be, that most likely has led
+    to an error.
 
-    Those that are no numbers are suspected first, then numbers that are odd; of several, the one that was
-    in use deepest where the error was raised.
+    Those that are no numbers are suspected first, then numbers that are odd; of several, the one
+    that was in use deepest where the error was raised.
     """
     hints = hints_of(function)
     given = signature_of(function).bind(*args, **kwargs).arguments
-    free = {k: x for k, x in given.items() if is_free(hints.get(k, Any)) and k not in ("self", "cls")}
+    free = {
+        k: x for k, x in given.items() if is_free(hints.get(k, Any)) and k not in ("self", "cls")
+    }
     reason = " ".join(str(error).split())[:200]
     for is_suspected in (is_no_number, is_odd):
         suspects = {k: x for k, x in free.items() if is_suspected(x, given.get("robot"))}
         if suspects:
             argument = deepest(suspects, frames_of(error))
-            return f"{name}: {argument} = {show(suspects[argument])} cannot be used: {reason or type(error).__name__}"
+            return (
+                f"{name}: {argument} = {show(suspects[argument])} cannot be used:"
+                f" {reason or type(error).__name__}"
+            )
     return ""
 
 
@@ -237,7 +283,8 @@ def is_no_number(value: Any, robot: Any) -> bool:
 
 
 def is_odd(value: Any, robot: Any) -> bool:
-    """None, numbers that are not finite, empty arrays, a number in place of an array, a row that is not the robot's."""
+    """None, numbers that are not finite, empty arrays, a number in place of an array, a row that is
+    not the robot's."""
     import numpy as np
 
     if value is None:
@@ -251,7 +298,11 @@ def is_odd(value: Any, robot: Any) -> bool:
 def deepest(suspects: Mapping[str, Any], frames: Sequence[types.FrameType]) -> str:
     """The suspect that the innermost frame holds, else the first."""
     for frame in reversed(frames):
-        held = [name for name, value in suspects.items() if any(value is x for x in frame.f_locals.values())]
+        held = [
+            name
+            for name, value in suspects.items()
+            if any(value is x for x in frame.f_locals.values())
+        ]
         if held:
             return held[0]
     return next(iter(suspects))

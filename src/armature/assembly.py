@@ -1,4 +1,5 @@
-"""Who does the work of methods that reach further along the line of rooms (seam.py). Called once, when the package is imported."""
+"""Who does the work of methods that reach further along the line of rooms (seam.py). Called once,
+when the package is imported."""
 
 from __future__ import annotations
 
@@ -6,7 +7,8 @@ from armature.seam import provide
 
 
 def assemble() -> None:
-    """Name the function behind every such method; its room is imported when the method is first called."""
+    """Name the function behind every such method; its room is imported when the method is first
+    called."""
     provide("Trajectory.save", lambda: _formats().save)
     provide("Trajectory.load", lambda: _formats().load_trajectory)
     provide("Move.in_posture", lambda: _posture().in_posture)

@@ -1,8 +1,9 @@
-"""Readers of other programs' formats, run in a process of their own: with limits of memory and time, and killed when they exceed them.
+"""Readers of other programs' formats, run in a process of their own: with limits of memory and
+time, and killed when they exceed them.
 
-`confined("armature.motion.binary:hdf5_content", path)` calls that function in a new process. What comes back is data: JSON, and arrays
-as NumPy's own bytes; nothing of it is executed. Its errors and warnings are raised here.
-"""
+`confined("armature.motion.binary:hdf5_content", path)` calls that function in a new process. What
+comes back is data: JSON, and arrays as NumPy's own bytes; nothing of it is executed. Its errors and
+warnings are raised here."""
 
 from __future__ import annotations
 
@@ -24,18 +25,24 @@ CPU = 6  # s of a processor
 PATIENCE = 30.0  # s by the clock: a busy machine starts processes slowly
 MOST_ANSWER = 2**28  # bytes
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-BEGIN = "import sys, json; sys.path[:] = json.loads(sys.argv[1]); from armature.confine import child; child(*sys.argv[2:])"
+BEGIN = (
+    "import sys, json; sys.path[:] = json.loads(sys.argv[1]); from armature.confine import child;"
+    " child(*sys.argv[2:])"
+)
 
 
 def confined(
     function: str, *arguments: Any, cpu: int = CPU, memory: int = MEMORY, patience: float = PATIENCE
 ) -> tuple[Any, dict[str, Any]]:
-    """Call `function` ("module:name" of this package) with arguments that JSON knows, in a process of its own.
+    """Call `function` ("module:name" of this package) with arguments that JSON knows, in a process
+    of its own.
 
-    It must return (values that JSON knows, {name: array}). cpu: s; memory: bytes; patience: s by the clock. The first argument is the
-    path of the file that is read, for messages. A FileError tells which limit was exceeded, or how the reader died.
-    """
-    with tempfile.TemporaryDirectory(prefix="armature") as folder:  # whatever a reader writes beside itself goes here
+    It must return (values that JSON knows, {name: array}). cpu: s; memory: bytes; patience: s by
+    the clock. The first argument is the path of the file that is read, for messages. A FileError
+    tells which limit was exceeded, or how the reader died."""
+    with tempfile.TemporaryDirectory(
+        prefix="armature"
+    ) as folder:  # whatever a reader writes beside itself goes here
         process = _start(function, folder, cpu, memory)
         try:
             answer, _ = process.communicate(json.dumps(arguments).encode(), timeout=patience)
@@ -54,11 +61,18 @@ def _start(function: str, folder: str, cpu: int, memory: int) -> subprocess.Pope
     try:
         return subprocess.Popen(
             [sys.executable, "-I", "-c", BEGIN, path, function, str(cpu), str(memory)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=folder, env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=folder,
+            env=environment,
             process_group=0 if os.name == "posix" else None,
-        )  # fmt: skip
+        )
     except OSError as e:
-        raise ArmatureError(f"no process can be started to read the file in ({e.strerror or e}); close other programs") from None
+        raise ArmatureError(
+            f"no process can be started to read the file in ({e.strerror or e}); close other"
+            " programs"
+        ) from None
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -78,7 +92,9 @@ def _cause(code: int, cpu: int, memory: int) -> str:
 
 
 def _fail(path: object, reason: str) -> NoReturn:
-    raise FileError(f"{reason}; the file is damaged, or made to do harm: check where it comes from", path)
+    raise FileError(
+        f"{reason}; the file is damaged, or made to do harm: check where it comes from", path
+    )
 
 
 def _decoded(answer: bytes) -> tuple[Any, dict[str, Any]]:
@@ -96,16 +112,21 @@ def _decoded(answer: bytes) -> tuple[Any, dict[str, Any]]:
     arrays, at = {}, 0
     for name, (dtype, shape) in said["arrays"].items():
         count = int(np.prod(shape, dtype=np.int64))
-        arrays[name] = np.frombuffer(rest, np.dtype(dtype), count, at).reshape(shape).copy() if count else np.empty(shape, dtype)
+        arrays[name] = (
+            np.frombuffer(rest, np.dtype(dtype), count, at).reshape(shape).copy()
+            if count
+            else np.empty(shape, dtype)
+        )
         at += arrays[name].nbytes
     return said["value"], arrays
 
 
-# --- in the other process -------------------------------------------------------------------------------------------------
+# --- in the other process ------------------------------------------------------------------------
 
 
 def child(function: str, cpu: str, memory: str) -> None:
-    """Limit this process, call the function with the arguments from stdin, and write what it returns to stdout."""
+    """Limit this process, call the function with the arguments from stdin, and write what it
+    returns to stdout."""
     answer = os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what libraries print is no answer
     limit(int(cpu), int(memory))
@@ -113,7 +134,9 @@ def child(function: str, cpu: str, memory: str) -> None:
         with warnings.catch_warnings(record=True) as found:
             warnings.simplefilter("always", ArmatureWarning)
             said, data = _called(function, json.load(sys.stdin))
-        said["warnings"] = [str(w.message) for w in found if issubclass(w.category, ArmatureWarning)][:20]
+        said["warnings"] = [
+            str(w.message) for w in found if issubclass(w.category, ArmatureWarning)
+        ][:20]
         head = json.dumps(said).encode()
         if len(head) + sum(map(len, data)) > MOST_ANSWER:
             os._exit(3)
@@ -127,7 +150,8 @@ def child(function: str, cpu: str, memory: str) -> None:
 
 
 def limit(cpu: int, memory: int) -> None:
-    """Limit this process to seconds of a processor and bytes of address space, where the system can."""
+    """Limit this process to seconds of a processor and bytes of address space, where the system
+    can."""
     with suppress(ImportError, ValueError, OSError):
         import resource
 
@@ -141,11 +165,20 @@ def _called(function: str, arguments: list[Any]) -> tuple[dict[str, Any], list[b
     try:
         value, arrays = getattr(importlib.import_module(module), name)(*arguments)
     except ArmatureError as e:
-        return {"error": str(e), "path": getattr(e, "path", None), "line": getattr(e, "line", None)}, []
+        return {
+            "error": str(e),
+            "path": getattr(e, "path", None),
+            "line": getattr(e, "line", None),
+        }, []
     except MemoryError:
         raise
-    except Exception as e:  # a reader that stumbles over foreign bytes in a way that nobody thought of
-        words = f"it cannot be read ({type(e).__name__}: {(str(e).splitlines() or [''])[0][:120]}); check the file"
+    except (
+        Exception
+    ) as e:  # a reader that stumbles over foreign bytes in a way that nobody thought of
+        words = (
+            f"it cannot be read ({type(e).__name__}: {(str(e).splitlines() or [''])[0][:120]});"
+            " check the file"
+        )
         return {"error": f"{arguments[0]}: {words}", "path": str(arguments[0]), "line": None}, []
     shapes = {key: (x.dtype.str, x.shape) for key, x in arrays.items()}
     return {"error": None, "value": value, "arrays": shapes}, [x.tobytes() for x in arrays.values()]

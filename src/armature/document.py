@@ -1,4 +1,5 @@
-"""YAML as values that know their lines, and checks that tell every mistake at once: file, line, key, value and what to do.
+"""YAML as values that know their lines, and checks that tell every mistake at once: file, line,
+key, value and what to do.
 
 `checked_yaml(RobotPart, text, path)` is a pydantic model, or one FileError with all mistakes.
 """
@@ -23,7 +24,8 @@ MOST_MISTAKES = 20
 
 
 def checked_yaml(model: type[Model], text: str, path: object) -> Model:
-    """The pydantic `model` of a YAML text; a FileError lists all mistakes, each with its line, its place and what to do.
+    """The pydantic `model` of a YAML text; a FileError lists all mistakes, each with its line, its
+    place and what to do.
 
     path: of the file, for messages.
     """
@@ -40,21 +42,24 @@ def checked(model: type[Model], data: Any, path: object) -> Model:
     from pydantic import ValidationError
 
     if not isinstance(data, dict):
-        raise FileError(f"the file is not a mapping; it may hold the keys {', '.join(_names(model))}", path, 1)
+        raise FileError(
+            f"the file is not a mapping; it may hold the keys {', '.join(_names(model))}", path, 1
+        )
     try:
         return model.model_validate(data)
     except ValidationError as e:
         raise _mistakes(e, model, data, path) from None
 
 
-# --- values and their lines -------------------------------------------------------------------------------------------
+# --- values and their lines ----------------------------------------------------------------------
 
 
 def values(text: str, path: object, convert: Callable[[Any], Any] | None = None) -> Any:
-    """Mappings (`Block`), lists (`Items`), numbers and words of a YAML 1.2 text, within bounds; `path` is for messages.
+    """Mappings (`Block`), lists (`Items`), numbers and words of a YAML 1.2 text, within bounds;
+    `path` is for messages.
 
-    convert: a single value from the parser's event, where other tags or words count than those of `nested.scalar`.
-    """
+    convert: a single value from the parser's event, where other tags or words count than those of
+    `nested.scalar`."""
     return yaml_value(text, path, convert)
 
 
@@ -66,19 +71,24 @@ def selected(data: Block, keys: Sequence[str]) -> Block:
 
 
 def _inside(data: Any, step: Any) -> bool:
-    return (isinstance(data, dict) and step in data) or (isinstance(data, list) and isinstance(step, int) and step < len(data))
+    return (isinstance(data, dict) and step in data) or (
+        isinstance(data, list) and isinstance(step, int) and step < len(data)
+    )
 
 
 def line_of(data: Any, place: Sequence[Any]) -> int:
-    """The line of the value at `place` (keys and indices); of the nearest thing that exists, where it is missing."""
+    """The line of the value at `place` (keys and indices); of the nearest thing that exists, where
+    it is missing."""
     line = getattr(data, "line", 1)
     for step in place:
-        if (isinstance(data, Block) and step in data) or (isinstance(data, Items) and isinstance(step, int) and step < len(data)):
+        if (isinstance(data, Block) and step in data) or (
+            isinstance(data, Items) and isinstance(step, int) and step < len(data)
+        ):
             line, data = data.lines[step], data[step]
     return line
 
 
-# --- mistakes ---------------------------------------------------------------------------------------------------------
+# --- mistakes ------------------------------------------------------------------------------------
 
 
 def _mistakes(error: ValidationError, model: type[BaseModel], data: Any, path: object) -> FileError:
@@ -88,7 +98,9 @@ def _mistakes(error: ValidationError, model: type[BaseModel], data: Any, path: o
         place = tuple(e["loc"])
         key = (line_of(data, place), _words(place, data, e["type"]) or "the file")
         found.setdefault(key, _message(e, model))
-    return mistakes([(line, f"{where}: {message}") for (line, where), message in found.items()], path)
+    return mistakes(
+        [(line, f"{where}: {message}") for (line, where), message in found.items()], path
+    )
 
 
 def mistakes(found: list[tuple[int | None, str]], path: object) -> FileError:
@@ -114,19 +126,37 @@ def _message(e: Any, model: type[BaseModel]) -> str:
     """What is wrong and what to do, in plain words."""
     place, kind, value, about = tuple(e["loc"]), e["type"], _shown(e.get("input")), e.get("ctx", {})
     if kind == "extra_forbidden":
-        return f"there is no such key; {suggestion(place[-1], _names(_model_at(model, place[:-1])))}"
+        return (
+            f"there is no such key; {suggestion(place[-1], _names(_model_at(model, place[:-1])))}"
+        )
     if kind == "missing":
-        return "this value is missing from the list; add it" if isinstance(place[-1], int) else "this is missing; add it"
+        return (
+            "this value is missing from the list; add it"
+            if isinstance(place[-1], int)
+            else "this is missing; add it"
+        )
     if kind in ("model_type", "model_attributes_type", "dict_type", "mapping_type"):
         return f"{value} is not a mapping; give keys with values" + _known_keys(model, place)
     if kind in ("tuple_type", "list_type"):
         return f"{value} is not a list; write [a, b, …]"
-    if kind in ("string_type", "bool_type", "bool_parsing", "int_type", "int_parsing", "int_from_float"):
-        return f"{value} is not {'text' if kind == 'string_type' else 'true or false' if kind.startswith('bool') else 'a whole number'}"
+    if kind in (
+        "string_type",
+        "bool_type",
+        "bool_parsing",
+        "int_type",
+        "int_parsing",
+        "int_from_float",
+    ):
+        flag = "true or false" if kind.startswith("bool") else "a whole number"
+        return f"{value} is not {'text' if kind == 'string_type' else flag}"
     if kind == "literal_error":
         return f"{value} is not known; give {about.get('expected', 'another value')}"
     if kind in ("too_long", "too_short"):
-        at = f"at most {about['max_length']}" if kind == "too_long" else f"at least {about['min_length']}"
+        at = (
+            f"at most {about['max_length']}"
+            if kind == "too_long"
+            else f"at least {about['min_length']}"
+        )
         return f"this has {about.get('actual_length')} values; give {at}"
     return e["msg"].removeprefix("Value error, ")
 

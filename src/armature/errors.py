@@ -1,7 +1,7 @@
 """What can go wrong, as exceptions whose messages end with what to do.
 
-Every error that Armature raises on purpose is an `ArmatureError`; anything else that reaches a user is a bug.
-"""
+Every error that Armature raises on purpose is an `ArmatureError`; anything else that reaches a user
+is a bug."""
 
 from collections.abc import Sequence
 from numbers import Integral
@@ -25,7 +25,8 @@ class FileError(ArmatureError):
 
 
 class RobotError(ArmatureError, ValueError):
-    """A robot that contradicts physics or itself: a negative mass, an unknown link, a joint that moves nothing."""
+    """A robot that contradicts physics or itself: a negative mass, an unknown link, a joint that
+    moves nothing."""
 
 
 class ArgumentError(ArmatureError, ValueError):
@@ -36,7 +37,10 @@ class MissingExtraError(ArmatureError, ImportError):
     """A feature needs an optional dependency that is not installed."""
 
     def __init__(self, feature: str, package: str, extra: str):
-        super().__init__(f"{feature} needs the package {package!r}, which is not installed; run: pip install 'armature[{extra}]'")
+        super().__init__(
+            f"{feature} needs the package {package!r}, which is not installed; run: pip install"
+            f" 'armature[{extra}]'"
+        )
 
 
 class ArmatureWarning(UserWarning):
@@ -45,7 +49,9 @@ class ArmatureWarning(UserWarning):
 
 def check_count(value: object, what: str) -> None:
     """Refuse what is no whole number from 1 on, with words; None is left to the default."""
-    if value is not None and (isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 1):
+    if value is not None and (
+        isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 1
+    ):
         raise ArgumentError(f"{what} = {value!r} must be a whole number, 1 or more")
 
 

@@ -1,6 +1,6 @@
-"""What was computed of a frozen object (a robot's kernels, models, covering shapes), kept with it in one place: it lives and dies
-with the object, is not compared, hashed, copied by `dataclasses.replace` or sent to other processes.
-"""
+"""What was computed of a frozen object (a robot's kernels, models, covering shapes), kept with it
+in one place: it lives and dies with the object, is not compared, hashed, copied by
+`dataclasses.replace` or sent to other processes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ def once(item: Item, name: str, make: Callable[[Item], T]) -> T:
         return value
 
 
-def share(source: object, target: object, stores: Iterable[str], values: Iterable[str] = ()) -> None:
+def share(
+    source: object, target: object, stores: Iterable[str], values: Iterable[str] = ()
+) -> None:
     """Let another object use the same stores, and the single values that have been made so far."""
     theirs = target.__dict__.setdefault(PLACE, {})
     theirs.update({name: memo(source, name) for name in stores})

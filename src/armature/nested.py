@@ -1,7 +1,8 @@
-"""YAML and JSON texts as plain values, within bounds: size, nesting and number of values are checked while they are read.
+"""YAML and JSON texts as plain values, within bounds: size, nesting and number of values are
+checked while they are read.
 
-YAML 1.2 (core schema): mappings are `Block`, lists are `Items`, which know their lines. Nothing in a text is ever executed.
-"""
+YAML 1.2 (core schema): mappings are `Block`, lists are `Items`, which know their lines. Nothing in
+a text is ever executed."""
 
 from __future__ import annotations
 
@@ -21,7 +22,9 @@ MOST_JSON_VALUES = 5_000_000
 LONGEST_NUMBER = 400  # digits
 TAG = "tag:yaml.org,2002:"
 INT = re.compile(r"[-+]?(?:[0-9][0-9_]*|0o[0-7_]+|0x[0-9a-fA-F_]+|0b[01_]+)", re.ASCII)
-FLOAT = re.compile(r"[-+]?(?:\.[0-9][0-9_]*|[0-9][0-9_]*(?:\.[0-9_]*)?)(?:[eE][-+]?[0-9]{1,9})?", re.ASCII)
+FLOAT = re.compile(
+    r"[-+]?(?:\.[0-9][0-9_]*|[0-9][0-9_]*(?:\.[0-9_]*)?)(?:[eE][-+]?[0-9]{1,9})?", re.ASCII
+)
 CONSTANTS = {".inf": "inf", "+.inf": "inf", "-.inf": "-inf", ".nan": "nan"}
 WORDS: dict[str, Any] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
@@ -45,7 +48,8 @@ class Items(list):
 
 
 def yaml_value(text: str, path: object, convert: Callable[[Any], Any] | None = None) -> Any:
-    """The value of a YAML text with one document; a FileError with its line for any other. path: for messages.
+    """The value of a YAML text with one document; a FileError with its line for any other. path:
+    for messages.
 
     convert: a single value from the parser's event, instead of `scalar`.
     """
@@ -53,13 +57,19 @@ def yaml_value(text: str, path: object, convert: Callable[[Any], Any] | None = N
     if not found:
         raise FileError("the file is empty; a mapping of keys to values was expected", path, 1)
     if len(found) > 1:
-        words = f"this is not well-formed YAML (it holds {len(found)} documents, cut by ---); give one"
+        words = (
+            f"this is not well-formed YAML (it holds {len(found)} documents, cut by ---); give one"
+        )
         raise FileError(words, path, getattr(found[1], "line", None))
     return found[0]
 
 
 def yaml_documents(
-    text: str, path: object, most_text: int = MOST_YAML, most_values: int = MOST_VALUES, convert: Callable[[Any], Any] | None = None
+    text: str,
+    path: object,
+    most_text: int = MOST_YAML,
+    most_values: int = MOST_VALUES,
+    convert: Callable[[Any], Any] | None = None,
 ) -> list[Any]:
     """The values of all documents of a YAML text that are not empty."""
     import yaml
@@ -67,25 +77,46 @@ def yaml_documents(
     loader: Any = getattr(yaml, "CSafeLoader", None)
     most_text = most_text if loader else MOST_YAML_SLOW
     if len(text) > most_text:
-        raise FileError(f"the file has {len(text) / 2**20:.1f} MB; at most {most_text / 2**20:g} MB of YAML are read", path)
+        raise FileError(
+            f"the file has {len(text) / 2**20:.1f} MB; at most {most_text / 2**20:g} MB of YAML are"
+            " read",
+            path,
+        )
     try:
-        return _Builder((loader or yaml.SafeLoader)(text), path, most_values, convert or scalar).documents()
+        return _Builder(
+            (loader or yaml.SafeLoader)(text), path, most_values, convert or scalar
+        ).documents()
     except yaml.YAMLError as e:
-        open_bracket = "flow" in (getattr(e, "context", None) or "")  # then the bracket's own line tells more than where it was missed
+        open_bracket = "flow" in (
+            getattr(e, "context", None) or ""
+        )  # then the bracket's own line tells more than where it was missed
         mark = getattr(e, "context_mark" if open_bracket else "problem_mark", None)
         reason = getattr(e, "problem", None) or getattr(e, "reason", None) or str(e).splitlines()[0]
         line = mark.line + 1 if mark else None
-        raise FileError(f"this is not well-formed YAML ({reason}); correct it there", path, line) from None
+        raise FileError(
+            f"this is not well-formed YAML ({reason}); correct it there", path, line
+        ) from None
     except UnicodeError:
-        raise FileError("this is not well-formed YAML (a half of a character); save the file as UTF-8", path) from None
+        raise FileError(
+            "this is not well-formed YAML (a half of a character); save the file as UTF-8", path
+        ) from None
 
 
 class _Builder:
-    """Values from the parser's events. Aliases share their value, and count as often as they stand there."""
+    """Values from the parser's events. Aliases share their value, and count as often as they stand
+    there."""
 
     def __init__(self, parser: Any, path: object, most: int, convert: Callable[[Any], Any]):
-        self.next, self.path, self.most, self.count, self.convert = parser.get_event, path, most, 0, convert
-        self.anchors: dict[str, tuple[Any, int, int] | None] = {}  # value, number of values, nesting; None while it is read
+        self.next, self.path, self.most, self.count, self.convert = (
+            parser.get_event,
+            path,
+            most,
+            0,
+            convert,
+        )
+        self.anchors: dict[
+            str, tuple[Any, int, int] | None
+        ] = {}  # value, number of values, nesting; None while it is read
 
     def documents(self) -> list[Any]:
         found = []
@@ -93,7 +124,11 @@ class _Builder:
             if type(event).__name__ == "DocumentStartEvent":
                 self.anchors.clear()
                 event = self.next()
-                if not (type(event).__name__ == "ScalarEvent" and event.value == "" and event.implicit[0]):
+                if not (
+                    type(event).__name__ == "ScalarEvent"
+                    and event.value == ""
+                    and event.implicit[0]
+                ):
                     found.append(self._value(event, 0)[0])
         return found
 
@@ -109,7 +144,9 @@ class _Builder:
         if kind == "ScalarEvent":
             value, height = self.convert(event), 0
         else:
-            value, height = (self._list if kind == "SequenceStartEvent" else self._mapping)(event, depth)
+            value, height = (self._list if kind == "SequenceStartEvent" else self._mapping)(
+                event, depth
+            )
         if anchor is not None:
             self.anchors[anchor] = value, self.count - before, height
         return value, height
@@ -117,15 +154,26 @@ class _Builder:
     def _counted(self, more: int, depth: int, event: Any) -> None:
         self.count += more
         if depth > DEEPEST or self.count > self.most:
-            raise FileError("the values are nested or repeated too much; write them out flat", self.path, _line(event))
+            raise FileError(
+                "the values are nested or repeated too much; write them out flat",
+                self.path,
+                _line(event),
+            )
 
     def _repeated(self, event: Any, depth: int) -> tuple[Any, int]:
         if event.anchor not in self.anchors:
-            words = f"this is not well-formed YAML (*{event.anchor[:60]} has no &{event.anchor[:60]}); correct it there"
+            words = (
+                f"this is not well-formed YAML (*{event.anchor[:60]} has no &{event.anchor[:60]});"
+                " correct it there"
+            )
             raise FileError(words, self.path, _line(event))
         known = self.anchors[event.anchor]
         if known is None:
-            raise FileError("the values are nested or repeated too much: one contains itself", self.path, _line(event))
+            raise FileError(
+                "the values are nested or repeated too much: one contains itself",
+                self.path,
+                _line(event),
+            )
         value, count, height = known
         self._counted(count, depth + height, event)
         return value, height
@@ -145,7 +193,11 @@ class _Builder:
         result.line, result.lines = _line(start), {}
         while type(key := self.next()).__name__ != "MappingEndEvent":
             if type(key).__name__ != "ScalarEvent" or key.value in result:
-                what = "a key is not a word" if type(key).__name__ != "ScalarEvent" else f"the key {key.value[:60]!r} stands twice"
+                what = (
+                    "a key is not a word"
+                    if type(key).__name__ != "ScalarEvent"
+                    else f"the key {key.value[:60]!r} stands twice"
+                )
                 raise FileError(f"{what}; remove or rename it", self.path, _line(key))
             value, height = self._value(self.next(), depth + 1)
             highest = max(highest, height)
@@ -160,7 +212,9 @@ class _Builder:
 
     def _inherit(self, result: Block, block: Any, key: Any) -> None:
         if not isinstance(block, Block):
-            raise FileError("<< takes over a mapping, e.g. <<: *motor; there is none", self.path, _line(key))
+            raise FileError(
+                "<< takes over a mapping, e.g. <<: *motor; there is none", self.path, _line(key)
+            )
         for name, value in block.items():
             result.setdefault(name, value)
             result.lines.setdefault(name, _line(key))
@@ -200,20 +254,31 @@ def _number(text: str) -> Any:
     return float(CONSTANTS[text.lower()]) if text.lower() in CONSTANTS else text
 
 
-# --- JSON -----------------------------------------------------------------------------------------------------------------
+# --- JSON ----------------------------------------------------------------------------------------
 
 
-def json_value(text: str | bytes, path: object, most_text: int = MOST_JSON, line: int | None = None) -> Any:
-    """The value of a JSON text, or a FileError. path, line: for messages; line: where the text stands in its file."""
+def json_value(
+    text: str | bytes, path: object, most_text: int = MOST_JSON, line: int | None = None
+) -> Any:
+    """The value of a JSON text, or a FileError. path, line: for messages; line: where the text
+    stands in its file."""
     if len(text) > most_text:
-        raise FileError(f"the JSON has {len(text) / 2**20:.1f} MB; at most {most_text / 2**20:g} MB are read", path, line)
+        raise FileError(
+            f"the JSON has {len(text) / 2**20:.1f} MB; at most {most_text / 2**20:g} MB are read",
+            path,
+            line,
+        )
     marks = (",", "[", "{", ":") if isinstance(text, str) else (b",", b"[", b"{", b":")
     if sum(text.count(mark) for mark in marks) > MOST_JSON_VALUES:  # type: ignore[arg-type]  (marks of the text's own kind)
-        raise FileError(f"the JSON holds more than {MOST_JSON_VALUES} values; give a smaller file", path, line)
+        raise FileError(
+            f"the JSON holds more than {MOST_JSON_VALUES} values; give a smaller file", path, line
+        )
     try:
         value = json.loads(text, parse_int=_whole)
     except json.JSONDecodeError as e:
-        raise FileError(f"this is not JSON: {e.msg} at column {e.colno}", path, line or e.lineno) from None
+        raise FileError(
+            f"this is not JSON: {e.msg} at column {e.colno}", path, line or e.lineno
+        ) from None
     except UnicodeDecodeError:
         raise FileError("this is not JSON: the bytes are not UTF-8 text", path, line) from None
     except RecursionError:
@@ -230,10 +295,17 @@ def _whole(text: str) -> int | float:
 def _check_depth(value: Any, depth: int, path: object, line: int | None) -> None:
     if depth > DEEPEST:
         _deep(path, line)
-    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+    for item in (
+        value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    ):
         if type(item) in (list, dict):
             _check_depth(item, depth + 1, path, line)
 
 
 def _deep(path: object, line: int | None) -> NoReturn:
-    raise FileError(f"the JSON is nested too deeply; at most {DEEPEST} lists and mappings inside each other are read", path, line)
+    raise FileError(
+        f"the JSON is nested too deeply; at most {DEEPEST} lists and mappings inside each other are"
+        " read",
+        path,
+        line,
+    )

@@ -1,4 +1,5 @@
-"""Motions computed from forces: `simulate`, rollouts of many, controllers, the energy ledger, rehearsals.
+"""Motions computed from forces: `simulate`, rollouts of many, controllers, the energy ledger,
+rehearsals.
 
 The public names of the room `simulate/`, whose own name at the top is the function.
 """

@@ -1,4 +1,5 @@
-"""Files as text, within bounds: size, kind and encoding are checked before any parser sees a byte."""
+"""Files as text, within bounds: size, kind and encoding are checked before any parser sees a
+byte."""
 
 from __future__ import annotations
 
@@ -11,7 +12,11 @@ from typing import BinaryIO
 from armature.errors import FileError
 
 MOST_BYTES = 64 * 2**20
-BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+BOMS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
 CODECS = {"utf-8", "ascii", "utf-16", "utf-16-le", "utf-16-be", "cp1250", "cp1251", "cp1252"}
 DECLARED = re.compile(rb"""^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9._-]{1,40})["']""")
 
@@ -22,20 +27,27 @@ def read_bytes(path: str | os.PathLike[str], most: int = MOST_BYTES) -> bytes:
         try:
             data = file.read(most + 1)
         except OSError as e:
-            raise FileError(f"it cannot be read ({_reason(e)}); check its permissions", path) from None
+            raise FileError(
+                f"it cannot be read ({_reason(e)}); check its permissions", path
+            ) from None
     if len(data) > most:  # a file that grows, or one of the system that tells no size
-        raise FileError(f"the file has more than the {_size(most)} that are read: is this the right file?", path)
+        raise FileError(
+            f"the file has more than the {_size(most)} that are read: is this the right file?", path
+        )
     return data
 
 
 def open_regular(path: str | os.PathLike[str], most: int = MOST_BYTES) -> BinaryIO:
-    """A regular file of at most `most` bytes, open for reading bytes; a FileError for directories, pipes, sockets and devices.
+    """A regular file of at most `most` bytes, open for reading bytes; a FileError for directories,
+    pipes, sockets and devices.
 
-    Nothing blocks: what is no regular file is not opened, and one that becomes something else meanwhile is not waited for.
-    """
+    Nothing blocks: what is no regular file is not opened, and one that becomes something else
+    meanwhile is not waited for."""
     check_regular(path, most)
     try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        descriptor = os.open(
+            path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+        )
     except (OSError, ValueError) as e:
         raise FileError(f"it cannot be read ({_reason(e)}); check its permissions", path) from None
     file = os.fdopen(descriptor, "rb")
@@ -48,11 +60,16 @@ def open_regular(path: str | os.PathLike[str], most: int = MOST_BYTES) -> Binary
 
 
 def check_regular(path: str | os.PathLike[str], most: int = MOST_BYTES) -> None:
-    """A FileError unless this is a regular file of at most `most` bytes: for readers that open files themselves."""
+    """A FileError unless this is a regular file of at most `most` bytes: for readers that open
+    files themselves."""
     try:
         info = os.stat(path)
     except (OSError, ValueError) as e:
-        reason = "there is no such file" if isinstance(e, FileNotFoundError) else f"it cannot be opened ({_reason(e)})"
+        reason = (
+            "there is no such file"
+            if isinstance(e, FileNotFoundError)
+            else f"it cannot be opened ({_reason(e)})"
+        )
         raise FileError(f"{reason}; check the path", path) from None
     _refuse(info, path, most)
 
@@ -62,7 +79,11 @@ def _refuse(info: os.stat_result, path: object, most: int) -> None:
         what = "a directory" if stat.S_ISDIR(info.st_mode) else "not a regular file"
         raise FileError(f"this is {what}; give the path of a file", path)
     if info.st_size > most:
-        raise FileError(f"the file has {_size(info.st_size)}; at most {_size(most)} are read: is this the right file?", path)
+        raise FileError(
+            f"the file has {_size(info.st_size)}; at most {_size(most)} are read: is this the right"
+            " file?",
+            path,
+        )
 
 
 def _size(count: int) -> str:
@@ -89,7 +110,11 @@ def _known_codec(name: str, path: object) -> str:
         codec = ""
     if codec in CODECS or codec.startswith("iso8859"):
         return codec
-    raise FileError(f"the declared encoding {name!r} is not known; save the file as UTF-8 and declare that", path, 1)
+    raise FileError(
+        f"the declared encoding {name!r} is not known; save the file as UTF-8 and declare that",
+        path,
+        1,
+    )
 
 
 def read_text(path: str | os.PathLike[str], most: int = MOST_BYTES) -> str:
@@ -103,4 +128,6 @@ def decode(data: bytes, encoding: str, path: object) -> str:
         return data.decode(encoding)
     except UnicodeDecodeError as e:
         line = data.count(b"\n", 0, e.start) + 1
-        raise FileError(f"the bytes are not {encoding} ({e.reason}); save the file as UTF-8", path, line) from None
+        raise FileError(
+            f"the bytes are not {encoding} ({e.reason}); save the file as UTF-8", path, line
+        ) from None

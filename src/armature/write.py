@@ -1,7 +1,7 @@
 """Files are written whole or not at all, and never over what the program did not write itself.
 
-A file is the program's own if it carries one of its marks (every format that it writes has one), or if it is empty.
-"""
+A file is the program's own if it carries one of its marks (every format that it writes has one), or
+if it is empty."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from pathlib import Path
 from armature.errors import FileError
 
 MARK = "written by armature"  # in files that have no JSON in them
-MARKS = tuple(text.encode(code) for text in (MARK, '"format": "armature ') for code in ("utf-8", "utf-32-le"))  # NumPy's texts are UTF-32
+MARKS = tuple(
+    text.encode(code) for text in (MARK, '"format": "armature ') for code in ("utf-8", "utf-32-le")
+)  # NumPy's texts are UTF-32
 SEARCHED = 2**20  # bytes at the beginning and at the end of a file in which marks are looked for
 _over: ContextVar[bool] = ContextVar("write over foreign files", default=False)
 
@@ -34,7 +36,8 @@ def overwriting(allowed: bool = True) -> Iterator[None]:
 
 
 def check_target(path: str | PathLike[str], head: bytes = b"") -> Path:
-    """A FileError where writing to this path would destroy what the program did not write. head: first line of a table that is to be
+    """A FileError where writing to this path would destroy what the program did not write. head:
+    first line of a table that is to be
     written: a file with the same one is an older version of it."""
     place = Path(fspath(path))
     try:
@@ -42,9 +45,15 @@ def check_target(path: str | PathLike[str], head: bytes = b"") -> Path:
     except OSError:
         return place  # nothing there; if it cannot be written either, writing tells why
     if not stat.S_ISREG(info.st_mode):
-        raise FileError("this is no regular file, and nothing is written there; choose another name", path)
+        raise FileError(
+            "this is no regular file, and nothing is written there; choose another name", path
+        )
     if info.st_size and not _over.get() and not _ours(place, info.st_size, head):
-        raise FileError("there is a file already that Armature did not write; choose another name, or --force to write over it", path)
+        raise FileError(
+            "there is a file already that Armature did not write; choose another name, or --force"
+            " to write over it",
+            path,
+        )
     return place
 
 
@@ -61,13 +70,18 @@ def _ours(place: Path, size: int, head: bytes) -> bool:
 
 
 def write_whole(path: str | PathLike[str], data: bytes | str, table: bool = False) -> Path:
-    """Write a file so that whoever looks finds the old one or the new one, never a part of it, even if this process is killed.
+    """Write a file so that whoever looks finds the old one or the new one, never a part of it, even
+    if this process is killed.
 
     table: it carries no mark; a file with the same first line is taken for its older version.
     """
-    content = data.encode("utf-8", "replace") if isinstance(data, str) else data  # a folder's name may hold what is no character
+    content = (
+        data.encode("utf-8", "replace") if isinstance(data, str) else data
+    )  # a folder's name may hold what is no character
     place = check_target(path, content.partition(b"\n")[0] if table else b"")
-    target = place.resolve() if place.is_symlink() else place  # the link stays, what it names is replaced
+    target = (
+        place.resolve() if place.is_symlink() else place
+    )  # the link stays, what it names is replaced
     part = target.with_name(f".{target.name[:100]}.{os.getpid()}.part")
     try:
         with open(part, "wb") as file:
@@ -75,20 +89,31 @@ def write_whole(path: str | PathLike[str], data: bytes | str, table: bool = Fals
         os.replace(part, target)
     except OSError as e:
         part.unlink(missing_ok=True)
-        raise FileError(f"it cannot be written ({e.strerror or e}); check the folder and its permissions", path) from None
+        raise FileError(
+            f"it cannot be written ({e.strerror or e}); check the folder and its permissions", path
+        ) from None
     return place
 
 
 def harmless(cell: object) -> object:
-    """A cell of a table that no spreadsheet takes for a formula: text that begins like one gets an apostrophe."""
-    return "'" + cell if isinstance(cell, str) and cell.lstrip()[:1] in ("=", "+", "-", "@") and not _is_number(cell) else cell
+    """A cell of a table that no spreadsheet takes for a formula: text that begins like one gets an
+    apostrophe."""
+    return (
+        "'" + cell
+        if isinstance(cell, str)
+        and cell.lstrip()[:1] in ("=", "+", "-", "@")
+        and not _is_number(cell)
+        else cell
+    )
 
 
 def csv_text(rows: Iterable[Sequence[object]]) -> str:
     """A table as CSV text: numbers with all digits, names harmless."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerows([repr(x) if isinstance(x, float) else harmless(x) for x in row] for row in rows)
+    writer.writerows(
+        [repr(x) if isinstance(x, float) else harmless(x) for x in row] for row in rows
+    )
     return out.getvalue()
 
 

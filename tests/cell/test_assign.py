@@ -22,7 +22,10 @@ def brute_force(times, stations, after) -> float:
         at = dict(zip(names, places))
         if any(at[later] < at[earlier] for later, earlier in after):
             continue
-        loads = [sum(times[a].get(s, np.inf) for a in names if at[a] == k) for k, s in enumerate(stations)]
+        loads = [
+            sum(times[a].get(s, np.inf) for a in names if at[a] == k)
+            for k, s in enumerate(stations)
+        ]
         best = min(best, max(loads))
     return best
 
@@ -32,7 +35,10 @@ def test_the_least_cycle_is_that_of_brute_force(seed: int) -> None:
     rng = np.random.default_rng(seed)
     stations = ["s1", "s2", "s3"]
     names = [f"t{k}" for k in range(7)]
-    times = {a: {s: float(rng.uniform(1, 9)) for s in stations if rng.random() < 0.8} or {"s2": 4.0} for a in names}
+    times = {
+        a: {s: float(rng.uniform(1, 9)) for s in stations if rng.random() < 0.8} or {"s2": 4.0}
+        for a in names
+    }
     after = [(b, a) for a, b in itertools.combinations(names, 2) if rng.random() < 0.25]
     best = brute_force(times, stations, after)
     if not np.isfinite(best):
@@ -42,13 +48,20 @@ def test_the_least_cycle_is_that_of_brute_force(seed: int) -> None:
     found = assign_tasks(times, stations, after)
     assert found.cycle == pytest.approx(best) and found.gap < 1e-6
     place = {a: k for k, s in enumerate(stations) for a in found.stations[s]}
-    assert set(place) == set(names) and all(place[later] >= place[earlier] for later, earlier in after)
+    assert set(place) == set(names) and all(
+        place[later] >= place[earlier] for later, earlier in after
+    )
     for tasks in found.stations.values():  # and in order at one station
-        assert all(tasks.index(earlier) < tasks.index(later) for later, earlier in after if later in tasks and earlier in tasks)
+        assert all(
+            tasks.index(earlier) < tasks.index(later)
+            for later, earlier in after
+            if later in tasks and earlier in tasks
+        )
 
 
 def test_a_line_of_thirty_tasks_is_solved_with_its_bound() -> None:
-    """Too many for brute force: the bound is the proof, and the mean load a bound that needs no solver."""
+    """Too many for brute force: the bound is the proof, and the mean load a bound that needs no
+    solver."""
     rng = np.random.default_rng(1)
     times = {f"t{k}": float(rng.integers(5, 60)) for k in range(30)}
     after = [(f"t{k}", f"t{int(rng.integers(max(0, k - 5), k))}") for k in range(3, 30)]
@@ -94,19 +107,27 @@ def test_a_line_file_with_tasks_is_allocated_then_balanced(tmp_path: Path, capsy
     (tmp_path / "line.yaml").write_text(LINE)
     assert run(["line", str(tmp_path / "line.yaml"), "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
-    assert facts["ok"] and facts["allocation"]["stations"] == {"first": ["drill"], "second": ["rivet", "look"]}
+    assert facts["ok"] and facts["allocation"]["stations"] == {
+        "first": ["drill"],
+        "second": ["rivet", "look"],
+    }
     assert facts["cycle"] == pytest.approx(facts["allocation"]["cycle"], rel=1e-6)
     assert facts["energy_after"] <= facts["energy_before"]
 
 
 def test_a_cycle_too_short_names_the_station_and_the_least_cycle(tmp_path: Path) -> None:
     (tmp_path / "line.yaml").write_text(LINE + "cycle: 1 s\n")
-    words = r"cannot do its tasks in 1 s: station 'second' with rivet, look needs .*give that cycle, or more stations"
+    words = (
+        r"cannot do its tasks in 1 s: station 'second' with rivet, look needs .*give that cycle, or"
+        r" more stations"
+    )
     with pytest.raises(arm.ArmatureError, match=words):
         allocate_line(load_line_tasks(tmp_path / "line.yaml"))
 
 
 def test_a_task_that_does_not_return_is_told_with_its_line(tmp_path: Path) -> None:
-    (tmp_path / "line.yaml").write_text(LINE.replace("{process: 1 s}, {move: {goal: start}}", "{process: 1 s}"))
+    (tmp_path / "line.yaml").write_text(
+        LINE.replace("{process: 1 s}, {move: {goal: start}}", "{process: 1 s}")
+    )
     with pytest.raises(arm.errors.FileError, match=r"line.yaml:8.*'drill' does not return"):
         load_line_tasks(tmp_path / "line.yaml")

@@ -1,4 +1,5 @@
-"""Robots on one bus draw less than on two, the ledger of the bus closes, and the voltage stays within its limits."""
+"""Robots on one bus draw less than on two, the ledger of the bus closes, and the voltage stays
+within its limits."""
 
 from __future__ import annotations
 
@@ -8,7 +9,14 @@ import numpy as np
 import pytest
 
 import armature as arm
-from armature.cell.on_bus import PowerCycle, power_cycle, run_bus, run_buses, share_bus, simulated_cycle
+from armature.cell.on_bus import (
+    PowerCycle,
+    power_cycle,
+    run_bus,
+    run_buses,
+    share_bus,
+    simulated_cycle,
+)
 from armature.cell.plan_program import plan_program
 from armature.cell.program import Dwell, MoveTo, Program
 
@@ -50,9 +58,17 @@ def test_the_ledger_of_the_bus_closes(shared) -> None:
 def test_no_shift_of_a_finer_grid_draws_less(plans, shared) -> None:
     cycles = [power_cycle(p) for p in plans]
     edges = shared.together.t[::10]
-    draw = [run_bus(BUS, edges, np.column_stack([cycles[0].powers(edges, 0.0), cycles[1].powers(edges, s)])).energy
-            for s in np.linspace(0.0, 1.6, 57)]  # fmt: skip
-    at = run_bus(BUS, edges, np.column_stack([c.powers(edges, s) for c, s in zip(cycles, shared.shifts.values())]))
+    draw = [
+        run_bus(
+            BUS, edges, np.column_stack([cycles[0].powers(edges, 0.0), cycles[1].powers(edges, s)])
+        ).energy
+        for s in np.linspace(0.0, 1.6, 57)
+    ]
+    at = run_bus(
+        BUS,
+        edges,
+        np.column_stack([c.powers(edges, s) for c, s in zip(cycles, shared.shifts.values())]),
+    )
     assert at.energy <= min(draw) + 2e-3 * abs(min(draw))
 
 
@@ -62,12 +78,15 @@ def test_steps_of_many_buses_are_those_of_the_bus_itself() -> None:
     stored, drawn, burnt = run_buses(BUS, dt, demand)
     for k in range(3):
         account = BUS.account(dt, demand[:, k : k + 1], stored=stored[0, k])
-        assert np.allclose(account.stored, stored[1:, k]) and np.allclose(account.drawn, dt * drawn[:, k])
+        assert np.allclose(account.stored, stored[1:, k]) and np.allclose(
+            account.drawn, dt * drawn[:, k]
+        )
         assert np.allclose(account.resistor, dt * burnt[:, k])
 
 
 def test_opposite_powers_cancel_when_they_are_shifted_by_half_a_cycle() -> None:
-    """A robot that takes 100 W for half a cycle and gives 100 W for the other half; nothing can be stored."""
+    """A robot that takes 100 W for half a cycle and gives 100 W for the other half; nothing can be
+    stored."""
     from armature.cell.on_bus import _best_shifts
 
     wave = PowerCycle("w", np.array([0.0, 1.0, 2.0]), np.array([0.0, 100.0, 0.0]))
@@ -86,7 +105,9 @@ def test_opposite_powers_cancel_when_they_are_shifted_by_half_a_cycle() -> None:
 def test_peaks_are_lowered_and_a_limit_that_none_keeps_is_told(plans) -> None:
     low = share_bus(BUS, plans, "peak")
     assert low.together.peak < 0.9 * low.at_once.peak
-    with pytest.raises(arm.ArmatureError, match=r"one, two need more than 1 W at once.*lowest peak found is .* W"):
+    with pytest.raises(
+        arm.ArmatureError, match=r"one, two need more than 1 W at once.*lowest peak found is .* W"
+    ):
         share_bus(BUS, plans, most_power=1.0)
     kept = share_bus(BUS, plans, most_power=1.1 * low.together.peak)
     assert kept.together.peak <= 1.15 * low.together.peak
@@ -94,7 +115,9 @@ def test_peaks_are_lowered_and_a_limit_that_none_keeps_is_told(plans) -> None:
 
 def test_a_simulated_cycle_takes_what_the_plan_takes(plans) -> None:
     planned, simulated = power_cycle(plans[0]), simulated_cycle(plans[0])
-    assert simulated.work[-1] == pytest.approx(planned.work[-1], rel=0.02, abs=0.02 * np.ptp(planned.work))
+    assert simulated.work[-1] == pytest.approx(
+        planned.work[-1], rel=0.02, abs=0.02 * np.ptp(planned.work)
+    )
 
 
 def test_other_cycles_are_refused(plans) -> None:

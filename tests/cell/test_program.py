@@ -1,4 +1,5 @@
-"""Programs: time is shared out exactly, the ledger closes, the plan uses the whole cycle and is certified."""
+"""Programs: time is shared out exactly, the ledger closes, the plan uses the whole cycle and is
+certified."""
 
 from __future__ import annotations
 
@@ -35,7 +36,9 @@ STEPS = (
 
 
 def program(**change) -> Program:
-    return replace(Program(ROBOT, HOME, STEPS, 4.0, "non-regenerative", knots=20, points=5), **change)
+    return replace(
+        Program(ROBOT, HOME, STEPS, 4.0, "non-regenerative", knots=20, points=5), **change
+    )
 
 
 @pytest.fixture(scope="module")
@@ -48,12 +51,20 @@ def test_shared_time_costs_no_more_than_any_share_of_a_grid(seed: int) -> None:
     """Costs of any shape; the witness tries every share of a grid."""
     rng = np.random.default_rng(seed)
     waves = [rng.normal(size=(3, 2)) for _ in range(3)]
-    costs = [lambda x, w=w: sum(a * np.sin((k + 1) * (np.asarray(x) + b)) for k, (a, b) in enumerate(w)) for w in waves]
+    costs = [
+        lambda x, w=w: sum(a * np.sin((k + 1) * (np.asarray(x) + b)) for k, (a, b) in enumerate(w))
+        for w in waves
+    ]
     given, energy = share(costs, 2.0)
     assert sum(given) == pytest.approx(2.0) and min(given) >= 0.0
     assert energy == pytest.approx(sum(float(c(g)) for c, g in zip(costs, given)), abs=1e-9)
     x = np.linspace(0.0, 2.0, 41)
-    best = min(float(costs[0](a) + costs[1](b) + costs[2](2.0 - a - b)) for a in x for b in x if a + b <= 2.0 + 1e-12)
+    best = min(
+        float(costs[0](a) + costs[1](b) + costs[2](2.0 - a - b))
+        for a in x
+        for b in x
+        if a + b <= 2.0 + 1e-12
+    )
     assert energy <= best + 1e-9
     assert share_curve(costs, 2.0)[1][-1] == pytest.approx(energy, abs=2e-3)
 
@@ -74,13 +85,18 @@ def test_the_ledger_closes_and_its_energy_is_that_of_the_simulations_and_rests(p
     simulated = sum(leg.plan.certificate.energy + coils * leg.duration for leg in plan.legs)
     resting = sum(stop.stop.energy(stop.wait) for stop in plan.stops)
     assert book.energy == pytest.approx(simulated + resting, rel=1e-3)
-    assert sum(plan.energies()) == pytest.approx(book.energy, rel=1e-9)  # each axis burns what comes back
+    assert sum(plan.energies()) == pytest.approx(
+        book.energy, rel=1e-9
+    )  # each axis burns what comes back
 
 
 def test_payloads_are_carried_between_grip_and_release_only(plan) -> None:
     fetch, carry, back = plan.legs
     assert carry.name == "over + carry"
-    added = [leg.leg.robot.link(leg.leg.robot.tip).mass - ROBOT.link(ROBOT.tip).mass for leg in (fetch, carry, back)]
+    added = [
+        leg.leg.robot.link(leg.leg.robot.tip).mass - ROBOT.link(ROBOT.tip).mass
+        for leg in (fetch, carry, back)
+    ]
     assert added == pytest.approx([0.0, 0.5, 0.0])
 
 
@@ -100,14 +116,18 @@ def test_the_share_of_time_is_that_of_brute_force_over_the_same_curves(plan) -> 
         curve = next(curves) if isinstance(s, Leg) else None
         tables.append([s.energy(t) for t in x] if curve is None else curve(curve.least + x))
     best = np.inf
-    for i, j, k in itertools.product(range(31), repeat=3):  # three motions; the rest is waited for at one stop
+    for i, j, k in itertools.product(
+        range(31), repeat=3
+    ):  # three motions; the rest is waited for at one stop
         if i + j + k <= 30:
             moved = tables[0][i] + tables[2][j] + tables[4][k]
             for w in (1, 3, 5):
                 still = sum(tables[s][30 - i - j - k if s == w else 0] for s in (1, 3, 5))
                 best = min(best, moved + still)
     given = [leg.share for leg in plan.legs]
-    mine = sum(float(leg.curve(T)) for leg, T in zip(plan.legs, given)) + sum(s.stop.energy(s.wait) for s in plan.stops)
+    mine = sum(float(leg.curve(T)) for leg, T in zip(plan.legs, given)) + sum(
+        s.stop.energy(s.wait) for s in plan.stops
+    )
     assert mine <= best + 1e-6
 
 
@@ -126,7 +146,9 @@ def test_waiting_costs_what_brakes_take() -> None:
 def test_the_least_cycle_is_the_sum_of_least_times_and_none_is_shorter() -> None:
     quick = plan_program(program(cycle=None), "time")
     assert quick.ok and quick.cycle == pytest.approx(quick.least_cycle)
-    with pytest.raises(arm.ArmatureError, match=r"fetch .* s, .*carry .* s.* give at least [\d.]+ s") as told:
+    with pytest.raises(
+        arm.ArmatureError, match=r"fetch .* s, .*carry .* s.* give at least [\d.]+ s"
+    ) as told:
         plan_program(program(cycle=0.9 * quick.cycle))
     assert float(str(told.value).split()[-2]) == pytest.approx(quick.cycle, rel=1e-3)
 
@@ -143,11 +165,20 @@ def test_the_curve_ends_at_the_plan(plan) -> None:
     [
         ((MoveTo(PART),), "ends with shoulder at 1.1, but begins at 0.3"),
         ((MoveTo(PART), Grip(1.0), MoveTo("start")), "release it"),
-        ((MoveTo(PART, name="a"), Release(), MoveTo("start")), "step 'release': the robot carries nothing"),
-        ((MoveTo(PART, name="a", stop=False), Dwell(1.0), MoveTo("start")), "step 'a' does not stop"),
+        (
+            (MoveTo(PART, name="a"), Release(), MoveTo("start")),
+            "step 'release': the robot carries nothing",
+        ),
+        (
+            (MoveTo(PART, name="a", stop=False), Dwell(1.0), MoveTo("start")),
+            "step 'a' does not stop",
+        ),
         ((MoveTo(PART), MoveTo("start", stop=False, name="b")), "step 'b' does not stop"),
         ((MoveTo(HOME, name="c"), MoveTo("start")), "step 'c': the robot is there already"),
-        ((MoveTo(PART), Grip(1.0), Grip(1.0), MoveTo("start")), "step 'grip 3': the robot carries what 'grip'"),
+        (
+            (MoveTo(PART), Grip(1.0), Grip(1.0), MoveTo("start")),
+            "step 'grip 3': the robot carries what 'grip'",
+        ),
     ],
 )
 def test_programs_that_contradict_themselves_name_the_step(steps, words: str) -> None:
@@ -157,7 +188,9 @@ def test_programs_that_contradict_themselves_name_the_step(steps, words: str) ->
 
 def test_a_payload_too_heavy_names_the_step_and_the_greatest_one() -> None:
     steps = (MoveTo(PART), Grip(500.0), MoveTo("start", name="heave"), Release())
-    with pytest.raises(arm.ArmatureError, match=r"step 'heave' of robot 'planar2' is impossible: .*kg"):
+    with pytest.raises(
+        arm.ArmatureError, match=r"step 'heave' of robot 'planar2' is impossible: .*kg"
+    ):
         plan_program(program(steps=steps))
 
 
@@ -189,11 +222,16 @@ program:
 def test_a_program_file_is_planned_certified_and_exported(tmp_path: Path, capsys) -> None:
     file = tmp_path / "pick.yaml"
     file.write_text(FILE)
-    assert is_program(file) and run(["plan", str(file), "--save", str(tmp_path / "out"), "--json"]) == 0
+    assert (
+        is_program(file)
+        and run(["plan", str(file), "--save", str(tmp_path / "out"), "--json"]) == 0
+    )
     facts = json.loads(capsys.readouterr().out)
     assert facts["ok"] and facts["cycle"] == 3.0 and facts["energy"] <= facts["energy_even_share"]
     motion = arm.Trajectory.load(tmp_path / "out" / "motion.csv")
-    assert motion.duration == pytest.approx(3.0, abs=1e-6) and np.allclose(motion.q[0], motion.q[-1], atol=1e-6)
+    assert motion.duration == pytest.approx(3.0, abs=1e-6) and np.allclose(
+        motion.q[0], motion.q[-1], atol=1e-6
+    )
     page = (tmp_path / "out" / "report.html").read_text()
     assert "pick" in page and "certificate of the program: passed" in page
     assert len(list((tmp_path / "out").glob("0*.npz"))) == 2
@@ -208,13 +246,19 @@ def test_a_program_file_is_planned_certified_and_exported(tmp_path: Path, capsys
     [
         ("goal: start}", "goal: home}", ("pick.yaml:13", "start")),
         ("shoulder: 1.1", "sholder: 1.1", ("pick.yaml:11", "shoulder")),
-        ("    - release: 100 ms\n", "    - release: 100 ms\n      dwell: 1 s\n", ("pick.yaml:15", "one of")),
+        (
+            "    - release: 100 ms\n",
+            "    - release: 100 ms\n      dwell: 1 s\n",
+            ("pick.yaml:15", "one of"),
+        ),
         ("mass: 500 g", "mass: heavy", ("pick.yaml:12",)),
         ("steps:", "stps:", ("did you mean 'steps'",)),
         ("cycle: 3 s", "cycle: -3 s", ("cycle",)),
     ],
 )
-def test_mistakes_in_a_program_file_have_their_lines(tmp_path: Path, old: str, new: str, words) -> None:
+def test_mistakes_in_a_program_file_have_their_lines(
+    tmp_path: Path, old: str, new: str, words
+) -> None:
     assert old in FILE
     (tmp_path / "pick.yaml").write_text(FILE.replace(old, new))
     with pytest.raises(arm.errors.FileError) as caught:
@@ -233,7 +277,9 @@ def test_mean_limits_over_the_cycle_allow_cycles_that_motions_alone_do_not() -> 
     """Motors whose continuous current is low: the rests of the cycle cool them."""
     weak = with_mean_limits(arm.library("planar2"), 0.4)
     steps = (MoveTo(PART, name="out"), MoveTo("start", name="back"), Dwell(1.5))
-    by_motion = program(robot=weak, start=[0.0, 0.0], steps=steps, cycle=None, points=3)  # it rests hanging down
+    by_motion = program(
+        robot=weak, start=[0.0, 0.0], steps=steps, cycle=None, points=3
+    )  # it rests hanging down
     least = plan_program(by_motion, "time").cycle
     coldest = plan_program(replace(by_motion, robot=with_mean_limits(weak, np.inf)), "time").cycle
     assert coldest < 0.99 * least
@@ -248,7 +294,9 @@ def test_mean_limits_over_the_cycle_allow_cycles_that_motions_alone_do_not() -> 
         for leg in hot.legs:
             t = np.linspace(0.0, leg.duration, 4001)
             q, v, a = leg.plan.trajectory(t + leg.plan.trajectory.t[0])
-            flow = leg.leg.robot.drivetrain.flow(arm.inverse_dynamics(leg.leg.robot, q, v, a), v, a)[axis]
+            flow = leg.leg.robot.drivetrain.flow(
+                arm.inverse_dynamics(leg.leg.robot, q, v, a), v, a
+            )[axis]
             heat += np.trapezoid(np.broadcast_to(flow.current, t.shape) ** 2, t)
         heat += sum(rest(weak, s.stop.q).axes[axis].current ** 2 * s.duration for s in hot.stops)
         assert np.sqrt(heat / hot.cycle) <= drive.motor.continuous_current * (1 + 1e-3)
@@ -264,7 +312,9 @@ def test_joined_motions_run_between_their_knots_as_they_did_alone() -> None:
         back = arm.Trajectory(t, *_cubic(t, -1.0), interpolation=kind)
         both = joined([there, back])
         x = np.linspace(0.0, 0.7, 301)[1:-1]
-        assert np.allclose(both(x).q, there(x).q, atol=1e-6) and np.allclose(both(0.7 + x).q, back(x).q, atol=1e-6)
+        assert np.allclose(both(x).q, there(x).q, atol=1e-6) and np.allclose(
+            both(0.7 + x).q, back(x).q, atol=1e-6
+        )
         assert both.duration == pytest.approx(1.4)
 
 
@@ -274,10 +324,18 @@ def _cubic(t: np.ndarray, sign: float):
     return q, sign * (6 * s - 6 * s**2) / 0.7, sign * (6 - 12 * s) / 0.49
 
 
-def test_a_scene_stands_in_a_program_file_or_is_given_on_the_command_line(tmp_path: Path, capsys) -> None:
+def test_a_scene_stands_in_a_program_file_or_is_given_on_the_command_line(
+    tmp_path: Path, capsys
+) -> None:
     file, scene = tmp_path / "there.yaml", tmp_path / "walls.yaml"
-    steps = "program: {start: [0, 0], cycle: 4 s, steps: [{move: {goal: [0.5, 0.2]}}, {move: {goal: start}}]}\n"
-    file.write_text(f"robot: planar2\nknots: 12\nscene: {{objects: {{far: {{sphere: 0.1, position: [0, 9, 0]}}}}}}\n{steps}")
+    steps = (
+        "program: {start: [0, 0], cycle: 4 s, steps: [{move: {goal: [0.5, 0.2]}}, {move: {goal:"
+        " start}}]}\n"
+    )
+    file.write_text(
+        "robot: planar2\nknots: 12\nscene: {objects: {far: {sphere: 0.1, position: [0, 9,"
+        f" 0]}}}}}}\n{steps}"
+    )
     scene.write_text("objects: {wall: {box: [0.1, 2, 4], position: [0.5, 0, -1]}}\n")
     assert load_program(file).scene.names == ("far",)
     assert run(["plan", str(file)]) == 0
@@ -286,11 +344,16 @@ def test_a_scene_stands_in_a_program_file_or_is_given_on_the_command_line(tmp_pa
     assert "lower and wall" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("option", [["--payload", "3kg"], ["--smoothness", "0.5"], ["--via", "shoulder=1"], ["--quick"]])
+@pytest.mark.parametrize(
+    "option", [["--payload", "3kg"], ["--smoothness", "0.5"], ["--via", "shoulder=1"], ["--quick"]]
+)
 def test_options_of_single_moves_are_refused_for_a_program(tmp_path, capsys, option) -> None:
     from armature.cli.main import run
 
-    steps = "program: {start: [0, 0], cycle: 4 s, steps: [{move: {goal: [0.5, 0.2]}}, {move: {goal: start}}]}\n"
+    steps = (
+        "program: {start: [0, 0], cycle: 4 s, steps: [{move: {goal: [0.5, 0.2]}}, {move: {goal:"
+        " start}}]}\n"
+    )
     file = tmp_path / "program.yaml"
     file.write_text("robot: planar2\n" + steps)
     assert run(["plan", str(file), *option]) == 2

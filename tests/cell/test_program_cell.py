@@ -1,4 +1,5 @@
-"""Cells of programs: hand-overs hold and zones are not shared on the programs' own clocks, and every plan is certified."""
+"""Cells of programs: hand-overs hold and zones are not shared on the programs' own clocks, and
+every plan is certified."""
 
 from __future__ import annotations
 
@@ -17,15 +18,30 @@ from armature.cell.share import EnergyCurve
 from armature.cli.main import run
 from armature.study.rest import with_brakes
 
-ROBOT = with_brakes(arm.library("planar2"), arm.drive.Brake(engage_time=0.05, release_time=0.1, power=2.0))
+ROBOT = with_brakes(
+    arm.library("planar2"), arm.drive.Brake(engage_time=0.05, release_time=0.1, power=2.0)
+)
 OPTIONS = {"supply": "non-regenerative", "knots": 20, "points": 4}
-GIVER = Program(ROBOT, [0.3, 0.2], (MoveTo([1.1, -0.5], name="place"), Release(0.1), MoveTo("start", name="back"), Grip(0.5)), **OPTIONS)
+GIVER = Program(
+    ROBOT,
+    [0.3, 0.2],
+    (MoveTo([1.1, -0.5], name="place"), Release(0.1), MoveTo("start", name="back"), Grip(0.5)),
+    **OPTIONS,
+)
 GIVER = replace(GIVER, steps=(Grip(0.5, seconds=0.1), *GIVER.steps[:-1]))
-TAKER = Program(ROBOT, [-0.3, 0.2], (MoveTo([0.9, 0.5], name="take"), Dwell(0.2), MoveTo("start", name="away")), **OPTIONS)
+TAKER = Program(
+    ROBOT,
+    [-0.3, 0.2],
+    (MoveTo([0.9, 0.5], name="take"), Dwell(0.2), MoveTo("start", name="away")),
+    **OPTIONS,
+)
 CELL = Cell(
     {"giver": GIVER, "taker": TAKER},
     3.0,
-    waits=(Wait(("taker", "take"), ("giver", "release"), 0.1), Wait(("giver", "place"), ("taker", "take"), 0.0, 1)),
+    waits=(
+        Wait(("taker", "take"), ("giver", "release"), 0.1),
+        Wait(("giver", "place"), ("taker", "take"), 0.0, 1),
+    ),
     zones=(Zone((("giver", "place"), ("taker", "take"))),),
     bus=arm.drive.Bus(1e-3, 48.0, 56.0, resistance=0.2, maximum_voltage=62.0),
 )
@@ -41,7 +57,10 @@ def test_every_plan_is_certified_and_lasts_as_the_schedule_asks(plan) -> None:
     for name, one in plan.plans.items():
         assert sum(s.duration for s in one.stages) == pytest.approx(3.0, abs=1e-6)
         lasts = {t.activity: t.duration for t in plan.schedule.tasks[name]}
-        assert all(leg.duration == pytest.approx(lasts[f"{name}: {leg.name}"], rel=1e-6) for leg in one.legs)
+        assert all(
+            leg.duration == pytest.approx(lasts[f"{name}: {leg.name}"], rel=1e-6)
+            for leg in one.legs
+        )
     assert plan.energy < plan.fast and plan.on_bus.certificate.ok
 
 
@@ -56,7 +75,9 @@ def test_hand_overs_and_zones_hold_on_the_programs_own_clocks(plan) -> None:
     released = span["giver", "back"][0]  # the stop with the release has ended
     wait = (take[0] - released) % 3.0
     assert wait >= 0.1 - 1e-5  # the taker sets out after the part was released …
-    assert (place[0] - take[1]) % 3.0 + (place[1] - place[0]) <= 3.0 - wait + 1e-5  # … and is gone before the next comes
+    assert (place[0] - take[1]) % 3.0 + (
+        place[1] - place[0]
+    ) <= 3.0 - wait + 1e-5  # … and is gone before the next comes
     for n in range(-4, 5):
         assert min(take[1], place[1] + 3.0 * n) - max(take[0], place[0] + 3.0 * n) < 1e-5
 
@@ -66,7 +87,12 @@ def test_a_curve_with_two_minima_becomes_convex_pieces_that_meet() -> None:
     E = np.array([9.0, 5.0, 6.0, 4.0, 3.0, 3.5])
     found = movements(EnergyCurve(T, E))
     assert [(m.least, m.most) for m in found] == [(1.0, 2.0), (2.0, 3.5)]
-    assert all(m.energy(t) == pytest.approx(e) for m in found for t, e in zip(T, E) if m.least <= t <= m.most)
+    assert all(
+        m.energy(t) == pytest.approx(e)
+        for m in found
+        for t, e in zip(T, E)
+        if m.least <= t <= m.most
+    )
     assert all(m.energy.is_convex(m.least, m.most) for m in found)
 
 
@@ -74,10 +100,21 @@ def test_a_curve_with_two_minima_becomes_convex_pieces_that_meet() -> None:
     ("change", "words"),
     [
         ({"cycle": 0.5}, r"robot 'giver' needs .* s, but the cycle is 0\.5 s"),
-        ({"waits": (Wait(("taker", "grab"), ("giver", "release")),)}, "robot 'taker' has no step 'grab'; it has take, dwell, away"),
-        ({"waits": (Wait(("x", "take"), ("giver", "release")),)}, "no robot 'x'; it has giver, taker"),
         (
-            {"waits": (Wait(("taker", "take"), ("giver", "release")), Wait(("giver", "place"), ("taker", "away")))},
+            {"waits": (Wait(("taker", "grab"), ("giver", "release")),)},
+            "robot 'taker' has no step 'grab'; it has take, dwell, away",
+        ),
+        (
+            {"waits": (Wait(("x", "take"), ("giver", "release")),)},
+            "no robot 'x'; it has giver, taker",
+        ),
+        (
+            {
+                "waits": (
+                    Wait(("taker", "take"), ("giver", "release")),
+                    Wait(("giver", "place"), ("taker", "away")),
+                )
+            },
             r"hand-overs leave no schedule in a cycle of 3 s \(.*too early",
         ),
     ],
@@ -116,11 +153,23 @@ def test_a_cell_file_of_programs_is_planned_and_written(tmp_path: Path, capsys) 
     (tmp_path / "right.yaml").write_text(TASK.format(start=-0.3, goal=0.5))
     (tmp_path / "cell.yaml").write_text(FILE)
     picture = tmp_path / "gantt.png"
-    arguments = ["cell", str(tmp_path / "cell.yaml"), "--plot", str(picture), "--save", str(tmp_path / "out"), "--json"]
+    arguments = [
+        "cell",
+        str(tmp_path / "cell.yaml"),
+        "--plot",
+        str(picture),
+        "--save",
+        str(tmp_path / "out"),
+        "--json",
+    ]
     assert run(arguments) == 0
     facts = json.loads(capsys.readouterr().out)
-    assert facts["ok"] and facts["energy"] < facts["energy_before"] and picture.stat().st_size > 5000
-    assert (tmp_path / "out" / "left" / "motion.csv").exists() and (tmp_path / "out" / "right" / "report.html").exists()
+    assert (
+        facts["ok"] and facts["energy"] < facts["energy_before"] and picture.stat().st_size > 5000
+    )
+    assert (tmp_path / "out" / "left" / "motion.csv").exists() and (
+        tmp_path / "out" / "right" / "report.html"
+    ).exists()
     (tmp_path / "cell.yaml").write_text(FILE.replace("right/out, after", "right, after"))
     assert run(["cell", str(tmp_path / "cell.yaml")]) == 2
     assert "cell.yaml:7" in capsys.readouterr().err

@@ -1,4 +1,5 @@
-"""Stages of programs: parts of a scene go with the hand, upright moves keep the tool axis, paths begin where the robot is."""
+"""Stages of programs: parts of a scene go with the hand, upright moves keep the tool axis, paths
+begin where the robot is."""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ def legs(program: Program) -> list[Leg]:
 
 def test_a_part_of_the_scene_moves_with_the_hand_from_where_it_lay() -> None:
     hand = arm.pose(ROBOT, np.array(PART), ROBOT.tip)
-    scene = arm.Scene().with_box("part", (0.1, 0.05, 0.02), position=hand.p + [0.0, 0.1, 0.0], rpy=(0.1, 0.2, 0.3))
+    scene = arm.Scene().with_box(
+        "part", (0.1, 0.05, 0.02), position=hand.p + [0.0, 0.1, 0.0], rpy=(0.1, 0.2, 0.3)
+    )
     steps = (MoveTo(PART), Grip(1.0, thing="part"), MoveTo(TABLE), Release(), MoveTo("start"))
     fetch, carry, back = legs(Program(ROBOT, HOME, steps, scene=scene))
     assert [o.link for o in fetch.scene.obstacles] == [None] and not back.scene.obstacles
@@ -29,7 +32,9 @@ def test_a_part_of_the_scene_moves_with_the_hand_from_where_it_lay() -> None:
     lay = scene.obstacles[0]
     # seen from the world at the grip it is where it lay, and turned as it lay
     assert np.allclose(hand.R @ carried.position + hand.p, lay.position)
-    assert np.allclose(hand.R @ np.array(carried.rotation).reshape(3, 3), np.array(lay.rotation).reshape(3, 3))
+    assert np.allclose(
+        hand.R @ np.array(carried.rotation).reshape(3, 3), np.array(lay.rotation).reshape(3, 3)
+    )
 
 
 def test_a_motion_through_an_obstacle_fails_the_certificate_and_names_it() -> None:
@@ -46,14 +51,18 @@ def test_an_upright_move_keeps_the_tool_axis_on_a_straight_line() -> None:
     home = np.array([0.0, -1.2, 1.4, -0.2, 1.57, 0.0])
     at = arm.pose(robot, home, robot.tip)
     goal = (at.R, at.p + [0.0, 0.2, -0.1])
-    down, _ = legs(Program(robot, home, (MoveTo(goal, upright=True, name="down"), MoveTo("start", name="up"))))
+    down, _ = legs(
+        Program(robot, home, (MoveTo(goal, upright=True, name="down"), MoveTo("start", name="up")))
+    )
     curve = down.task.curve(robot)
     poses = arm.pose(robot, np.array([curve(p).q for p in np.linspace(0.0, 1.0, 11)]), robot.tip)
     assert np.allclose(poses.R[..., 2], at.R[:, 2], atol=1e-5)
     assert np.allclose(np.cross(poses.p - at.p, [0.0, 0.2, -0.1]), 0.0, atol=1e-6)
     assert np.allclose(poses.p[-1], goal[1], atol=1e-6) and np.allclose(down.q1, curve(1.0).q)
     tilted = home + [0, 0.3, 0, 0, 0, 0]
-    with pytest.raises(arm.ArmatureError, match=r"step 'tip over': the tool axis at the goal is 17.2° off"):
+    with pytest.raises(
+        arm.ArmatureError, match=r"step 'tip over': the tool axis at the goal is 17.2° off"
+    ):
         legs(Program(robot, home, (MoveTo(tilted, upright=True, name="tip over"), MoveTo("start"))))
 
 
@@ -61,7 +70,10 @@ def test_a_path_begins_where_the_robot_is_and_is_part_of_the_cycle() -> None:
     path = arm.motion.joint_path([HOME, [0.8, 0.0], PART])
     seam, back = legs(Program(ROBOT, HOME, (Along(path, name="seam"), MoveTo("start"))))
     assert np.allclose(seam.q1, PART) and np.allclose(back.q0, PART)
-    with pytest.raises(arm.ArmatureError, match=r"step 'seam': the path begins with shoulder at 0.3, .* stands at -0.4"):
+    with pytest.raises(
+        arm.ArmatureError,
+        match=r"step 'seam': the path begins with shoulder at 0.3, .* stands at -0.4",
+    ):
         legs(Program(ROBOT, TABLE, (Along(path, name="seam"), MoveTo("start"))))
 
 
@@ -69,6 +81,15 @@ def test_waiting_goes_before_a_grip_where_the_empty_robot_waits_for_less() -> No
     steps = (MoveTo(PART), Grip(2.0, seconds=0.1), MoveTo(TABLE), Release(0.1), MoveTo("start"))
     stops = [s for s in stages(Program(ROBOT, HOME, steps)) if not isinstance(s, Leg)]
     at_part, at_table = stops[0], stops[1]
-    assert at_part.pauses[at_part.waiting].robot is ROBOT and at_table.pauses[at_table.waiting].robot is ROBOT
-    fixed = [s for s in stages(Program(ROBOT, HOME, (MoveTo(PART), Dwell(0.2, fixed=True), MoveTo("start")))) if not isinstance(s, Leg)]
+    assert (
+        at_part.pauses[at_part.waiting].robot is ROBOT
+        and at_table.pauses[at_table.waiting].robot is ROBOT
+    )
+    fixed = [
+        s
+        for s in stages(
+            Program(ROBOT, HOME, (MoveTo(PART), Dwell(0.2, fixed=True), MoveTo("start")))
+        )
+        if not isinstance(s, Leg)
+    ]
     assert fixed[0].waiting == -1 and fixed[0].seconds == 0.2

@@ -1,4 +1,5 @@
-"""Moves on the command line: via points with given and free passing times, stops, the ways of a move; what is wrong is told in one line."""
+"""Moves on the command line: via points with given and free passing times, stops, the ways of a
+move; what is wrong is told in one line."""
 
 import json
 
@@ -24,15 +25,22 @@ def answered(capsys, *arguments: str, code: int = 0) -> dict:
     return json.loads(capsys.readouterr().out)
 
 
-def test_a_via_point_is_passed_at_its_time_and_joints_that_are_not_named_are_where_they_start(tmp_path):
+def test_a_via_point_is_passed_at_its_time_and_joints_that_are_not_named_are_where_they_start(
+    tmp_path,
+):
     motion = planned(tmp_path, "-T", "0.8", "--via", "phi=45deg, r=0.8 @ 300ms")
     np.testing.assert_allclose(motion(0.3).q, PLACE, atol=1e-8)
     assert np.abs(motion(0.3).v).max() > 0.5
 
 
 def test_via_points_without_a_time_are_passed_in_their_order_and_a_stop_is_one(tmp_path):
-    motion = planned(tmp_path, "-T", "1.6", "--via", "phi=45deg,r=800mm @ stop", "--via", "phi=60deg")
-    first, second = (int(np.abs(motion.q - place).max(1).argmin()) for place in (PLACE, [np.pi / 3, np.pi / 2, 0.9]))
+    motion = planned(
+        tmp_path, "-T", "1.6", "--via", "phi=45deg,r=800mm @ stop", "--via", "phi=60deg"
+    )
+    first, second = (
+        int(np.abs(motion.q - place).max(1).argmin())
+        for place in (PLACE, [np.pi / 3, np.pi / 2, 0.9])
+    )
     assert 0 < first < second < len(motion) - 1
     np.testing.assert_allclose(motion.q[first], PLACE, atol=1e-8)
     np.testing.assert_allclose(motion.v[first], 0.0, atol=1e-8)
@@ -88,7 +96,17 @@ def recorded(tmp_path) -> str:
 
 
 def test_the_plan_beside_a_recorded_motion_keeps_the_floor_that_is_given(tmp_path, capsys):
-    command = ["plan", "burgevin", "--from", recorded(tmp_path), "--knots", "20", "--smoothness", "0", "--floor"]
+    command = [
+        "plan",
+        "burgevin",
+        "--from",
+        recorded(tmp_path),
+        "--knots",
+        "20",
+        "--smoothness",
+        "0",
+        "--floor",
+    ]
     assert run([*command, "5"]) == 1  # all of the arm is below
     assert "floor" in "".join(capsys.readouterr())
 
@@ -97,13 +115,28 @@ def test_the_plan_beside_a_recorded_motion_is_given_a_deadline(tmp_path, capsys,
     """The seconds on the command line are those that the planner is given."""
     given = []
     plan = arm.minimize_energy
-    monkeypatch.setattr("armature.job.recorded.minimize_energy", lambda *a, **k: given.append(k.get("deadline")) or plan(*a, **k))
-    whole = answered(capsys, "plan", "burgevin", "--from", recorded(tmp_path), "--knots", "20", "--deadline", "60")
+    monkeypatch.setattr(
+        "armature.job.recorded.minimize_energy",
+        lambda *a, **k: given.append(k.get("deadline")) or plan(*a, **k),
+    )
+    whole = answered(
+        capsys,
+        "plan",
+        "burgevin",
+        "--from",
+        recorded(tmp_path),
+        "--knots",
+        "20",
+        "--deadline",
+        "60",
+    )
     assert whole["ok"] and whole["recorded"]["losses"] > whole["losses"] and given == [60.0]
 
 
 @pytest.mark.parametrize("option, thorough", [("--thorough", True), ("--quick", False)])
-def test_a_recorded_motion_is_searched_as_thoroughly_as_its_ends_are(tmp_path, capsys, option, thorough):
+def test_a_recorded_motion_is_searched_as_thoroughly_as_its_ends_are(
+    tmp_path, capsys, option, thorough
+):
     """The plan between the same ends, from Python, is the witness."""
     path = recorded(tmp_path)
     found = answered(capsys, "plan", "burgevin", "--from", path, "--knots", "20", option)
@@ -114,18 +147,38 @@ def test_a_recorded_motion_is_searched_as_thoroughly_as_its_ends_are(tmp_path, c
     assert found["iterations"] == len(plan.iterations)
 
 
-def test_the_ways_of_a_move_are_told_cheapest_first_and_the_first_is_no_worse_than_the_plan(tmp_path, capsys):
+def test_the_ways_of_a_move_are_told_cheapest_first_and_the_first_is_no_worse_than_the_plan(
+    tmp_path, capsys
+):
     found = answered(capsys, "ways", *ENDS, "-T", "0.8", "--save", str(tmp_path / "ways"))
     energies = [way["energy"] for way in found["ways"]]
     assert found["ok"] and len(energies) >= 2 and energies == sorted(energies)
-    assert all(way["certificate"]["ok"] and way["duration"] == pytest.approx(0.8) for way in found["ways"])
-    assert "the direct way" in found["ways"][0]["description"] and "full turn" in found["ways"][1]["description"]
+    assert all(
+        way["certificate"]["ok"] and way["duration"] == pytest.approx(0.8) for way in found["ways"]
+    )
+    assert (
+        "the direct way" in found["ways"][0]["description"]
+        and "full turn" in found["ways"][1]["description"]
+    )
     assert energies[0] <= answered(capsys, "plan", *ENDS, "-T", "0.8")["energy"] * (1 + 1e-3)
-    assert len(found["written"]) == len(energies) and (tmp_path / "ways" / "way_1" / "report.html").exists()
+    assert (
+        len(found["written"]) == len(energies)
+        and (tmp_path / "ways" / "way_1" / "report.html").exists()
+    )
 
 
 def test_with_a_link_ways_lead_to_its_pose_in_every_posture(capsys):
-    move = ["scara", "--from", "0.2, 0.5, 50mm, 0", "--to", "1, 1, 80mm, 1", "-T", "0.6", "--knots", "20"]
+    move = [
+        "scara",
+        "--from",
+        "0.2, 0.5, 50mm, 0",
+        "--to",
+        "1, 1, 80mm, 1",
+        "-T",
+        "0.6",
+        "--knots",
+        "20",
+    ]
     robot = arm.library("scara")
     found = answered(capsys, "ways", *move, "--link", robot.link_names[-1])
     assert {way["description"][:10] for way in found["ways"]} >= {"elbow left", "elbow righ"}
@@ -138,9 +191,12 @@ def test_where_there_is_no_way_it_is_told_why(capsys):
 
 @pytest.mark.parametrize(
     ("options", "words"),
-    [((), "ways are compared at one duration"), (("-T", "0.8", "--save", "ways.csv"), "a name without an ending"),
-     (("-T", "0.8", "--link", "hand"), "link 'hand' is not in robot 'burgevin'")],
-)  # fmt: skip
+    [
+        ((), "ways are compared at one duration"),
+        (("-T", "0.8", "--save", "ways.csv"), "a name without an ending"),
+        (("-T", "0.8", "--link", "hand"), "link 'hand' is not in robot 'burgevin'"),
+    ],
+)
 def test_ways_that_cannot_be_sought_are_told(options, words, capsys):
     assert run(["ways", *ENDS, *options]) == 2
     assert words in capsys.readouterr().err

@@ -1,4 +1,5 @@
-"""`armature init` and `armature schema`: examples that run as they are, and schemas that editors can check them with."""
+"""`armature init` and `armature schema`: examples that run as they are, and schemas that editors
+can check them with."""
 
 import itertools
 import json
@@ -26,13 +27,18 @@ def test_the_examples_run_as_they_are(tmp_path, capsys, monkeypatch):
         assert run(["plan", name, "--json"]) == 0
         data = json.loads(capsys.readouterr().out)
         assert data["ok"] and data["certificate"]["ok"] and 0.0 < data["saving"] < 1.0
-        assert (tmp_path / folder / "report.html").stat().st_size > 10_000 and (tmp_path / folder / "plan.csv").exists()
+        assert (tmp_path / folder / "report.html").stat().st_size > 10_000 and (
+            tmp_path / folder / "plan.csv"
+        ).exists()
 
 
 def test_init_does_not_write_over_files(tmp_path, capsys):
     (tmp_path / "task.yaml").write_text("mine")
     assert run(["init", str(tmp_path)]) == 2
-    assert "task.yaml already" in capsys.readouterr().err and (tmp_path / "task.yaml").read_text() == "mine"
+    assert (
+        "task.yaml already" in capsys.readouterr().err
+        and (tmp_path / "task.yaml").read_text() == "mine"
+    )
     assert run(["init", str(tmp_path), "--force"]) == 0
     assert (tmp_path / "task.yaml").read_text() == template("task.yaml")
 
@@ -72,7 +78,11 @@ def test_schemas_refuse_what_the_program_refuses(kind, text):
 
 def test_built_in_robots_fit_the_schema():
     for name in arm.library():
-        jsonschema.validate(values(arm.library(name).to_yaml(), name), schema_of("robot"), jsonschema.Draft202012Validator)
+        jsonschema.validate(
+            values(arm.library(name).to_yaml(), name),
+            schema_of("robot"),
+            jsonschema.Draft202012Validator,
+        )
 
 
 def test_the_schema_is_printed_and_written(tmp_path, capsys):
@@ -103,8 +113,14 @@ def test_init_leaves_fingers_still_and_finds_one_arm_of_many(tmp_path):
     for side in ("left", "right"):
         for k in range(5):
             parent = "torso" if k == 0 else f"{side}{k - 1}"
-            text += f"  - {{joint: {side}_{k}, kind: revolute, axis: y, mass: 1, com: [0.1, 0, 0], name: {side}{k}, parent: {parent}}}\n"
-    text += "  - {joint: gripper_left, kind: revolute, mass: 0.1, com: [0.1, 0, 0], name: jaw, parent: left4}\n"
+            text += (
+                f"  - {{joint: {side}_{k}, kind: revolute, axis: y, mass: 1, com: [0.1, 0, 0],"
+                f" name: {side}{k}, parent: {parent}}}\n"
+            )
+    text += (
+        "  - {joint: gripper_left, kind: revolute, mass: 0.1, com: [0.1, 0, 0], name: jaw, parent:"
+        " left4}\n"
+    )
     (tmp_path / "two_arms.yaml").write_text(text)
     robot = arm.load(tmp_path / "two_arms.yaml")
     assert movable(robot) == ["waist", "left_0", "left_1", "left_2", "left_3", "left_4"]
@@ -115,8 +131,12 @@ def test_init_leaves_fingers_still_and_finds_one_arm_of_many(tmp_path):
 
 
 def test_a_joint_that_is_held_does_not_lengthen_the_first_move(tmp_path):
-    """A jaw that needs minutes for its range is held, and the arm's move is as long as without it."""
-    link = "  - {{joint: {0}, kind: revolute, axis: y, mass: 1, com: [0.1, 0, 0], name: {0}_link{1}}}\n"
+    """A jaw that needs minutes for its range is held, and the arm's move is as long as without
+    it."""
+    link = (
+        "  - {{joint: {0}, kind: revolute, axis: y, mass: 1, com: [0.1, 0, 0], name:"
+        " {0}_link{1}}}\n"
+    )
     arms = "links:\n" + link.format("lift", "") + link.format("elbow", ", offset: [0.3, 0, 0]")
     jaw = ", offset: [0.2, 0, 0], limits: {lower: 0, upper: 1, velocity: 0.01}"
     lengths = {}
@@ -130,10 +150,16 @@ def test_a_joint_that_is_held_does_not_lengthen_the_first_move(tmp_path):
 
 
 def test_of_a_robot_with_a_hand_of_many_fingers_init_moves_the_arm(tmp_path):
-    """Fingers with names that tell nothing, each of several joints: a plan moves what carries the hand."""
-    link = "  - {{joint: {0}, kind: revolute, axis: y, offset: [0.1, 0, 0], mass: 0.3, com: [0.05, 0, 0], name: {0}_link, parent: {1}}}\n"
+    """Fingers with names that tell nothing, each of several joints: a plan moves what carries the
+    hand."""
+    link = (
+        "  - {{joint: {0}, kind: revolute, axis: y, offset: [0.1, 0, 0], mass: 0.3, com: [0.05, 0,"
+        " 0], name: {0}_link, parent: {1}}}\n"
+    )
     names = ["base", *(f"axis_{k}" for k in range(6))]
-    text = "links:\n" + "".join(link.format(b, a if a == "base" else f"{a}_link") for a, b in itertools.pairwise(names))
+    text = "links:\n" + "".join(
+        link.format(b, a if a == "base" else f"{a}_link") for a, b in itertools.pairwise(names)
+    )
     for f in "pqr":
         parent = "axis_5_link"
         for k in range(2):
@@ -145,11 +171,21 @@ def test_of_a_robot_with_a_hand_of_many_fingers_init_moves_the_arm(tmp_path):
 
 
 def test_init_moves_a_robot_above_the_floor_that_it_stands_on(tmp_path):
-    """With all joints at 0 this arm lies stretched out near the floor, as many arms of vendors do; link by link by its own kinematics."""
-    text = "links:\n  - {joint: turn, kind: revolute, axis: z, offset: [0, 0, 0.15], mass: 4, com: [0, 0, 0.05], name: column}\n"
+    """With all joints at 0 this arm lies stretched out near the floor, as many arms of vendors do;
+    link by link by its own kinematics."""
+    text = (
+        "links:\n  - {joint: turn, kind: revolute, axis: z, offset: [0, 0, 0.15], mass: 4, com: [0,"
+        " 0, 0.05], name: column}\n"
+    )
     text += "  - {joint: lift, kind: revolute, axis: y, mass: 3, com: [0.2, 0, 0], name: upper}\n"
-    text += "  - {joint: elbow, kind: revolute, axis: y, offset: [0.45, 0, 0], mass: 2, com: [0.2, 0, 0], name: fore}\n"
-    text += "  - {joint: wrist, kind: revolute, axis: y, offset: [0.4, 0, 0], mass: 0.5, com: [0.05, 0, 0], name: hand}\n"
+    text += (
+        "  - {joint: elbow, kind: revolute, axis: y, offset: [0.45, 0, 0], mass: 2, com: [0.2, 0,"
+        " 0], name: fore}\n"
+    )
+    text += (
+        "  - {joint: wrist, kind: revolute, axis: y, offset: [0.4, 0, 0], mass: 0.5, com: [0.05, 0,"
+        " 0], name: hand}\n"
+    )
     (tmp_path / "flat.yaml").write_text(text)
     assert run(["init", str(tmp_path / "new"), "--robot", str(tmp_path / "flat.yaml")]) == 0
     job = load_job(tmp_path / "new" / "task.yaml")
@@ -159,35 +195,61 @@ def test_init_moves_a_robot_above_the_floor_that_it_stands_on(tmp_path):
 
 
 def test_init_writes_limits_where_the_robot_s_file_has_zeros(tmp_path, capsys):
-    text = "links:\n  - {joint: a, kind: revolute, axis: y, mass: 1, limits: {lower: -2, upper: 2, velocity: 2, torque: 0}}\n"
-    text += "  - {joint: b, kind: prismatic, mass: 1, limits: {lower: -1, upper: 1, velocity: 0, acceleration: 5}}\n"
+    text = (
+        "links:\n  - {joint: a, kind: revolute, axis: y, mass: 1, limits: {lower: -2, upper: 2,"
+        " velocity: 2, torque: 0}}\n"
+    )
+    text += (
+        "  - {joint: b, kind: prismatic, mass: 1, limits: {lower: -1, upper: 1, velocity: 0,"
+        " acceleration: 5}}\n"
+    )
     (tmp_path / "zeros.yaml").write_text(text)
     assert run(["init", str(tmp_path / "new"), "--robot", str(tmp_path / "zeros.yaml")]) == 0
-    limits = [load_job(tmp_path / "new" / "task.yaml").robot.joint(name).limits for name in ("a", "b")]
-    assert limits[0].torque == float("inf") and limits[0].velocity == 2.0 and limits[0].acceleration == 10.0
+    limits = [
+        load_job(tmp_path / "new" / "task.yaml").robot.joint(name).limits for name in ("a", "b")
+    ]
+    assert (
+        limits[0].torque == float("inf")
+        and limits[0].velocity == 2.0
+        and limits[0].acceleration == 10.0
+    )
     assert limits[1].velocity == 1.0 and limits[1].acceleration == 5.0
 
 
 def test_a_robot_on_a_planar_joint_is_refused_by_name(tmp_path, capsys):
-    text = "links:\n  - {joint: drive, kind: planar, mass: 10}\n  - {joint: a, kind: revolute, axis: y, mass: 1, com: [0.1, 0, 0]}\n"
+    text = (
+        "links:\n  - {joint: drive, kind: planar, mass: 10}\n  - {joint: a, kind: revolute, axis:"
+        " y, mass: 1, com: [0.1, 0, 0]}\n"
+    )
     (tmp_path / "mobile.yaml").write_text(text)
     assert run(["init", str(tmp_path / "new"), "--robot", str(tmp_path / "mobile.yaml")]) == 2
     assert "joint 'drive' is planar" in capsys.readouterr().err and not (tmp_path / "new").exists()
 
 
 def test_ranges_of_zero_are_reported_and_init_writes_others(tmp_path, capsys):
-    """A joint that turns from 0 to 0 (as exporters write it) is given a turn; a slide of one place is held."""
+    """A joint that turns from 0 to 0 (as exporters write it) is given a turn; a slide of one place
+    is held."""
     link = "mass: 1, com: [0, 0, 0.2]"
-    text = f"links:\n  - {{joint: a, kind: revolute, axis: y, {link}, limits: {{lower: 0, upper: 0}}}}\n"
-    text += f"  - {{joint: b, kind: revolute, axis: y, offset: [0, 0, 0.4], {link}, limits: {{lower: -1, upper: 1}}}}\n"
-    text += f"  - {{joint: c, kind: prismatic, axis: z, {link}, limits: {{lower: 0.1, upper: 0.1}}}}\n"
+    text = (
+        f"links:\n  - {{joint: a, kind: revolute, axis: y, {link}, limits: {{lower: 0, upper:"
+        " 0}}\n"
+    )
+    text += (
+        f"  - {{joint: b, kind: revolute, axis: y, offset: [0, 0, 0.4], {link}, limits: {{lower:"
+        " -1, upper: 1}}\n"
+    )
+    text += (
+        f"  - {{joint: c, kind: prismatic, axis: z, {link}, limits: {{lower: 0.1, upper: 0.1}}}}\n"
+    )
     (tmp_path / "zeros.yaml").write_text(text)
     assert run(["check", str(tmp_path / "zeros.yaml")]) == 0
     assert "ranges that are 0: a;" in capsys.readouterr().out
     assert run(["init", str(tmp_path / "new"), "--robot", str(tmp_path / "zeros.yaml")]) == 0
     job = load_job(tmp_path / "new" / "task.yaml")
     ends = job.task.vectors(job.robot)
-    assert job.robot.joint_names == ("a", "b") and job.robot.joint("a").limits.upper == pytest.approx(np.pi)
+    assert job.robot.joint_names == ("a", "b") and job.robot.joint(
+        "a"
+    ).limits.upper == pytest.approx(np.pi)
     assert np.all(np.abs(ends.q1 - ends.q0) > 0.1)
 
 

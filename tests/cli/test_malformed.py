@@ -1,4 +1,5 @@
-"""Broken files, more than three hundred: each gives one clear error that names the file and the place, exit code 2, and no traceback."""
+"""Broken files, more than three hundred: each gives one clear error that names the file and the
+place, exit code 2, and no traceback."""
 
 import re
 import subprocess

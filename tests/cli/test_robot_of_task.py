@@ -1,4 +1,5 @@
-"""Every verb that takes a robot takes a task file too; tables are free of rounding; a bare call shows the help and no error."""
+"""Every verb that takes a robot takes a task file too; tables are free of rounding; a bare call
+shows the help and no error."""
 
 import json
 import subprocess
@@ -14,11 +15,16 @@ from armature.cli.output import tidy
 def task(tmp_path):
     """A task of the built-in planar arm with a payload."""
     file = tmp_path / "task.yaml"
-    file.write_text("robot: planar2\npayload: 2 kg\nmove: {start: [0, 0], goal: [30 deg, 40 deg], duration: 1.6 s}\n")
+    file.write_text(
+        "robot: planar2\npayload: 2 kg\nmove: {start: [0, 0], goal: [30 deg, 40 deg], duration: 1.6"
+        " s}\n"
+    )
     return str(file)
 
 
-@pytest.mark.parametrize(("verb", "key"), [("linearize", "A"), ("loads", "loads"), ("check", "joints")])
+@pytest.mark.parametrize(
+    ("verb", "key"), [("linearize", "A"), ("loads", "loads"), ("check", "joints")]
+)
 def test_a_task_file_stands_for_its_robot_with_payload(verb, key, task, capsys):
     assert run([verb, task, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)[key]
@@ -43,7 +49,19 @@ def test_notes_of_a_plan_are_told_once_and_ok_means_certified(task, capsys, tmp_
     assert run(["plan", task, "--knots", "8"]) == 0
     lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
     assert len(lines) == len(set(lines))
-    sharp = ["plan", "planar2", "--from", "0,0", "--to", "90deg,40deg", "--objective", "time", "--knots", "8", "--json"]
+    sharp = [
+        "plan",
+        "planar2",
+        "--from",
+        "0,0",
+        "--to",
+        "90deg,40deg",
+        "--objective",
+        "time",
+        "--knots",
+        "8",
+        "--json",
+    ]
     code = run(sharp)
     data = json.loads(capsys.readouterr().out)
     assert data["ok"] == data["certificate"]["ok"] == (code == 0)
@@ -75,7 +93,11 @@ def test_a_robot_without_a_motion_is_told_how_to_give_one(robot, capsys):
 
 
 def test_a_reader_that_closes_the_pipe_is_told_from_a_motion_that_does_not_exist():
-    call = [sys.executable, "-c", "import sys; from armature.cli.main import run; sys.exit(run(['check', 'six_axis']))"]
+    call = [
+        sys.executable,
+        "-c",
+        "import sys; from armature.cli.main import run; sys.exit(run(['check', 'six_axis']))",
+    ]
     with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None and process.stderr is not None
         process.stdout.close()

@@ -1,4 +1,3 @@
-# ruff: noqa: E501 (documents as they are written)
 """Arguments of xacro files on the command line, in task files, and in what `init` writes."""
 
 import json
@@ -13,7 +12,9 @@ ROBOT = """<robot name="$(arg name)" xmlns:xacro="http://wiki.ros.org/xacro"><xa
   <xacro:arg name="mass" default="2"/><xacro:arg name="long" default="false"/><link name="base"/>
   <link name="arm"><inertial><origin xyz="0.2 0 0"/><mass value="$(arg mass)"/><inertia ixx="0.01" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
   <joint name="turn" type="revolute"><parent link="base"/><child link="arm"/><axis xyz="0 1 0"/>
-  <limit lower="-2" upper="2" velocity="2" effort="${60 if $(arg long) else 30}"/></joint></robot>""".replace("$(arg long)", "$(eval long)")
+  <limit lower="-2" upper="2" velocity="2" effort="${60 if $(arg long) else 30}"/></joint></robot>""".replace(
+    "$(arg long)", "$(eval long)"
+)
 
 
 @pytest.fixture
@@ -45,7 +46,8 @@ def test_init_writes_the_arguments_and_the_task_uses_them(file, capsys):
 
 def test_only_xacro_files_take_arguments(tmp_path, capsys):
     (tmp_path / "task.yaml").write_text(
-        "robot: six_axis\narguments: {a: 1}\nmove: {start: [0, 0, 0, 0, 0, 0], goal: [0, 0, 0, 0, 0, 1], duration: 1}\n"
+        "robot: six_axis\narguments: {a: 1}\nmove: {start: [0, 0, 0, 0, 0, 0], goal: [0, 0, 0, 0,"
+        " 0, 1], duration: 1}\n"
     )
     with pytest.raises(FileError, match="takes no arguments"):
         load_job(tmp_path / "task.yaml")
@@ -59,16 +61,32 @@ def test_mesh_folders_are_the_files_its_package_and_those_that_it_names(tmp_path
 
     for package in ("mine", "other"):
         (tmp_path / package / "meshes").mkdir(parents=True)
-        (tmp_path / package / "package.xml").write_text(f"<package><name>{package}</name></package>")
+        (tmp_path / package / "package.xml").write_text(
+            f"<package><name>{package}</name></package>"
+        )
         (tmp_path / package / "meshes" / "a.stl").write_text("solid")
     (tmp_path / "secret.stl").write_text("solid")
     (tmp_path / "mine/urdf").mkdir()
-    names = ("package://other/meshes/a.stl", "../meshes/a.stl", f"file://{tmp_path}/mine/meshes/a.stl", "../../secret.stl")
-    shown = "".join(f'<visual><geometry><mesh filename="{name}"/></geometry></visual>' for name in names)
+    names = (
+        "package://other/meshes/a.stl",
+        "../meshes/a.stl",
+        f"file://{tmp_path}/mine/meshes/a.stl",
+        "../../secret.stl",
+    )
+    shown = "".join(
+        f'<visual><geometry><mesh filename="{name}"/></geometry></visual>' for name in names
+    )
     path = tmp_path / "mine/urdf/a.urdf"
     path.write_text(f'<robot name="r"><link name="l">{shown}</link></robot>')
     folders = find_mesh_folders(str(path), load(path), True)
     assert [inside(name, folders) for name in names] == [
-        tmp_path / "other/meshes/a.stl", tmp_path / "mine/meshes/a.stl", tmp_path / "mine/meshes/a.stl", None,
-    ]  # fmt: skip
-    assert find_mesh_folders(str(path), load(path), False) == () == find_mesh_folders("six_axis", load(path), None)
+        tmp_path / "other/meshes/a.stl",
+        tmp_path / "mine/meshes/a.stl",
+        tmp_path / "mine/meshes/a.stl",
+        None,
+    ]
+    assert (
+        find_mesh_folders(str(path), load(path), False)
+        == ()
+        == find_mesh_folders("six_axis", load(path), None)
+    )

@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from armature.drive.corner import SIGN_POWER_ERROR, by_direction, fraction, magnitude, ramp, side, undo_direction
+from armature.drive.corner import (
+    SIGN_POWER_ERROR,
+    by_direction,
+    fraction,
+    magnitude,
+    ramp,
+    side,
+    undo_direction,
+)
 
 X = np.concatenate([-np.logspace(-6, 6, 20001)[::-1], [0.0], np.logspace(-6, 6, 20001)])
 WIDTHS = (1e-3, 0.1, 7.0)
@@ -51,9 +59,21 @@ def test_all_number_types_give_one_answer(width):
     import casadi
 
     s = casadi.SX.sym("x")
-    f = casadi.Function("f", [s], [side(s, width), magnitude(s, width), ramp(s, width), by_direction(s, 2.0, 0.5, width)])
+    f = casadi.Function(
+        "f",
+        [s],
+        [side(s, width), magnitude(s, width), ramp(s, width), by_direction(s, 2.0, 0.5, width)],
+    )
     for x in (-2.0, -0.1, 0.0, 0.1, 2.0):
-        on_float = [float(g) for g in (side(x, width), magnitude(x, width), ramp(x, width), by_direction(x, 2.0, 0.5, width))]
+        on_float = [
+            float(g)
+            for g in (
+                side(x, width),
+                magnitude(x, width),
+                ramp(x, width),
+                by_direction(x, 2.0, 0.5, width),
+            )
+        ]
         on_array = [
             g[0]
             for g in (
@@ -63,7 +83,9 @@ def test_all_number_types_give_one_answer(width):
                 by_direction(np.array([x]), 2.0, 0.5, width),
             )
         ]
-        assert np.allclose(on_float, on_array, atol=1e-15) and np.allclose(on_float, [float(g) for g in f(x)], atol=1e-15)
+        assert np.allclose(on_float, on_array, atol=1e-15) and np.allclose(
+            on_float, [float(g) for g in f(x)], atol=1e-15
+        )
 
 
 @pytest.mark.parametrize("width", (0.0, 0.3))
@@ -71,7 +93,9 @@ def test_complex_step_gives_the_derivative(width):
     for x in (-1.3, 0.4):
         for law in (magnitude, ramp):
             step = np.imag(law(x + 1e-30j, width)) / 1e-30
-            assert step == pytest.approx((law(x + 1e-6, width) - law(x - 1e-6, width)) / 2e-6, rel=1e-6, abs=1e-9)
+            assert step == pytest.approx(
+                (law(x + 1e-6, width) - law(x - 1e-6, width)) / 2e-6, rel=1e-6, abs=1e-9
+            )
 
 
 @pytest.mark.parametrize("eta", (0.3, 0.6, 0.95))
@@ -87,7 +111,15 @@ def test_widths_may_be_symbols():
     import casadi
 
     x, w = casadi.SX.sym("x"), casadi.SX.sym("w")
-    laws = (side, magnitude, ramp, lambda x, w: by_direction(x, 2.0, 0.5, w), lambda x, w: undo_direction(x, 1.5, 2.0, 0.5, w))
+    laws = (
+        side,
+        magnitude,
+        ramp,
+        lambda x, w: by_direction(x, 2.0, 0.5, w),
+        lambda x, w: undo_direction(x, 1.5, 2.0, 0.5, w),
+    )
     f = casadi.Function("f", [x, w], [law(x, w) for law in laws])
     for width in (0.1, 3.0):
-        assert np.allclose([float(y) for y in f(0.7, width)], [float(law(0.7, width)) for law in laws], rtol=1e-12)
+        assert np.allclose(
+            [float(y) for y in f(0.7, width)], [float(law(0.7, width)) for law in laws], rtol=1e-12
+        )

@@ -1,4 +1,5 @@
-"""Data sheets: units, the catalogue, files with all their errors, and the agreement of torque and speed constants."""
+"""Data sheets: units, the catalogue, files with all their errors, and the agreement of torque and
+speed constants."""
 
 import math
 import random
@@ -7,7 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from armature.drive import Bus, Coupling, Drive, EfficiencyTable, Gear, Motor, Regenerative, catalogue, gear, motor, read_drives
+from armature.drive import (
+    Bus,
+    Coupling,
+    Drive,
+    EfficiencyTable,
+    Gear,
+    Motor,
+    Regenerative,
+    catalogue,
+    gear,
+    motor,
+    read_drives,
+)
 from armature.drive.units import parse
 from armature.errors import ArgumentError, ArmatureError, ArmatureWarning, FileError, RobotError
 
@@ -54,12 +67,21 @@ def test_catalogue_is_large_enough_and_consistent():
         c = catalogue()
     assert len(c.motors) >= 12 and len(c.gears) >= 8
     assert all(name in str(c) for name in (*c.motors, *c.gears))
-    assert motor("dc-48v-150w").torque_constant == pytest.approx(0.06) and gear("ballscrew-5mm").ratio == pytest.approx(2 * math.pi / 0.005)
-    assert any(m.linear for m in c.motors.values()) and any(isinstance(g.efficiency, EfficiencyTable) for g in c.gears.values())
-    for m in c.motors.values():  # a continuous current that the windings stand: steady temperature below the maximum
+    assert motor("dc-48v-150w").torque_constant == pytest.approx(0.06) and gear(
+        "ballscrew-5mm"
+    ).ratio == pytest.approx(2 * math.pi / 0.005)
+    assert any(m.linear for m in c.motors.values()) and any(
+        isinstance(g.efficiency, EfficiencyTable) for g in c.gears.values()
+    )
+    for m in (
+        c.motors.values()
+    ):  # a continuous current that the windings stand: steady temperature below the maximum
         assert m.thermal is not None
         heat = m.resistance_at(m.thermal.maximum) * m.continuous_current**2
-        assert m.thermal.ambient + heat * (m.thermal.winding_housing + m.thermal.housing_ambient) < m.thermal.maximum, m.name
+        assert (
+            m.thermal.ambient + heat * (m.thermal.winding_housing + m.thermal.housing_ambient)
+            < m.thermal.maximum
+        ), m.name
 
 
 def test_unknown_name_is_told_with_what_is_near():
@@ -69,7 +91,17 @@ def test_unknown_name_is_told_with_what_is_near():
 
 def test_disagreeing_constants_are_told_with_both_values():
     with pytest.warns(ArmatureWarning, match=r"0\.06.*0\.0954.*100 rpm/V"):
-        read_drives({"a": {"motor": {"resistance": 1, "torque_constant": "60 mN*m/A", "speed_constant": "100 rpm/V"}}})
+        read_drives(
+            {
+                "a": {
+                    "motor": {
+                        "resistance": 1,
+                        "torque_constant": "60 mN*m/A",
+                        "speed_constant": "100 rpm/V",
+                    }
+                }
+            }
+        )
 
 
 def test_a_file_is_read_with_units_couplings_and_supply(tmp_path):
@@ -95,7 +127,12 @@ supply: {kind: bus, capacitance: 2 mF, voltage: 48 V, resistor_voltage: 56 V}
     shoulder, slide, wrist = couplings
     assert supply == Bus(2e-3, 48.0, 56.0)
     d = shoulder.drives[0]
-    assert (d.gear.ratio, d.gear.efficiency, d.amplifier.peak_current, d.friction.coulomb) == (-25.0, 0.9, 30.0, 0.5)
+    assert (d.gear.ratio, d.gear.efficiency, d.amplifier.peak_current, d.friction.coulomb) == (
+        -25.0,
+        0.9,
+        30.0,
+        0.5,
+    )
     assert d.brake is not None and d.brake.engage_time == pytest.approx(0.05)
     assert slide.drives[0].motor.linear and slide.drives[0].friction.viscous == 20.0
     assert wrist.joints == ("roll", "pitch") and wrist.matrix == ((1.0, 1.0), (1.0, -1.0))
@@ -121,12 +158,28 @@ supply: wind
     with pytest.raises(FileError) as error:
         read_drives(path)
     text = str(error.value)
-    for words in (":3:", "joint 'a'", "resistance", ":8:", "did you mean 'efficiency'", "no-such", ":11:", "3 kg", "missing motor", "wind"):
+    for words in (
+        ":3:",
+        "joint 'a'",
+        "resistance",
+        ":8:",
+        "did you mean 'efficiency'",
+        "no-such",
+        ":11:",
+        "3 kg",
+        "missing motor",
+        "wind",
+    ):
         assert words in text, text
 
 
 @pytest.mark.parametrize(
-    "content, words", [("a: [1, 2", "not well-formed YAML"), ("- 1", "mapping"), ("couplings: [{joints: [a]}]", "coupling needs")]
+    "content, words",
+    [
+        ("a: [1, 2", "not well-formed YAML"),
+        ("- 1", "mapping"),
+        ("couplings: [{joints: [a]}]", "coupling needs"),
+    ],
 )
 def test_files_that_are_no_drives(tmp_path, content, words):
     path = tmp_path / "x.yaml"
@@ -153,15 +206,46 @@ def test_the_documentation_s_own_file_is_read(tmp_path):
         path.write_text(text.split("```")[0])
         couplings, supply = read_drives(path)
         found += couplings
-    assert [c.joints for c in found] == [("shoulder",), ("elbow",), ("slide",), ("roll", "pitch")] and isinstance(supply, Bus)
+    assert [c.joints for c in found] == [
+        ("shoulder",),
+        ("elbow",),
+        ("slide",),
+        ("roll", "pitch"),
+    ] and isinstance(supply, Bus)
     assert found[0].drives[0].motor.iron_torque == pytest.approx(0.09 * 0.0546)
 
 
 def test_nonsense_is_refused_and_never_a_traceback(tmp_path):
-    """Random structures out of the words of drive files: they are read, or refused by an ArmatureError."""
+    """Random structures out of the words of drive files: they are read, or refused by an
+    ArmatureError."""
     rng = random.Random(1)
-    parts = ["drives", "couplings", "supply", "motor", "gear", "amplifier", "friction", "brake", "thermal", "efficiency", "like", "name"]
-    fields = ["resistance", "torque_constant", "speed_constant", "linear", "joints", "matrix", "kind", "voltage", "ratio", "lead", "speeds"]
+    parts = [
+        "drives",
+        "couplings",
+        "supply",
+        "motor",
+        "gear",
+        "amplifier",
+        "friction",
+        "brake",
+        "thermal",
+        "efficiency",
+        "like",
+        "name",
+    ]
+    fields = [
+        "resistance",
+        "torque_constant",
+        "speed_constant",
+        "linear",
+        "joints",
+        "matrix",
+        "kind",
+        "voltage",
+        "ratio",
+        "lead",
+        "speeds",
+    ]
     words = [*parts, *fields, "loads", "values", "no_load_current", "rule", "a", 3, None]
     values = [
         None,
@@ -195,7 +279,12 @@ def test_nonsense_is_refused_and_never_a_traceback(tmp_path):
 
     refused = 0
     for _ in range(3000):
-        drives = {"a": {"motor": {"resistance": 1, "torque_constant": 1, rng.choice(words): nonsense(2)}, "gear": nonsense(2)}}
+        drives = {
+            "a": {
+                "motor": {"resistance": 1, "torque_constant": 1, rng.choice(words): nonsense(2)},
+                "gear": nonsense(2),
+            }
+        }
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ArmatureWarning)
@@ -204,7 +293,14 @@ def test_nonsense_is_refused_and_never_a_traceback(tmp_path):
             refused += 1
             assert len(str(error)) > 20
     assert refused > 2000
-    for text in ("a: 1\na: 2", "a:\n\t- 1", "? [1, 2]\n: 3", "a: &x [*x]", "\x00", "drives: {a: {motor: {<<: 3}}}"):
+    for text in (
+        "a: 1\na: 2",
+        "a:\n\t- 1",
+        "? [1, 2]\n: 3",
+        "a: &x [*x]",
+        "\x00",
+        "drives: {a: {motor: {<<: 3}}}",
+    ):
         path = tmp_path / "odd.yaml"
         path.write_text(text)
         with pytest.raises(FileError):
@@ -250,14 +346,24 @@ def test_a_data_sheet_is_typed_in_as_printed(tmp_path):
         found, _ = read_drives(path)
     axis = found[0].drives[0].motor
     assert (axis.resistance, axis.continuous_current) == (pytest.approx(1.01), pytest.approx(3.17))
-    assert axis.iron_torque == pytest.approx(0.0785 * 0.0538) and axis.maximum_speed == pytest.approx(12000 * math.pi / 30)
+    assert axis.iron_torque == pytest.approx(
+        0.0785 * 0.0538
+    ) and axis.maximum_speed == pytest.approx(12000 * math.pi / 30)
     warm = axis.thermal
-    assert (warm.winding_housing, warm.housing_ambient, warm.winding_time, warm.housing_time) == (1.93, 4.65, 41.6, 1120.0)
+    assert (warm.winding_housing, warm.housing_ambient, warm.winding_time, warm.housing_time) == (
+        1.93,
+        4.65,
+        41.6,
+        1120.0,
+    )
     assert (warm.ambient, warm.maximum) == (25.0, 155.0)
 
 
 def test_a_wrong_line_of_a_data_sheet_is_told_with_its_place(tmp_path):
     path = tmp_path / "drives.yaml"
-    path.write_text(SHEET.replace("4.65 K/W", "4.65 K").replace("Rotor inertia", "Rotor inertial"), encoding="utf-8")
+    path.write_text(
+        SHEET.replace("4.65 K/W", "4.65 K").replace("Rotor inertia", "Rotor inertial"),
+        encoding="utf-8",
+    )
     with pytest.raises(FileError, match=r"(?s)Rotor inertial.*housing_ambient.*4\.65 K"):
         read_drives(path)

@@ -1,4 +1,5 @@
-"""Supplies: every watt is accounted for, the smooth and the slack form agree with the exact one, the bus keeps its energy."""
+"""Supplies: every watt is accounted for, the smooth and the slack form agree with the exact one,
+the bus keeps its energy."""
 
 import numpy as np
 import pytest
@@ -17,7 +18,11 @@ SUPPLIES = (Regenerative(), Regenerative(0.6), NonRegenerative())
 @pytest.mark.parametrize("supply", (*SUPPLIES, BUS))
 def test_account_balances_in_every_step(supply):
     a = supply.account(DT, P)
-    assert np.allclose(a.drawn - a.returned, DT * P.sum(-1) + a.resistor + a.lost + np.diff(a.stored, prepend=0.0), atol=1e-12)
+    assert np.allclose(
+        a.drawn - a.returned,
+        DT * P.sum(-1) + a.resistor + a.lost + np.diff(a.stored, prepend=0.0),
+        atol=1e-12,
+    )
     assert all(np.all(x >= 0) for x in a[:4])
 
 
@@ -37,7 +42,8 @@ def test_thesis_costs():
 
 @pytest.mark.parametrize("supply", SUPPLIES)
 def test_epigraph_at_its_optimum_is_the_exact_cost(supply):
-    """The slack form is a linear programme in the slacks: solved independently, its optimum is the exact cost."""
+    """The slack form is a linear programme in the slacks: solved independently, its optimum is the
+    exact cost."""
     for p in P[::80]:
         m = supply.slacks(3)
         if m == 0:
@@ -46,7 +52,9 @@ def test_epigraph_at_its_optimum_is_the_exact_cost(supply):
         at = lambda s, p=p: supply.epigraph(list(p), list(s))
         zero = at(np.zeros(m))
         c = np.array([at(e).cost - zero.cost for e in np.eye(m)])
-        G = np.array([np.array(at(e).inequalities) - np.array(zero.inequalities) for e in np.eye(m)]).T
+        G = np.array(
+            [np.array(at(e).inequalities) - np.array(zero.inequalities) for e in np.eye(m)]
+        ).T
         best = linprog(c, A_ub=G, b_ub=-np.array(zero.inequalities), bounds=(None, None))
         assert best.fun + zero.cost == pytest.approx(float(supply.drawn(list(p))), abs=1e-9)
     with pytest.raises(ArgumentError, match="slack"):
@@ -63,7 +71,8 @@ def test_bus_conserves_energy_and_stays_within_its_voltages():
 
 
 def test_bus_against_its_physics_by_hand():
-    """Witness: a capacitor between an ideal diode at U₀ and an ideal chopper at U_r, in small explicit steps of the voltage itself."""
+    """Witness: a capacitor between an ideal diode at U₀ and an ideal chopper at U_r, in small
+    explicit steps of the voltage itself."""
     substeps, U, drawn = 500, 300.0, 0.0
     for p, h in zip(P.sum(-1), DT / 500):
         for _ in range(substeps):
@@ -86,20 +95,29 @@ def test_shared_bus_never_needs_more_than_separate_axes():
 def test_weak_resistor_lets_the_voltage_rise():
     weak = Bus(2e-4, 300.0, 320.0, resistance=4000.0, maximum_voltage=800.0)  # 25 W at 320 V
     a = weak.account(DT, P)
-    assert weak.voltage_at(a.stored).max() > 325 and (a.resistor / DT).max() <= weak.voltage_at(a.stored).max() ** 2 / 4000 + 1e-9
+    assert (
+        weak.voltage_at(a.stored).max() > 325
+        and (a.resistor / DT).max() <= weak.voltage_at(a.stored).max() ** 2 / 4000 + 1e-9
+    )
     drawn, burnt = (np.sum(x) for x in (a.drawn, a.resistor))
     assert drawn - burnt - a.stored[-1] == pytest.approx(np.sum(DT * P.sum(-1)), abs=1e-9)
 
 
 def test_bus_epigraph_as_a_linear_programme_gives_the_account():
-    """Minimise the rectifier's energy over all powers that keep the capacitor within its range: the physical bus is that optimum."""
+    """Minimise the rectifier's energy over all powers that keep the capacitor within its range: the
+    physical bus is that optimum."""
     dt, mean = DT[::20] * 20, P[::20].sum(-1)
     n = len(dt)
     # unknowns: source (n), resistor (n); stored after k steps = Σ (s − r − p) dt in [0, capacity]
     L = np.tril(np.ones((n, n))) * dt
     A = np.block([[L, -L], [-L, L]])
     used = L @ mean
-    best = linprog(np.concatenate([dt, np.zeros(n)]), A_ub=A, b_ub=np.concatenate([BUS.capacity + used, -used]), bounds=(0, None))
+    best = linprog(
+        np.concatenate([dt, np.zeros(n)]),
+        A_ub=A,
+        b_ub=np.concatenate([BUS.capacity + used, -used]),
+        bounds=(0, None),
+    )
     assert best.fun == pytest.approx(BUS.account(dt, mean[:, None]).drawn.sum(), rel=1e-7)
     form = BUS.epigraph([1.0, 2.0], [5.0, 1.0])
     assert (form.cost, form.inequalities, form.stored_rate) == (5.0, (-5.0, -1.0), 1.0)
@@ -119,7 +137,10 @@ def test_rest_on_the_brake_costs_only_closing_and_opening():
 
 
 def test_supplies_by_name():
-    assert as_supply("non-regenerative") == NonRegenerative() and as_supply(None) == as_supply("regenerative") == Regenerative()
+    assert (
+        as_supply("non-regenerative") == NonRegenerative()
+        and as_supply(None) == as_supply("regenerative") == Regenerative()
+    )
     assert as_supply(BUS) is BUS
     with pytest.raises(ArgumentError, match="non-regenerative"):
         as_supply("solar")
@@ -129,5 +150,9 @@ def test_supplies_by_name():
 def test_one_width_for_all_axes_may_be_a_symbol(axes):
     ca = pytest.importorskip("casadi")
     width = ca.SX.sym("width")
-    found = ca.Function("f", [width], [NonRegenerative().drawn([ca.SX(3.0), ca.SX(-2.0)][:axes], width)])
-    assert float(found(0.5)) == pytest.approx(float(NonRegenerative().drawn([3.0, -2.0][:axes], 0.5)))
+    found = ca.Function(
+        "f", [width], [NonRegenerative().drawn([ca.SX(3.0), ca.SX(-2.0)][:axes], width)]
+    )
+    assert float(found(0.5)) == pytest.approx(
+        float(NonRegenerative().drawn([3.0, -2.0][:axes], 0.5))
+    )

@@ -1,4 +1,5 @@
-"""Winding and housing: exact steps against an integrator, steady states against algebra, runaway told as such."""
+"""Winding and housing: exact steps against an integrator, steady states against algebra, runaway
+told as such."""
 
 import numpy as np
 import pytest
@@ -11,7 +12,11 @@ T = Thermal(2.0, 5.0, 20.0, 600.0, maximum=125.0, ambient=25.0)
 
 
 def test_steps_are_the_exact_solution():
-    dt, copper, iron = np.array([3.0, 10.0, 40.0]), np.array([20.0, 0.0, 5.0]), np.array([1.0, 0.5, 0.0])
+    dt, copper, iron = (
+        np.array([3.0, 10.0, 40.0]),
+        np.array([20.0, 0.0, 5.0]),
+        np.array([1.0, 0.5, 0.0]),
+    )
     got = T.cycle(dt, copper, iron).temperatures(25.0, 25.0)
     x = np.array([25.0, 25.0])
     for n in range(3):
@@ -39,7 +44,9 @@ def test_many_cycles_reach_the_steady_cycle():
 
 def test_runaway_is_infinite():
     # α P₂₀ (R_wh + R_ha) > 1: more resistance, more heat, more resistance
-    assert T.cycle(np.array([1.0]), np.array([1.05 / (T.coefficient * 7.0)]), np.zeros(1)).steady() == (np.inf, np.inf)
+    assert T.cycle(
+        np.array([1.0]), np.array([1.05 / (T.coefficient * 7.0)]), np.zeros(1)
+    ).steady() == (np.inf, np.inf)
 
 
 def test_refuses_a_thermal_resistance_of_zero():
@@ -52,5 +59,8 @@ def test_exponentials_of_many_matrices_equal_scipys():
 
     from armature.drive.thermal import exponentials
 
-    X = np.random.default_rng(0).normal(size=(50, 3, 3)) * np.geomspace(1e-6, 5.0, 50)[:, None, None]
+    X = (
+        np.random.default_rng(0).normal(size=(50, 3, 3))
+        * np.geomspace(1e-6, 5.0, 50)[:, None, None]
+    )
     assert np.allclose(exponentials(X), expm(X), rtol=1e-12, atol=1e-13)

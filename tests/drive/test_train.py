@@ -1,4 +1,5 @@
-"""Several motors on one joint and differentials: power is kept, the load is shared with the least heat."""
+"""Several motors on one joint and differentials: power is kept, the load is shared with the least
+heat."""
 
 from dataclasses import replace
 
@@ -6,7 +7,19 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from armature.drive import EXACT, Amplifier, Coupling, Drive, EfficiencyTable, Friction, Gear, Motor, Smooth, drivetrain, stack
+from armature.drive import (
+    EXACT,
+    Amplifier,
+    Coupling,
+    Drive,
+    EfficiencyTable,
+    Friction,
+    Gear,
+    Motor,
+    Smooth,
+    drivetrain,
+    stack,
+)
 from armature.errors import ArgumentError, RobotError
 from armature.kernel import compile as compile_kernel
 
@@ -23,7 +36,9 @@ def test_plain_drives_are_the_identity():
 
 
 def test_differential_keeps_power():
-    train = drivetrain([Coupling(("x", "y"), (A, B), ((1, 1), (0.5, -1))), Coupling(("z",), (A,))], ("x", "y", "z"))
+    train = drivetrain(
+        [Coupling(("x", "y"), (A, B), ((1, 1), (0.5, -1))), Coupling(("z",), (A,))], ("x", "y", "z")
+    )
     tau, v = np.stack(train.axis_torque(TAU), -1), np.stack(train.axis_velocity(V), -1)
     assert np.allclose((tau * v).sum(-1), (TAU * V).sum(-1))
     assert train.axis_names == ("x+y.1", "x+y.2", "z")
@@ -48,7 +63,9 @@ def test_symbols_of_casadi_pass_through():
     train = drivetrain([Coupling(("x", "y"), (A, B), ((1, 1), (1, -1)))], ("x", "y"))
     t, v = casadi.SX.sym("t", 2), casadi.SX.sym("v", 2)
     f = casadi.Function("f", [t, v], [train.flow(t, v)[0].power])
-    assert float(f(TAU[0, :2], V[0, :2])) == pytest.approx(float(train.flow(TAU[0, :2], V[0, :2])[0].power))
+    assert float(f(TAU[0, :2], V[0, :2])) == pytest.approx(
+        float(train.flow(TAU[0, :2], V[0, :2])[0].power)
+    )
 
 
 @pytest.mark.parametrize("smooth", (EXACT, Smooth(0.3, 0.05, 0.1)))
@@ -63,7 +80,11 @@ def test_the_compiler_traces_every_law(smooth):
     )
     couplings = [
         Coupling(("x",), (lossy,)),
-        Coupling(("y", "z"), (replace(A, gear=Gear(9.0, table)), replace(B, gear=Gear(7.0, 0.9, rule="thesis"))), ((1, 1), (0.5, -1))),
+        Coupling(
+            ("y", "z"),
+            (replace(A, gear=Gear(9.0, table)), replace(B, gear=Gear(7.0, 0.9, rule="thesis"))),
+            ((1, 1), (0.5, -1)),
+        ),
     ]
     train = drivetrain(couplings, ("x", "y", "z"), (Friction(0.1, 0.2),) * 3)
     quantities = ("current", "voltage", "power", "copper")
@@ -84,7 +105,10 @@ def test_the_compiler_traces_every_law(smooth):
         (lambda: Coupling(("x", "y"), (A,), ((1, 1),)), "without a drive"),
         (lambda: Coupling(("x", "y"), (A, B)), "2 rows"),
         (lambda: drivetrain([Coupling(("w",), (A,))], ("x",)), "no such moving joint"),
-        (lambda: drivetrain([Coupling(("x",), (A,)), Coupling(("x",), (B,))], ("x",)), "two drives"),
+        (
+            lambda: drivetrain([Coupling(("x",), (A,)), Coupling(("x",), (B,))], ("x",)),
+            "two drives",
+        ),
     ],
 )
 def test_impossible_couplings_are_refused(make, words):
@@ -99,4 +123,7 @@ def test_wrong_number_of_joints_is_told():
 
 def test_limits_carry_axis_names():
     d = Drive(Motor(1.0, 0.5, peak_heat=5.0))
-    assert [(k, name, limit.name) for k, name, limit in drivetrain([Coupling(("x",), (d,))], ("x",)).limits()] == [(0, "x", "peak heat")]
+    assert [
+        (k, name, limit.name)
+        for k, name, limit in drivetrain([Coupling(("x",), (d,))], ("x",)).limits()
+    ] == [(0, "x", "peak heat")]

@@ -1,4 +1,5 @@
-"""Units as data sheets print them: products without a sign, turns that are meant and not said, ratios with a colon."""
+"""Units as data sheets print them: products without a sign, turns that are meant and not said,
+ratios with a colon."""
 
 import math
 
@@ -43,5 +44,7 @@ def test_a_ratio_the_other_way_round_is_refused():
 
 
 def test_a_ball_screw_by_its_lead_turns_once_for_it():
-    (coupling,), _ = read_drives({"drives": {"z": {"motor": "dc-48v-150w", "gear": {"lead": "10 mm"}}}})
+    (coupling,), _ = read_drives(
+        {"drives": {"z": {"motor": "dc-48v-150w", "gear": {"lead": "10 mm"}}}}
+    )
     assert coupling.drives[0].gear.ratio == pytest.approx(200 * math.pi)

@@ -1,4 +1,5 @@
-"""Closed forms equal the complex step, automatic differentiation and Pinocchio: derivatives of any order without differentiation."""
+"""Closed forms equal the complex step, automatic differentiation and Pinocchio: derivatives of any
+order without differentiation."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ def complex_step(function, q: np.ndarray, h: float = 1e-30) -> np.ndarray:
     return np.stack([np.imag(function(q + 1j * h * e)) / h for e in np.eye(len(q))], axis=-1)
 
 
-# first derivatives by two sweeps -----------------------------------------------------------------------------------------
+# first derivatives by two sweeps -----------------------------------------------------------------
 
 
 @few
@@ -40,7 +41,11 @@ def test_gradient_equals_the_complex_step(s: Sample):
     found = gradient.inverse_dynamics_gradient(s.tree, s.q, s.v, s.a)
     torque = lambda q, v=s.v, a=s.a: recursive.inverse_dynamics(s.tree, q, v, a)
     size = np.abs(torque(s.q)).max()
-    assert_near(found.dq, np.stack([along(s.robot, torque, s.q, e) for e in np.eye(s.robot.nv)], axis=-1), scale=size)
+    assert_near(
+        found.dq,
+        np.stack([along(s.robot, torque, s.q, e) for e in np.eye(s.robot.nv)], axis=-1),
+        scale=size,
+    )
     assert_near(found.dv, complex_step(lambda v: torque(s.q, v), s.v), scale=size)
     assert_near(found.da, mass.mass_matrix(s.tree, s.q))
 
@@ -52,7 +57,15 @@ def test_forward_derivatives_on_plain_numbers_equal_the_complex_step(s: Sample):
     qdd, dq, dv, dtau = derivatives.forward_with_value(s.tree, s.q, s.v, s.a)
     size = np.linalg.cond(dtau) * max(1.0, np.abs(qdd).max()) * np.abs(dtau).max()
     assert_near(qdd, accelerate(s.q, s.v, s.a), 1e-13, size)
-    assert_near(dq, np.stack([along(s.robot, lambda q: accelerate(q, s.v, s.a), s.q, e) for e in np.eye(s.robot.nv)], axis=-1), 1e-12, size)
+    assert_near(
+        dq,
+        np.stack(
+            [along(s.robot, lambda q: accelerate(q, s.v, s.a), s.q, e) for e in np.eye(s.robot.nv)],
+            axis=-1,
+        ),
+        1e-12,
+        size,
+    )
     assert_near(dv, complex_step(lambda v: accelerate(s.q, v, s.a), s.v), 1e-12, size)
     assert_near(dtau, complex_step(lambda tau: accelerate(s.q, s.v, tau), s.a), 1e-12, size)
 
@@ -90,13 +103,20 @@ def test_hessian_equals_the_complex_step(s: Sample):
     n, weights = s.robot.nv, s.rng.normal(size=s.robot.nv)
 
     def weighted(x):
-        return np.concatenate([weights @ part for part in gradient.inverse_dynamics_gradient(s.tree, x[:n], x[n : 2 * n], x[2 * n :])])
+        return np.concatenate(
+            [
+                weights @ part
+                for part in gradient.inverse_dynamics_gradient(
+                    s.tree, x[:n], x[n : 2 * n], x[2 * n :]
+                )
+            ]
+        )
 
     exact = complex_step(weighted, np.concatenate([s.q, s.v, s.a]))
     assert_near(derivatives.hessian(s.tree, s.q, s.v, s.a, weights), exact)
 
 
-# theorems 1 to 3 ---------------------------------------------------------------------------------------------------------
+# theorems 1 to 3 ---------------------------------------------------------------------------------
 
 
 @few
@@ -107,7 +127,9 @@ def test_columns_have_the_derivatives_of_theorems_1_and_2(s: Sample):
         for function in (cf.link_columns, cf.jacobian_derivatives):
             lower = lambda q, function=function, order=order: function(s.tree, q, link, at, order)
             assert_near(function(s.tree, s.q, link, at, order + 1), complex_step(lower, s.q))
-    assert_near(cf.jacobian_derivatives(s.tree, s.q, link, at), kinematics.jacobian(s.tree, s.q, link, at))
+    assert_near(
+        cf.jacobian_derivatives(s.tree, s.q, link, at), kinematics.jacobian(s.tree, s.q, link, at)
+    )
 
 
 @few
@@ -118,7 +140,11 @@ def test_axes_carried_inwards_have_the_derivatives_of_theorem_2(s: Sample):
     by_body = [next(k for k, b in enumerate(s.tree.bodies) if b.q == j) for j in range(s.robot.nq)]
     for k in range(count):
         for i in form.g[k]:
-            for by in [(), *((t,) for t in range(count)), *combinations_with_replacement(range(count), 2)]:
+            for by in [
+                (),
+                *((t,) for t in range(count)),
+                *combinations_with_replacement(range(count), 2),
+            ]:
                 exact = np.stack([np.imag(m.d_g(k, i, by)) / h for m in moved], axis=-1)
                 assert_near(np.stack([form.d_g(k, i, (*by, t)) for t in by_body], axis=-1), exact)
 
@@ -127,8 +153,14 @@ def test_axes_carried_inwards_have_the_derivatives_of_theorem_2(s: Sample):
 @given(samples(floating=False, most=4))
 def test_inertia_has_the_derivatives_of_theorem_3(s: Sample):
     assert_near(cf.inertia_derivatives(s.tree, s.q, 0), mass.mass_matrix(s.tree, s.q))
-    assert_near(cf.inertia_derivatives(s.tree, s.q, 1), complex_step(lambda q: mass.mass_matrix(s.tree, q), s.q))
-    assert_near(cf.inertia_derivatives(s.tree, s.q, 2), complex_step(lambda q: cf.inertia_derivatives(s.tree, q, 1), s.q))
+    assert_near(
+        cf.inertia_derivatives(s.tree, s.q, 1),
+        complex_step(lambda q: mass.mass_matrix(s.tree, q), s.q),
+    )
+    assert_near(
+        cf.inertia_derivatives(s.tree, s.q, 2),
+        complex_step(lambda q: cf.inertia_derivatives(s.tree, q, 1), s.q),
+    )
 
 
 def test_third_derivatives_equal_automatic_differentiation():
@@ -154,12 +186,14 @@ def test_torque_has_closed_derivatives(s: Sample):
     exact = lambda q: recursive.inverse_dynamics(s.tree, q, s.v, s.a)
     size = np.abs(exact(s.q)).max()
     assert_near(cf.torque_derivatives(s.tree, s.q, s.v, s.a, 0), exact(s.q), scale=size)
-    assert_near(cf.torque_derivatives(s.tree, s.q, s.v, s.a, 1), complex_step(exact, s.q), scale=size)
+    assert_near(
+        cf.torque_derivatives(s.tree, s.q, s.v, s.a, 1), complex_step(exact, s.q), scale=size
+    )
     dq = lambda q: gradient.inverse_dynamics_gradient(s.tree, q, s.v, s.a).dq
     assert_near(cf.torque_derivatives(s.tree, s.q, s.v, s.a, 2), complex_step(dq, s.q), scale=size)
 
 
-# the public, batched functions -------------------------------------------------------------------------------------------
+# the public, batched functions -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["burgevin", "scara", "six_axis"])
@@ -187,12 +221,19 @@ def test_floating_coriolis_tensor_gives_the_coriolis_forces(s: Sample):
 
 def test_kinematic_derivatives_are_those_of_the_jacobian():
     robot = library("six_axis")
-    q, at, link = np.random.default_rng(4).normal(size=(2, 6)), np.array([0.1, 0.0, 0.2]), robot.tips[0]
+    q, at, link = (
+        np.random.default_rng(4).normal(size=(2, 6)),
+        np.array([0.1, 0.0, 0.2]),
+        robot.tips[0],
+    )
     for axes, plain in (("world", cf.jacobian_derivatives), ("link", cf.link_columns)):
         for order in (0, 1, 2):
             found = compiled_closed.kinematic_derivatives(robot, q, link, order, at, axes)
             assert_near(found, np.array([plain(robot.tree, x, link, at, order) for x in q]))
-    assert_near(compiled_closed.kinematic_derivatives(robot, q, link, 0, at), compiled.jacobian(robot, q, link, at))
+    assert_near(
+        compiled_closed.kinematic_derivatives(robot, q, link, 0, at),
+        compiled.jacobian(robot, q, link, at),
+    )
 
 
 def test_kinematic_derivatives_equal_pinocchio_hessian():
@@ -201,8 +242,12 @@ def test_kinematic_derivatives_equal_pinocchio_hessian():
     q = np.random.default_rng(5).normal(size=6)
     frame = model.joints[6].id
     pin.computeJointKinematicHessians(model, data, q)
-    hessian = pin.getJointKinematicHessian(model, data, frame, pin.LOCAL).transpose(2, 1, 0)  # its Python binding reverses the axes
-    assert_near(compiled_closed.kinematic_derivatives(robot, q, "wrist_3_link", 1, axes="link"), hessian)
+    hessian = pin.getJointKinematicHessian(model, data, frame, pin.LOCAL).transpose(
+        2, 1, 0
+    )  # its Python binding reverses the axes
+    assert_near(
+        compiled_closed.kinematic_derivatives(robot, q, "wrist_3_link", 1, axes="link"), hessian
+    )
 
 
 def test_hessian_of_weighted_torques_equals_the_complex_step():
@@ -213,7 +258,10 @@ def test_hessian_of_weighted_torques_equals_the_complex_step():
         parts = gradient.inverse_dynamics_gradient(robot.tree, x[:3], x[3:6], x[6:])
         return np.concatenate([weights @ p for p in parts])
 
-    assert_near(compiled_closed.inverse_dynamics_hessian(robot, q, v, a, weights), complex_step(weighted, np.concatenate([q, v, a])))
+    assert_near(
+        compiled_closed.inverse_dynamics_hessian(robot, q, v, a, weights),
+        complex_step(weighted, np.concatenate([q, v, a])),
+    )
 
 
 def test_what_cannot_be_differentiated_is_refused():

@@ -52,7 +52,12 @@ def test_an_unknown_method_is_named():
 
 
 def chain(*parts: tuple[Joint, Link]) -> Robot:
-    return Robot("chain", (Link("base"), *(link for _, link in parts)), tuple(joint for joint, _ in parts), "base")
+    return Robot(
+        "chain",
+        (Link("base"), *(link for _, link in parts)),
+        tuple(joint for joint, _ in parts),
+        "base",
+    )
 
 
 def body(name: str) -> Link:
@@ -60,24 +65,42 @@ def body(name: str) -> Link:
 
 
 def on_its_axis() -> Robot:
-    """A point mass on the axis of its joint, which is slanted and reached through turned frames: zero but for rounding."""
+    """A point mass on the axis of its joint, which is slanted and reached through turned frames:
+    zero but for rounding."""
     rng = np.random.default_rng(4)
     axis, R, p = np.array(unit(rng)), np.array(rotation(rng)), rng.normal(size=3)
     point = Link("point", 1.0, tuple(R.T @ (0.7 * axis - p)))
     weld = Joint("weld", "fixed", "arm", "point", tuple(p), tuple(map(tuple, R)))
     return chain(
         (Joint("good", "revolute", "base", "first"), body("first")),
-        (Joint("bad", "revolute", "first", "arm", (0.1, 0.2, 0.3), rotation(rng), tuple(axis)), Link("arm")),
+        (
+            Joint("bad", "revolute", "first", "arm", (0.1, 0.2, 0.3), rotation(rng), tuple(axis)),
+            Link("arm"),
+        ),
         (weld, point),
     )
 
 
 MOVES_NOTHING = {
-    "massless tip": chain((Joint("good", "revolute", "base", "a"), body("a")), (Joint("bad", "revolute", "a", "b"), Link("b"))),
-    "massless slide": chain((Joint("good", "revolute", "base", "a"), body("a")), (Joint("bad", "prismatic", "a", "b"), Link("b"))),
+    "massless tip": chain(
+        (Joint("good", "revolute", "base", "a"), body("a")),
+        (Joint("bad", "revolute", "a", "b"), Link("b")),
+    ),
+    "massless slide": chain(
+        (Joint("good", "revolute", "base", "a"), body("a")),
+        (Joint("bad", "prismatic", "a", "b"), Link("b")),
+    ),
     "point on its axis": on_its_axis(),
-    "two joints in one": chain((Joint("bad", "revolute", "base", "a"), Link("a")), (Joint("same", "revolute", "a", "b"), body("b"))),
-    "rod along its axis": chain((Joint("bad", "revolute", "base", "a"), Link("a", 1.0, (0.0, 0.0, 0.5), (0.1, 0.1, 0.0, 0.0, 0.0, 0.0)))),
+    "two joints in one": chain(
+        (Joint("bad", "revolute", "base", "a"), Link("a")),
+        (Joint("same", "revolute", "a", "b"), body("b")),
+    ),
+    "rod along its axis": chain(
+        (
+            Joint("bad", "revolute", "base", "a"),
+            Link("a", 1.0, (0.0, 0.0, 0.5), (0.1, 0.1, 0.0, 0.0, 0.0, 0.0)),
+        )
+    ),
     "massless floating": chain((Joint("bad", "floating", "base", "a"), Link("a"))),
     "floating point": chain((Joint("bad", "floating", "base", "a"), Link("a", 1.0))),
 }
@@ -98,19 +121,35 @@ def test_a_joint_that_moves_nothing_is_refused_by_name_when_its_acceleration_is_
 def test_a_rotor_a_mimic_or_a_massless_middle_link_is_enough_to_move():
     tip = Joint("tip", "revolute", "a", "b")
     arm = (Joint("good", "revolute", "base", "a"), body("a"))
-    with_rotor = chain(arm, (Joint("tip", "revolute", "a", "b", rotor=Rotor(1e-3, 10.0)), Link("b")))
-    with_mimic = chain(arm, (Joint("tip", "revolute", "a", "b", mimic=Mimic("good", 2.0)), Link("b")))
-    in_between = chain(arm, (tip, Link("b")), (Joint("last", "prismatic", "b", "c", axis=(1.0, 0.0, 0.0)), Link("c", 1.0, (0.1, 0.2, 0.0))))
+    with_rotor = chain(
+        arm, (Joint("tip", "revolute", "a", "b", rotor=Rotor(1e-3, 10.0)), Link("b"))
+    )
+    with_mimic = chain(
+        arm, (Joint("tip", "revolute", "a", "b", mimic=Mimic("good", 2.0)), Link("b"))
+    )
+    in_between = chain(
+        arm,
+        (tip, Link("b")),
+        (
+            Joint("last", "prismatic", "b", "c", axis=(1.0, 0.0, 0.0)),
+            Link("c", 1.0, (0.1, 0.2, 0.0)),
+        ),
+    )
     for robot in (with_rotor, with_mimic, in_between):
         zero = np.zeros(robot.n)
         assert np.all(np.isfinite(compiled.forward_dynamics(robot, zero + 0.3, zero, zero + 1.0)))
-    near_nothing = compiled.forward_dynamics(with_rotor, np.zeros(2), np.zeros(2), np.array([0.0, 0.1]))
+    near_nothing = compiled.forward_dynamics(
+        with_rotor, np.zeros(2), np.zeros(2), np.array([0.0, 0.1])
+    )
     assert near_nothing[1] == pytest.approx(0.1 / (1e-3 * 10.0**2))
 
 
 def test_a_floating_or_planar_joint_in_the_wrong_place_is_refused():
     with pytest.raises(RobotError, match="floating joint 'two' hangs on the moving link 'a'"):
-        _ = chain((Joint("one", "revolute", "base", "a"), body("a")), (Joint("two", "floating", "a", "b"), body("b"))).n
+        _ = chain(
+            (Joint("one", "revolute", "base", "a"), body("a")),
+            (Joint("two", "floating", "a", "b"), body("b")),
+        ).n
     with pytest.raises(RobotError, match="'plane' is planar and cannot have a rotor"):
         _ = chain((Joint("plane", "planar", "base", "a", rotor=Rotor(1e-3)), body("a"))).n
 

@@ -1,4 +1,5 @@
-"""The joints along a path of the hand: on the path everywhere, true derivatives, and the place where it cannot go on."""
+"""The joints along a path of the hand: on the path everywhere, true derivatives, and the place
+where it cannot go on."""
 
 from __future__ import annotations
 
@@ -26,16 +27,28 @@ def cases():
     yield "line", "six_axis", SIX, line(six, turned)
     yield "circle", "six_axis", SIX, circle(six, six.p + [0.05, 0.0, 0.0], [0.0, 1.0, 0.3])
     yield "screw", "six_axis", SIX, screw(six, six.p + [0.05, 0.0, 0.0], [0.0, 0.2, 1.0], 1.0, 0.1)
-    yield "polyline", "six_axis", SIX, polyline([six, six.p + [0.1, 0.0, 0.0], six.p + [0.1, -0.1, 0.05]], blend=0.03)
+    yield (
+        "polyline",
+        "six_axis",
+        SIX,
+        polyline([six, six.p + [0.1, 0.0, 0.0], six.p + [0.1, -0.1, 0.05]], blend=0.03),
+    )
     yield "point", "six_axis", SIX, line(six.p, six.p + [0.1, -0.1, 0.1])
-    yield "redundant", "seven_axis", SEVEN, circle(seven, seven.p + [0.1, 0.0, 0.0], [0.0, 1.0, 0.3])
+    yield (
+        "redundant",
+        "seven_axis",
+        SEVEN,
+        circle(seven, seven.p + [0.1, 0.0, 0.0], [0.0, 1.0, 0.3]),
+    )
 
 
 CASES = list(cases())
 
 
 @pytest.mark.parametrize(("name", "robot", "start", "path"), CASES, ids=[c[0] for c in CASES])
-def test_the_hand_is_on_the_path_between_the_knots_too(name: str, robot: str, start: np.ndarray, path: Path):
+def test_the_hand_is_on_the_path_between_the_knots_too(
+    name: str, robot: str, start: np.ndarray, path: Path
+):
     arm = library(robot)
     found = follow(arm, path, "tool", start=start)
     assert found.ok and found.place == 1.0 and "whole path" in found.message
@@ -50,7 +63,8 @@ def test_the_hand_is_on_the_path_between_the_knots_too(name: str, robot: str, st
 
 @pytest.mark.parametrize(("name", "robot", "start", "path"), CASES, ids=[c[0] for c in CASES])
 def test_derivatives_are_those_of_the_motion(name: str, robot: str, start: np.ndarray, path: Path):
-    """(F1), (F2): J q' = x', J q'' + J'q' = x'', and q', q'' are the slopes of q, q' at the knots."""
+    """(F1), (F2): J q' = x', J q'' + J'q' = x'', and q', q'' are the slopes of q, q' at the
+    knots."""
     arm = library(robot)
     found = follow(arm, path, "tool", start=start, count=401)
     motion = compiled.point_kinematics(arm, found.q, found.dq, found.ddq, "tool")
@@ -67,10 +81,14 @@ def test_derivatives_are_those_of_the_motion(name: str, robot: str, start: np.nd
 
 
 def test_knots_are_dense_where_the_joints_hurry():
-    """Beside the wrist's singularity two axes turn by half a turn within a small part of the path."""
+    """Beside the wrist's singularity two axes turn by half a turn within a small part of the
+    path."""
     robot = library("six_axis")
     q = np.array([0.4, -1.0, 1.2, -0.7, 0.3, 0.2])
-    a, b = pose_of("six_axis", q), pose_of("six_axis", q * [1, 1, 1, 1, -1, 1] + [0, 0, 0, 0.03, 0, 0])
+    a, b = (
+        pose_of("six_axis", q),
+        pose_of("six_axis", q * [1, 1, 1, 1, -1, 1] + [0, 0, 0, 0.03, 0, 0]),
+    )
     path = line(a, b)
     found = follow(robot, path, "tool", start=q)
     p = np.linspace(0, 1, 5001)
@@ -103,7 +121,9 @@ def test_all_branches_are_tried_and_the_nearest_to_the_seed_taken():
 def test_leaving_the_workspace_is_told_with_the_place():
     robot = library("planar2")
     found = follow(robot, line([1.0, 0.0, 0.0], [3.0, 0.0, 0.0]), "tip")  # reach is 2 m: half way
-    assert found.status is PathStatus.OUT_OF_WORKSPACE and found.place == pytest.approx(0.5, abs=1e-4)
+    assert found.status is PathStatus.OUT_OF_WORKSPACE and found.place == pytest.approx(
+        0.5, abs=1e-4
+    )
     assert "p = 0.5" in found.message or "p = 0.49999" in found.message
     with pytest.raises(ArgumentError, match="leaves what the arm can reach"):
         _ = found.path
@@ -122,13 +142,21 @@ def test_a_joint_at_the_end_of_its_range_is_told_with_the_place():
 
 
 def test_a_singularity_is_told_with_the_place():
-    """Burgevin's arm cannot pass straight beside its vertical axis: through it, phi would have to jump by half a turn."""
+    """Burgevin's arm cannot pass straight beside its vertical axis: through it, phi would have to
+    jump by half a turn."""
     robot = library("burgevin").with_limits({"theta": {"lower": 0.0}})
     found = follow(robot, line([0.3, 0.0, 0.5], [-0.3, 0.0, 0.5]), "slider")
-    assert found.status in (PathStatus.SINGULAR, PathStatus.OUT_OF_RANGE) and found.place == pytest.approx(0.5, abs=1e-3)
+    assert found.status in (
+        PathStatus.SINGULAR,
+        PathStatus.OUT_OF_RANGE,
+    ) and found.place == pytest.approx(0.5, abs=1e-3)
     free = library("burgevin")
     over = follow(free, line([0.3, 0.0, 0.5], [-0.3, 0.0, 0.5]), "slider")
-    assert over.status is PathStatus.SINGULAR and over.place == pytest.approx(0.5, abs=1e-3) and "conditioning" in over.message
+    assert (
+        over.status is PathStatus.SINGULAR
+        and over.place == pytest.approx(0.5, abs=1e-3)
+        and "conditioning" in over.message
+    )
 
 
 def test_bad_starts_and_corners_are_refused():

@@ -1,4 +1,5 @@
-"""Closed loops on trees: four-bars cut at different joints, parallelograms, spatial loops; against the mechanism of free bodies."""
+"""Closed loops on trees: four-bars cut at different joints, parallelograms, spatial loops; against
+the mechanism of free bodies."""
 
 import runpy
 from pathlib import Path
@@ -17,7 +18,9 @@ from armature.robot.model import Joint, Link, Robot
 from armature.simulation import rollout, simulate, traced
 
 Y = (0.0, 1.0, 0.0)
-A, B, C, D = (np.array(p) for p in ((0.0, 0.0, 0.0), (0.0, 0.0, 1.0), (2.0, 0.0, 1.5), (2.0, 0.0, 0.0)))
+A, B, C, D = (
+    np.array(p) for p in ((0.0, 0.0, 0.0), (0.0, 0.0, 1.0), (2.0, 0.0, 1.5), (2.0, 0.0, 0.0))
+)
 INERTIA = (0.01, 0.1, 0.1, 0.0, 0.0, 0.0)
 
 
@@ -33,7 +36,13 @@ def four_bar_cut_at_d() -> Robot:
         Joint("B", "continuous", "crank", "coupler", tuple(B - A), axis=Y, passive=True),
         Joint("C", "continuous", "coupler", "rocker", tuple(C - B), axis=Y, passive=True),
     )
-    return Robot("cut at D", links, joints, "base", loops=(Loop("D", "revolute", "base", "rocker", tuple(D), tuple(D - C), axis=Y),))
+    return Robot(
+        "cut at D",
+        links,
+        joints,
+        "base",
+        loops=(Loop("D", "revolute", "base", "rocker", tuple(D), tuple(D - C), axis=Y),),
+    )
 
 
 def four_bar_cut_at_c() -> Robot:
@@ -43,25 +52,52 @@ def four_bar_cut_at_c() -> Robot:
         Joint("B", "continuous", "crank", "coupler", tuple(B - A), axis=Y, passive=True),
         Joint("D", "continuous", "base", "rocker", tuple(D), axis=Y, passive=True),
     )
-    return Robot("cut at C", links, joints, "base", loops=(Loop("C", "revolute", "coupler", "rocker", tuple(C - B), tuple(C - D), axis=Y),))
+    return Robot(
+        "cut at C",
+        links,
+        joints,
+        "base",
+        loops=(Loop("C", "revolute", "coupler", "rocker", tuple(C - B), tuple(C - D), axis=Y),),
+    )
 
 
 def as_mechanism(robot: Robot, q: np.ndarray, v: np.ndarray) -> mech.Mechanism:
-    """The robot's links as free bodies at a state, all joints and loops as couplings, a motor on each joint."""
+    """The robot's links as free bodies at a state, all joints and loops as couplings, a motor on
+    each joint."""
     bodies, couplings, motors = [], [], []
     for link in robot.links[1:]:
-        pose, J = compiled.pose(robot, q, link.name), compiled.jacobian(robot, q, link.name, at=np.array(link.com))
+        pose, J = (
+            compiled.pose(robot, q, link.name),
+            compiled.jacobian(robot, q, link.name, at=np.array(link.com)),
+        )
         u = J @ v
-        bodies.append(mech.Body(link.name, link.mass, link.inertia, pose.p + pose.R @ link.com, pose.R, u[:3], pose.R.T @ u[3:]))
+        bodies.append(
+            mech.Body(
+                link.name,
+                link.mass,
+                link.inertia,
+                pose.p + pose.R @ link.com,
+                pose.R,
+                u[:3],
+                pose.R.T @ u[3:],
+            )
+        )
     ground = lambda name: "ground" if name == robot.base else name
     for j in robot.joints:
         pose = compiled.pose(robot, q, j.child)
-        kind, coordinate = (mech.prismatic, "slide") if j.kind == "prismatic" else (mech.revolute, "angle")
-        couplings.append(kind(j.name, ground(j.parent), ground(j.child), pose.p, pose.R @ np.array(j.axis)))
+        kind, coordinate = (
+            (mech.prismatic, "slide") if j.kind == "prismatic" else (mech.revolute, "angle")
+        )
+        couplings.append(
+            kind(j.name, ground(j.parent), ground(j.child), pose.p, pose.R @ np.array(j.axis))
+        )
         motors.append(mech.Motor(f"s {j.name}", j.name, coordinate))
     for c in robot.loops:
         pose = compiled.pose(robot, q, c.a)
-        at, axis = pose.p + pose.R @ np.array(c.position_a), pose.R @ np.array(c.rotation_a) @ np.array(c.axis)
+        at, axis = (
+            pose.p + pose.R @ np.array(c.position_a),
+            pose.R @ np.array(c.rotation_a) @ np.array(c.axis),
+        )
         make = {
             "revolute": mech.revolute,
             "spherical": lambda n, a, b, p, e: mech.spherical(n, a, b, p),
@@ -90,7 +126,9 @@ def test_loops_on_a_tree_move_as_the_mechanism_of_free_bodies(make, method):
     tau = np.array([3.0, 0.0, 0.0])
     m = as_mechanism(robot, q, v)
     expected = mech.accelerations(m, *mech.assemble(m), torques=tau).a[-3:]
-    assert np.allclose(compiled.forward_dynamics(robot, q, v, tau, method=method), expected, rtol=1e-8, atol=1e-8)
+    assert np.allclose(
+        compiled.forward_dynamics(robot, q, v, tau, method=method), expected, rtol=1e-8, atol=1e-8
+    )
 
 
 def test_reactions_do_not_depend_on_where_the_loop_is_cut():
@@ -103,22 +141,43 @@ def test_reactions_do_not_depend_on_where_the_loop_is_cut():
     assert np.allclose(at_c[[0, 2]], told["C"]["rocker"].force[[0, 2]], rtol=1e-8)
     assert np.allclose(at_d[[0, 2]], told["D"]["rocker"].force[[0, 2]], rtol=1e-8)
     # the crank turns the same way in both
-    a1, a2 = (compiled.forward_dynamics(r, q, v, tau)[0] for r, q, v in ((one, q1, v1), (two, q2, v2)))
+    a1, a2 = (
+        compiled.forward_dynamics(r, q, v, tau)[0] for r, q, v in ((one, q1, v1), (two, q2, v2))
+    )
     assert a1 == pytest.approx(a2, rel=1e-10)
 
 
 def test_spatial_loop_with_a_ball_and_a_weld():
-    links = (Link("base"), *(Link(f"l{i}", 1.0 + i, (0.1, 0.05, 0.2), (0.05, 0.06, 0.04, 0, 0, 0)) for i in range(5)))
+    links = (
+        Link("base"),
+        *(Link(f"l{i}", 1.0 + i, (0.1, 0.05, 0.2), (0.05, 0.06, 0.04, 0, 0, 0)) for i in range(5)),
+    )
     axes = [(0, 0, 1), (0, 1, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
     joints = tuple(
-        Joint(f"j{i}", "continuous", "base" if i == 0 else f"l{i - 1}", f"l{i}", (0.1, 0.2, 0.3), axis=axes[i]) for i in range(5)
+        Joint(
+            f"j{i}",
+            "continuous",
+            "base" if i == 0 else f"l{i - 1}",
+            f"l{i}",
+            (0.1, 0.2, 0.3),
+            axis=axes[i],
+        )
+        for i in range(5)
     )
     robot = Robot("chain", links, joints, "base")
     q = np.array([0.1, 0.2, -0.3, 0.4, 0.2])
     for kind in ("spherical", "fixed"):
         pose = compiled.pose(robot, q, "l4")
         rotation = tuple(map(tuple, pose.R))
-        loop = Loop("end", kind, "base", "l4", tuple(pose.p + pose.R @ np.array([0.1, 0, 0])), (0.1, 0.0, 0.0), rotation)
+        loop = Loop(
+            "end",
+            kind,
+            "base",
+            "l4",
+            tuple(pose.p + pose.R @ np.array([0.1, 0, 0])),
+            (0.1, 0.0, 0.0),
+            rotation,
+        )
         closed = robot.with_loops([loop])
         m = as_mechanism(closed, q, np.zeros(5))
         tau = np.array([1.0, 2.0, -1.0, 0.5, 3.0])
@@ -153,8 +212,16 @@ def test_derivatives_are_those_of_the_constrained_motion():
     run = lambda q, v, u: compiled.forward_dynamics(robot, q, v, np.array([u, 0.0, 0.0]))
     assert np.allclose(d.dtau[:, 0], (run(q, v, 3.0 + h) - run(q, v, 3.0 - h)) / (2 * h), atol=1e-6)
     for k, e in enumerate(np.eye(3) * h):
-        assert np.allclose(d.dq[:, k], (run(q + e, v, 3.0) - run(q - e, v, 3.0)) / (2 * h), atol=1e-4 * np.abs(d.dq).max())
-        assert np.allclose(d.dv[:, k], (run(q, v + e, 3.0) - run(q, v - e, 3.0)) / (2 * h), atol=1e-4 * np.abs(d.dv).max())
+        assert np.allclose(
+            d.dq[:, k],
+            (run(q + e, v, 3.0) - run(q - e, v, 3.0)) / (2 * h),
+            atol=1e-4 * np.abs(d.dq).max(),
+        )
+        assert np.allclose(
+            d.dv[:, k],
+            (run(q, v + e, 3.0) - run(q, v - e, 3.0)) / (2 * h),
+            atol=1e-4 * np.abs(d.dv).max(),
+        )
 
 
 def parallelogram() -> Robot:
@@ -170,7 +237,13 @@ def parallelogram() -> Robot:
         Joint("bar", "continuous", "base", "bar", (0.3, 0, 0), axis=Y, passive=True),
         Joint("coupler", "continuous", "arm", "coupler", (0, 0, 1), axis=Y, passive=True),
     )
-    return Robot("parallelogram", links, joints, "base", loops=(Loop("pin", "revolute", "coupler", "bar", (0.3, 0, 0), (0, 0, 1), axis=Y),))
+    return Robot(
+        "parallelogram",
+        links,
+        joints,
+        "base",
+        loops=(Loop("pin", "revolute", "coupler", "bar", (0.3, 0, 0), (0, 0, 1), axis=Y),),
+    )
 
 
 def test_parallelogram_equals_the_same_arm_with_mimic_joints():
@@ -180,12 +253,20 @@ def test_parallelogram_equals_the_same_arm_with_mimic_joints():
 
     robot = parallelogram()
     mimics = {"bar": Mimic("arm", 1.0), "coupler": Mimic("arm", -1.0)}
-    tied = replace(robot, loops=(), joints=tuple(replace(j, mimic=mimics.get(j.name), passive=False) for j in robot.joints))
+    tied = replace(
+        robot,
+        loops=(),
+        joints=tuple(replace(j, mimic=mimics.get(j.name), passive=False) for j in robot.joints),
+    )
     assert robot.joint_names == ("arm", "coupler", "bar")
     q = close_loops(robot, [0.5, -0.4, 0.4])
     assert np.allclose(q, [0.5, -0.5, 0.5], atol=1e-10)
     expected = compiled.forward_dynamics(tied, [0.5], [1.2], [7.0])
-    assert np.allclose(compiled.forward_dynamics(robot, q, [1.2, -1.2, 1.2], [7.0, 0, 0]), expected * [1, -1, 1], rtol=1e-9)
+    assert np.allclose(
+        compiled.forward_dynamics(robot, q, [1.2, -1.2, 1.2], [7.0, 0, 0]),
+        expected * [1, -1, 1],
+        rtol=1e-9,
+    )
 
 
 @pytest.mark.parametrize("method, step, energy", [("dop853", None, 1e-6), ("rk4", 2e-3, 1e-6)])
@@ -219,20 +300,40 @@ passive: [bar, coupler]
 
 def test_side_file_closes_the_loops_of_a_urdf(tmp_path):
     inertia = '<inertia ixx="0.01" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/>'
-    body = '<link name="{0}"><inertial><origin xyz="{1}"/><mass value="{2}"/>' + inertia + "</inertial></link>"
-    joint = '<joint name="{0}" type="continuous"><parent link="{1}"/><child link="{0}"/><origin xyz="{2}"/><axis xyz="0 1 0"/></joint>'
+    body = (
+        '<link name="{0}"><inertial><origin xyz="{1}"/><mass value="{2}"/>'
+        + inertia
+        + "</inertial></link>"
+    )
+    joint = (
+        '<joint name="{0}" type="continuous"><parent link="{1}"/><child link="{0}"/><origin'
+        ' xyz="{2}"/><axis xyz="0 1 0"/></joint>'
+    )
     text = '<robot name="parallelogram"><link name="base"/>' + "".join(
-        body.format(*x) for x in (("arm", "0 0 0.5", 2.0), ("bar", "0 0 0.5", 0.5), ("coupler", "0.15 0 0", 1.0))
+        body.format(*x)
+        for x in (("arm", "0 0 0.5", 2.0), ("bar", "0 0 0.5", 0.5), ("coupler", "0.15 0 0", 1.0))
     )
     text += (
-        "".join(joint.format(*x) for x in (("arm", "base", "0 0 0"), ("bar", "base", "0.3 0 0"), ("coupler", "arm", "0 0 1"))) + "</robot>"
+        "".join(
+            joint.format(*x)
+            for x in (
+                ("arm", "base", "0 0 0"),
+                ("bar", "base", "0.3 0 0"),
+                ("coupler", "arm", "0 0 1"),
+            )
+        )
+        + "</robot>"
     )
     (tmp_path / "arm.urdf").write_text(text)
     (tmp_path / "arm.loops.yaml").write_text(SIDE)
     robot = load(tmp_path / "arm.urdf").with_loops(tmp_path / "arm.loops.yaml")
     assert robot.joint_names == ("arm", "coupler", "bar")
     state = [0.5, -0.5, 0.5], [1.2, -1.2, 1.2], [7.0, 0, 0]
-    assert np.allclose(compiled.forward_dynamics(robot, *state), compiled.forward_dynamics(parallelogram(), *state), rtol=1e-10)
+    assert np.allclose(
+        compiled.forward_dynamics(robot, *state),
+        compiled.forward_dynamics(parallelogram(), *state),
+        rtol=1e-10,
+    )
     (tmp_path / "bad.yaml").write_text(SIDE.replace("b: bar", "b: nose"))
     with pytest.raises(FileError, match="nose"):
         load(tmp_path / "arm.urdf").with_loops(tmp_path / "bad.yaml")
@@ -249,14 +350,20 @@ MJCF = """<mujoco model="four-bar"><option gravity="0 0 -9.81"/><worldbody>
 def test_mjcf_connect_is_a_loop_and_joints_without_actuators_are_passive(tmp_path):
     (tmp_path / "four_bar.xml").write_text(MJCF)
     robot = load(tmp_path / "four_bar.xml")
-    assert [(c.name, c.kind, c.a, c.b) for c in robot.loops] == [("C", "spherical", "coupler", "rocker")]
+    assert [(c.name, c.kind, c.a, c.b) for c in robot.loops] == [
+        ("C", "spherical", "coupler", "rocker")
+    ]
     assert np.allclose(robot.loops[0].position_b, (0, 0, 1.5))
     assert {j.name for j in robot.joints if j.passive} == {"B", "D"}
     mine = four_bar_cut_at_c()
     q, v = closed_state(mine, 0.4, 1.5)
     tau = np.array([3.0, 0.0, 0.0])
     assert robot.joint_names == mine.joint_names
-    assert np.allclose(compiled.forward_dynamics(robot, q, v, tau), compiled.forward_dynamics(mine, q, v, tau), rtol=1e-8)
+    assert np.allclose(
+        compiled.forward_dynamics(robot, q, v, tau),
+        compiled.forward_dynamics(mine, q, v, tau),
+        rtol=1e-8,
+    )
 
 
 def test_what_cannot_be_is_refused_by_name():
@@ -267,8 +374,12 @@ def test_what_cannot_be_is_refused_by_name():
         simulate(robot, lambda t, q, v: [0.0, 1.0, 0.0], close_loops(robot, np.zeros(3)), None, 0.1)
     with pytest.raises(ArgumentError, match="loop 'D' is open by"):
         simulate(robot, None, [0.3, 0.0, 0.0], None, 0.1)
-    far = robot.with_loops([Loop("far", "spherical", "base", "rocker", (9.0, 0.0, 0.0), tuple(D - C))])
-    with pytest.raises(RobotError, match=r"loop '(D|far)' of robot 'cut at D' cannot be closed.*residual"):
+    far = robot.with_loops(
+        [Loop("far", "spherical", "base", "rocker", (9.0, 0.0, 0.0), tuple(D - C))]
+    )
+    with pytest.raises(
+        RobotError, match=r"loop '(D|far)' of robot 'cut at D' cannot be closed.*residual"
+    ):
         close_loops(far, np.zeros(3))
     with pytest.raises(RobotError, match="there is no link 'nose'"):
         robot.with_loops([Loop("x", "fixed", "base", "nose")])

@@ -1,4 +1,5 @@
-"""General mechanisms: what each coupling leaves free, what it does to the motion, and what is refused."""
+"""General mechanisms: what each coupling leaves free, what it does to the motion, and what is
+refused."""
 
 import numpy as np
 import pytest
@@ -91,15 +92,23 @@ def flywheel(name: str, J: float, x: float) -> mech.Body:
 def test_gear_adds_inertia_by_the_ratio_squared():
     J1, J2, ratio, torque = 0.3, 0.05, -4.0, 1.2
     bodies = [flywheel("one", J1, 0.0), flywheel("two", J2, 1.0)]
-    joints = [mech.revolute("p", "ground", "one", (0, 0, 0), Z), mech.revolute("w", "ground", "two", (1, 0, 0), Z)]
+    joints = [
+        mech.revolute("p", "ground", "one", (0, 0, 0), Z),
+        mech.revolute("w", "ground", "two", (1, 0, 0), Z),
+    ]
     motors = [mech.Motor("s1", "p"), mech.Motor("s2", "w")]
     m = mech.Mechanism("gears", bodies, [*joints, mech.gear("mesh", "s2", "s1", ratio)], motors)
     motion = mech.simulate(m, {"s1": torque}, duration=2.0)
     s1, v1 = motion.coordinate("s1")
     expected = torque / (J1 + ratio**2 * J2)
-    assert np.allclose(s1, 0.5 * expected * motion.t**2, atol=1e-7) and np.allclose(v1, expected * motion.t, atol=1e-7)
+    assert np.allclose(s1, 0.5 * expected * motion.t**2, atol=1e-7) and np.allclose(
+        v1, expected * motion.t, atol=1e-7
+    )
     # many turns are counted
-    assert np.allclose(motion.coordinate("s2")[0], ratio * s1, atol=1e-10) and abs(motion.coordinate("s2")[0][-1]) > 2 * np.pi
+    assert (
+        np.allclose(motion.coordinate("s2")[0], ratio * s1, atol=1e-10)
+        and abs(motion.coordinate("s2")[0][-1]) > 2 * np.pi
+    )
     assert motion.work[-1] == pytest.approx(torque * s1[-1], rel=1e-7)
 
 
@@ -113,8 +122,14 @@ def test_rack_and_pinion_and_belt_are_ratios():
         mech.rack_and_pinion("teeth", "x", "turn", 0.1),
         mech.belt("belt", "pulley turn", "turn", 0.1, 0.2),
     ]
-    motors = [mech.Motor("x", "rail", "slide"), mech.Motor("turn", "shaft"), mech.Motor("pulley turn", "axle")]
-    m = mech.Mechanism("rack", [rack, pinion, pulley], joints, motors, [mech.Force("rack", (3.0, 0, 0))])
+    motors = [
+        mech.Motor("x", "rail", "slide"),
+        mech.Motor("turn", "shaft"),
+        mech.Motor("pulley turn", "axle"),
+    ]
+    m = mech.Mechanism(
+        "rack", [rack, pinion, pulley], joints, motors, [mech.Force("rack", (3.0, 0, 0))]
+    )
     a = mech.accelerations(m, *mech.assemble(m)).a[-3:]
     assert a[0] == pytest.approx(3.0 / (2.0 + 0.02 / 0.1**2 + 0.04 * (0.5 / 0.1) ** 2), rel=1e-10)
     assert np.allclose(a[1:], [a[0] / 0.1, a[0] / 0.2], rtol=1e-10)
@@ -123,22 +138,35 @@ def test_rack_and_pinion_and_belt_are_ratios():
 def test_prescribed_motion_needs_the_torque_of_inverse_dynamics_and_does_its_work():
     bob = mech.Body("bob", 2.0, (0.1, 0.1, 0.1), (0.7, 0, 0))
     pin = mech.revolute("pin", "ground", "bob", (0, 0, 0), (0, -1, 0))
-    m = mech.Mechanism("crank", [bob], [pin, mech.prescribed("drive", "s", lambda t: sin(3 * t))], [mech.Motor("s", "pin")])
+    m = mech.Mechanism(
+        "crank",
+        [bob],
+        [pin, mech.prescribed("drive", "s", lambda t: sin(3 * t))],
+        [mech.Motor("s", "pin")],
+    )
     motion = mech.simulate(m, duration=1.0, rtol=1e-10, atol=1e-11)
     s, rate = motion.coordinate("s")
-    assert np.allclose(s, np.sin(3 * motion.t), atol=1e-9) and np.allclose(rate, 3 * np.cos(3 * motion.t), atol=1e-9)
+    assert np.allclose(s, np.sin(3 * motion.t), atol=1e-9) and np.allclose(
+        rate, 3 * np.cos(3 * motion.t), atol=1e-9
+    )
     assert motion.energy_drift < 1e-7 and abs(motion.work[-1]) > 1.0
 
 
 def test_own_coupling_equals_the_built_in_one():
     bodies = [body("a"), body("b", position=(1, 0, 0))]
     built_in = mech.rod("c", "a", "b", (0, 0, 0), (1, 0, 0), 1.0)
-    own = mech.custom("c", ["a", "b"], lambda placed, s, t: [dot(placed[1].p - placed[0].p, placed[1].p - placed[0].p) - 1.0])
+    own = mech.custom(
+        "c",
+        ["a", "b"],
+        lambda placed, s, t: [dot(placed[1].p - placed[0].p, placed[1].p - placed[0].p) - 1.0],
+    )
     rng = np.random.default_rng(4)
     v = rng.normal(size=12)
     found = []
     for c in (built_in, own):
-        m = mech.Mechanism("pair", bodies, [c], elements=[mech.Force("a", (1, 2, 3), (0.1, 0.2, 0.3))])
+        m = mech.Mechanism(
+            "pair", bodies, [c], elements=[mech.Force("a", (1, 2, 3), (0.1, 0.2, 0.3))]
+        )
         q, w = mech.assemble(m, None, v)
         found.append(mech.accelerations(m, q, w).a)
     assert np.allclose(*found, atol=1e-10)
@@ -155,13 +183,21 @@ def test_own_force_equals_the_built_in_spring():
         pull = d * ((40.0 * (length - 0.2) + 3.0 * rate) / length)
         arm = frames["a"].R @ at
         return {
-            "a": (pull, [arm[1] * pull[2] - arm[2] * pull[1], arm[2] * pull[0] - arm[0] * pull[2], arm[0] * pull[1] - arm[1] * pull[0]])
+            "a": (
+                pull,
+                [
+                    arm[1] * pull[2] - arm[2] * pull[1],
+                    arm[2] * pull[0] - arm[0] * pull[2],
+                    arm[0] * pull[1] - arm[1] * pull[0],
+                ],
+            )
         }
 
     own = mech.CustomForce(("a",), law)
     v = np.random.default_rng(2).normal(size=6)
     a, b = (
-        mech.accelerations(m, *mech.assemble(m, None, v)).a for m in (mech.Mechanism("x", [body("a")], [], (), [e]) for e in (spring, own))
+        mech.accelerations(m, *mech.assemble(m, None, v)).a
+        for m in (mech.Mechanism("x", [body("a")], [], (), [e]) for e in (spring, own))
     )
     assert np.allclose(a, b, atol=1e-12)
 
@@ -169,7 +205,13 @@ def test_own_force_equals_the_built_in_spring():
 def test_torsion_spring_swings_at_its_frequency():
     wheel = mech.Body("wheel", 1.0, (0.2, 0.2, 0.2), spin=(0, 0, 1.0))
     pin = mech.revolute("pin", "ground", "wheel", (0, 0, 0), Z)
-    m = mech.Mechanism("balance", [wheel], [pin], [mech.Motor("s", "pin")], [mech.TorsionSpring("s", stiffness=5.0)])
+    m = mech.Mechanism(
+        "balance",
+        [wheel],
+        [pin],
+        [mech.Motor("s", "pin")],
+        [mech.TorsionSpring("s", stiffness=5.0)],
+    )
     motion = mech.simulate(m, duration=1.0)
     w = np.sqrt(5.0 / 0.2)
     assert np.allclose(motion.coordinate("s")[0], np.sin(w * motion.t) / w, atol=1e-7)
@@ -206,16 +248,29 @@ def test_rotor_and_its_gyroscopic_torque_as_on_a_robot():
         J = compiled.jacobian(robot, q, link.name, at=np.array(link.com)) @ v
         bodies.append(
             mech.Body(
-                link.name, link.mass, link.inertia, tuple(compiled.pose(robot, q, link.name).p + link.com), velocity=J[:3], spin=J[3:]
+                link.name,
+                link.mass,
+                link.inertia,
+                tuple(compiled.pose(robot, q, link.name).p + link.com),
+                velocity=J[:3],
+                spin=J[3:],
             )
         )
-    couplings = [mech.revolute("j1", "ground", "l1", (0, 0, 0), Z), mech.revolute("j2", "l1", "l2", (0, 0, 0.4), (1, 0, 0))]
-    motors = [mech.Motor(f"s{i + 1}", f"j{i + 1}", rotor=r.inertia, ratio=r.ratio) for i, r in enumerate(rotors)]
+    couplings = [
+        mech.revolute("j1", "ground", "l1", (0, 0, 0), Z),
+        mech.revolute("j2", "l1", "l2", (0, 0, 0.4), (1, 0, 0)),
+    ]
+    motors = [
+        mech.Motor(f"s{i + 1}", f"j{i + 1}", rotor=r.inertia, ratio=r.ratio)
+        for i, r in enumerate(rotors)
+    ]
     m = mech.Mechanism("arm", bodies, couplings, motors)
     start = mech.assemble(m)
     assert np.allclose(start[1][-2:], v, atol=1e-12)
     assert np.allclose(mech.accelerations(m, *start, torques=tau).a[-2:], expected, rtol=1e-10)
-    assert sum(mech.energy(m, *start)[:1]) == pytest.approx(float(compiled.kinetic_energy(robot, q, v)), rel=1e-12)
+    assert sum(mech.energy(m, *start)[:1]) == pytest.approx(
+        float(compiled.kinetic_energy(robot, q, v)), rel=1e-12
+    )
 
 
 def four_bar(extra=()) -> mech.Mechanism:
@@ -223,14 +278,19 @@ def four_bar(extra=()) -> mech.Mechanism:
     A, B, C, D = (0, 0, 0), (0, 0, 1), (2, 0, 1.5), (2, 0, 0)
     bodies = [rod("crank", A, B), rod("coupler", B, C), rod("rocker", C, D)]
     names = ["ground", "crank", "coupler", "rocker", "ground"]
-    joints = [mech.revolute(n, names[i], names[i + 1], p, (0, 1, 0)) for i, (n, p) in enumerate(zip("ABCD", (A, B, C, D)))]
+    joints = [
+        mech.revolute(n, names[i], names[i + 1], p, (0, 1, 0))
+        for i, (n, p) in enumerate(zip("ABCD", (A, B, C, D)))
+    ]
     return mech.Mechanism("four-bar", bodies, [*joints, *extra])
 
 
 def test_redundant_couplings_are_counted_and_named():
     told = mech.redundancy(four_bar())
     assert (told.rows, told.rank, told.freedom) == (20, 17, 1) and told.redundant == {"D": 3}
-    twice = mech.redundancy(four_bar([mech.revolute("A again", "ground", "crank", (0, 0, 0), (0, 1, 0))]))
+    twice = mech.redundancy(
+        four_bar([mech.revolute("A again", "ground", "crank", (0, 0, 0), (0, 1, 0))])
+    )
     assert twice.rank == 17 and twice.redundant == {"D": 3, "A again": 5}
 
 
@@ -240,7 +300,9 @@ def test_reactions_hold_the_mechanism():
     found = mech.accelerations(m, q, v)
     told = mech.reactions(m, q, v)
     for i, b in enumerate(m.bodies):
-        force = sum(r[b.name].force for r in told.values() if b.name in r) + b.mass * np.array(m.gravity)
+        force = sum(r[b.name].force for r in told.values() if b.name in r) + b.mass * np.array(
+            m.gravity
+        )
         assert np.allclose(force, b.mass * found.a[6 * i : 6 * i + 3], atol=1e-9)
     # action and reaction; a hinge carries no torque about its axis
     assert np.allclose(told["B"]["crank"].force, -told["B"]["coupler"].force, atol=1e-10)
@@ -256,14 +318,21 @@ def test_iterative_solver_agrees_and_profits_from_the_last_step():
     assert np.allclose(cold.a, direct.a, atol=1e-8 * np.abs(direct.a).max())
     near = mech.accelerations(m, q, v * (1 + 1e-9), solver="iterative", guess=cold)
     assert near.iterations < 0.7 * cold.iterations
-    a, b = (mech.simulate(m, None, q, v, 0.2, "rk4", 0.01, solver=s) for s in ("direct", "iterative"))
+    a, b = (
+        mech.simulate(m, None, q, v, 0.2, "rk4", 0.01, solver=s) for s in ("direct", "iterative")
+    )
     assert np.allclose(a.q[-1], b.q[-1], atol=1e-8)
 
 
 def test_a_start_that_is_not_assembled_is_closed():
     bodies = [body("a"), body("b", position=(1, 0.1, 0.05))]
     m = mech.Mechanism(
-        "pair", bodies, [mech.fixed("w", "ground", "a", (0, 0, 0)), mech.revolute("c", "a", "b", (0.5, 0, 0), Z, at_b=(0.52, 0.1, 0.05))]
+        "pair",
+        bodies,
+        [
+            mech.fixed("w", "ground", "a", (0, 0, 0)),
+            mech.revolute("c", "a", "b", (0.5, 0, 0), Z, at_b=(0.52, 0.1, 0.05)),
+        ],
     )
     q, _ = mech.assemble(m)
     assert np.max(np.abs(m.rows.evaluate(0.0, m.unpack(q, np.zeros(12))).f)) < 1e-11
@@ -275,11 +344,19 @@ def test_what_cannot_be_is_refused_by_name():
     with pytest.raises(RobotError, match=r"coupling '(long|pin)' cannot be closed: residual"):
         mech.assemble(mech.Mechanism("x", [body(position=(1, 0, 0))], [pin, far]))
     motors = [mech.Motor("s", "pin")]
-    both = [mech.prescribed("slow", "s", lambda t: 0.1 * t), mech.prescribed("fast", "s", lambda t: 0.3 * t)]
+    both = [
+        mech.prescribed("slow", "s", lambda t: 0.1 * t),
+        mech.prescribed("fast", "s", lambda t: 0.3 * t),
+    ]
     with pytest.raises(RobotError, match=r"'(slow|fast|s of pin)' contradicts the others"):
         mech.simulate(mech.Mechanism("x", [body(position=(1, 0, 0))], [pin, *both], motors))
-    both = [mech.prescribed("slow", "s", lambda t: 0.1 * t * t), mech.prescribed("fast", "s", lambda t: 0.3 * t * t)]
-    with pytest.raises(RobotError, match=r"'(slow|fast|s of pin)' contradicts the others: no accelerations"):
+    both = [
+        mech.prescribed("slow", "s", lambda t: 0.1 * t * t),
+        mech.prescribed("fast", "s", lambda t: 0.3 * t * t),
+    ]
+    with pytest.raises(
+        RobotError, match=r"'(slow|fast|s of pin)' contradicts the others: no accelerations"
+    ):
         mech.simulate(mech.Mechanism("x", [body(position=(1, 0, 0))], [pin, *both], motors))
     with pytest.raises(RobotError, match="'c', which is no body"):
         mech.Mechanism("x", [body()], [mech.fixed("w", "b", "c", (0, 0, 0))])

@@ -16,19 +16,45 @@ def link(name: str, seed: int) -> Link:
     rng = np.random.default_rng(seed)
     A = rng.normal(size=(3, 3))
     J = A @ A.T * 0.05
-    return Link(name, 1.0 + rng.uniform(), tuple(rng.uniform(-0.2, 0.2, 3)), (J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]))
+    return Link(
+        name,
+        1.0 + rng.uniform(),
+        tuple(rng.uniform(-0.2, 0.2, 3)),
+        (J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]),
+    )
 
 
 def branched(base: str = "fixed") -> Robot:
-    """A tree with rotors (gyroscopic ones too), a telescoping joint, a mimic, slanted axes; on a fixed or floating base."""
+    """A tree with rotors (gyroscopic ones too), a telescoping joint, a mimic, slanted axes; on a
+    fixed or floating base."""
     links = (Link("world"), *(link(f"l{i}", i) for i in range(7)))
     joints = (
         Joint("j0", "revolute" if base == "fixed" else "floating", "world", "l0", (0.1, 0, 0.2)),
-        Joint("j1", "revolute", "l0", "l1", (0.3, 0.1, 0), axis=(0, 1, 1), rotor=Rotor(2e-4, 80.0, (0.0, 0.6, 0.8))),
-        Joint("j2", "prismatic", "l1", "l2", (0, 0, 0.4), axis=(1, 0, 0), rotor=Rotor(1e-4, 300.0, (1.0, 0.0, 0.0))),
+        Joint(
+            "j1",
+            "revolute",
+            "l0",
+            "l1",
+            (0.3, 0.1, 0),
+            axis=(0, 1, 1),
+            rotor=Rotor(2e-4, 80.0, (0.0, 0.6, 0.8)),
+        ),
+        Joint(
+            "j2",
+            "prismatic",
+            "l1",
+            "l2",
+            (0, 0, 0.4),
+            axis=(1, 0, 0),
+            rotor=Rotor(1e-4, 300.0, (1.0, 0.0, 0.0)),
+        ),
         Joint("j3", "revolute", "l1", "l3", (0, 0.2, 0), axis=(1, 0, 0)),
-        Joint("j4", "continuous", "l3", "l4", (0.2, 0, 0), axis=(0, 0, -1), rotor=Rotor(3e-4, -60.0)),
-        Joint("j5", "revolute", "l0", "l5", (0, 0.3, 0), axis=(0, 1, 0), mimic=Mimic("j3", -0.7, 0.2)),
+        Joint(
+            "j4", "continuous", "l3", "l4", (0.2, 0, 0), axis=(0, 0, -1), rotor=Rotor(3e-4, -60.0)
+        ),
+        Joint(
+            "j5", "revolute", "l0", "l5", (0, 0.3, 0), axis=(0, 1, 0), mimic=Mimic("j3", -0.7, 0.2)
+        ),
         Joint("j6", "prismatic", "l5", "l6", (0, 0, 0.1), axis=(0, 0, 1)),
     )
     return Robot(f"branched {base}", links, joints, "world")
@@ -46,14 +72,17 @@ def state(robot: Robot, batch: tuple = (5,)):
     q = rng.uniform(-1, 1, (*batch, robot.nq)) + (0.3 if robot.name == "burgevin" else 0.0)
     for body in robot.tree.bodies:
         if body.kind == "free":
-            q[..., body.q + 3 : body.q + 7] /= np.linalg.norm(q[..., body.q + 3 : body.q + 7], axis=-1, keepdims=True)
+            q[..., body.q + 3 : body.q + 7] /= np.linalg.norm(
+                q[..., body.q + 3 : body.q + 7], axis=-1, keepdims=True
+            )
     return q, rng.uniform(-1, 1, (*batch, robot.nv)), rng.uniform(-5, 5, (*batch, robot.nv))
 
 
 @pytest.mark.parametrize("name", ROBOTS)
 @pytest.mark.parametrize("method, loss", [("gauss", 10), ("gibbs-appell", 500)])
 def test_all_routes_give_the_same_accelerations(name, method, loss):
-    # rounding times cond(M)·eps; probes at rest lose less than the literal ones, which lose 500 to 10,000 of it
+    # rounding times cond(M)·eps; probes at rest lose less than the literal ones, which lose 500 to
+    # 10,000 of it
     robot = ROBOTS[name]
     q, v, tau = state(robot)
     rng = np.random.default_rng(3)
@@ -94,4 +123,6 @@ def test_unknown_methods_are_named():
     with pytest.raises(ArgumentError, match="'gauss'"):
         compiled.forward_dynamics(robot, np.zeros(2), np.zeros(2), np.zeros(2), method="lagrange")
     with pytest.raises(ArgumentError, match="link 'nose'"):
-        compiled.forward_dynamics(robot, np.zeros(2), np.zeros(2), np.zeros(2), {"nose": np.zeros(6)}, method="gauss")
+        compiled.forward_dynamics(
+            robot, np.zeros(2), np.zeros(2), np.zeros(2), {"nose": np.zeros(6)}, method="gauss"
+        )

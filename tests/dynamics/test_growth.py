@@ -1,4 +1,5 @@
-"""Bounds of the torques' time derivatives against the derivatives themselves, by differences along random motions."""
+"""Bounds of the torques' time derivatives against the derivatives themselves, by differences along
+random motions."""
 
 import numpy as np
 import pytest
@@ -16,14 +17,18 @@ def worst_ratio(robot, seed):
     c = rng.normal(size=(6, robot.nv)) * np.array([1.0, 1.0, 1.0, 0.7, 0.5, 0.3])[:, None]
     h = 2e-3
     t = 0.3 + h * (np.arange(7) - 3)
-    power = lambda k: np.stack([np.prod(np.arange(p, p - k, -1)) * t ** max(p - k, 0) * (p >= k) for p in range(6)])
+    power = lambda k: np.stack(
+        [np.prod(np.arange(p, p - k, -1)) * t ** max(p - k, 0) * (p >= k) for p in range(6)]
+    )
     motion = [power(k).T @ c for k in range(6)]
     tau = np.asarray(arm.inverse_dynamics(robot, *motion[:3]))
     rates = np.stack([np.abs(x).max(0) for x in motion])[:, None, :]
     bound = torque_growth(robot.tree, rates, 3)[:, 0]
     middle = tau[3], (tau[4] - tau[2]) / (2 * h), (tau[4] - 2 * tau[3] + tau[2]) / h**2
     third = (tau[5] - 2 * tau[4] + 2 * tau[2] - tau[1]) / (2 * h**3)
-    return max(float(np.max(np.abs(x) / (1.01 * b + 1e-3))) for x, b in zip((*middle, third), bound))
+    return max(
+        float(np.max(np.abs(x) / (1.01 * b + 1e-3))) for x, b in zip((*middle, third), bound)
+    )
 
 
 @settings(max_examples=40)

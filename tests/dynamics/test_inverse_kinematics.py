@@ -15,7 +15,13 @@ from armature.robot.bounds import bounds
 from armature.robot.library import library
 from armature.robot.model import Joint, Limits, Link, Mimic, Robot
 
-TOOLS = {"six_axis": "tool", "seven_axis": "tool", "scara": "flange", "planar2": "tip", "burgevin": "slider"}
+TOOLS = {
+    "six_axis": "tool",
+    "seven_axis": "tool",
+    "scara": "flange",
+    "planar2": "tip",
+    "burgevin": "slider",
+}
 
 
 def wrapped(q: np.ndarray) -> np.ndarray:
@@ -25,11 +31,14 @@ def wrapped(q: np.ndarray) -> np.ndarray:
 def drawn(robot: Robot, count: int, seed: int) -> np.ndarray:
     """Configurations within the ranges, angles within half a turn of zero."""
     limits = bounds(robot)
-    return np.random.default_rng(seed).uniform(np.maximum(limits.lower, -np.pi), np.minimum(limits.upper, np.pi), (count, robot.n))
+    return np.random.default_rng(seed).uniform(
+        np.maximum(limits.lower, -np.pi), np.minimum(limits.upper, np.pi), (count, robot.n)
+    )
 
 
 def six_axis_branches(R: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """The eight configurations of the built-in six-axis arm by plane geometry: three parallel axes, then two turns of the wrist."""
+    """The eight configurations of the built-in six-axis arm by plane geometry: three parallel axes,
+    then two turns of the wrist."""
     found = []
     w = p - 0.08 * R[:, 1]  # where the last two axes meet the flange
     bearing, lean = np.arctan2(w[1], w[0]), np.arcsin((0.135 - 0.12 + 0.095) / np.hypot(w[0], w[1]))
@@ -53,7 +62,11 @@ def test_all_branches_of_the_six_axis_arm_are_found():
     complete, eight = 0, 0
     for R, p in zip(poses.R, poses.p):
         expected = six_axis_branches(R, p)
-        np.testing.assert_allclose(compiled.pose(robot, expected, "tool").p, np.broadcast_to(p, (len(expected), 3)), atol=1e-7)
+        np.testing.assert_allclose(
+            compiled.pose(robot, expected, "tool").p,
+            np.broadcast_to(p, (len(expected), 3)),
+            atol=1e-7,
+        )
         expected = expected[np.abs(expected[:, 2]) <= np.radians(160)]
         found = inverse_kinematics(robot, compiled.Pose(R, p), "tool")
         assert found.errors.max() < 1e-9
@@ -74,13 +87,17 @@ def test_solutions_reach_the_pose_within_the_ranges(name: str, full: bool):
         found = inverse_kinematics(robot, pose if full else pose.p, link, seed=q)
         again = compiled.pose(robot, found.solutions, link)
         assert found.ok and found.status is Status.FOUND
-        assert np.abs(again.p - pose.p).max() < 1e-9 and (not full or np.abs(again.R - pose.R).max() < 1e-9)
+        assert np.abs(again.p - pose.p).max() < 1e-9 and (
+            not full or np.abs(again.R - pose.R).max() < 1e-9
+        )
         assert np.all(found.solutions >= limits.lower) and np.all(found.solutions <= limits.upper)
         np.testing.assert_allclose(found.best, q, atol=1e-6)  # the seed itself is a solution
 
 
 def test_planar_arm_by_the_law_of_cosines():
-    robot = library("planar2")  # hanging down, turning about −y: the tip is at (sin a + sin(a + b), −cos a − cos(a + b))
+    robot = library(
+        "planar2"
+    )  # hanging down, turning about −y: the tip is at (sin a + sin(a + b), −cos a − cos(a + b))
     for radius, angle in ((1.3, 0.4), (0.7, -2.0), (1.9, 1.1)):
         point = [radius * np.sin(angle), 0.0, -radius * np.cos(angle)]
         elbow = np.arccos(radius**2 / 2 - 1)
@@ -91,13 +108,17 @@ def test_planar_arm_by_the_law_of_cosines():
 
 
 def test_burgevins_arm_in_spherical_coordinates():
-    """phi turns without end, theta runs from −135° to 250°: over the top is a second way, with two turns of theta."""
+    """phi turns without end, theta runs from −135° to 250°: over the top is a second way, with two
+    turns of theta."""
     robot = library("burgevin")
     p = np.array([0.5, 0.3, -0.4])
     r, phi = np.linalg.norm(p), np.arctan2(p[1], p[0])
     theta = np.arccos(p[2] / r)
     found = inverse_kinematics(robot, p, "slider", seed=[0.0, 1.0, 0.5])
-    expected = [[phi, theta, r], [phi - np.pi, 2 * np.pi - theta, r]]  # the turn of theta nearest to the seed
+    expected = [
+        [phi, theta, r],
+        [phi - np.pi, 2 * np.pi - theta, r],
+    ]  # the turn of theta nearest to the seed
     np.testing.assert_allclose(found.solutions, expected, atol=1e-12)
     turns = inverse_kinematics(robot, p, "slider", seed=[0.0, 1.0, 0.5], turns=True)
     assert len(turns) == 9 and turns.errors.max() < 1e-12
@@ -108,10 +129,16 @@ def test_full_turns_are_listed_where_ranges_allow():
     robot = library("six_axis")
     q = np.array([0.4, -1.0, 0.9, -0.5, 0.8, 0.2])
     pose = compiled.pose(robot, q, "tool")
-    one, all_turns = inverse_kinematics(robot, pose, "tool"), inverse_kinematics(robot, pose, "tool", seed=q, turns=True, most=1000)
+    one, all_turns = (
+        inverse_kinematics(robot, pose, "tool"),
+        inverse_kinematics(robot, pose, "tool", seed=q, turns=True, most=1000),
+    )
     assert len(all_turns) == 32 * len(one)  # five joints of ±360° have two turns each
     np.testing.assert_allclose(all_turns.best, q, atol=1e-12)
-    assert np.all(np.diff(np.linalg.norm(all_turns.solutions - q, axis=1)) >= -1e-12) and all_turns.errors.max() < 1e-9
+    assert (
+        np.all(np.diff(np.linalg.norm(all_turns.solutions - q, axis=1)) >= -1e-12)
+        and all_turns.errors.max() < 1e-9
+    )
 
 
 def test_all_notations_of_a_pose_mean_the_same():
@@ -135,7 +162,8 @@ def test_redundant_arm_gives_different_configurations_and_the_nearest_first():
     assert len(found) == 20 and found.errors.max() < 1e-9
     away = np.linalg.norm(found.solutions - seed, axis=1)
     assert np.all(np.diff(away) >= 0) and away[-1] > 3.0
-    # nearest on the curve of solutions: what is left to the seed has no part along the null space of J
+    # nearest on the curve of solutions: what is left to the seed has no part along the null space
+    # of J
     J = compiled.jacobian(robot, found.best, "tool")
     null = np.linalg.svd(J)[2][-1]
     assert abs(null @ (seed - found.best)) < 1e-4 < np.linalg.norm(seed - found.best)
@@ -160,15 +188,25 @@ def test_ranges_in_the_way_are_told_by_joint():
     elbow = np.radians(170)  # beyond 150°
     point = compiled.pose(robot, np.array([0.2, elbow]), "tip").p
     found = inverse_kinematics(robot, point, "tip")
-    assert found.status is Status.OUT_OF_RANGE and "'elbow'" in found.message and f"{elbow:.4f}"[:5] in found.message
+    assert (
+        found.status is Status.OUT_OF_RANGE
+        and "'elbow'" in found.message
+        and f"{elbow:.4f}"[:5] in found.message
+    )
     # the nearest point within the range is on the circle of radius 2 cos 75°
-    assert found.distance == pytest.approx(2 * np.cos(np.radians(75)) - np.linalg.norm(point), abs=1e-9)
+    assert found.distance == pytest.approx(
+        2 * np.cos(np.radians(75)) - np.linalg.norm(point), abs=1e-9
+    )
 
 
 def test_singular_poses_are_told():
     robot = library("planar2")
     stretched = inverse_kinematics(robot, [0.0, 0.0, 2.0], "tip")
-    assert stretched.status is Status.SINGULAR and stretched.errors.max() < 1e-9 and stretched.conditioning.max() < 1e-4
+    assert (
+        stretched.status is Status.SINGULAR
+        and stretched.errors.max() < 1e-9
+        and stretched.conditioning.max() < 1e-4
+    )
     robot = library("six_axis")
     q = np.array([0.3, -1.0, 1.2, -0.5, 0.0, 0.7])  # wrist 1 and wrist 3 in line
     aligned = inverse_kinematics(robot, compiled.pose(robot, q, "tool"), "tool", seed=q)
@@ -185,11 +223,22 @@ def test_mimic_joints_move_with_their_master_and_floating_bases_stay():
     )
     robot = Robot("pantograph", links, joints, "base")
     target = compiled.pose(robot, np.array([0.4]), "tip")
-    np.testing.assert_allclose(inverse_kinematics(robot, target, "tip").solutions, [[0.4]], atol=1e-9)
-    free = Robot("free", (Link("world"), *links), (Joint("free", "floating", "world", "base"), *joints), "world")
+    np.testing.assert_allclose(
+        inverse_kinematics(robot, target, "tip").solutions, [[0.4]], atol=1e-9
+    )
+    free = Robot(
+        "free",
+        (Link("world"), *links),
+        (Joint("free", "floating", "world", "base"), *joints),
+        "world",
+    )
     base = [0.1, 0.2, 0.3, 0.0, 0.0, np.sin(0.2), np.cos(0.2)]
     target = compiled.pose(free, np.array([*base, 0.4]), "tip")
-    np.testing.assert_allclose(inverse_kinematics(free, target, "tip", seed=[*base, 0.0]).solutions, [[*base, 0.4]], atol=1e-9)
+    np.testing.assert_allclose(
+        inverse_kinematics(free, target, "tip", seed=[*base, 0.0]).solutions,
+        [[*base, 0.4]],
+        atol=1e-9,
+    )
 
 
 def test_the_answer_is_the_same_every_time_and_quick():

@@ -1,4 +1,5 @@
-"""Linearised equations: derivatives, neighbouring motions (open, floating, closed loops with springs), reactions, and published modes."""
+"""Linearised equations: derivatives, neighbouring motions (open, floating, closed loops with
+springs), reactions, and published modes."""
 
 from __future__ import annotations
 
@@ -49,24 +50,38 @@ def test_open_chain_has_the_derivatives_of_forward_dynamics():
 
 
 def test_neighbouring_motion_of_an_open_chain_with_springs_and_friction():
-    # three joints, one spring across two links, viscous friction: simulate from two neighbouring states
-    robot = library("burgevin").with_friction({name: Friction(viscous=5.0) for name in ("phi", "theta", "r")})
+    # three joints, one spring across two links, viscous friction: simulate from two neighbouring
+    # states
+    robot = library("burgevin").with_friction(
+        {name: Friction(viscous=5.0) for name in ("phi", "theta", "r")}
+    )
     spring = Spring("ground", robot.tips[0], (0.5, 0.2, 1.0), (0.0, 0.0, 0.0), 400.0, 0.3, 20.0)
-    q0, v0, tau, T = np.array([0.2, 0.9, 1.6]), np.array([0.5, -0.4, 0.3]), np.array([10.0, 20.0, 400.0]), 0.3
+    q0, v0, tau, T = (
+        np.array([0.2, 0.9, 1.6]),
+        np.array([0.5, -0.4, 0.3]),
+        np.array([10.0, 20.0, 400.0]),
+        0.3,
+    )
     times = np.linspace(0.0, T, 101)
-    run = lambda q, v: simulate(robot, tau, q, v, T, times=times, elements=[spring], rtol=1e-12, atol=1e-13)
+    run = lambda q, v: simulate(
+        robot, tau, q, v, T, times=times, elements=[spring], rtol=1e-12, atol=1e-13
+    )
     nominal = run(q0, v0)
     A = linearize(robot, nominal.q, nominal.v, tau, elements=[spring], friction=True).A
     for direction in np.random.default_rng(1).normal(size=(2, 6)):
         e = 1e-5
         ends = [run(q0 + s * e * direction[:3], v0 + s * e * direction[3:]) for s in (1, -1)]
-        difference = np.concatenate([(ends[0].q - ends[1].q)[-1], (ends[0].v - ends[1].v)[-1]]) / (2 * e)
+        difference = np.concatenate([(ends[0].q - ends[1].q)[-1], (ends[0].v - ends[1].v)[-1]]) / (
+            2 * e
+        )
         assert_near(rk4(A * T, direction, 50), difference, 1e-6)
 
 
 def test_neighbouring_motion_of_a_floating_robot():
     scara = library("scara")
-    robot = with_floating_base(scara.with_friction({name: Friction() for name in scara.joint_names}))
+    robot = with_floating_base(
+        scara.with_friction({name: Friction() for name in scara.joint_names})
+    )
     rng, T, e = np.random.default_rng(2), 0.2, 1e-5
     q0, v0, times = random_q(robot, rng), rng.normal(size=robot.nv), np.linspace(0.0, T, 81)
     free = next(b for b in robot.tree.bodies if b.kind == "free")
@@ -78,7 +93,10 @@ def test_neighbouring_motion_of_a_floating_robot():
     def moved(q, dx):
         """q moved along tangent directions: x + R ξ, R exp ξ."""
         new = q.copy()
-        here, turn = Rotation.from_quat(q[free.q + 3 : free.q + 7]), Rotation.from_rotvec(dx[free.v + 3 : free.v + 6])
+        here, turn = (
+            Rotation.from_quat(q[free.q + 3 : free.q + 7]),
+            Rotation.from_rotvec(dx[free.v + 3 : free.v + 6]),
+        )
         new[free.q : free.q + 3] += here.apply(dx[free.v : free.v + 3])
         new[free.q + 3 : free.q + 7] = (here * turn).as_quat()
         for b in robot.tree.bodies:
@@ -90,7 +108,9 @@ def test_neighbouring_motion_of_a_floating_robot():
         out = np.zeros(n)
         here = Rotation.from_quat(p[free.q + 3 : free.q + 7])
         out[free.v : free.v + 3] = here.inv().apply((q - p)[free.q : free.q + 3])
-        out[free.v + 3 : free.v + 6] = (here.inv() * Rotation.from_quat(q[free.q + 3 : free.q + 7])).as_rotvec()
+        out[free.v + 3 : free.v + 6] = (
+            here.inv() * Rotation.from_quat(q[free.q + 3 : free.q + 7])
+        ).as_rotvec()
         for b in robot.tree.bodies:
             if b.kind != "free":
                 out[b.v] = q[b.q] - p[b.q]
@@ -98,21 +118,42 @@ def test_neighbouring_motion_of_a_floating_robot():
 
     direction = rng.normal(size=2 * n)
     ends = [run(moved(q0, s * e * direction[:n]), v0 + s * e * direction[n:]) for s in (1, -1)]
-    change = [np.concatenate([difference(x.q[-1], nominal.q[-1]), x.v[-1] - nominal.v[-1]]) for x in ends]
+    change = [
+        np.concatenate([difference(x.q[-1], nominal.q[-1]), x.v[-1] - nominal.v[-1]]) for x in ends
+    ]
     assert_near(rk4(A * T, direction, 40), (change[0] - change[1]) / (2 * e), 1e-6)
 
 
-# closed loops ------------------------------------------------------------------------------------------------------------
+# closed loops ------------------------------------------------------------------------------------
 
 
 def four_bar() -> tuple[Robot, made.Constraint, list]:
     """A crank, a coupler and a rocker of unequal lengths, with springs on two joints."""
-    rod = lambda name, m, a: Link(name, m, (0.0, 0.0, a / 2), (m * a * a / 12, m * a * a / 12, 0.0, 0.0, 0.0, 0.0))
-    joint = lambda name, parent, child, at: Joint(name, "revolute", parent, child, at, axis=(0, 1, 0))
-    links = (Link("base"), rod("crank", 1.0, 0.4), rod("coupler", 2.0, 1.0), rod("rocker", 1.5, 0.8))
-    joints = (joint("a", "base", "crank", (0,) * 3), joint("b", "crank", "coupler", (0, 0, 0.4)), joint("c", "base", "rocker", (0.9, 0, 0)))
-    loop = made.points_meet("coupler", (0, 0, 1.0), "rocker", (0, 0, 0.8), along=[[1, 0, 0], [0, 0, 1]])
-    return Robot("four-bar", links, joints, "base"), loop, [TorsionSpring("a", 30.0, 0.2, 0.5), TorsionSpring("b", 5.0, 1.0)]
+    rod = lambda name, m, a: Link(
+        name, m, (0.0, 0.0, a / 2), (m * a * a / 12, m * a * a / 12, 0.0, 0.0, 0.0, 0.0)
+    )
+    joint = lambda name, parent, child, at: Joint(
+        name, "revolute", parent, child, at, axis=(0, 1, 0)
+    )
+    links = (
+        Link("base"),
+        rod("crank", 1.0, 0.4),
+        rod("coupler", 2.0, 1.0),
+        rod("rocker", 1.5, 0.8),
+    )
+    joints = (
+        joint("a", "base", "crank", (0,) * 3),
+        joint("b", "crank", "coupler", (0, 0, 0.4)),
+        joint("c", "base", "rocker", (0.9, 0, 0)),
+    )
+    loop = made.points_meet(
+        "coupler", (0, 0, 1.0), "rocker", (0, 0, 0.8), along=[[1, 0, 0], [0, 0, 1]]
+    )
+    return (
+        Robot("four-bar", links, joints, "base"),
+        loop,
+        [TorsionSpring("a", 30.0, 0.2, 0.5), TorsionSpring("b", 5.0, 1.0)],
+    )
 
 
 def closed(robot: Robot, loop: made.Constraint, q: np.ndarray) -> np.ndarray:
@@ -128,10 +169,18 @@ def test_neighbouring_motion_of_a_closed_loop_with_springs():
     q0 = closed(robot, loop, np.array([0.3, 1.2, 0.2]))
     tangent = lambda q: np.linalg.svd(constraint_terms(robot, loop, q, np.zeros(3)).jacobian)[2][-1]
     T0, duration, e = tangent(q0), 0.2, 1e-5
-    forces = lambda q, v: sum(np.asarray(s.joint_forces(robot.tree, 0.0, q, v), dtype=float) for s in springs)
-    f = lambda t, x: np.concatenate([x[3:], constrained_dynamics(robot, x[:3], x[3:], forces(x[:3], x[3:]), loop).a])
+    forces = lambda q, v: sum(
+        np.asarray(s.joint_forces(robot.tree, 0.0, q, v), dtype=float) for s in springs
+    )
+    f = lambda t, x: np.concatenate(
+        [x[3:], constrained_dynamics(robot, x[:3], x[3:], forces(x[:3], x[3:]), loop).a]
+    )
     times = np.linspace(0.0, duration, 201)
-    run = lambda q, v: solve_ivp(f, (0, duration), np.concatenate([q, v]), "DOP853", times, rtol=1e-12, atol=1e-13).y.T
+    run = lambda q, v: (
+        solve_ivp(
+            f, (0, duration), np.concatenate([q, v]), "DOP853", times, rtol=1e-12, atol=1e-13
+        ).y.T
+    )
     nominal = run(q0, 2.0 * T0)
     q, v = nominal[:, :3], nominal[:, 3:]
     found = linearize(robot, q, v, np.zeros(3), loop, elements=springs)
@@ -145,14 +194,23 @@ def test_neighbouring_motion_of_a_closed_loop_with_springs():
     change = (difference[0] - difference[1]) / (2 * e)
     end = found.basis[-1][:, 0] * np.sign(found.basis[-1][:, 0] @ v[-1])
     assert np.all(np.linalg.norm(v, axis=1) > 0.1)
-    assert_near(rk4(found.A * duration, np.array([0.7, -1.1]), 100), [end @ change[:3], end @ change[3:]], 1e-6)
+    assert_near(
+        rk4(found.A * duration, np.array([0.7, -1.1]), 100),
+        [end @ change[:3], end @ change[3:]],
+        1e-6,
+    )
 
 
 def test_loops_of_the_robot_itself_are_its_constraints():
     robot, loop, springs = four_bar()
-    own = robot.with_loops([Loop("pin", "revolute", "coupler", "rocker", (0, 0, 1.0), (0, 0, 0.8), axis=(0, 1, 0))])
+    own = robot.with_loops(
+        [Loop("pin", "revolute", "coupler", "rocker", (0, 0, 1.0), (0, 0, 0.8), axis=(0, 1, 0))]
+    )
     q = closed(robot, loop, np.array([0.3, 1.2, 0.2]))
-    given, found = linearize(robot, q, 0 * q, 0 * q, loop, elements=springs), linearize(own, q, 0 * q, 0 * q, elements=springs)
+    given, found = (
+        linearize(robot, q, 0 * q, 0 * q, loop, elements=springs),
+        linearize(own, q, 0 * q, 0 * q, elements=springs),
+    )
     assert_near(found.eigenvalues.imag, given.eigenvalues.imag, 1e-8)
     assert_near(found.eigenvalues.real, given.eigenvalues.real, 1e-8)
 
@@ -182,8 +240,13 @@ def test_deviation_of_the_reactions():
 def test_redundant_constraints_change_nothing():
     robot, loop, springs = four_bar()
     q = closed(robot, loop, np.array([0.3, 1.2, 0.2]))
-    once, twice = (linearize(robot, q, 0 * q, 0 * q, c, elements=springs) for c in (loop, made.together(loop, loop)))
-    assert_near(np.sort_complex(twice.eigenvalues).imag, np.sort_complex(once.eigenvalues).imag, 1e-8)
+    once, twice = (
+        linearize(robot, q, 0 * q, 0 * q, c, elements=springs)
+        for c in (loop, made.together(loop, loop))
+    )
+    assert_near(
+        np.sort_complex(twice.eigenvalues).imag, np.sort_complex(once.eigenvalues).imag, 1e-8
+    )
     assert twice.dN.shape == (4, 5) and once.dN.shape == (2, 5)
 
 
@@ -195,7 +258,9 @@ def test_flyball_governor_has_its_published_eigenvalues():
     m, M = p["rod_mass"], p["ball_mass"]
     c = (0.5 * m + M) / (m + M)
     across = cross + m * (0.5 - c) ** 2 + M * (1 - c) ** 2
-    arm = lambda name, s: Link(name, m + M, (s * c, 0.0, 0.0), (axial, across, across, 0.0, 0.0, 0.0))
+    arm = lambda name, s: Link(
+        name, m + M, (s * c, 0.0, 0.0), (axial, across, across, 0.0, 0.0, 0.0)
+    )
     shaft = Link("shaft", p["shaft_mass"], (0, 0, 0.5), (cross, cross, axial, 0.0, 0.0, 0.0))
     slider = Link("slider", p["slider_mass"], (0, 0, 0), (J["slider"],) * 3 + (0.0,) * 3)
     joints = (
@@ -204,15 +269,21 @@ def test_flyball_governor_has_its_published_eigenvalues():
         Joint("left", "revolute", "shaft", "arm1", (0.05, 0, 1.0), axis=(0, 1, 0)),
         Joint("right", "revolute", "shaft", "arm2", (-0.05, 0, 1.0), axis=(0, -1, 0)),
     )
-    robot = Robot("governor", (Link("base"), shaft, slider, arm("arm1", 1), arm("arm2", -1)), joints, "base")
-    spring = lambda arm, s: Spring(arm, "slider", (s * 0.5, 0, 0), (s * 0.05, 0, 0), p["K"], p["rest_length"], p["C"])
+    robot = Robot(
+        "governor", (Link("base"), shaft, slider, arm("arm1", 1), arm("arm2", -1)), joints, "base"
+    )
+    spring = lambda arm, s: Spring(
+        arm, "slider", (s * 0.5, 0, 0), (s * 0.05, 0, 0), p["K"], p["rest_length"], p["C"]
+    )
     alpha = np.radians(p["alpha0_deg"])
     order = {name: k for k, name in enumerate(robot.joint_names)}
     q, v = np.zeros(4), np.zeros(4)
     q[order["s"]], q[order["left"]], q[order["right"]] = p["s0"], alpha, alpha
     v[order["spin"]] = p["omega0"]
     even = made.couple_joints({"left": 1.0, "right": -1.0})
-    found = linearize(robot, q, v, np.zeros(4), even, elements=[spring("arm1", 1), spring("arm2", -1)])
+    found = linearize(
+        robot, q, v, np.zeros(4), even, elements=[spring("arm1", 1), spring("arm2", -1)]
+    )
     values = found.eigenvalues
     fast, slow = np.sort(values.real)[:2]
     assert fast == pytest.approx(-8117.2, abs=0.1) and slow == pytest.approx(-20.05, abs=0.02)

@@ -1,4 +1,5 @@
-"""Loads in sections, joint reactions, drive effort and accuracy: beams known by hand, cut robots, Pinocchio's forces, Monte Carlo."""
+"""Loads in sections, joint reactions, drive effort and accuracy: beams known by hand, cut robots,
+Pinocchio's forces, Monte Carlo."""
 
 from __future__ import annotations
 
@@ -12,7 +13,12 @@ import pytest
 from armature.drive.friction import Friction
 from armature.dynamics import compiled
 from armature.dynamics.forces.beam import Beam
-from armature.dynamics.forces.loads import drive_effort, joint_reactions, section_loads, worst_section_loads
+from armature.dynamics.forces.loads import (
+    drive_effort,
+    joint_reactions,
+    section_loads,
+    worst_section_loads,
+)
 from armature.dynamics.positioning.accuracy import JointErrors, hand_accuracy
 from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
@@ -21,15 +27,25 @@ from armature.robot.load import load
 from armature.robot.model import Joint, Link, Robot, Rotor
 from random_robots import assert_near
 
-UR5 = Path(pin.__file__).parents[4] / "share" / "example-robot-data" / "robots" / "ur_description/urdf/ur5_robot.urdf"
+UR5 = (
+    Path(pin.__file__).parents[4]
+    / "share"
+    / "example-robot-data"
+    / "robots"
+    / "ur_description/urdf/ur5_robot.urdf"
+)
 SECTIONS = np.linspace(0.0, 1.0, 6)
 
 
 def swinging_rod(payload: float = 0.0) -> Robot:
-    """A uniform rod of 3 kg and 2 m along x that turns about the vertical, with a point mass at its end."""
+    """A uniform rod of 3 kg and 2 m along x that turns about the vertical, with a point mass at its
+    end."""
     rod = Link("rod", 3.0, (1.0, 0.0, 0.0), (0.0, 1.0, 1.0, 0.0, 0.0, 0.0))
     links = (Link("base"), rod, Link("tool", payload))
-    joints = (Joint("turn", "continuous", "base", "rod"), Joint("weld", "fixed", "rod", "tool", (2.0, 0.0, 0.0)))
+    joints = (
+        Joint("turn", "continuous", "base", "rod"),
+        Joint("weld", "fixed", "rod", "tool", (2.0, 0.0, 0.0)),
+    )
     return Robot("rod", links, joints, "base")
 
 
@@ -46,48 +62,86 @@ def test_cantilever_carries_its_weight():
 def test_spinning_rod_carries_its_centrifugal_force():
     # tension ∫ ρ ω² r dr = ρ ω²(L² − r²)/2; angular acceleration α bends by ∫ ρ α r (r − x) dr
     w, alpha, r, m = 5.0, 7.0, 2.0 * SECTIONS, 0.7
-    found = section_loads(swinging_rod(m).with_gravity((0, 0, 0)), [0.3], [w], [alpha], "rod", along=SECTIONS)
+    found = section_loads(
+        swinging_rod(m).with_gravity((0, 0, 0)), [0.3], [w], [alpha], "rod", along=SECTIONS
+    )
     assert_near(found.axial, -(1.5 * w**2 * (4.0 - r**2) / 2 + m * w**2 * 2.0))
     assert_near(found.wrench[:, 1], 1.5 * alpha * (4.0 - r**2) / 2 + m * alpha * 2.0)
-    assert_near(found.wrench[:, 5], 1.5 * alpha * ((8.0 - r**3) / 3 - r * (4.0 - r**2) / 2) + m * alpha * 2.0 * (2.0 - r))
+    assert_near(
+        found.wrench[:, 5],
+        1.5 * alpha * ((8.0 - r**3) / 3 - r * (4.0 - r**2) / 2) + m * alpha * 2.0 * (2.0 - r),
+    )
 
 
 def test_last_section_carries_only_what_hangs_there():
     found = section_loads(swinging_rod(0.7), np.zeros(1), None, None, "rod", at=[2.0, 0.0, 0.0])
     assert_near(found.wrench, [0.0, 0.0, 0.7 * 9.81, 0.0, 0.0, 0.0])
-    assert_near(section_loads(swinging_rod(), np.zeros(1), None, None, "rod", along=1.0).wrench, np.zeros(6))
+    assert_near(
+        section_loads(swinging_rod(), np.zeros(1), None, None, "rod", along=1.0).wrench, np.zeros(6)
+    )
 
 
 def test_given_masses_count_where_they_are():
     robot = swinging_rod()
-    lumps = Beam("rod", (0, 0, 0), (2.0, 0, 0), [[0.5, 0, 0, 1.0], [1.0, 0, 0, 1.0], [1.5, 0, 0, 1.0]])
+    lumps = Beam(
+        "rod", (0, 0, 0), (2.0, 0, 0), [[0.5, 0, 0, 1.0], [1.0, 0, 0, 1.0], [1.5, 0, 0, 1.0]]
+    )
     found = section_loads(robot, [0.0], None, None, "rod", along=[0.0, 0.3, 0.6, 0.9], beam=lumps)
     assert_near(found.wrench[:, 2], 9.81 * np.array([3.0, 2.0, 1.0, 0.0]))
     # the centre of mass is where the link says, also when the lumps say otherwise
     moved = Beam("rod", (0, 0, 0), (2.0, 0, 0), [[0.5, 0.1, 0, 3.0]])
     assert_near(section_loads(robot, [0.0], None, None, "rod", beam=moved).wrench[4], -3.0 * 9.81)
     with pytest.raises(ArgumentError, match="add up to 1 kg; the link has 3 kg"):
-        section_loads(robot, [0.0], None, None, "rod", beam=Beam("rod", (0, 0, 0), (2, 0, 0), [[0, 0, 0, 1.0]]))
+        section_loads(
+            robot,
+            [0.0],
+            None,
+            None,
+            "rod",
+            beam=Beam("rod", (0, 0, 0), (2, 0, 0), [[0, 0, 0, 1.0]]),
+        )
 
 
 def cut(robot: Robot, link: str, s: float) -> tuple[Robot, int]:
-    """The robot with a uniform link cut at s and held together by three sliding and three turning joints; the first one's number."""
+    """The robot with a uniform link cut at s and held together by three sliding and three turning
+    joints; the first one's number."""
     beam_end = next(np.array(j.position) for j in robot.joints if j.parent == link)
     whole = robot.link(link)
-    u, length, point = beam_end / np.linalg.norm(beam_end), np.linalg.norm(beam_end), tuple(s * beam_end)
+    u, length, point = (
+        beam_end / np.linalg.norm(beam_end),
+        np.linalg.norm(beam_end),
+        tuple(s * beam_end),
+    )
     across = np.eye(3) - np.outer(u, u)
     six = lambda J: (J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2])
     rod = lambda m, a: six(m * a**2 / 12 * across)
     near_part = Link(link, s * whole.mass, tuple(s / 2 * beam_end), rod(s * whole.mass, s * length))
-    far_part = Link("far", (1 - s) * whole.mass, tuple((1 - s) / 2 * beam_end), rod((1 - s) * whole.mass, (1 - s) * length))
+    far_part = Link(
+        "far",
+        (1 - s) * whole.mass,
+        tuple((1 - s) / 2 * beam_end),
+        rod((1 - s) * whole.mass, (1 - s) * length),
+    )
     axes = [("prismatic", e) for e in np.eye(3)] + [("revolute", e) for e in np.eye(3)]
     names = [link, *(f"cut{k}" for k in range(5)), "far"]
     probes = [
-        Joint(f"probe{k}", kind, names[k], names[k + 1], point if k == 0 else (0, 0, 0), axis=tuple(e)) for k, (kind, e) in enumerate(axes)
+        Joint(
+            f"probe{k}", kind, names[k], names[k + 1], point if k == 0 else (0, 0, 0), axis=tuple(e)
+        )
+        for k, (kind, e) in enumerate(axes)
     ]
-    moved = lambda j: replace(j, parent="far", position=tuple(np.array(j.position) - point)) if j.parent == link else j
-    links = [near_part if x.name == link else x for x in robot.links] + [*(Link(n) for n in names[1:-1]), far_part]
-    new = Robot("cut", tuple(links), (*probes, *(moved(j) for j in robot.joints)), robot.base, robot.gravity)
+    moved = lambda j: (
+        replace(j, parent="far", position=tuple(np.array(j.position) - point))
+        if j.parent == link
+        else j
+    )
+    links = [near_part if x.name == link else x for x in robot.links] + [
+        *(Link(n) for n in names[1:-1]),
+        far_part,
+    ]
+    new = Robot(
+        "cut", tuple(links), (*probes, *(moved(j) for j in robot.joints)), robot.base, robot.gravity
+    )
     return new, new.joint_names.index("probe0")
 
 
@@ -100,14 +154,33 @@ def uniform_arm() -> Robot:
         J = m / 12 * (e @ e * np.eye(3) - np.outer(e, e))
         return Link(name, m, tuple(e / 2), (J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]))
 
-    links = [Link("base"), *(rod(f"l{k}", 1.0 + k, e) for k, e in enumerate(ends)), Link("tool", 0.8, (0.05, 0.02, 0.0))]
-    kinds = [("revolute", (0, 0, 1)), ("revolute", (0, 1, 0)), ("prismatic", (1, 0, 0)), ("revolute", (0.6, 0.8, 0))]
+    links = [
+        Link("base"),
+        *(rod(f"l{k}", 1.0 + k, e) for k, e in enumerate(ends)),
+        Link("tool", 0.8, (0.05, 0.02, 0.0)),
+    ]
+    kinds = [
+        ("revolute", (0, 0, 1)),
+        ("revolute", (0, 1, 0)),
+        ("prismatic", (1, 0, 0)),
+        ("revolute", (0.6, 0.8, 0)),
+    ]
     rotors = [None, Rotor(1e-3, 50.0, (0.0, 1.0, 0.0)), None, Rotor(1e-3, -30.0, (1.0, 0.0, 0.0))]
     joints = [
-        Joint(f"j{k}", kind, "base" if k == 0 else f"l{k - 1}", f"l{k}", (0, 0, 0) if k == 0 else ends[k - 1], axis=axis, rotor=rotors[k])
+        Joint(
+            f"j{k}",
+            kind,
+            "base" if k == 0 else f"l{k - 1}",
+            f"l{k}",
+            (0, 0, 0) if k == 0 else ends[k - 1],
+            axis=axis,
+            rotor=rotors[k],
+        )
         for k, (kind, axis) in enumerate(kinds)
     ]
-    return Robot("arm", tuple(links), (*joints, Joint("weld", "fixed", "l3", "tool", ends[3])), "base")
+    return Robot(
+        "arm", tuple(links), (*joints, Joint("weld", "fixed", "l3", "tool", ends[3])), "base"
+    )
 
 
 @pytest.mark.parametrize("link", ["l0", "l1", "l2", "l3"])
@@ -151,7 +224,10 @@ def swing(robot: Robot) -> Trajectory:
     t = np.linspace(0.0, 1.0, 51)
     phase, rate = np.arange(robot.n), 2 * np.pi
     return Trajectory(
-        t, np.sin(rate * t[:, None] + phase), rate * np.cos(rate * t[:, None] + phase), -(rate**2) * np.sin(rate * t[:, None] + phase)
+        t,
+        np.sin(rate * t[:, None] + phase),
+        rate * np.cos(rate * t[:, None] + phase),
+        -(rate**2) * np.sin(rate * t[:, None] + phase),
     )
 
 
@@ -167,10 +243,14 @@ def test_worst_loads_bound_all_loads_of_the_motion():
 
 
 def test_effort_is_the_torque_with_friction():
-    robot = library("burgevin").with_friction({name: Friction(viscous=3.0, coulomb=0.0) for name in ("phi", "theta", "r")})
+    robot = library("burgevin").with_friction(
+        {name: Friction(viscous=3.0, coulomb=0.0) for name in ("phi", "theta", "r")}
+    )
     motion = swing(robot)
     effort = drive_effort(robot, motion)
-    assert_near(effort.tau, compiled.inverse_dynamics(robot, motion.q, motion.v, motion.a) + 3.0 * motion.v)
+    assert_near(
+        effort.tau, compiled.inverse_dynamics(robot, motion.q, motion.v, motion.a) + 3.0 * motion.v
+    )
     assert_near(effort.peak, np.abs(effort.tau).max(axis=0))
     assert_near(effort.work, np.trapezoid(effort.tau * motion.v, motion.t, axis=0))
     assert np.all(effort.rms < effort.peak) and np.all(effort.peak_power > 0)
@@ -190,14 +270,16 @@ def test_mistakes_are_named():
         section_loads(swinging_rod(), np.zeros(1), None, None, "tool")
 
 
-# accuracy ----------------------------------------------------------------------------------------------------------------
+# accuracy ----------------------------------------------------------------------------------------
 
 
 def test_scatter_of_the_hand_equals_monte_carlo():
     robot = library("six_axis")
     q, rng, count = np.array([0.3, -0.9, 1.2, 0.4, 0.7, -0.2]), np.random.default_rng(3), 200_000
     names = robot.joint_names
-    errors = JointErrors(resolution=2e-4, backlash={names[1]: 5e-4}, servo=np.linspace(1e-4, 3e-4, 6))
+    errors = JointErrors(
+        resolution=2e-4, backlash={names[1]: 5e-4}, servo=np.linspace(1e-4, 3e-4, 6)
+    )
     found = hand_accuracy(robot, q, robot.tips[0], errors)
     play = np.zeros(6)
     play[1] = 5e-4
@@ -217,7 +299,10 @@ def test_box_is_reached_by_the_worst_corner_and_never_passed():
     errors = JointErrors(resolution=1e-5, backlash=2e-5)
     found = hand_accuracy(robot, q, robot.tips[0], errors)
     corners = np.array(np.meshgrid(*[[-1.5e-5, 1.5e-5]] * robot.n)).reshape(robot.n, -1).T
-    p = compiled.pose(robot, q + corners, robot.tips[0]).p - compiled.pose(robot, q, robot.tips[0]).p
+    p = (
+        compiled.pose(robot, q + corners, robot.tips[0]).p
+        - compiled.pose(robot, q, robot.tips[0]).p
+    )
     assert_near(np.abs(p).max(axis=0) * 1e5, found.box[:3] * 1e5, 1e-4)
 
 
@@ -233,6 +318,10 @@ def test_elastic_joints_sag_under_the_weight():
 
 def test_wrong_errors_are_named():
     robot = library("planar2")
-    for wrong, words in (({"servo": -1.0}, "servo"), ({"stiffness": 0.0}, "positive"), ({"backlash": {"wrist": 1.0}}, "wrist")):
+    for wrong, words in (
+        ({"servo": -1.0}, "servo"),
+        ({"stiffness": 0.0}, "positive"),
+        ({"backlash": {"wrist": 1.0}}, "wrist"),
+    ):
         with pytest.raises(ArgumentError, match=words):
             hand_accuracy(robot, np.zeros(2), robot.tips[0], JointErrors(**wrong))

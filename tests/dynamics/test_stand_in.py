@@ -1,4 +1,5 @@
-"""Model sanity: placeholder masses, limits of torque below gravity, and stand-in motors that hold the robot and reach its speeds."""
+"""Model sanity: placeholder masses, limits of torque below gravity, and stand-in motors that hold
+the robot and reach its speeds."""
 
 from dataclasses import replace
 
@@ -6,8 +7,19 @@ import numpy as np
 import pytest
 
 import armature as arm
-from armature.dynamics.forces.stand_in import has_stand_ins, lasting_torque, peak_torque, stand_ins, top_speed, with_stand_ins
-from armature.dynamics.positioning.workspace import doubtful_torque_limits, gravity_torques, weak_joints
+from armature.dynamics.forces.stand_in import (
+    has_stand_ins,
+    lasting_torque,
+    peak_torque,
+    stand_ins,
+    top_speed,
+    with_stand_ins,
+)
+from armature.dynamics.positioning.workspace import (
+    doubtful_torque_limits,
+    gravity_torques,
+    weak_joints,
+)
 from armature.robot.check import mass_doubt
 from armature.robot.model import Joint, Limits, Link, Robot
 
@@ -15,30 +27,46 @@ BALL = (0.1, 0.1, 0.1, 0.0, 0.0, 0.0)
 
 
 def chain(links, torque=np.inf, velocity=3.0):
-    """Links one after the other along x, turning about y: gravity acts on all of them. links: (mass, inertia)."""
+    """Links one after the other along x, turning about y: gravity acts on all of them. links:
+    (mass, inertia)."""
     bodies = [Link(f"l{k}", m, (0.2, 0.0, 0.0), inertia) for k, (m, inertia) in enumerate(links, 1)]
     joints = [
-        Joint(f"j{k}", "revolute", f"l{k - 1}" if k > 1 else "base", f"l{k}", (0.4 if k > 1 else 0.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0),
-              limits=Limits(-3.1, 3.1, velocity, torque=torque))
+        Joint(
+            f"j{k}",
+            "revolute",
+            f"l{k - 1}" if k > 1 else "base",
+            f"l{k}",
+            (0.4 if k > 1 else 0.0, 0.0, 0.0),
+            axis=(0.0, 1.0, 0.0),
+            limits=Limits(-3.1, 3.1, velocity, torque=torque),
+        )
         for k in range(1, len(links) + 1)
-    ]  # fmt: skip
+    ]
     return Robot("chain", (Link("base"), *bodies), tuple(joints), "base", (0.0, 0.0, -9.81))
 
 
 def test_placeholder_masses_are_found_and_real_ones_are_not():
     rod = lambda m: (m, (0.001, 0.01 * m, 0.01 * m, 0.0, 0.0, 0.0))
-    assert "placeholders" in mass_doubt(chain([(2.0, BALL)] * 4)) and "2 kg" in mass_doubt(chain([(2.0, BALL)] * 4))
-    assert "placeholders" in mass_doubt(chain([(m, (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)) for m in (1.0, 2.0, 3.0)]))
+    assert "placeholders" in mass_doubt(chain([(2.0, BALL)] * 4)) and "2 kg" in mass_doubt(
+        chain([(2.0, BALL)] * 4)
+    )
+    assert "placeholders" in mass_doubt(
+        chain([(m, (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)) for m in (1.0, 2.0, 3.0)])
+    )
     assert "no masses" in mass_doubt(chain([(0.0, (0.0,) * 6)] * 3))
     assert "no masses" in mass_doubt(chain([(0.0, (0.0,) * 6)] * 3).with_payload(2.0, link="l3"))
-    assert not mass_doubt(chain([rod(3.0), rod(2.0), rod(1.0)])) and not mass_doubt(chain([rod(2.0)] * 4))
+    assert not mass_doubt(chain([rod(3.0), rod(2.0), rod(1.0)])) and not mass_doubt(
+        chain([rod(2.0)] * 4)
+    )
     assert not any(mass_doubt(arm.library(name)) for name in arm.library())
 
 
 def test_torque_limits_below_gravity_are_found_over_the_ranges():
     robot = chain([(3.0, BALL), (2.0, BALL)], torque=12.0)
     stretched = 9.81 * (3.0 * 0.2 + 2.0 * 0.6), 9.81 * 2.0 * 0.2  # N·m, by hand; both joints at 0
-    assert gravity_torques(robot) == pytest.approx(stretched, rel=0.03) and np.all(gravity_torques(robot) <= stretched)
+    assert gravity_torques(robot) == pytest.approx(stretched, rel=0.03) and np.all(
+        gravity_torques(robot) <= stretched
+    )
     (weak,) = weak_joints(robot)
     assert weak.joint == "j1" and weak.limit == 12.0 and "limits: {j1: {torque: .inf}}" in str(weak)
     assert not weak_joints(chain([(3.0, BALL), (2.0, BALL)], torque=30.0))
@@ -48,7 +76,9 @@ def test_the_remedy_of_a_weak_limit_leads_to_a_plan():
     robot = with_stand_ins(chain([(3.0, BALL)], torque=1.0))
     move = arm.Move([-0.5], [0.6], 1.5)
     assert not arm.minimize_energy(robot, move, "non-regenerative", knots=40).ok
-    plan = arm.minimize_energy(robot.with_limits({"j1": {"torque": np.inf}}), move, "non-regenerative", knots=40)
+    plan = arm.minimize_energy(
+        robot.with_limits({"j1": {"torque": np.inf}}), move, "non-regenerative", knots=40
+    )
     assert plan.ok and plan.certificate.ok and "stand-in motors" in str(plan)
 
 
@@ -57,7 +87,11 @@ def test_stand_ins_hold_the_robot_reach_its_speed_and_are_not_far_too_strong(sca
     robot = chain([(scale * m, tuple(scale * x for x in BALL)) for m in (8.0, 4.0, 2.0)])
     hold, drives = gravity_torques(robot), stand_ins(robot)
     for need, drive in zip(hold, drives.values()):
-        assert lasting_torque(drive) >= need and peak_torque(drive) >= 2 * need and top_speed(drive) >= 3.0
+        assert (
+            lasting_torque(drive) >= need
+            and peak_torque(drive) >= 2 * need
+            and top_speed(drive) >= 3.0
+        )
         assert peak_torque(drive) <= max(60 * need, 20.0)
     assert has_stand_ins(with_stand_ins(robot)) and not has_stand_ins(robot)
 
@@ -65,8 +99,16 @@ def test_stand_ins_hold_the_robot_reach_its_speed_and_are_not_far_too_strong(sca
 def test_a_lift_with_a_screw_gets_a_motor_that_turns_it_fast_enough():
     """A lift of 20 kg, 0.05 m/s, whose file names 3000 rad of the motor for a metre."""
     limits = Limits(0.0, 0.5, 0.05)
-    joint = Joint("lift", "prismatic", "base", "cage", axis=(0.0, 0.0, 1.0), limits=limits, reduction=-3000.0)
-    robot = Robot("lift", (Link("base"), Link("cage", 20.0, (0.0, 0.0, 0.0), BALL)), (joint,), "base", (0.0, 0.0, -9.81))
+    joint = Joint(
+        "lift", "prismatic", "base", "cage", axis=(0.0, 0.0, 1.0), limits=limits, reduction=-3000.0
+    )
+    robot = Robot(
+        "lift",
+        (Link("base"), Link("cage", 20.0, (0.0, 0.0, 0.0), BALL)),
+        (joint,),
+        "base",
+        (0.0, 0.0, -9.81),
+    )
     (drive,) = stand_ins(robot).values()
     assert not drive.motor.linear and abs(drive.gear.ratio) == 3000.0
     assert top_speed(drive) >= 0.05 and lasting_torque(drive) >= 20.0 * 9.81
@@ -74,10 +116,16 @@ def test_a_lift_with_a_screw_gets_a_motor_that_turns_it_fast_enough():
 
 
 def test_a_placeholder_of_a_velocity_limit_does_not_make_motors_weak():
-    """10,000 rad/s is no joint's speed: the motors are those of a robot without a limit, and hold it."""
-    absurd, unknown = (chain([(2.0, BALL), (1.0, BALL)], velocity=velocity) for velocity in (1e4, np.inf))
+    """10,000 rad/s is no joint's speed: the motors are those of a robot without a limit, and hold
+    it."""
+    absurd, unknown = (
+        chain([(2.0, BALL), (1.0, BALL)], velocity=velocity) for velocity in (1e4, np.inf)
+    )
     assert stand_ins(absurd) == stand_ins(unknown)
-    assert all(lasting_torque(stand_ins(absurd)[f"j{k + 1}"]) >= gravity_torques(absurd)[k] for k in range(2))
+    assert all(
+        lasting_torque(stand_ins(absurd)[f"j{k + 1}"]) >= gravity_torques(absurd)[k]
+        for k in range(2)
+    )
 
 
 def test_a_motor_overcomes_dry_friction_for_long():
@@ -99,7 +147,8 @@ def test_stand_ins_reach_the_speed_against_the_friction_of_the_file():
 
 
 def test_a_torque_limit_that_is_a_placeholder_on_one_joint_is_one_on_all():
-    """1 N·m on every joint, where gravity asks the first for 17 N·m and the last, which is vertical, for none."""
+    """1 N·m on every joint, where gravity asks the first for 17 N·m and the last, which is
+    vertical, for none."""
     robot = chain([(3.0, BALL), (2.0, BALL), (1.0, BALL)], torque=1.0)
     *joints, last = robot.joints
     robot = replace(robot, joints=(*joints, replace(last, axis=(1.0, 0.0, 0.0))))

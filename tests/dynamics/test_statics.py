@@ -1,4 +1,5 @@
-"""Equilibria: pendulums, a spring toggle with known roots, a four-bar under gravity against its potential energy."""
+"""Equilibria: pendulums, a spring toggle with known roots, a four-bar under gravity against its
+potential energy."""
 
 import numpy as np
 import pytest
@@ -11,11 +12,19 @@ G = 9.81
 
 
 def chain(count: int, length: float = 0.5) -> arm.Robot:
-    """Bars hung on one another; all turn about y, 0 is straight along x, and positive angles go down."""
+    """Bars hung on one another; all turn about y, 0 is straight along x, and positive angles go
+    down."""
     bar = lambda k: arm.robot.Link(f"bar{k}", 1.0, (length / 2, 0, 0), (1e-3, 0.02, 0.02, 0, 0, 0))
     names = ["base", *(f"bar{k}" for k in range(count))]
-    joint = lambda k: arm.robot.Joint(f"j{k}", "continuous", names[k], names[k + 1], (length if k else 0.0, 0, 0), axis=(0, 1, 0))
-    return arm.Robot("chain", (arm.robot.Link("base"), *(bar(k) for k in range(count))), tuple(joint(k) for k in range(count)), "base")
+    joint = lambda k: arm.robot.Joint(
+        f"j{k}", "continuous", names[k], names[k + 1], (length if k else 0.0, 0, 0), axis=(0, 1, 0)
+    )
+    return arm.Robot(
+        "chain",
+        (arm.robot.Link("base"), *(bar(k) for k in range(count))),
+        tuple(joint(k) for k in range(count)),
+        "base",
+    )
 
 
 def test_a_pendulum_hangs_stable_and_stands_unstable():
@@ -35,13 +44,16 @@ def test_a_double_pendulum_has_four_equilibria_of_which_one_is_stable():
 
 def test_a_given_torque_moves_the_pendulum_to_where_it_is_in_balance():
     found = arm.equilibrium(chain(1), tau=[1.0])
-    expected = np.arccos(-1.0 / (G * 0.25))  # gravity's torque −m g l/2 cos q and 1 N·m are in balance
+    expected = np.arccos(
+        -1.0 / (G * 0.25)
+    )  # gravity's torque −m g l/2 cos q and 1 N·m are in balance
     np.testing.assert_allclose(sorted(abs(e.q[0]) for e in found), [expected, expected], atol=1e-6)
     assert [e.stable for e in found].count(True) == 1
 
 
 def test_a_spring_that_holds_a_bar_upright_has_the_roots_of_its_equation():
-    """An inverted bar with a weak torsion spring at its pin: k φ = m g l/2 sin φ has three roots; upright is unstable."""
+    """An inverted bar with a weak torsion spring at its pin: k φ = m g l/2 sin φ has three roots;
+    upright is unstable."""
     k, m = 1.2, G * 0.25
     found = arm.equilibrium(chain(1), elements=[TorsionSpring("j0", k, rest=-np.pi / 2)])
     root = brentq(lambda x: k * x - m * np.sin(x), 0.1, np.pi)
@@ -52,13 +64,38 @@ def test_a_spring_that_holds_a_bar_upright_has_the_roots_of_its_equation():
 
 def test_a_four_bar_rests_where_its_potential_energy_is_stationary():
     crank, coupler, rocker, ground = 0.3, 0.6, 0.5, 0.7
-    bar = lambda name, mass, l: arm.robot.Link(name, mass, (l / 2, 0, 0), (1e-3, mass * l**2 / 12, mass * l**2 / 12, 0, 0, 0))
-    hinge = lambda name, parent, at: arm.robot.Joint(name, "continuous", parent, name, at, axis=(0, -1, 0), passive=name != "crank")
+    bar = lambda name, mass, l: arm.robot.Link(
+        name, mass, (l / 2, 0, 0), (1e-3, mass * l**2 / 12, mass * l**2 / 12, 0, 0, 0)
+    )
+    hinge = lambda name, parent, at: arm.robot.Joint(
+        name, "continuous", parent, name, at, axis=(0, -1, 0), passive=name != "crank"
+    )
     robot = arm.Robot(
-        "four-bar", (arm.robot.Link("base"), bar("crank", 1.0, crank), bar("coupler", 1.5, coupler), bar("rocker", 1.2, rocker)),
-        (hinge("crank", "base", (0, 0, 0)), hinge("coupler", "crank", (crank, 0, 0)), hinge("rocker", "base", (ground, 0, 0))), "base",
-        loops=(arm.robot.Loop("pin", "revolute", "coupler", "rocker", (coupler, 0, 0), (rocker, 0, 0), axis=(0, -1, 0)),),
-    )  # fmt: skip
+        "four-bar",
+        (
+            arm.robot.Link("base"),
+            bar("crank", 1.0, crank),
+            bar("coupler", 1.5, coupler),
+            bar("rocker", 1.2, rocker),
+        ),
+        (
+            hinge("crank", "base", (0, 0, 0)),
+            hinge("coupler", "crank", (crank, 0, 0)),
+            hinge("rocker", "base", (ground, 0, 0)),
+        ),
+        "base",
+        loops=(
+            arm.robot.Loop(
+                "pin",
+                "revolute",
+                "coupler",
+                "rocker",
+                (coupler, 0, 0),
+                (rocker, 0, 0),
+                axis=(0, -1, 0),
+            ),
+        ),
+    )
     found = arm.equilibrium(robot, starts=40)
     assert len(found) >= 2 and any(e.stable for e in found) and any(not e.stable for e in found)
     for e in found:  # along the loop, to both sides

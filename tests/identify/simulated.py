@@ -1,4 +1,5 @@
-"""Recordings that a simulated truth makes: quantised encoders, noisy currents, delay, a description that is wrong."""
+"""Recordings that a simulated truth makes: quantised encoders, noisy currents, delay, a description
+that is wrong."""
 
 from dataclasses import replace
 
@@ -23,7 +24,11 @@ def bare(robot):
 
 def robots():
     """A UR5, a seven-axis arm and a SCARA."""
-    return {"ur5": bare(arm.load(UR5)), "seven_axis": bare(arm.library("seven_axis")), "scara": bare(arm.library("scara"))}
+    return {
+        "ur5": bare(arm.load(UR5)),
+        "seven_axis": bare(arm.library("seven_axis")),
+        "scara": bare(arm.library("scara")),
+    }
 
 
 def motion(robot, seed, duration=40.0, rate=100.0):
@@ -35,7 +40,9 @@ def motion(robot, seed, duration=40.0, rate=100.0):
     s, k = np.sin(np.outer(t, w)), np.cos(np.outer(t, w))
     limits = [robot.joint(name).limits for name in robot.joint_names]
     finite = [np.isfinite(x.upper - x.lower) for x in limits]
-    half = np.array([min(1.5, 0.4 * (x.upper - x.lower)) if ok else 1.5 for x, ok in zip(limits, finite)])
+    half = np.array(
+        [min(1.5, 0.4 * (x.upper - x.lower)) if ok else 1.5 for x, ok in zip(limits, finite)]
+    )
     middle = np.array([(x.upper + x.lower) / 2 if ok else 0.0 for x, ok in zip(limits, finite)])
     q = s @ c[0] + k @ c[1]
     size = half / np.abs(q).max(axis=0)
@@ -58,16 +65,33 @@ class Truth:
         robot = self.robot.with_payload(payload) if payload else self.robot
         t, q, v, a = motion(self.robot, seed, duration)
         dry = np.tanh(v / (1e-3 * np.sqrt(np.mean(v**2, axis=0))))
-        tau = arm.inverse_dynamics(robot, q, v, a) + self.viscous * v + self.coulomb * dry + self.rotor * a
+        tau = (
+            arm.inverse_dynamics(robot, q, v, a)
+            + self.viscous * v
+            + self.coulomb * dry
+            + self.rotor * a
+        )
         current = tau / self.gains
-        current = current + noise * current.std(axis=0) * np.random.default_rng(seed + 1).normal(size=tau.shape)
+        current = current + noise * current.std(axis=0) * np.random.default_rng(seed + 1).normal(
+            size=tau.shape
+        )
         if delay:
             current = np.column_stack([np.interp(t - delay, t, column) for column in current.T])
-        step = np.array([FINE if self.robot.joint(x).kind == "prismatic" else TICKS for x in self.robot.joint_names])
-        return Recording(t, np.round(q / step) * step, current=current, name=f"run {seed}", payload=payload)
+        step = np.array(
+            [
+                FINE if self.robot.joint(x).kind == "prismatic" else TICKS
+                for x in self.robot.joint_names
+            ]
+        )
+        return Recording(
+            t, np.round(q / step) * step, current=current, name=f"run {seed}", payload=payload
+        )
 
     def described(self, seed=5):
         """A description whose masses and inertias are wrong by up to 30 %."""
         wrong = np.random.default_rng(seed).uniform(0.7, 1.3, len(self.robot.links))
-        links = (replace(k, mass=f * k.mass, inertia=tuple(f * x for x in k.inertia)) for k, f in zip(self.robot.links, wrong))
+        links = (
+            replace(k, mass=f * k.mass, inertia=tuple(f * x for x in k.inertia))
+            for k, f in zip(self.robot.links, wrong)
+        )
         return replace(self.robot, links=tuple(links))

@@ -1,4 +1,5 @@
-"""Order, signs and units of a recording's columns: what is wrong is refused in a sentence, what is right is not."""
+"""Order, signs and units of a recording's columns: what is wrong is refused in a sentence, what is
+right is not."""
 
 from dataclasses import replace
 
@@ -31,7 +32,9 @@ def test_other_wrong_descriptions_and_motions_are_not_refused(seed):
 
 def test_currents_in_another_order_are_refused_with_both_names():
     order = [0, 2, 1, 3, 4, 5]
-    with pytest.raises(arm.ArmatureError, match=r"another order.*shoulder_lift_joint holds that of elbow_joint"):
+    with pytest.raises(
+        arm.ArmatureError, match=r"another order.*shoulder_lift_joint holds that of elbow_joint"
+    ):
         checked(replace(RUN, current=RUN.current[:, order]))
 
 

@@ -16,8 +16,12 @@ def write(path, change=None):
     log = TRUTH.recording(10, duration=10.0)
     _, _, v, _ = motion(TRUTH.robot, 10, 10.0)
     power = 20.0 + np.sum(1.5 * log.current**2 + TRUTH.gains * log.current * v, axis=1)
-    columns = {"t": log.t, **{f"q{k + 1}": x for k, x in enumerate(log.q.T)}, **{f"i{k + 1}": x for k, x in enumerate(log.current.T)},
-               "supply_power": power}  # fmt: skip
+    columns = {
+        "t": log.t,
+        **{f"q{k + 1}": x for k, x in enumerate(log.q.T)},
+        **{f"i{k + 1}": x for k, x in enumerate(log.current.T)},
+        "supply_power": power,
+    }
     columns = columns if change is None else change(columns)
     table = np.column_stack(list(columns.values()))
     np.savetxt(path, table, delimiter=",", header=",".join(columns), comments="", fmt="%.9g")
@@ -30,9 +34,17 @@ def test_one_command_line_from_a_log_to_a_certified_plan(tmp_path, monkeypatch, 
     write(tmp_path / "log.csv")
     assert run(["identify", "described.yaml", "log.csv", "--gains", GAINS, "-o", "my_robot"]) == 0
     assert "order and signs agree" in capsys.readouterr().out
-    assert {p.name for p in tmp_path.glob("my_robot*")} == {"my_robot.yaml", "my_robot_drives.yaml", "my_robot.html"}
+    assert {p.name for p in tmp_path.glob("my_robot*")} == {
+        "my_robot.yaml",
+        "my_robot_drives.yaml",
+        "my_robot.html",
+    }
     page = (tmp_path / "my_robot.html").read_text()
-    assert "model error on your robot" in page and "standard error" in page and "data:image/png" in page
+    assert (
+        "model error on your robot" in page
+        and "standard error" in page
+        and "data:image/png" in page
+    )
     move = ["--from", "0, 0, 0, 0", "--to", "0.6, 0.5, 0.05, 0.3", "--duration", "1.5"]
     assert run(["plan", "my_robot.yaml", *move, "--report", "plan.html"]) == 0
     assert "Model error on your robot" in (tmp_path / "plan.html").read_text()
@@ -43,24 +55,58 @@ def test_one_command_line_from_a_log_to_a_certified_plan(tmp_path, monkeypatch, 
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda c: {**c, "t": np.where(np.arange(len(c["t"])) == 50, 0.0, c["t"])}, "time goes back"),
-        (lambda c: {**c, "q2": np.where(np.arange(len(c["t"])) == 50, np.nan, c["q2"])}, "not a finite number"),
+        (
+            lambda c: {**c, "t": np.where(np.arange(len(c["t"])) == 50, 0.0, c["t"])},
+            "time goes back",
+        ),
+        (
+            lambda c: {**c, "q2": np.where(np.arange(len(c["t"])) == 50, np.nan, c["q2"])},
+            "not a finite number",
+        ),
         (lambda c: {**c, "i1": c["i2"], "i2": c["i1"]}, "another order"),
-        (lambda c: {**c, **{f"q{k}": np.zeros_like(c["t"]) for k in (1, 2, 3, 4)}}, "nothing moves"),
-        (lambda c: {k: x for k, x in c.items() if not k.startswith("i")}, "neither motor currents nor torques"),
+        (
+            lambda c: {**c, **{f"q{k}": np.zeros_like(c["t"]) for k in (1, 2, 3, 4)}},
+            "nothing moves",
+        ),
+        (
+            lambda c: {k: x for k, x in c.items() if not k.startswith("i")},
+            "neither motor currents nor torques",
+        ),
     ],
 )
 def test_bad_logs_end_in_one_sentence(tmp_path, capsys, change, words):
     TRUTH.described().save(tmp_path / "described.yaml")
     path = write(tmp_path / "log.csv", change)
-    assert run(["identify", str(tmp_path / "described.yaml"), str(path), "--gains", GAINS, "-o", str(tmp_path / "x")]) == 2
+    assert (
+        run(
+            [
+                "identify",
+                str(tmp_path / "described.yaml"),
+                str(path),
+                "--gains",
+                GAINS,
+                "-o",
+                str(tmp_path / "x"),
+            ]
+        )
+        == 2
+    )
     told = capsys.readouterr().err.strip().splitlines()
-    assert len([line for line in told if line.startswith("error")]) == 1 and words in told[-1] and "Traceback" not in "".join(told)
+    assert (
+        len([line for line in told if line.startswith("error")]) == 1
+        and words in told[-1]
+        and "Traceback" not in "".join(told)
+    )
     assert not list(tmp_path.glob("x*"))
 
 
 def test_excite_writes_a_motion_that_reads_back_within_limits(tmp_path, capsys):
-    assert run(["excite", "scara", "--duration", "4", "--save", str(tmp_path / "motion.csv"), "--json"]) == 0
+    assert (
+        run(
+            ["excite", "scara", "--duration", "4", "--save", str(tmp_path / "motion.csv"), "--json"]
+        )
+        == 0
+    )
     motion = arm.Trajectory.load(tmp_path / "motion.csv")
     limits = [arm.library("scara").joint(name).limits for name in motion.joint_names]
     assert motion.duration == pytest.approx(4.0)

@@ -1,4 +1,5 @@
-"""Identification: the regressor against Pinocchio's, consistency, and recordings whose truth is known."""
+"""Identification: the regressor against Pinocchio's, consistency, and recordings whose truth is
+known."""
 
 import numpy as np
 import pinocchio as pin
@@ -56,11 +57,21 @@ def test_number_of_base_parameters_is_the_rank_of_pinocchios_or_our_regressor(na
     if name == "ur5":
         model = pin.buildModelFromUrdf(str(UR5))
         data = model.createData()
-        rows = np.concatenate([pin.computeJointTorqueRegressor(model, data, *x) for x in zip(q, v, a)])
+        rows = np.concatenate(
+            [pin.computeJointTorqueRegressor(model, data, *x) for x in zip(q, v, a)]
+        )
     else:
         rows = regressor(robot, q, v, a).reshape(200 * robot.n, -1)
     eye = np.eye(robot.n)
-    rows = np.hstack([rows, *(np.concatenate([x * eye for x in col]) for col in (a[:, None, :], np.ones((200, 1, robot.n))))])
+    rows = np.hstack(
+        [
+            rows,
+            *(
+                np.concatenate([x * eye for x in col])
+                for col in (a[:, None, :], np.ones((200, 1, robot.n)))
+            ),
+        ]
+    )
     size = np.linalg.norm(rows, axis=0)
     rank = np.linalg.matrix_rank(rows / np.where(size > 1e-9 * size.max(), size, np.inf), tol=1e-7)
     assert len(base.pivots) == rank < len(base.labels)
@@ -73,9 +84,14 @@ def test_torques_depend_on_base_parameters_alone():
     assert np.allclose(base.matrix @ null.T, 0, atol=1e-9)
     q, v, a = np.random.default_rng(4).uniform(-1, 1, (3, 5, robot.n))
     eye = np.eye(robot.n)
-    W = np.concatenate([regressor(robot, q, v, a), a[:, :, None] * eye, np.broadcast_to(eye, (5, *eye.shape))], axis=2)
+    W = np.concatenate(
+        [regressor(robot, q, v, a), a[:, :, None] * eye, np.broadcast_to(eye, (5, *eye.shape))],
+        axis=2,
+    )
     assert np.abs(W @ null.T).max() < 1e-8
-    assert "shoulder_pan_joint.m" in base.unseen  # what turns about a vertical axis has no weight for it
+    assert (
+        "shoulder_pan_joint.m" in base.unseen
+    )  # what turns about a vertical axis has no weight for it
 
 
 @pytest.mark.parametrize("name", ["ur5", "seven_axis", "scara"])
@@ -95,10 +111,16 @@ def test_parameters_lie_within_three_standard_errors_of_the_truth(found, truths)
         phi[: places.inertial] = prior_parameters(truth.robot)
         for k in range(truth.robot.n):
             phi[places.of(k, "rotor")[0]] = truth.rotor[k]
-        expected = dict(zip((p.name for p in result.parameters), result.base.matrix @ phi[base_columns(places)]))
+        expected = dict(
+            zip((p.name for p in result.parameters), result.base.matrix @ phi[base_columns(places)])
+        )
         for k, joint in enumerate(truth.robot.joint_names):
             expected |= {f"{joint}.viscous": truth.viscous[k], f"{joint}.coulomb": truth.coulomb[k]}
-        deviations += [(p.value - expected[p.name]) / p.standard_error for p in result.parameters if p.name in expected]
+        deviations += [
+            (p.value - expected[p.name]) / p.standard_error
+            for p in result.parameters
+            if p.name in expected
+        ]
     deviations = np.array(deviations)
     assert len(deviations) > 130
     assert np.mean(np.abs(deviations) <= 3.0) >= 0.98
@@ -132,7 +154,12 @@ def test_outliers_do_not_spoil_the_estimate(truths):
     current = clean.current.copy()
     hit = np.random.default_rng(0).choice(len(current), 40, replace=False)
     current[hit] += 20 * current.std(axis=0)
-    result = identify(truth.described(), Recording(clean.t, clean.q, current=current, name="hit"), other, truth.gains)
+    result = identify(
+        truth.described(),
+        Recording(clean.t, clean.q, current=current, name="hit"),
+        other,
+        truth.gains,
+    )
     assert np.all(result.error["run 30"] < 5.0), result.error
 
 
@@ -186,7 +213,8 @@ def test_a_recording_that_is_given_twice_is_refused(truths):
 
 
 def test_rehearsed_robots_are_drawn_from_what_identification_left_open(found, truths):
-    """Torques of robots drawn spread about the identified one by far less than the description was wrong."""
+    """Torques of robots drawn spread about the identified one by far less than the description was
+    wrong."""
     truth, result = truths["ur5"], found["ur5"]
     _, q, v, a = motion(truth.robot, 40, 5.0)
     Y = regressor(truth.robot, q, v, a)
@@ -195,6 +223,8 @@ def test_rehearsed_robots_are_drawn_from_what_identification_left_open(found, tr
     spread = np.std(np.einsum("tjp,rp->rtj", Y, drawn), axis=0).mean(axis=0)
     wrong = np.std(Y @ (prior_parameters(truth.described()) - own), axis=0)
     assert np.all(spread[1:4] < 0.2 * wrong[1:4]) and np.all(spread > 0)
-    plan = arm.Trajectory(*(x[:200:10] for x in motion(truth.robot, 40, 5.0)), truth.robot.joint_names)
+    plan = arm.Trajectory(
+        *(x[:200:10] for x in motion(truth.robot, 40, 5.0)), truth.robot.joint_names
+    )
     runs = arm.rehearse(result.robot, plan, result.uncertainty, runs=8)
     assert not runs.failed.any() and runs.error.max() < 0.05

@@ -20,7 +20,9 @@ def metered(seed, efficiency=1.0):
     run = TRUTH.recording(seed, noise=0.002)
     _, _, v, _ = motion(TRUTH.robot, seed)
     terminal = RESISTANCE * run.current**2 + TRUTH.gains * run.current * v
-    power = STANDING + np.sum(np.where(terminal > 0, terminal / efficiency, terminal * efficiency), axis=1)
+    power = STANDING + np.sum(
+        np.where(terminal > 0, terminal / efficiency, terminal * efficiency), axis=1
+    )
     noise = np.random.default_rng(seed + 2).normal(size=len(power))
     return replace(run, supply_power=power + 0.5 * noise)
 
@@ -44,7 +46,9 @@ def test_the_ledger_predicts_the_meter_from_the_motion_alone():
     # the ledger of the same motion is what a plan would be charged
     t, q, v, a = motion(TRUTH.robot, 30)
     trajectory = arm.Trajectory(t[::5], q[::5], v[::5], a[::5], TRUTH.robot.joint_names)
-    assert arm.ledger(found.robot, trajectory).energy == pytest.approx(test.supply_power.mean() * trajectory.duration, rel=0.03)
+    assert arm.ledger(found.robot, trajectory).energy == pytest.approx(
+        test.supply_power.mean() * trajectory.duration, rel=0.03
+    )
 
 
 def test_recordings_without_a_meter_have_no_supply():

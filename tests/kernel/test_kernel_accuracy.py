@@ -1,4 +1,5 @@
-"""Every function of a kernel against mpmath at 300 bits, in units in the last place (ulp) of the exact value."""
+"""Every function of a kernel against mpmath at 300 bits, in units in the last place (ulp) of the
+exact value."""
 
 import casadi as ca
 import mpmath as mp
@@ -25,15 +26,24 @@ def near_quarter_turns(limit: int, count: int) -> np.ndarray:
 
 
 ANGLES = np.concatenate(
-    [rng.uniform(-10, 10, 800), near_quarter_turns(1000, 100), near_quarter_turns(2**25, 100), spread(1e-300, 2.0**26, 300), SUBNORMAL]
+    [
+        rng.uniform(-10, 10, 800),
+        near_quarter_turns(1000, 100),
+        near_quarter_turns(2**25, 100),
+        spread(1e-300, 2.0**26, 300),
+        SUBNORMAL,
+    ]
 )
 HUGE = spread(2.0**26, 1e300, 60)
 UNIT = np.concatenate([rng.uniform(-1, 1, 300), spread(1e-300, 1, 100)])
-BELOW_ONE = np.concatenate([UNIT, 1 - spread(1e-15, 0.5, 50, "+"), -1 + spread(1e-15, 0.5, 50, "+")])
+BELOW_ONE = np.concatenate(
+    [UNIT, 1 - spread(1e-15, 0.5, 50, "+"), -1 + spread(1e-15, 0.5, 50, "+")]
+)
 WIDE = np.concatenate([UNIT, rng.uniform(-700, 700, 300), SUBNORMAL])
 POSITIVE = np.concatenate([spread(1e-307, 1e307, 400, "+"), 1 + spread(1e-16, 0.4, 200), SUBNORMAL])
 
-# name: (function of CasADi, function of mpmath, arguments, bound in ulp). docs/kernel.md shows the bounds.
+# name: (function of CasADi, function of mpmath, arguments, bound in ulp). docs/kernel.md shows the
+# bounds.
 UNARY = {
     "sin": (ca.sin, mp.sin, ANGLES, 1.3),
     "cos": (ca.cos, mp.cos, ANGLES, 1.3),
@@ -55,7 +65,12 @@ UNARY = {
     "acosh": (ca.acosh, mp.acosh, 1 + spread(1e-15, 1e300, 300, "+"), 2.5),
     "atanh": (ca.atanh, mp.atanh, BELOW_ONE[np.abs(BELOW_ONE) < 1], 2.5),
     "erf": (ca.erf, mp.erf, np.concatenate([UNIT, rng.uniform(-6, 6, 200)]), 1.5),
-    "log1p": (ca.log1p, mp.log1p, np.concatenate([BELOW_ONE[BELOW_ONE > -1], spread(1, 1e300, 50, "+")]), 1.5),
+    "log1p": (
+        ca.log1p,
+        mp.log1p,
+        np.concatenate([BELOW_ONE[BELOW_ONE > -1], spread(1, 1e300, 50, "+")]),
+        1.5,
+    ),
     "expm1": (ca.expm1, mp.expm1, WIDE, 1.5),
     "1/x": (lambda x: 1 / x, lambda x: 1 / x, spread(1e-300, 1e300, 100), 0.5),
     "x^3": (lambda x: x**3, lambda x: x**3, spread(1e-90, 1e90, 200), 1.5),
@@ -64,7 +79,10 @@ UNARY = {
     "x^2.5": (lambda x: x**2.5, lambda x: x ** mp.mpf(2.5), spread(1e-100, 1e100, 200, "+"), 1.0),
 }
 
-PAIRS = rng.uniform(-5, 5, (300, 2)), np.stack([spread(1e-200, 1e200, 100), rng.permutation(spread(1e-200, 1e200, 100))], axis=1)
+PAIRS = (
+    rng.uniform(-5, 5, (300, 2)),
+    np.stack([spread(1e-200, 1e200, 100), rng.permutation(spread(1e-200, 1e200, 100))], axis=1),
+)
 POWERS = np.stack([spread(1e-30, 1e30, 300, "+"), rng.uniform(-9, 9, 300)], axis=1)
 BINARY = {
     "a + b": (lambda a, b: a + b, lambda a, b: a + b, np.concatenate(PAIRS), 0.5),
@@ -81,7 +99,12 @@ BINARY = {
 
 def errors(values: np.ndarray, exact: list) -> np.ndarray:
     """|value − exact| in ulps of exact."""
-    return np.array([float(abs(mp.mpf(float(v)) - e) / mp.mpf(float(np.spacing(abs(float(e)))))) for v, e in zip(values, exact)])
+    return np.array(
+        [
+            float(abs(mp.mpf(float(v)) - e) / mp.mpf(float(np.spacing(abs(float(e))))))
+            for v, e in zip(values, exact)
+        ]
+    )
 
 
 @pytest.mark.parametrize("name", UNARY)
@@ -91,7 +114,9 @@ def test_function_of_one_number_is_accurate(name):
     with mp.workprec(300):
         error = errors(y, [exact(mp.mpf(float(v))) for v in x])
     worst = error.argmax()
-    assert error[worst] <= bound, f"{name}({x[worst]!r}) = {y[worst]!r} is off by {error[worst]:.2f} ulp"
+    assert error[worst] <= bound, (
+        f"{name}({x[worst]!r}) = {y[worst]!r} is off by {error[worst]:.2f} ulp"
+    )
 
 
 @pytest.mark.parametrize("name", BINARY)
@@ -101,7 +126,9 @@ def test_function_of_two_numbers_is_accurate(name):
     with mp.workprec(1500):
         error = errors(y, [exact(mp.mpf(float(a)), mp.mpf(float(b))) for a, b in x])
     worst = error.argmax()
-    assert error[worst] <= bound, f"{name}{tuple(x[worst])} = {y[worst]!r} is off by {error[worst]:.2f} ulp"
+    assert error[worst] <= bound, (
+        f"{name}{tuple(x[worst])} = {y[worst]!r} is off by {error[worst]:.2f} ulp"
+    )
 
 
 def test_the_angle_nearest_to_a_quarter_turn_keeps_its_sign_and_fourteen_digits():

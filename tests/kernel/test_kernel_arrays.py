@@ -1,4 +1,5 @@
-"""Arrays in and out: every length, shape, kind and layout gives the same numbers; what cannot be meant is refused with its name."""
+"""Arrays in and out: every length, shape, kind and layout gives the same numbers; what cannot be
+meant is refused with its name."""
 
 import threading
 import tracemalloc
@@ -20,7 +21,11 @@ def kernel(empty_cache):
     """y = A x + b·s and |x|², A (2, 3), x (3,), b (2,), s scalar."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ARMATURE_CACHE", str(empty_cache))
-        return compile(lambda A, x, b, s: (A @ x + b * s, ca.dot(x, x)), {"A": (2, 3), "x": 3, "b": 2, "s": ()}, ["y", "square"])
+        return compile(
+            lambda A, x, b, s: (A @ x + b * s, ca.dot(x, x)),
+            {"A": (2, 3), "x": 3, "b": 2, "s": ()},
+            ["y", "square"],
+        )
 
 
 def witness(A, x, b, s):
@@ -45,12 +50,17 @@ def test_every_batch_length_is_computed_whole(kernel, count):
     check(kernel, inputs(count))
 
 
-@pytest.mark.parametrize("batch", [(), (1,), (1, 1), (2, 3), (4, 1, 5), (0, 3), (3, 0), (2, 2, 2, 2)])
+@pytest.mark.parametrize(
+    "batch", [(), (1,), (1, 1), (2, 3), (4, 1, 5), (0, 3), (3, 0), (2, 2, 2, 2)]
+)
 def test_leading_axes_are_a_batch(kernel, batch):
     check(kernel, inputs(*batch))
 
 
-@given(st.lists(st.lists(st.sampled_from([0, 1]), min_size=0, max_size=3), min_size=4, max_size=4), st.tuples(*[st.integers(0, 4)] * 3))
+@given(
+    st.lists(st.lists(st.sampled_from([0, 1]), min_size=0, max_size=3), min_size=4, max_size=4),
+    st.tuples(*[st.integers(0, 4)] * 3),
+)
 def test_leading_axes_broadcast(kernel, kept, lengths):
     # each input has some of the axes, the others are missing or of length 1
     batches = [tuple(n if keep else 1 for n, keep in zip(lengths[3 - len(k) :], k)) for k in kept]
@@ -113,7 +123,9 @@ def test_contiguous_float64_is_used_in_place(kernel):
 
 def test_arrays_reach_the_machine_code_at_their_own_addresses(kernel, monkeypatch):
     arrays, seen = inputs(7, 2), []
-    monkeypatch.setattr(kernel, "run_rows", lambda addresses, strides, count: seen.extend(addresses))
+    monkeypatch.setattr(
+        kernel, "run_rows", lambda addresses, strides, count: seen.extend(addresses)
+    )
     results = kernel(*arrays)
     assert seen == [x.ctypes.data for x in (*arrays, *results)]
 
@@ -139,7 +151,9 @@ def test_the_quick_way_declines_what_it_cannot_take(kernel):
 
 
 def test_other_python_threads_run_during_a_batch():
-    f = compile(lambda x: nested_sine(x, 40), {"x": 10})  # some 30 ms below, with the lock held all the time no tick would fall into it
+    f = compile(
+        lambda x: nested_sine(x, 40), {"x": 10}
+    )  # some 30 ms below, with the lock held all the time no tick would fall into it
     x, ticks, done = rng.uniform(size=(100_000, 10)), [], threading.Event()
 
     def tick():
@@ -214,7 +228,21 @@ def test_a_wrong_number_of_arrays_is_refused(kernel, count):
 
 def test_odd_objects_in_place_of_one_state_are_refused_or_converted_never_read_as_arrays(kernel):
     arrays = inputs()
-    for odd in (1, 1.5, "x", b"x", (), [], object(), int, np.float64, np.dtype(float), Ellipsis, lambda: 0, np.ma.masked):
+    for odd in (
+        1,
+        1.5,
+        "x",
+        b"x",
+        (),
+        [],
+        object(),
+        int,
+        np.float64,
+        np.dtype(float),
+        Ellipsis,
+        lambda: 0,
+        np.ma.masked,
+    ):
         for i in range(4):
             try:
                 kernel(*arrays[:i], odd, *arrays[i + 1 :])
@@ -224,7 +252,7 @@ def test_odd_objects_in_place_of_one_state_are_refused_or_converted_never_read_a
             assert isinstance(odd, (int, float, tuple, list)) or odd is np.ma.masked
 
 
-# shapes at the edges -----------------------------------------------------------------------------------------------------
+# shapes at the edges -----------------------------------------------------------------------------
 
 
 def test_empty_inputs_and_outputs():

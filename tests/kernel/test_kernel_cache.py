@@ -1,4 +1,5 @@
-"""The cache on disk: a hit needs no trace, a damaged or foreign entry is built again, writers never meet, no folder is no loss."""
+"""The cache on disk: a hit needs no trace, a damaged or foreign entry is built again, writers never
+meet, no folder is no loss."""
 
 import json
 import os
@@ -46,12 +47,20 @@ def test_a_hit_needs_no_trace(folder):
     first = compiled("line", Build())
     second = compiled("line", never)
     np.testing.assert_array_equal(first(X), second(X))
-    assert (second.name, second.inputs, second.outputs, second.operations) == (first.name, first.inputs, first.outputs, first.operations)
+    assert (second.name, second.inputs, second.outputs, second.operations) == (
+        first.name,
+        first.inputs,
+        first.outputs,
+        first.operations,
+    )
 
 
 def test_compile_with_a_key_does_not_call_the_function_again(folder):
     compile(lambda x: ca.sin(x), {"x": 1}, key="sine")
-    np.testing.assert_array_equal(compile(lambda x: never(), {"x": 1}, key="sine")(X), compile(lambda x: ca.sin(x), {"x": 1})(X))
+    np.testing.assert_array_equal(
+        compile(lambda x: never(), {"x": 1}, key="sine")(X),
+        compile(lambda x: ca.sin(x), {"x": 1})(X),
+    )
 
 
 def test_different_keys_and_different_expressions_do_not_meet(folder):
@@ -102,7 +111,9 @@ def resealed(body: bytes) -> bytes:
     return cache.MAGIC + hashlib.sha256(body).hexdigest().encode() + body
 
 
-@pytest.mark.parametrize("header", [b"{not json", b"[]", b"3", b"{}", b'{"key": "line"}', b"\xff\xfe", b"null"])
+@pytest.mark.parametrize(
+    "header", [b"{not json", b"[]", b"3", b"{}", b'{"key": "line"}', b"\xff\xfe", b"null"]
+)
 def test_an_entry_with_a_foreign_header_is_built_again(folder, header):
     compiled("line", Build())
     path = entry(folder)
@@ -136,7 +147,12 @@ def test_the_key_names_cpu_versions_and_the_compilers_source():
 
     key = machine_code.platform_key()
     width = f"width {machine_code.vector_width()}"
-    for part in (machine_code.llvm.get_host_cpu_name(), llvmlite.__version__, ca.CasadiMeta.version(), width):
+    for part in (
+        machine_code.llvm.get_host_cpu_name(),
+        llvmlite.__version__,
+        ca.CasadiMeta.version(),
+        width,
+    ):
         assert part in key
     assert len(key.split("compiler ")[1]) == 64
 
@@ -144,7 +160,11 @@ def test_the_key_names_cpu_versions_and_the_compilers_source():
 def test_the_header_says_what_the_arguments_are(folder):
     compiled("line", Build())
     header = json.loads(entry(folder).read_bytes()[len(cache.MAGIC) + 64 :].partition(b"\n")[0])
-    assert (header["name"], header["inputs"], header["outputs"]) == ("line", [["x", [1]]], [["y", [1]]])
+    assert (header["name"], header["inputs"], header["outputs"]) == (
+        "line",
+        [["x", [1]]],
+        [["y", [1]]],
+    )
 
 
 @pytest.mark.parametrize("obstacle", ["a file", "a folder in place of the entry", "no permission"])
@@ -262,7 +282,15 @@ def test_the_cache_never_grows_beyond_its_limit(folder, monkeypatch):
     assert len(list(folder.iterdir())) > 3
 
 
-LIMITS = [("250", 250), ("0", 0), ("-3", 0), ("much", 1000), ("nan", 1000), ("inf", 1000), ("", 1000)]
+LIMITS = [
+    ("250", 250),
+    ("0", 0),
+    ("-3", 0),
+    ("much", 1000),
+    ("nan", 1000),
+    ("inf", 1000),
+    ("", 1000),
+]
 
 
 @pytest.mark.parametrize(("words", "megabytes"), LIMITS)
@@ -290,11 +318,18 @@ print("done")
 
 def test_processes_that_write_at_once_lose_nothing(folder):
     count = 12
-    processes = [subprocess.Popen([sys.executable, "-c", WRITER, str(count)], stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(count)], stdout=subprocess.PIPE, text=True
+        )
+        for _ in range(3)
+    ]
     assert [p.communicate()[0].strip() for p in processes] == ["done"] * 3
     assert sorted(p.suffix for p in folder.iterdir()) == [".kernel"] * count
     for i in range(count):
-        np.testing.assert_array_equal(compiled(f"shared {i}", never)(np.ones(2)), [i + 2.0, i + 2.0])
+        np.testing.assert_array_equal(
+            compiled(f"shared {i}", never)(np.ones(2)), [i + 2.0, i + 2.0]
+        )
 
 
 PLAIN = """
@@ -314,7 +349,9 @@ print(type(k).__name__)
 
 def test_without_machine_code_the_answers_are_the_same(folder):
     environment = {**os.environ, "ARMATURE_JIT": "0"}
-    result = subprocess.run([sys.executable, "-c", PLAIN], capture_output=True, text=True, env=environment, check=False)
+    result = subprocess.run(
+        [sys.executable, "-c", PLAIN], capture_output=True, text=True, env=environment, check=False
+    )
     assert (result.stdout.strip(), result.stderr) == ("Kernel", "")
     assert not folder.exists()
 
@@ -338,5 +375,11 @@ print(os.waitpid(child, 0)[1])
 if hasattr(os, "fork"):  # not on Windows
 
     def test_a_forked_process_has_threads_of_its_own(folder):
-        result = subprocess.run([sys.executable, "-W", "ignore", "-c", FORK], capture_output=True, text=True, timeout=60, check=False)
+        result = subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", FORK],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
         assert (result.stdout.strip(), result.stderr) == ("0", "")

@@ -1,4 +1,5 @@
-"""Compile time is linear in the length of an expression. CPU time of this process, not the clock's: others may be at work."""
+"""Compile time is linear in the length of an expression. CPU time of this process, not the clock's:
+others may be at work."""
 
 import time
 
@@ -46,7 +47,9 @@ def test_many_inputs_or_outputs_are_linear_too(kind):
     def make(n: int) -> Expression:
         if kind == "inputs":
             return trace(lambda x: ca.sumsqr(x), {"x": n}, symbols="casadi")
-        return trace(lambda x: x[0] * ca.DM(np.linspace(1, 2, n)) + x[1], {"x": 2}, symbols="casadi")
+        return trace(
+            lambda x: x[0] * ca.DM(np.linspace(1, 2, n)) + x[1], {"x": 2}, symbols="casadi"
+        )
 
     small, large = compile_seconds(make(400)), compile_seconds(make(1600))
     assert large < 8 * small + 0.2

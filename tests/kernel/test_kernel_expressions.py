@@ -1,4 +1,5 @@
-"""Any expression compiled = CasADi's own evaluation, for every vector width, cut into blocks or not, on one thread or several."""
+"""Any expression compiled = CasADi's own evaluation, for every vector width, cut into blocks or
+not, on one thread or several."""
 
 import threading
 
@@ -16,21 +17,64 @@ from armature.kernel.trace import Expression, from_casadi
 def build(expression: Expression, width: int) -> Kernel:
     """A kernel for vectors of `width` doubles, whatever this CPU would choose."""
     loaded = machine_code.load_object(machine_code.assemble(lower.lower(expression, width)))
-    return Kernel(expression.name, expression.inputs, expression.outputs, expression.operations, loaded.address, loaded, loaded.entries)
+    return Kernel(
+        expression.name,
+        expression.inputs,
+        expression.outputs,
+        expression.operations,
+        loaded.address,
+        loaded,
+        loaded.entries,
+    )
 
 
 def by_casadi(expression: Expression, *rows: np.ndarray) -> list[np.ndarray]:
     """The outputs row by row from CasADi's virtual machine."""
-    results = [expression.function.call([ca.DM(x[i].ravel()) for x in rows]) for i in range(len(rows[0]))]
-    return [np.array([np.asarray(r[k]).reshape(a.shape) for r in results]) for k, a in enumerate(expression.outputs)]
+    results = [
+        expression.function.call([ca.DM(x[i].ravel()) for x in rows]) for i in range(len(rows[0]))
+    ]
+    return [
+        np.array([np.asarray(r[k]).reshape(a.shape) for r in results])
+        for k, a in enumerate(expression.outputs)
+    ]
 
 
-# random expressions ------------------------------------------------------------------------------------------------------
+# random expressions ------------------------------------------------------------------------------
 
-BINARY = (lambda a, b: a + b, lambda a, b: a - b, lambda a, b: a * b, lambda a, b: a / (2 + b * b), ca.fmin, ca.fmax, ca.atan2, ca.hypot)
-BINARY += (lambda a, b: ca.if_else(a < b, a * b, b), lambda a, b: ca.if_else(ca.logic_or(a > 1, ca.logic_not(b <= 0)), a, -b), ca.copysign)
-UNARY = (ca.sin, ca.cos, ca.tanh, ca.atan, ca.fabs, ca.sign, ca.floor, lambda a: -a, lambda a: a * a, lambda a: 2 * a, lambda a: a / 3)
-UNARY += (lambda a: ca.sqrt(1 + a * a), lambda a: ca.log(1 + a * a), lambda a: ca.exp(-a * a), lambda a: 1 / (1 + a * a))
+BINARY = (
+    lambda a, b: a + b,
+    lambda a, b: a - b,
+    lambda a, b: a * b,
+    lambda a, b: a / (2 + b * b),
+    ca.fmin,
+    ca.fmax,
+    ca.atan2,
+    ca.hypot,
+)
+BINARY += (
+    lambda a, b: ca.if_else(a < b, a * b, b),
+    lambda a, b: ca.if_else(ca.logic_or(a > 1, ca.logic_not(b <= 0)), a, -b),
+    ca.copysign,
+)
+UNARY = (
+    ca.sin,
+    ca.cos,
+    ca.tanh,
+    ca.atan,
+    ca.fabs,
+    ca.sign,
+    ca.floor,
+    lambda a: -a,
+    lambda a: a * a,
+    lambda a: 2 * a,
+    lambda a: a / 3,
+)
+UNARY += (
+    lambda a: ca.sqrt(1 + a * a),
+    lambda a: ca.log(1 + a * a),
+    lambda a: ca.exp(-a * a),
+    lambda a: 1 / (1 + a * a),
+)
 UNARY += (lambda a: ca.tan(ca.sin(a)), lambda a: ca.asin(ca.tanh(a)), lambda a: (2 + a * a) ** 1.7)
 # of a jump's argument two roundings may fall on its two sides: such steps are taken of inputs only
 JUMPS = (ca.sign, ca.floor)
@@ -47,13 +91,21 @@ def random_expression(draw) -> Expression:
         else:
             f = draw(st.sampled_from(UNARY))
             values.append(f(x[draw(st.integers(0, 3))] if f in JUMPS else pick()))
-        values.append(draw(st.sampled_from(BINARY))(x[draw(st.integers(0, 3))], x[draw(st.integers(0, 3))]))
-    outputs = [values[-1 - draw(st.integers(0, len(values) - 1))] for _ in range(draw(st.integers(1, 6)))]
-    return from_casadi(ca.Function("random", [x], [ca.vertcat(*outputs), values[-1]], ["x"], ["many", "one"]))
+        values.append(
+            draw(st.sampled_from(BINARY))(x[draw(st.integers(0, 3))], x[draw(st.integers(0, 3))])
+        )
+    outputs = [
+        values[-1 - draw(st.integers(0, len(values) - 1))] for _ in range(draw(st.integers(1, 6)))
+    ]
+    return from_casadi(
+        ca.Function("random", [x], [ca.vertcat(*outputs), values[-1]], ["x"], ["many", "one"])
+    )
 
 
 @settings(max_examples=60)
-@given(random_expression(), st.sampled_from([2, 4, 8]), st.integers(1, 20), st.integers(0, 2**32 - 1))
+@given(
+    random_expression(), st.sampled_from([2, 4, 8]), st.integers(1, 20), st.integers(0, 2**32 - 1)
+)
 def test_a_random_expression_equals_casadi(expression, width, count, seed):
     # keep the products bounded: values beyond 1e6 would only test how rounding errors grow
     x = np.random.default_rng(seed).uniform(-1, 1, (count, 4))
@@ -64,7 +116,7 @@ def test_a_random_expression_equals_casadi(expression, width, count, seed):
         np.testing.assert_allclose(y, z, rtol=1e-11, atol=1e-11)
 
 
-# a real one --------------------------------------------------------------------------------------------------------------
+# a real one --------------------------------------------------------------------------------------
 
 
 def turn(i: int, q: ca.SX) -> ca.SX:
@@ -75,13 +127,18 @@ def turn(i: int, q: ca.SX) -> ca.SX:
 
 
 def chain(joints: int, order: int = 0) -> Expression:
-    """The tip of a chain of turning links; order 1 with its Jacobian, 2 with the Hessian of its squared distance."""
+    """The tip of a chain of turning links; order 1 with its Jacobian, 2 with the Hessian of its
+    squared distance."""
     q, lengths = ca.SX.sym("q", joints), np.linspace(0.3, 0.7, joints)
     tip = ca.SX.zeros(3)
     for i in reversed(range(joints)):
         tip = turn(i, q[i]) @ (tip + ca.DM([lengths[i], 0.1 * lengths[i], -0.2]))
-    outputs = [tip, ca.jacobian(tip, q), ca.hessian(ca.sumsqr(tip) + tip[0] ** 3, q)[0]][: order + 1]
-    return from_casadi(ca.Function("chain", [q], outputs, ["q"], ["tip", "jacobian", "hessian"][: order + 1]))
+    outputs = [tip, ca.jacobian(tip, q), ca.hessian(ca.sumsqr(tip) + tip[0] ** 3, q)[0]][
+        : order + 1
+    ]
+    return from_casadi(
+        ca.Function("chain", [q], outputs, ["q"], ["tip", "jacobian", "hessian"][: order + 1])
+    )
 
 
 @pytest.mark.parametrize("width", [2, 4, 8])
@@ -156,7 +213,9 @@ def test_one_kernel_serves_several_python_threads_at_once(monkeypatch):
 
     def work(i: int) -> None:
         for k in range(20):
-            if not np.array_equal(f(batches[i])[1], expected[i]) or not np.array_equal(f(batches[i, k])[1], expected[i][k]):
+            if not np.array_equal(f(batches[i])[1], expected[i]) or not np.array_equal(
+                f(batches[i, k])[1], expected[i][k]
+            ):
                 wrong.append(i)
 
     threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
@@ -176,7 +235,7 @@ def test_threads_must_be_positive_and_can_be_set_by_the_environment(monkeypatch)
     assert kernel.thread_count() >= 1
 
 
-# operations --------------------------------------------------------------------------------------------------------------
+# operations --------------------------------------------------------------------------------------
 
 
 def scalar_operations() -> dict[str, tuple[int, ca.Function]]:
@@ -197,7 +256,24 @@ def scalar_operations() -> dict[str, tuple[int, ca.Function]]:
 
 
 def _is_binary(code: int) -> bool:
-    named = {"ADD", "SUB", "MUL", "DIV", "POW", "CONSTPOW", "LT", "LE", "EQ", "NE", "AND", "OR", "FMOD", "COPYSIGN", "IF_ELSE_ZERO", "FMIN"}
+    named = {
+        "ADD",
+        "SUB",
+        "MUL",
+        "DIV",
+        "POW",
+        "CONSTPOW",
+        "LT",
+        "LE",
+        "EQ",
+        "NE",
+        "AND",
+        "OR",
+        "FMOD",
+        "COPYSIGN",
+        "IF_ELSE_ZERO",
+        "FMIN",
+    }
     named |= {"FMAX", "ATAN2", "HYPOT", "REMAINDER", "LIFT", "PRINTME"}
     return code in {getattr(ca, f"OP_{name}") for name in named}
 
@@ -216,7 +292,15 @@ def test_every_scalar_operation_is_compiled_or_refused_by_name(name):
 
 
 def test_the_list_of_scalar_operations_is_not_empty():
-    assert {"OP_ADD", "OP_SIN", "OP_ATAN2", "OP_IF_ELSE_ZERO", "OP_ERFINV", "OP_LOG1P", "OP_HYPOT"} <= scalar_operations().keys()
+    assert {
+        "OP_ADD",
+        "OP_SIN",
+        "OP_ATAN2",
+        "OP_IF_ELSE_ZERO",
+        "OP_ERFINV",
+        "OP_LOG1P",
+        "OP_HYPOT",
+    } <= scalar_operations().keys()
 
 
 def test_a_function_that_is_no_expression_is_refused_with_the_reason():

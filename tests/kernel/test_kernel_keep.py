@@ -1,4 +1,5 @@
-"""Compiled loops are kept in our own cache: without a folder, on a full disk and with damaged files they run all the same."""
+"""Compiled loops are kept in our own cache: without a folder, on a full disk and with damaged files
+they run all the same."""
 
 import os
 import subprocess
@@ -88,7 +89,8 @@ def test_a_damaged_loop_is_compiled_again(folder, monkeypatch):
 
 
 def test_a_content_that_cannot_be_rebuilt_is_a_miss(folder, monkeypatch):
-    """Whole, and the user's own, but of another program: whatever rebuilding raises, nothing is loaded."""
+    """Whole, and the user's own, but of another program: whatever rebuilding raises, nothing is
+    loaded."""
     monkeypatch.setenv("ARMATURE_CACHE", str(folder))
 
     class Codegen:

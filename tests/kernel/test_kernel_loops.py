@@ -72,7 +72,11 @@ def everything(data: Data, on: bool, start: int, out: Vector) -> tuple[float, in
     flat[n * m - 1] = np.sqrt(abs(total)) + np.log(2.0 + high - low)
     for value in A.flat:
         total += value
-    return total, -count // 2 + m // 2, inside or np.isfinite(total)  # pyright: ignore[reportReturnType]
+    return (
+        total,
+        -count // 2 + m // 2,
+        inside or np.isfinite(total),
+    )  # pyright: ignore[reportReturnType]
 
 
 @Inner
@@ -100,7 +104,7 @@ def test_compiled_loops_give_the_numbers_of_python(seed, on):
     np.testing.assert_allclose(found, [float(x) for x in expected], rtol=1e-12)
     for a, b in zip((mine_out, mine.A, mine.stack), (plain_out, plain.A, plain.stack)):
         np.testing.assert_allclose(a, b, rtol=1e-12)
-    (again, again_out) = example(seed)
+    again, again_out = example(seed)
     assert everything(again, on, 2, again_out) == found  # not held: laid out for this call
 
 
@@ -113,7 +117,9 @@ def largest(x: Vector, floor: float) -> float:
     return best
 
 
-@pytest.mark.parametrize("x", [[0.0, 2.0], [1.0, np.nan, 3.0], [np.nan, 1.0], [2.0, np.inf], [-0.0, -1.0]])
+@pytest.mark.parametrize(
+    "x", [[0.0, 2.0], [1.0, np.nan, 3.0], [np.nan, 1.0], [2.0, np.inf], [-0.0, -1.0]]
+)
 def test_nan_and_infinity_keep_their_meaning(x):
     with np.errstate(all="ignore"):
         expected = largest.py_func(np.array(x), np.float64(1.0))
@@ -133,7 +139,12 @@ def test_whole_division_rounds_down(a, b):
 
 
 def test_arrays_of_another_kind_are_refused():
-    for array in (np.zeros((2, 2)), np.zeros(4)[::2], np.zeros(2, dtype=np.float32), np.zeros(2, dtype=int)):
+    for array in (
+        np.zeros((2, 2)),
+        np.zeros(4)[::2],
+        np.zeros(2, dtype=np.float32),
+        np.zeros(2, dtype=int),
+    ):
         with pytest.raises(ArgumentError, match="C-contiguous array of rank 1"):
             largest(array, 1.0)
     with pytest.raises(ArgumentError, match=r"Pair"):
@@ -166,7 +177,9 @@ REFUSED = [with_while, with_allocation, with_a_float_for_an_integer, with_the_wr
 
 @pytest.mark.parametrize("function", REFUSED)
 def test_what_cannot_be_compiled_is_named_with_its_line(function):
-    with pytest.raises(ArgumentError, match=rf"{function.__name__}, line \d: .* cannot be compiled"):
+    with pytest.raises(
+        ArgumentError, match=rf"{function.__name__}, line \d: .* cannot be compiled"
+    ):
         write_module([Library("one").loop(function).signature])
 
 
@@ -186,7 +199,10 @@ def test_what_is_compiled_is_known_meanwhile():
 
 
 def test_planning_does_not_load_numba_to_compile_the_solver():
-    """The solver's loops are compiled by our own compiler: seconds, where Numba takes most of a minute."""
+    """The solver's loops are compiled by our own compiler: seconds, where Numba takes most of a
+    minute."""
     code = "import sys, armature.optimize.solver.interior; print('numba' in sys.modules)"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    found = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
     assert found.stdout.strip() == "False"

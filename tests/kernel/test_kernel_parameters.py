@@ -1,4 +1,5 @@
-"""Parameters: numbers of a kernel in memory. Other values need no other code, and every kernel keeps its own."""
+"""Parameters: numbers of a kernel in memory. Other values need no other code, and every kernel
+keeps its own."""
 
 import casadi as ca
 import numpy as np
@@ -34,12 +35,20 @@ def test_other_values_need_no_other_code_and_do_not_disturb_the_first():
 
 def test_without_machine_code_they_have_the_same_values(monkeypatch):
     monkeypatch.setenv("ARMATURE_JIT", "0")
-    np.testing.assert_allclose(compiled("curve with parameters", build, (1.5, 2.0, 3.0))(X), curve(1.5, 2.0, 3.0), rtol=1e-14)
+    np.testing.assert_allclose(
+        compiled("curve with parameters", build, (1.5, 2.0, 3.0))(X),
+        curve(1.5, 2.0, 3.0),
+        rtol=1e-14,
+    )
 
 
 def test_a_parameter_may_be_an_output_and_others_may_be_unused():
     numbers = parameters(5)
-    run = compiled("second of five", lambda: trace(lambda x: (numbers[1], x), {"x": 1}, name="second"), np.arange(5.0))
+    run = compiled(
+        "second of five",
+        lambda: trace(lambda x: (numbers[1], x), {"x": 1}, name="second"),
+        np.arange(5.0),
+    )
     assert run(X[0])[0] == 1.0 and run(X)[0].tolist() == [1.0] * len(X)
 
 
@@ -53,7 +62,9 @@ def test_missing_values_and_foreign_symbols_are_refused():
         compiled("curve with parameters", build, (1.0, 2.0))
     with pytest.raises(ArgumentError, match="scaled uses parameters"):
         compile(scaled, {"x": 1}, symbols="numpy")
-    with pytest.raises(ArgumentError, match="f uses symbols that are not among its inputs: stranger"):
+    with pytest.raises(
+        ArgumentError, match="f uses symbols that are not among its inputs: stranger"
+    ):
         function_of("f", [ca.SX.sym("x")], [ca.SX.sym("stranger")])
 
 
@@ -63,6 +74,6 @@ def scaled(x):
 
 def test_bound_puts_numbers_for_them():
     x = ca.SX.sym("x")
-    (a, b) = parameters(2)
+    a, b = parameters(2)
     f = ca.Function("f", [x], [bound(a.x * x + b.x, (2.0, 3.0))])
     assert float(f(4.0)) == 11.0

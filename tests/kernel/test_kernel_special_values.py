@@ -7,7 +7,9 @@ import pytest
 from armature.kernel import compile
 
 INF, NAN = np.inf, np.nan
-SPECIAL = np.array([0.0, -0.0, 1.0, -1.0, INF, -INF, NAN, 5e-324, -5e-324, 1e308, -1e308, 0.5, -2.0])
+SPECIAL = np.array(
+    [0.0, -0.0, 1.0, -1.0, INF, -INF, NAN, 5e-324, -5e-324, 1e308, -1e308, 0.5, -2.0]
+)
 
 
 def same(y, expected):
@@ -18,14 +20,31 @@ def same(y, expected):
 
 
 UNARY = {
-    "sin": (ca.sin, np.sin), "cos": (ca.cos, np.cos), "tan": (ca.tan, np.tan), "exp": (ca.exp, np.exp), "log": (ca.log, np.log),
-    "tanh": (ca.tanh, np.tanh), "sqrt": (ca.sqrt, np.sqrt), "fabs": (ca.fabs, np.abs), "floor": (ca.floor, np.floor),
-    "ceil": (ca.ceil, np.ceil), "asin": (ca.asin, np.arcsin), "acos": (ca.acos, np.arccos), "atan": (ca.atan, np.arctan),
-    "sinh": (ca.sinh, np.sinh), "cosh": (ca.cosh, np.cosh), "asinh": (ca.asinh, np.arcsinh), "acosh": (ca.acosh, np.arccosh),
-    "atanh": (ca.atanh, np.arctanh), "log1p": (ca.log1p, np.log1p), "expm1": (ca.expm1, np.expm1), "neg": (lambda x: -x, np.negative),
-    "1/x": (lambda x: 1 / x, lambda x: 1 / x), "x²": (ca.sq if hasattr(ca, "sq") else lambda x: x * x, np.square),
+    "sin": (ca.sin, np.sin),
+    "cos": (ca.cos, np.cos),
+    "tan": (ca.tan, np.tan),
+    "exp": (ca.exp, np.exp),
+    "log": (ca.log, np.log),
+    "tanh": (ca.tanh, np.tanh),
+    "sqrt": (ca.sqrt, np.sqrt),
+    "fabs": (ca.fabs, np.abs),
+    "floor": (ca.floor, np.floor),
+    "ceil": (ca.ceil, np.ceil),
+    "asin": (ca.asin, np.arcsin),
+    "acos": (ca.acos, np.arccos),
+    "atan": (ca.atan, np.arctan),
+    "sinh": (ca.sinh, np.sinh),
+    "cosh": (ca.cosh, np.cosh),
+    "asinh": (ca.asinh, np.arcsinh),
+    "acosh": (ca.acosh, np.arccosh),
+    "atanh": (ca.atanh, np.arctanh),
+    "log1p": (ca.log1p, np.log1p),
+    "expm1": (ca.expm1, np.expm1),
+    "neg": (lambda x: -x, np.negative),
+    "1/x": (lambda x: 1 / x, lambda x: 1 / x),
+    "x²": (ca.sq if hasattr(ca, "sq") else lambda x: x * x, np.square),
     "2x": (lambda x: x + x, lambda x: x + x),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", UNARY)
@@ -40,13 +59,24 @@ def test_special_values_of_one_number(name):
 
 
 BINARY = {
-    "+": (lambda a, b: a + b, np.add), "-": (lambda a, b: a - b, np.subtract), "*": (lambda a, b: a * b, np.multiply),
-    "/": (lambda a, b: a / b, np.divide), "atan2": (ca.atan2, np.arctan2), "pow": (lambda a, b: a**b, np.power),
-    "copysign": (ca.copysign, np.copysign), "fmod": (ca.fmod, np.fmod), "hypot": (ca.hypot, np.hypot),
-    "<": (lambda a, b: a < b, np.less), "<=": (lambda a, b: a <= b, np.less_equal), ">": (lambda a, b: a > b, np.greater),
-    ">=": (lambda a, b: a >= b, np.greater_equal), "==": (lambda a, b: a == b, np.equal), "!=": (lambda a, b: a != b, np.not_equal),
-    "and": (ca.logic_and, np.logical_and), "or": (ca.logic_or, np.logical_or),
-}  # fmt: skip
+    "+": (lambda a, b: a + b, np.add),
+    "-": (lambda a, b: a - b, np.subtract),
+    "*": (lambda a, b: a * b, np.multiply),
+    "/": (lambda a, b: a / b, np.divide),
+    "atan2": (ca.atan2, np.arctan2),
+    "pow": (lambda a, b: a**b, np.power),
+    "copysign": (ca.copysign, np.copysign),
+    "fmod": (ca.fmod, np.fmod),
+    "hypot": (ca.hypot, np.hypot),
+    "<": (lambda a, b: a < b, np.less),
+    "<=": (lambda a, b: a <= b, np.less_equal),
+    ">": (lambda a, b: a > b, np.greater),
+    ">=": (lambda a, b: a >= b, np.greater_equal),
+    "==": (lambda a, b: a == b, np.equal),
+    "!=": (lambda a, b: a != b, np.not_equal),
+    "and": (ca.logic_and, np.logical_and),
+    "or": (ca.logic_or, np.logical_or),
+}
 
 
 @pytest.mark.parametrize("name", BINARY)
@@ -76,7 +106,9 @@ def test_sign_and_not_of_special_values():
 
 def test_the_branch_not_taken_cannot_spoil_the_result():
     choose = compile(lambda c, a, b: ca.if_else(c > 0, a, b), {"c": (), "a": (), "b": ()})
-    np.testing.assert_array_equal(choose([1.0, -1.0, NAN], [2.0, NAN, NAN], [INF, 3.0, 4.0]), [2.0, 3.0, 4.0])
+    np.testing.assert_array_equal(
+        choose([1.0, -1.0, NAN], [2.0, NAN, NAN], [INF, 3.0, 4.0]), [2.0, 3.0, 4.0]
+    )
 
 
 def test_a_row_does_not_depend_on_its_neighbours_to_the_last_bit():

@@ -13,7 +13,8 @@ from random_robots import Sample, along, assert_near, few, samples
 
 
 def joint_transform(joint, s) -> np.ndarray:
-    """4 × 4: the child link's frame in the parent link's, coordinates s (as many as the joint has)."""
+    """4 × 4: the child link's frame in the parent link's, coordinates s (as many as the joint
+    has)."""
     fixed, moving = np.eye(4), np.eye(4)
     fixed[:3, :3], fixed[:3, 3] = joint.rotation, joint.position
     axis = np.array(joint.axis)
@@ -27,13 +28,21 @@ def joint_transform(joint, s) -> np.ndarray:
 
 
 def poses_by_hand(s: Sample) -> dict[str, np.ndarray]:
-    """Every link's pose, 4 × 4, by multiplying joint transforms along the file's own joints (robots without planar joints)."""
+    """Every link's pose, 4 × 4, by multiplying joint transforms along the file's own joints (robots
+    without planar joints)."""
     names = list(s.robot.joint_names)
-    first = dict(zip(names, np.cumsum([0] + [7 if s.robot.joint(n).kind == "floating" else 1 for n in names])))
+    first = dict(
+        zip(
+            names, np.cumsum([0] + [7 if s.robot.joint(n).kind == "floating" else 1 for n in names])
+        )
+    )
 
     def coordinates(joint) -> np.ndarray:
         if joint.mimic is not None:
-            return joint.mimic.multiplier * coordinates(s.robot.joint(joint.mimic.joint)) + joint.mimic.offset
+            return (
+                joint.mimic.multiplier * coordinates(s.robot.joint(joint.mimic.joint))
+                + joint.mimic.offset
+            )
         size = {"fixed": 0, "floating": 7}.get(joint.kind, 1)
         return s.q[first[joint.name] : first[joint.name] + size] if size else np.zeros(0)
 
@@ -59,7 +68,9 @@ def test_jacobian_is_the_derivative_of_the_pose(s: Sample):
         at = s.rng.normal(size=3)
         J = kinematics.jacobian(s.tree, s.q, link, at)
         R = kinematics.link_pose(s.tree, s.q, link).R
-        point = lambda q, link=link, at=at: kinematics.link_pose(s.tree, q, link).p + kinematics.link_pose(s.tree, q, link).R @ at
+        point = lambda q, link=link, at=at: (
+            kinematics.link_pose(s.tree, q, link).p + kinematics.link_pose(s.tree, q, link).R @ at
+        )
         turn = lambda q, link=link: kinematics.link_pose(s.tree, q, link).R
         spin = along(s.robot, turn, s.q, s.v) @ R.T
         assert_near(J[:3] @ s.v, along(s.robot, point, s.q, s.v), 1e-13)

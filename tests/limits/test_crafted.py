@@ -13,18 +13,28 @@ import pytest
 
 @pytest.fixture(scope="module")
 def found() -> dict:
-    done = subprocess.run([sys.executable, crafted.__file__], capture_output=True, text=True, timeout=1200)
+    done = subprocess.run(
+        [sys.executable, crafted.__file__], capture_output=True, text=True, timeout=1200
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     return json.loads(done.stdout)
 
 
 def test_every_crafted_file_is_refused_in_one_sentence(found) -> None:
-    bad = {name: words for name, (words, _, _) in found.items() if not words or words.startswith("BUG") or len(words) > 2500}
+    bad = {
+        name: words
+        for name, (words, _, _) in found.items()
+        if not words or words.startswith("BUG") or len(words) > 2500
+    }
     assert not bad
 
 
 def test_no_crafted_file_takes_long_or_much(found) -> None:
-    assert not {name: (seconds, megabytes) for name, (_, seconds, megabytes) in found.items() if seconds > 10 or megabytes > 1024}
+    assert not {
+        name: (seconds, megabytes)
+        for name, (_, seconds, megabytes) in found.items()
+        if seconds > 10 or megabytes > 1024
+    }
 
 
 def test_the_corpus_names_every_reader() -> None:

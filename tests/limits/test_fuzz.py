@@ -1,7 +1,8 @@
-"""Every reader, given files of which a few bytes were changed at random, returns or raises an ArmatureError: nothing else.
+"""Every reader, given files of which a few bytes were changed at random, returns or raises an
+ArmatureError: nothing else.
 
-The seed is the day's (UTC), so that every day other files are tried; it is printed where a file does something else, and
-ARMATURE_FUZZ_SEED repeats it. Each reader gets a part of a second.
+The seed is the day's (UTC), so that every day other files are tried; it is printed where a file
+does something else, and ARMATURE_FUZZ_SEED repeats it. Each reader gets a part of a second.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ import pytest
 import armature as arm
 from armature.cli.init import template
 
-SEED = int(os.environ.get("ARMATURE_FUZZ_SEED", datetime.datetime.now(datetime.UTC).strftime("%Y%m%d")))
+SEED = int(
+    os.environ.get("ARMATURE_FUZZ_SEED", datetime.datetime.now(datetime.UTC).strftime("%Y%m%d"))
+)
 SECONDS = 0.7  # of a processor for each reader
 WORDS = [
     b"1e308",
@@ -43,11 +46,29 @@ WORDS = [
     b"*a ",
 ]
 READERS = {
-    "a.urdf": "robot", "a.yaml": "robot", "task.yaml": "task", "study.yaml": "study", "line.yaml": "line", "drives.yaml": "drives",
-    "m.csv": "motion", "m.npz": "motion", "m.json": "motion", "m.yaml": "motion", "r.csv": "recorded", "p.json": "plan", "p.npz": "plan",
-    "s.db": "store", "w.csv": "waypoints", "l.yaml": "limits",
-}  # fmt: skip
-CONFINED = {"m.h5": "motion", "m.parquet": "motion", "m.mcap": "motion", "u.yaml": "upload"}  # a process each: a few files only
+    "a.urdf": "robot",
+    "a.yaml": "robot",
+    "task.yaml": "task",
+    "study.yaml": "study",
+    "line.yaml": "line",
+    "drives.yaml": "drives",
+    "m.csv": "motion",
+    "m.npz": "motion",
+    "m.json": "motion",
+    "m.yaml": "motion",
+    "r.csv": "recorded",
+    "p.json": "plan",
+    "p.npz": "plan",
+    "s.db": "store",
+    "w.csv": "waypoints",
+    "l.yaml": "limits",
+}
+CONFINED = {
+    "m.h5": "motion",
+    "m.parquet": "motion",
+    "m.mcap": "motion",
+    "u.yaml": "upload",
+}  # a process each: a few files only
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +77,9 @@ def seeds(tmp_path_factory) -> dict[str, bytes]:
     folder = tmp_path_factory.mktemp("good")
     robot = arm.library("planar2")
     t = np.linspace(0.0, 1.0, 8)
-    track = arm.Trajectory(t, np.outer(t, [1.0, 2.0]), np.ones((8, 2)), np.zeros((8, 2)), robot.joint_names)
+    track = arm.Trajectory(
+        t, np.outer(t, [1.0, 2.0]), np.ones((8, 2)), np.zeros((8, 2)), robot.joint_names
+    )
     for name in ("m.csv", "m.npz", "m.json", "m.yaml", "m.h5", "m.parquet", "m.mcap"):
         track.save(folder / name)
     plan = arm.minimize_energy(robot, arm.Move([0.0, 0.0], [1.0, 1.0], 1.0), knots=8)
@@ -68,17 +91,26 @@ def seeds(tmp_path_factory) -> dict[str, bytes]:
         for name in ("m.csv", "m.npz", "m.json", "m.yaml", "p.json", "p.npz", "s.db", *CONFINED)
         if name != "u.yaml"
     }
-    link = '<link name="b"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+    link = (
+        '<link name="b"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0"'
+        ' iyz="0"/></inertial></link>'
+    )
     joint = (
-        '<joint name="j" type="revolute"><parent link="a"/><child link="b"/><limit lower="-1" upper="1" velocity="1" effort="1"/></joint>'
+        '<joint name="j" type="revolute"><parent link="a"/><child link="b"/><limit lower="-1"'
+        ' upper="1" velocity="1" effort="1"/></joint>'
     )
     texts = {"task.yaml", "study.yaml", "line.yaml", "drives.yaml"}
     found |= {name: template(name).replace("robot.yaml", "planar2").encode() for name in texts}
     found["a.urdf"] = f'<robot name="r"><link name="a"/>{link}{joint}</robot>'.encode()
     found["a.yaml"] = found["u.yaml"] = robot.to_yaml().encode()
-    found["r.csv"] = b"time [s];joint_1 [deg];joint_2 [deg]\n" + b"".join(b"%d,5;%d,25;%d\n" % (k, k * k, k) for k in range(12))
+    found["r.csv"] = b"time [s];joint_1 [deg];joint_2 [deg]\n" + b"".join(
+        b"%d,5;%d,25;%d\n" % (k, k * k, k) for k in range(12)
+    )
     found["w.csv"] = b"x,y,z\n0.1,0.2,0.3\n0.2,0.2,0.3\n0.3,0.1,0.2\n"
-    found["l.yaml"] = f"joint_limits:\n  {robot.joint_names[0]}: {{has_velocity_limits: true, max_velocity: 2.0}}\n".encode()
+    found["l.yaml"] = (
+        f"joint_limits:\n  {robot.joint_names[0]}: {{has_velocity_limits: true, max_velocity:"
+        " 2.0}\n".encode()
+    )
     return found
 
 
@@ -116,4 +148,6 @@ def test_a_changed_file_is_read_or_refused(seeds, tmp_path: Path, name: str) -> 
         except arm.ArmatureError:
             pass
         except Exception as e:
-            pytest.fail(f"ARMATURE_FUZZ_SEED={SEED}: file {count} of {name}: {type(e).__name__}: {e}")
+            pytest.fail(
+                f"ARMATURE_FUZZ_SEED={SEED}: file {count} of {name}: {type(e).__name__}: {e}"
+            )

@@ -17,16 +17,27 @@ from armature.motion.trajectory import Trajectory
 RNG = np.random.default_rng(2)
 NAMES = ("a", 'it\'s, "odd"', "ünder")
 FULL = Trajectory(
-    np.sort(RNG.uniform(0, 3, 7)), *RNG.normal(size=(3, 7, 3)) * 10.0 ** RNG.integers(-12, 9, (3, 7, 3)), NAMES,
-    tau=RNG.normal(size=(7, 3)), current=RNG.normal(size=(7, 2)), interpolation="held",
-)  # fmt: skip
+    np.sort(RNG.uniform(0, 3, 7)),
+    *RNG.normal(size=(3, 7, 3)) * 10.0 ** RNG.integers(-12, 9, (3, 7, 3)),
+    NAMES,
+    tau=RNG.normal(size=(7, 3)),
+    current=RNG.normal(size=(7, 2)),
+    interpolation="held",
+)
 BARE = Trajectory([0.0, 0.1, 0.25], *RNG.normal(size=(3, 3, 2)))
-FLOATING = Trajectory([0.0, 0.5], RNG.normal(size=(2, 8)), RNG.normal(size=(2, 7)), RNG.normal(size=(2, 7)), ("free", "j"))
+FLOATING = Trajectory(
+    [0.0, 0.5],
+    RNG.normal(size=(2, 8)),
+    RNG.normal(size=(2, 7)),
+    RNG.normal(size=(2, 7)),
+    ("free", "j"),
+)
 
 
 def same(a: Trajectory, b: Trajectory) -> bool:
     arrays = all(
-        (getattr(a, k) is None and getattr(b, k) is None) or np.array_equal(getattr(a, k), getattr(b, k))
+        (getattr(a, k) is None and getattr(b, k) is None)
+        or np.array_equal(getattr(a, k), getattr(b, k))
         for k in ("t", "q", "v", "a", "tau", "current", "voltage", "power")
     )
     return arrays and a.interpolation == b.interpolation and a.joint_names == b.joint_names
@@ -40,8 +51,12 @@ def test_files_give_back_the_same_motion_bit_for_bit(tmp_path, suffix: str, moti
     assert same(Trajectory.load(path), motion)
 
 
-@pytest.mark.parametrize(("suffix", "package"), [(".parquet", "pyarrow"), (".h5", "h5py"), (".mcap", "mcap")])
-def test_a_missing_package_is_named_with_what_to_do(tmp_path, monkeypatch, suffix: str, package: str):
+@pytest.mark.parametrize(
+    ("suffix", "package"), [(".parquet", "pyarrow"), (".h5", "h5py"), (".mcap", "mcap")]
+)
+def test_a_missing_package_is_named_with_what_to_do(
+    tmp_path, monkeypatch, suffix: str, package: str
+):
     path = tmp_path / f"plan{suffix}"
     FULL.save(path)
     for name in [n for n in sys.modules if n.partition(".")[0] == package]:
@@ -60,14 +75,28 @@ def test_units_stand_in_every_file(tmp_path):
         save(FULL, tmp_path / f"plan{suffix}", {"command": "make test"})
     first = (tmp_path / "plan.csv").read_text(encoding="utf-8").splitlines()[0]
     about = json.loads(first.lstrip("# "))
-    assert about["units"]["tau"] == "N·m or N" and about["units"]["t"] == "s" and about["provenance"] == {"command": "make test"}
-    assert json.loads((tmp_path / "plan.json").read_text(encoding="utf-8"))["units"] == about["units"]
+    assert (
+        about["units"]["tau"] == "N·m or N"
+        and about["units"]["t"] == "s"
+        and about["provenance"] == {"command": "make test"}
+    )
+    assert (
+        json.loads((tmp_path / "plan.json").read_text(encoding="utf-8"))["units"] == about["units"]
+    )
     assert json.loads(str(np.load(tmp_path / "plan.npz")["about"])) == about
     schema = parquet.read_schema(tmp_path / "plan.parquet")
-    assert schema.field("t").metadata == {b"unit": b"s"} and json.loads(schema.metadata[b"armature"]) == about
+    assert (
+        schema.field("t").metadata == {b"unit": b"s"}
+        and json.loads(schema.metadata[b"armature"]) == about
+    )
     with h5py.File(tmp_path / "plan.h5") as file:
         assert file["current"].attrs["unit"] == "A" and json.loads(file.attrs["armature"]) == about
-    assert json.loads((tmp_path / "plan.yaml").read_text(encoding="utf-8").splitlines()[0].lstrip("# ")) == about
+    assert (
+        json.loads(
+            (tmp_path / "plan.yaml").read_text(encoding="utf-8").splitlines()[0].lstrip("# ")
+        )
+        == about
+    )
     assert same(load_trajectory(tmp_path / "plan.mcap"), FULL)
 
 
@@ -76,11 +105,18 @@ def test_mcap_holds_messages_that_ros_2_knows(tmp_path):
 
     FULL.save(tmp_path / "plan.mcap")
     with open(tmp_path / "plan.mcap", "rb") as file:
-        found = [(c.topic, s.name, s.encoding, m.log_time, json.loads(m.data)) for s, c, m in make_reader(file).iter_messages()]
+        found = [
+            (c.topic, s.name, s.encoding, m.log_time, json.loads(m.data))
+            for s, c, m in make_reader(file).iter_messages()
+        ]
     whole = [message for topic, *_, message in found if topic == "/joint_trajectory"]
     check_trajectory(whole[0])
     states = [(time, message) for topic, _, _, time, message in found if topic == "/joint_states"]
-    assert len(whole) == 1 and len(states) == len(FULL) and {encoding for _, _, encoding, _, _ in found} == {"jsonschema"}
+    assert (
+        len(whole) == 1
+        and len(states) == len(FULL)
+        and {encoding for _, _, encoding, _, _ in found} == {"jsonschema"}
+    )
     for (time, message), t, q in zip(states, FULL.t - FULL.t[0], FULL.q):
         check("sensor_msgs/JointState", message)
         assert time == round(t * 1e9) and message["position"] == q.tolist()
@@ -98,7 +134,13 @@ def test_mcap_of_another_recorder_is_read(tmp_path):
         channel = writer.register_channel("/arm/joint_states", "json", schema)
         for k, x in enumerate(t):
             stamp = {"sec": 1_700_000_000 + int(x), "nanosec": round((x % 1) * 1e9)}
-            message = {"header": {"stamp": stamp, "frame_id": ""}, "name": ["j"], "position": [x**3], "velocity": [], "effort": []}
+            message = {
+                "header": {"stamp": stamp, "frame_id": ""},
+                "name": ["j"],
+                "position": [x**3],
+                "velocity": [],
+                "effort": [],
+            }
             writer.add_message(channel, k, json.dumps(message).encode(), k)
         writer.finish()
     motion = load_trajectory(path)
@@ -107,10 +149,17 @@ def test_mcap_of_another_recorder_is_read(tmp_path):
 
 
 def test_ros_yaml_keeps_to_the_message_definition(tmp_path):
-    """Read by a plain YAML reader and checked against the .msg files: every field, every type, every length."""
+    """Read by a plain YAML reader and checked against the .msg files: every field, every type,
+    every length."""
     from ruamel.yaml import YAML
 
-    whole = Trajectory([0.0, 1.0, 2.5], [[1.0, 0.0], [1e-20, 1e20], [3.0, -0.0]], np.zeros((3, 2)), np.ones((3, 2)), ("yes", "1"))
+    whole = Trajectory(
+        [0.0, 1.0, 2.5],
+        [[1.0, 0.0], [1e-20, 1e20], [3.0, -0.0]],
+        np.zeros((3, 2)),
+        np.ones((3, 2)),
+        ("yes", "1"),
+    )
     for k, motion in enumerate((FULL, whole, BARE)):
         path = tmp_path / f"plan{k}.yaml"
         motion.save(path)
@@ -144,7 +193,9 @@ def test_ros_message_comes_back_to_a_nanosecond(tmp_path):
     FULL.save(path)
     back = load_trajectory(path)
     assert back.joint_names == NAMES and back.interpolation == "hermite"
-    assert back.tau is None  # efforts are written where they are asked for: armature export --effort
+    assert (
+        back.tau is None
+    )  # efforts are written where they are asked for: armature export --effort
     for kind in ("q", "v", "a"):
         np.testing.assert_array_equal(getattr(back, kind), getattr(FULL, kind))
     np.testing.assert_allclose(back.t, FULL.t - FULL.t[0], atol=0.6e-9)
@@ -156,8 +207,14 @@ def test_ros_message_as_echo_prints_it(tmp_path):
     path = tmp_path / "echo.yaml"
     empty = "  velocities: []\n  accelerations: []\n  effort: []\n"
     first = f"- positions:\n  - 0.0\n  - 1\n{empty}  time_from_start:\n    sec: 0\n    nanosec: 0\n"
-    second = f"- positions:\n  - 1.0\n  - 2.0\n{empty}  time_from_start:\n    sec: 1\n    nanosec: 500000000\n"
-    header = "header:\n  stamp:\n    sec: 5\n    nanosec: 0\n  frame_id: base\njoint_names:\n- j1\n- j2\n"
+    second = (
+        f"- positions:\n  - 1.0\n  - 2.0\n{empty}  time_from_start:\n    sec: 1\n    nanosec:"
+        " 500000000\n"
+    )
+    header = (
+        "header:\n  stamp:\n    sec: 5\n    nanosec: 0\n  frame_id: base\njoint_names:\n- j1\n-"
+        " j2\n"
+    )
     path.write_text(f"{header}points:\n{first}{second}---\n")
     motion = load_trajectory(path)
     np.testing.assert_array_equal(motion.t, [0.0, 1.5])
@@ -185,7 +242,11 @@ def test_positions_alone_are_enough(tmp_path):
         ("q.a\n0\n1\n", 1, "no column 't'"),
         ("t,v.a\n0,1\n", 1, "'q.<joint>'"),
         ("t,q.a,temperature\n0,1,2\n", 1, "'temperature' is not known"),
-        ('# {"format": "armature trajectory", "interpolation": "magic"}\nt,q.a\n0,1\n', 1, "'magic'"),
+        (
+            '# {"format": "armature trajectory", "interpolation": "magic"}\nt,q.a\n0,1\n',
+            1,
+            "'magic'",
+        ),
         ("# {broken\nt,q.a\n0,1\n", 1, "first line"),
         ("t,q.a\n0,inf\n", 2, "finite"),
         ("t,q.a\n0,1\n", None, "at least two"),
@@ -203,7 +264,14 @@ def test_bad_csv_is_refused_with_the_line(tmp_path, text: str, line: int | None,
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [
-        ("joint_names: [a]\npoints:\n- positions: [0.0, 1.0]\n  time_from_start: {sec: 0, nanosec: 0}\n", 3, "1 finite numbers"),
+        (
+            (
+                "joint_names: [a]\npoints:\n- positions: [0.0, 1.0]\n  time_from_start: {sec: 0,"
+                " nanosec: 0}\n"
+            ),
+            3,
+            "1 finite numbers",
+        ),
         ("joint_names: [a]\npoints:\n- positions: [0.0]\n", 3, "time_from_start"),
         ("joint_names: a\npoints: []\n", 1, "list of names"),
         ("joint_names: [a]\npoints: []\n", 2, "at least one"),
@@ -211,13 +279,18 @@ def test_bad_csv_is_refused_with_the_line(tmp_path, text: str, line: int | None,
         ("- 1\n- 2\n", None, "joint_names and points"),
         ("joint_names: [a]\npoints:\n- time_from_start: {sec: 0}\n", 3, "no positions"),
         (
-            "joint_names: [a]\npoints:\n- positions: [0.0]\n  time_from_start: {sec: 1}\n- positions: [0.0]\n  time_from_start: {sec: 1}\n",
+            (
+                "joint_names: [a]\npoints:\n- positions: [0.0]\n  time_from_start: {sec: 1}\n-"
+                " positions: [0.0]\n  time_from_start: {sec: 1}\n"
+            ),
             5,
             "not after",
         ),
     ],
 )
-def test_bad_ros_messages_are_refused_with_the_line(tmp_path, text: str, line: int | None, message: str):
+def test_bad_ros_messages_are_refused_with_the_line(
+    tmp_path, text: str, line: int | None, message: str
+):
     path = tmp_path / "bad.yaml"
     path.write_text(text)
     with pytest.raises(FileError, match=message) as caught:
@@ -250,7 +323,11 @@ def test_json_with_a_ragged_or_missing_array_is_refused(tmp_path):
     BARE.save(path)
     data = json.loads(path.read_text())
     ragged = {"q": [[1.0], [1.0, 2.0], [0.0, 0.0]]}
-    for change, message in ((ragged, "same length"), ({"t": None}, "t"), ({"v": [[0.0, 0.0]]}, "v has shape")):
+    for change, message in (
+        (ragged, "same length"),
+        ({"t": None}, "t"),
+        ({"v": [[0.0, 0.0]]}, "v has shape"),
+    ):
         path.write_text(json.dumps({**data, **change}))
         with pytest.raises(FileError, match=message):
             load_trajectory(path)

@@ -53,10 +53,14 @@ def test_each_derivative_is_that_of_the_one_before(path: Path):
     if at.R is not None:
         W = slope("R") @ at.R.transpose(0, 2, 1)
         scale = 3e-5 * (1 + np.abs(at.ddw).max())
-        np.testing.assert_allclose(at.w, np.stack([W[:, 2, 1], W[:, 0, 2], W[:, 1, 0]], -1), atol=scale)
+        np.testing.assert_allclose(
+            at.w, np.stack([W[:, 2, 1], W[:, 0, 2], W[:, 1, 0]], -1), atol=scale
+        )
         np.testing.assert_allclose(at.dw, slope("w"), atol=scale)
         np.testing.assert_allclose(at.ddw, slope("dw"), atol=scale)
-        np.testing.assert_allclose(at.R @ at.R.transpose(0, 2, 1), np.broadcast_to(np.eye(3), at.R.shape), atol=1e-12)
+        np.testing.assert_allclose(
+            at.R @ at.R.transpose(0, 2, 1), np.broadcast_to(np.eye(3), at.R.shape), atol=1e-12
+        )
 
 
 def test_position_direction_and_curvature_are_continuous(path: Path):
@@ -72,7 +76,9 @@ def test_position_direction_and_curvature_are_continuous(path: Path):
 def test_lines_join_their_ends_evenly():
     path = PATHS["line of poses"]
     at = path(np.array([0.0, 0.25, 1.0]))
-    np.testing.assert_allclose(at.x, [POINTS[0], 0.75 * POINTS[0] + 0.25 * POINTS[1], POINTS[1]], atol=1e-14)
+    np.testing.assert_allclose(
+        at.x, [POINTS[0], 0.75 * POINTS[0] + 0.25 * POINTS[1], POINTS[1]], atol=1e-14
+    )
     relative = Rotation.from_matrix(POSES[1][0] @ POSES[0][0].T)
     quarter = Rotation.from_rotvec(0.25 * relative.as_rotvec()).as_matrix() @ POSES[0][0]
     np.testing.assert_allclose(at.R, [POSES[0][0], quarter, POSES[1][0]], atol=1e-12)
@@ -105,7 +111,9 @@ def test_screw_turns_and_advances_together():
     n = NORMAL / np.linalg.norm(NORMAL)
     at = path(0.6)
     turn = Rotation.from_rotvec(0.6 * 5.0 * n)
-    np.testing.assert_allclose(at.x, CENTRE + turn.apply(POINTS[0] - CENTRE) + 0.6 * 0.3 * n, atol=1e-13)
+    np.testing.assert_allclose(
+        at.x, CENTRE + turn.apply(POINTS[0] - CENTRE) + 0.6 * 0.3 * n, atol=1e-13
+    )
     np.testing.assert_allclose(at.R, turn.as_matrix() @ POSES[0][0], atol=1e-13)
     np.testing.assert_allclose(at.w, 5.0 * n, atol=1e-13)
 
@@ -117,12 +125,17 @@ def test_blends_stay_near_their_corners():
     x = blended(np.linspace(0, 1, 20001)).x
     for k in range(1, 4):
         # at the middle of a blend: x = c + (d₁ − d₀) 3/16 · blend
-        d = [(POINTS[k + s] - POINTS[k + s - 1]) / np.linalg.norm(POINTS[k + s] - POINTS[k + s - 1]) for s in (0, 1)]
+        d = [
+            (POINTS[k + s] - POINTS[k + s - 1]) / np.linalg.norm(POINTS[k + s] - POINTS[k + s - 1])
+            for s in (0, 1)
+        ]
         expected = POINTS[k] + (d[1] - d[0]) * 0.1 * 3 / 16
         assert np.linalg.norm(x - expected, axis=1).min() < 2e-4
     assert blended.length < sharp.length < blended.length + 0.3
     # where legs are short the blend is half of the shorter
-    np.testing.assert_allclose(polyline(POINTS, blend=100.0)(np.array([0.0, 1.0])).x, [POINTS[0], POINTS[-1]], atol=1e-12)
+    np.testing.assert_allclose(
+        polyline(POINTS, blend=100.0)(np.array([0.0, 1.0])).x, [POINTS[0], POINTS[-1]], atol=1e-12
+    )
 
 
 def test_splines_pass_their_points_and_closed_ones_close_smoothly():
@@ -138,7 +151,9 @@ def test_sampling_by_length_is_even():
     path = PATHS["spline"]
     p = path.sample(40, by="length")
     fine = np.linspace(0, 1, 200001)
-    lengths = np.concatenate([[0], np.cumsum(np.linalg.norm(np.diff(path(fine).x, axis=0), axis=1))])
+    lengths = np.concatenate(
+        [[0], np.cumsum(np.linalg.norm(np.diff(path(fine).x, axis=0), axis=1))]
+    )
     np.testing.assert_allclose(np.diff(np.interp(p, fine, lengths)), lengths[-1] / 39, rtol=1e-5)
     assert path.length == pytest.approx(lengths[-1], rel=1e-6)
     assert p[0] == 0.0 and p[-1] == pytest.approx(1.0, abs=1e-9)
@@ -174,7 +189,11 @@ def test_rotations_agree_with_scipy():
 def test_waypoints_from_csv(tmp_path):
     file = tmp_path / "points.csv"
     rows = [[*p, *Rotation.from_matrix(R).as_quat()] for R, p in POSES]
-    file.write_text("# measured by hand\nx, y, z, qx, qy, qz, qw\n" + "\n".join(",".join(map(repr, map(float, r))) for r in rows) + "\n\n")
+    file.write_text(
+        "# measured by hand\nx, y, z, qx, qy, qz, qw\n"
+        + "\n".join(",".join(map(repr, map(float, r))) for r in rows)
+        + "\n\n"
+    )
     path, expected = spline(file), PATHS["spline"]
     np.testing.assert_allclose(path(0.37).x, expected(0.37).x, atol=1e-12)
     np.testing.assert_allclose(path(0.37).R, expected(0.37).R, atol=1e-9)
@@ -227,4 +246,6 @@ def test_impossible_paths_are_refused(make, message):
 
 def test_an_orientation_given_at_the_start_alone_holds():
     path = polyline([POSES[0], POINTS[1], POINTS[2]], blend=0.1)
-    np.testing.assert_allclose(path(np.linspace(0, 1, 7)).R, np.broadcast_to(POSES[0][0], (7, 3, 3)), atol=1e-14)
+    np.testing.assert_allclose(
+        path(np.linspace(0, 1, 7)).R, np.broadcast_to(POSES[0][0], (7, 3, 3)), atol=1e-14
+    )

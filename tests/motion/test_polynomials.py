@@ -1,4 +1,5 @@
-"""Polynomials of a motion: roots against NumPy's eigenvalues, coefficients against the motion itself."""
+"""Polynomials of a motion: roots against NumPy's eigenvalues, coefficients against the motion
+itself."""
 
 import numpy as np
 import pytest
@@ -13,14 +14,23 @@ def test_roots_are_those_of_the_companion_matrix(degree):
     found = roots(c)
     for k, row in enumerate(c):
         every = np.roots(row[::-1])
-        known = np.sort(every[(np.abs(every.imag) < 1e-9) & (every.real > 0) & (every.real < 1)].real)
+        known = np.sort(
+            every[(np.abs(every.imag) < 1e-9) & (every.real > 0) & (every.real < 1)].real
+        )
         mine = np.sort(found[0][k][~np.isnan(found[0][k])])
         assert len(mine) == len(known)
         np.testing.assert_allclose(mine, known, atol=1e-8)
 
 
 def test_polynomials_without_their_highest_terms_keep_their_roots():
-    c = np.array([[-0.5, 1.0, 0.0, 0.0, 0.0], [0.06, -0.5, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0, 0.0], [0.0] * 5])
+    c = np.array(
+        [
+            [-0.5, 1.0, 0.0, 0.0, 0.0],
+            [0.06, -0.5, 1.0, 0.0, 0.0],
+            [1.0, 0.0, 0.0, 0.0, 0.0],
+            [0.0] * 5,
+        ]
+    )
     found = [np.sort(row[~np.isnan(row)]) for row in roots(c)[0]]
     np.testing.assert_allclose(found[0], [0.5])
     np.testing.assert_allclose(found[1], [0.2, 0.3])

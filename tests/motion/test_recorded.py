@@ -1,4 +1,5 @@
-"""Recorded motions: whatever the header, the separator and the unit, the same motion comes in; noise goes, mistakes are told."""
+"""Recorded motions: whatever the header, the separator and the unit, the same motion comes in;
+noise goes, mistakes are told."""
 
 from __future__ import annotations
 
@@ -19,7 +20,15 @@ def cubic(t: np.ndarray) -> np.ndarray:
     return np.array([0.2, -0.3]) + np.array([1.1, -0.7]) * (3 * s**2 - 2 * s**3)[:, None]
 
 
-def text(t: np.ndarray, q: np.ndarray, header: str, mark: str = ",", time: float = 1.0, scale: float = 1.0, comma: bool = False) -> str:
+def text(
+    t: np.ndarray,
+    q: np.ndarray,
+    header: str,
+    mark: str = ",",
+    time: float = 1.0,
+    scale: float = 1.0,
+    comma: bool = False,
+) -> str:
     rows = [mark.join(repr(float(x)) for x in (tk * time, *(qk * scale))) for tk, qk in zip(t, q)]
     rows = [row.replace(".", ",") for row in rows] if comma else rows
     return "\n".join([header, *rows]) + "\n"
@@ -35,10 +44,14 @@ CASES = {
     "axes": text(T, cubic(T), "Time [s],A1 [rad],A2 [rad]"),
     "degrees": text(T, cubic(T), "time (s),joint_1 (deg),joint_2 (deg)", scale=DEG),
     "degrees by suffix, ms": text(T, cubic(T), "time_ms,j1_deg,j2_deg", time=1e3, scale=DEG),
-    "semicolons and decimal commas": text(T, cubic(T), "Time [ms];Joint 1 [°];Joint 2 [°]", ";", 1e3, DEG, comma=True),
+    "semicolons and decimal commas": text(
+        T, cubic(T), "Time [ms];Joint 1 [°];Joint 2 [°]", ";", 1e3, DEG, comma=True
+    ),
     "tabs": text(T, cubic(T), "t\tq1\tq2", "\t"),
     "blanks": text(T, cubic(T), "t q1 q2", " "),
-    "recorder": text(T, cubic(T), "__time," + ",".join(f"/joint_states/{n}/position" for n in NAMES)),
+    "recorder": text(
+        T, cubic(T), "__time," + ",".join(f"/joint_states/{n}/position" for n in NAMES)
+    ),
     "epoch": text(T + 1.7e9, cubic(T), '"time","joint_1","joint_2"'),
 }
 
@@ -49,7 +62,9 @@ def test_headers_separators_and_units_of_many_kinds(tmp_path, name: str):
     path.write_text(CASES[name], encoding="utf-8")
     motion = load_recorded(path, ROBOT)
     assert motion.joint_names == NAMES
-    tolerance = 1e-5 if name == "epoch" else 1e-6  # times of a clock that counts from 1970 have 0.2 µs
+    tolerance = (
+        1e-5 if name == "epoch" else 1e-6
+    )  # times of a clock that counts from 1970 have 0.2 µs
     np.testing.assert_allclose(motion.t, T, atol=tolerance)
     np.testing.assert_allclose(motion.q, cubic(T), atol=tolerance)
 
@@ -86,13 +101,17 @@ def test_lines_out_of_order_and_repeated_times_are_mended_and_told(tmp_path):
     with pytest.warns(ArmatureWarning) as told:
         motion = load_recorded(path, ROBOT)
     words = [str(w.message) for w in told]
-    assert "recorded.csv:12: 1 lines are earlier" in words[0] and "recorded.csv:31: 1 lines repeat" in words[1]
+    assert (
+        "recorded.csv:12: 1 lines are earlier" in words[0]
+        and "recorded.csv:31: 1 lines repeat" in words[1]
+    )
     np.testing.assert_allclose(motion.q, cubic(T), atol=1e-6)
 
 
 @pytest.mark.parametrize("noise", [None, 2e-3])
 def test_noise_of_an_encoder_does_not_reach_the_accelerations(tmp_path, noise):
-    """Differences of the raw samples would give accelerations of 2e-3/(5 ms)² = 80 rad/s²; the cubic's are below 1.7 rad/s²."""
+    """Differences of the raw samples would give accelerations of 2e-3/(5 ms)² = 80 rad/s²; the
+    cubic's are below 1.7 rad/s²."""
     t = np.sort(np.concatenate([[0.0, 2.0], RNG.uniform(0, 2.0, 398)]))  # irregular sampling
     path = tmp_path / "recorded.csv"
     path.write_text(text(t, cubic(t) + 2e-3 * RNG.normal(size=(400, 2)), "time,joint_1,joint_2"))
@@ -142,7 +161,9 @@ def test_a_long_recording_becomes_a_motion_of_moderate_size(tmp_path):
         ("time,joint_1,joint_2\n0,90,45\n1,10,20\n", 1, r"degrees.*\[deg\]"),
     ],
 )
-def test_bad_recordings_are_refused_with_words(tmp_path, content: str, line: int | None, message: str):
+def test_bad_recordings_are_refused_with_words(
+    tmp_path, content: str, line: int | None, message: str
+):
     path = tmp_path / "bad.csv"
     path.write_text(content)
     with pytest.raises(FileError, match=message) as caught:

@@ -11,7 +11,9 @@ ROBOT = arm.library("planar2")
 
 @pytest.mark.parametrize("duration, knots", [(0.53, 200), (0.7, 100), (1.1, 130)])
 def test_a_plan_ends_at_the_duration_asked_for(duration, knots, tmp_path):
-    plan = arm.minimize_energy(ROBOT, arm.Move([0.0, 0.0], [0.4, 0.5], duration=duration), knots=knots)
+    plan = arm.minimize_energy(
+        ROBOT, arm.Move([0.0, 0.0], [0.4, 0.5], duration=duration), knots=knots
+    )
     motion = plan.trajectory
     assert motion.t[0] == 0.0 and motion.t[-1] == duration
     assert np.array_equal(motion(duration).a, motion.a[-1]) and np.any(motion.a[-1])
@@ -24,9 +26,14 @@ def test_a_plan_ends_at_the_duration_asked_for(duration, knots, tmp_path):
 
 
 def test_given_passing_times_are_knots():
-    plan = arm.minimize_energy(ROBOT, arm.Move([0.0, 0.0], [0.4, 0.5], duration=1.1, via=[arm.optimize.Via([0.3, 0.1], at=0.37)]))
+    plan = arm.minimize_energy(
+        ROBOT,
+        arm.Move([0.0, 0.0], [0.4, 0.5], duration=1.1, via=[arm.optimize.Via([0.3, 0.1], at=0.37)]),
+    )
     assert plan.trajectory.t[-1] == 1.1 and 0.37 in plan.trajectory.t
-    free = arm.minimize_energy(ROBOT, arm.Move([0.0, 0.0], [0.4, 0.5], duration=1.1, via=[[0.3, 0.1]]))
+    free = arm.minimize_energy(
+        ROBOT, arm.Move([0.0, 0.0], [0.4, 0.5], duration=1.1, via=[[0.3, 0.1]])
+    )
     assert free.trajectory.t[-1] == 1.1
 
 
@@ -34,7 +41,9 @@ def test_a_path_ends_at_the_duration_asked_for():
     task = arm.FollowPath(arm.motion.joint_path([[0.0, 0.5], [0.3, 0.9], [0.8, 1.2]]), duration=1.3)
     plan = arm.minimize_energy(ROBOT, task)
     assert plan.ok and plan.trajectory.t[-1] == 1.3
-    assert plan.certificate.ok and "distance from the path's end" in plan.certificate.margins["elbow"]
+    assert (
+        plan.certificate.ok and "distance from the path's end" in plan.certificate.margins["elbow"]
+    )
 
 
 def test_the_end_is_reached_where_a_motion_does_not_begin_at_zero():

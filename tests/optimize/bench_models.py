@@ -42,12 +42,23 @@ def double_integrator(free_time=False, cost="energy"):
         h = p[0] * d[0] if free_time else d[0]
         return h * u[0] ** 2 if cost == "energy" else h
 
-    return Model(2, 1, dynamics, price, np=int(free_time), nd=1, state_names=("position", "velocity"), control_names=("acceleration",))
+    return Model(
+        2,
+        1,
+        dynamics,
+        price,
+        np=int(free_time),
+        nd=1,
+        state_names=("position", "velocity"),
+        control_names=("acceleration",),
+    )
 
 
 def rayleigh():
     """x₁' = x₂, x₂' = −x₁ + x₂(1.4 − 0.14x₂²) + 4u, cost ∫u² + x₁² as a third state."""
-    field = lambda x, u: ca.vertcat(x[1], -x[0] + x[1] * (1.4 - 0.14 * x[1] ** 2) + 4 * u[0], u[0] ** 2 + x[0] ** 2)
+    field = lambda x, u: ca.vertcat(
+        x[1], -x[0] + x[1] * (1.4 - 0.14 * x[1] ** 2) + 4 * u[0], u[0] ** 2 + x[0] ** 2
+    )
     return Model(3, 1, rk4(field), lambda x, u, p, d: 0.0, end_cost=lambda x, p, d: x[2], nd=1)
 
 

@@ -1,4 +1,5 @@
-"""Random motions with random active limits, all solvable: the limits are drawn around a motion that exists."""
+"""Random motions with random active limits, all solvable: the limits are drawn around a motion that
+exists."""
 
 import functools
 
@@ -24,7 +25,8 @@ def size(nx, nu):
 
 @functools.cache
 def model(nx, nu):
-    """x⁺ = x + h(A x + B u + C sin x), quadratic cost, |u|² and a mixed constraint as rows; every number is data."""
+    """x⁺ = x + h(A x + B u + C sin x), quadratic cost, |u|² and a mixed constraint as rows; every
+    number is data."""
     h = 0.1
 
     def dynamics(x, u, p, d):
@@ -38,7 +40,9 @@ def model(nx, nu):
     def constraints(x, u, p, d):
         return ca.vertcat(ca.sumsqr(u), x[0] * u[0] + x[1])
 
-    return Model(nx, nu, dynamics, cost, constraints, nd=size(nx, nu), key=f"random problems {nx} {nu} 1")
+    return Model(
+        nx, nu, dynamics, cost, constraints, nd=size(nx, nu), key=f"random problems {nx} {nu} 1"
+    )
 
 
 def random_problem(seed):
@@ -46,7 +50,11 @@ def random_problem(seed):
     rng = np.random.default_rng(seed)
     nx, N = int(rng.integers(3, 10)), int(rng.integers(15, 40))
     nu = int(rng.integers(1, (nx + 1) // 2 + 1))
-    A, B, C = rng.normal(size=(nx, nx)) / np.sqrt(nx), rng.normal(size=(nx, nu)), 0.5 * rng.normal(size=(nx, nx))
+    A, B, C = (
+        rng.normal(size=(nx, nx)) / np.sqrt(nx),
+        rng.normal(size=(nx, nu)),
+        0.5 * rng.normal(size=(nx, nx)),
+    )
     q, r, target = rng.random(nx), 0.01 + rng.random(nu), rng.normal(size=nx)
     data = np.concatenate([a.ravel(order="F") for a in (A, B, C, q, r, target)])
     # a motion that exists: smooth random controls
@@ -65,6 +73,17 @@ def random_problem(seed):
     if rng.random() < 0.5:
         lower[N, :2] = upper[N, :2] = x[N, :2]
     mixed = x[:-1, 0] * u[:, 0] + x[:-1, 1]
-    c_upper = np.array([nu * 1.0, mixed.max() + 0.1]) if rng.random() < 0.5 else np.array([np.inf, np.inf])
-    problem = Problem(model(nx, nu), N, x=(lower, upper), u=(-1.05, 1.05), constraints=(-np.inf, c_upper), data=data)
+    c_upper = (
+        np.array([nu * 1.0, mixed.max() + 0.1])
+        if rng.random() < 0.5
+        else np.array([np.inf, np.inf])
+    )
+    problem = Problem(
+        model(nx, nu),
+        N,
+        x=(lower, upper),
+        u=(-1.05, 1.05),
+        constraints=(-np.inf, c_upper),
+        data=data,
+    )
     return problem, Guess(x=np.tile(x[0], (N + 1, 1)))

@@ -17,13 +17,17 @@ EXACT = Options(tolerance=1e-6, iterations=200)
 
 SIX = library("six_axis")
 MOVE = Move([0.3, -0.5, 0.4, -0.2, 0.6, 0.1], [-0.6, 0.2, -0.3, 0.5, -0.4, 0.8], 1.2)
-FAR = Move([-0.2, 0.8, 0.9, -0.3, 0.1, -0.4], [0.7, -0.7, -0.5, 0.8, -0.6, 0.5], 1.2)  # with one optimum, where MOVE has several
+FAR = Move(
+    [-0.2, 0.8, 0.9, -0.3, 0.1, -0.4], [0.7, -0.7, -0.5, 0.8, -0.6, 0.5], 1.2
+)  # with one optimum, where MOVE has several
 
 
 def stopped_search(supply="non-regenerative", iterations=8, **options):
     """A search in the middle of its way, with a direction at hand."""
     task = MoveProblem(SIX, MOVE, supply, 20)
-    search = Interior(task.problem(Weights(energy=1.0)), Options(iterations=iterations, **options), None, np.inf)
+    search = Interior(
+        task.problem(Weights(energy=1.0)), Options(iterations=iterations, **options), None, np.inf
+    )
     search.start(task.guess())
     search.iterate()
     search.errors()
@@ -32,7 +36,8 @@ def stopped_search(supply="non-regenerative", iterations=8, **options):
 
 
 def products(search, primal, dual):
-    """Products of distances and multipliers after a step of these lengths, lower and upper bounds of all bounded rows."""
+    """Products of distances and multipliers after a step of these lengths, lower and upper bounds
+    of all bounded rows."""
     point, step, limits = search.point.rows, search.direction.step, search.limits
     bounded = limits.kind == rows.BOUNDED
     s = point.s + primal * step.s
@@ -99,5 +104,8 @@ def test_what_an_early_end_leaves_is_what_was_asked_for(accuracy):
 
 @pytest.mark.parametrize("supply", ["regenerative", "non-regenerative"])
 def test_a_plan_costs_hardly_more_than_one_solved_to_the_last_digit(supply):
-    quick, exact = minimize_energy(SIX, FAR, supply), minimize_energy(SIX, FAR, supply, options=replace(EXACT, tolerance=1e-8))
+    quick, exact = (
+        minimize_energy(SIX, FAR, supply),
+        minimize_energy(SIX, FAR, supply, options=replace(EXACT, tolerance=1e-8)),
+    )
     assert quick.certificate.ok and quick.energy - exact.energy < 1e-3 * abs(exact.energy)

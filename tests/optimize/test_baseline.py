@@ -1,4 +1,5 @@
-"""The ordinary motion that a plan is compared with does the same task: via points, velocities given there, closed loops."""
+"""The ordinary motion that a plan is compared with does the same task: via points, velocities given
+there, closed loops."""
 
 from dataclasses import replace
 
@@ -25,12 +26,19 @@ def gentle(robot):
 @pytest.mark.parametrize("velocity", [0.0, [0.3, -0.2]])
 def test_a_quintic_passes_via_points_as_it_is_told(velocity):
     via = arm.Via(MIDDLE, velocity=velocity)
-    found = baseline(move_problem(gentle(arm.library("planar2")), arm.Move(START, GOAL, 0.9, via=[via]), None, 40), 0.9)
+    found = baseline(
+        move_problem(
+            gentle(arm.library("planar2")), arm.Move(START, GOAL, 0.9, via=[via]), None, 40
+        ),
+        0.9,
+    )
     assert found.name == "joint quintic" and found.feasible
     q, v, a = (getattr(found.trajectory, x) for x in "qva")
     k = int(np.abs(q - MIDDLE).max(1).argmin())
     np.testing.assert_allclose(q[[0, k, -1]], [START, MIDDLE, GOAL], atol=1e-12)
-    np.testing.assert_allclose(v[[0, k, -1]], [[0.0, 0.0], np.broadcast_to(velocity, 2), [0.0, 0.0]], atol=1e-9)
+    np.testing.assert_allclose(
+        v[[0, k, -1]], [[0.0, 0.0], np.broadcast_to(velocity, 2), [0.0, 0.0]], atol=1e-9
+    )
     np.testing.assert_allclose(a[[0, k, -1]], 0.0, atol=1e-9)
 
 
@@ -43,8 +51,11 @@ def test_a_quintic_keeps_loops_closed():
 
 @pytest.mark.parametrize("velocity", [0.0, [0.6, -0.4]])
 def test_a_baseline_that_is_said_to_keep_all_limits_does(velocity):
-    """In another duration a motion with a given velocity is another one, not the same run slower."""
-    slow = arm.library("planar2").with_limits({"elbow": {"velocity": 1.2}, "shoulder": {"acceleration": 3.0}})
+    """In another duration a motion with a given velocity is another one, not the same run
+    slower."""
+    slow = arm.library("planar2").with_limits(
+        {"elbow": {"velocity": 1.2}, "shoulder": {"acceleration": 3.0}}
+    )
     task = arm.Move(START, GOAL, 0.9, via=[arm.Via(MIDDLE, velocity=velocity)])
     found = baseline(move_problem(slow, task, None, 40), 0.9)
     assert found.feasible and worst_margin(slow, found.trajectory).fraction > -2e-3

@@ -1,4 +1,5 @@
-"""Starts from what is known: an earlier plan of a neighbouring task, finer knots, limits written once."""
+"""Starts from what is known: an earlier plan of a neighbouring task, finer knots, limits written
+once."""
 
 from dataclasses import replace
 
@@ -38,7 +39,9 @@ def test_multipliers_carried_to_twice_the_knots_lead_to_the_same_optimum_as_a_co
     fine = replace(coarse, N=80)
     problem = fine.problem(Weights(energy=1.0))
     cold = solve(problem, fine.guess(), SHARP)
-    warm = solve(problem, carried(result, coarse.trajectory(result), fine), replace(SHARP, warm_barrier=1e-6))
+    warm = solve(
+        problem, carried(result, coarse.trajectory(result), fine), replace(SHARP, warm_barrier=1e-6)
+    )
     assert warm.ok and warm.cost == pytest.approx(cold.cost, rel=1e-7)
     assert len(warm.iterations) < len(cold.iterations)
 
@@ -52,9 +55,15 @@ def test_multipliers_brought_to_three_times_the_knots_are_nearly_those_found_the
     n = ARM.n
     lam, right = (m.lam[:, : 2 * n] for m in (start.multipliers, found.multipliers))
     assert (np.abs(lam - right) < 0.25 * np.abs(right).max(0)).all()
-    rows, known = (m.rows[: 91 * (m.rows.size // 91)].reshape(91, -1) for m in (start.multipliers, found.multipliers))
-    # the ends' conditions have their multipliers, and the limits of positions next to them, which are far away, none
-    assert np.abs(known[[0, -1], :n]).max() > 1.0 and rows[[0, -1], :n] == pytest.approx(known[[0, -1], :n], rel=0.1)
+    rows, known = (
+        m.rows[: 91 * (m.rows.size // 91)].reshape(91, -1)
+        for m in (start.multipliers, found.multipliers)
+    )
+    # the ends' conditions have their multipliers, and the limits of positions next to them, which
+    # are far away, none
+    assert np.abs(known[[0, -1], :n]).max() > 1.0 and rows[[0, -1], :n] == pytest.approx(
+        known[[0, -1], :n], rel=0.1
+    )
     assert np.abs(rows[1:-1, :n]).max() < 1e-5 and np.abs(known[1:-1, :n]).max() < 1e-5
     # slacks follow the power
     assert np.abs(start.u[:, n:] - found.u[:, n:]).max() < 0.15 * np.abs(found.u[:, n:]).max()

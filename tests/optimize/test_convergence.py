@@ -24,7 +24,8 @@ def swing_up():
 
 
 def test_newton_converges_quadratically_at_a_fixed_barrier():
-    """Without inequalities the barrier plays no part: the error of an iterate is the square of the one before, times a constant."""
+    """Without inequalities the barrier plays no part: the error of an iterate is the square of the
+    one before, times a constant."""
     record = solve(swing_up(), options=Options(tolerance=1e-13, delta=1e-12)).iterations
     errors = [max(line.stationarity, line.violation) for line in record]
     tail = [error for error in errors if 1e-11 < error < 1e-1]
@@ -35,11 +36,14 @@ def test_newton_converges_quadratically_at_a_fixed_barrier():
 
 
 def test_the_search_as_a_whole_converges_superlinearly():
-    """With active limits: from 1e-4 to 1e-8 the factor by which an iteration lowers the error falls below 1/10."""
+    """With active limits: from 1e-4 to 1e-8 the factor by which an iteration lowers the error falls
+    below 1/10."""
     arm = library("burgevin").with_payload(2.0)
     case = next(c for c in CASES if c["active"]["peak_current"])
     record = plan(arm, Regenerative(), case, Weights(heat=1)).iterations
-    errors = np.array([max(line.stationarity, line.violation, line.complementarity) for line in record])
+    errors = np.array(
+        [max(line.stationarity, line.violation, line.complementarity) for line in record]
+    )
     late = errors[np.argmax(errors < 1e-4) :]
     assert late[-1] <= 1e-8
     assert np.min(late[1:] / late[:-1]) < 0.1

@@ -1,4 +1,5 @@
-"""Energy against time: what lies between two optima, what it costs, and how much searching fifty points take."""
+"""Energy against time: what lies between two optima, what it costs, and how much searching fifty
+points take."""
 
 import itertools
 from dataclasses import replace
@@ -24,10 +25,16 @@ START, GOAL = np.array([0.0, 1.2, 0.4]), np.array([1.2, 1.8, 0.7])
 @pytest.mark.parametrize("supply", ["regenerative", "non-regenerative"])
 def test_points_of_a_dense_curve_cost_what_plans_cost_and_keep_the_limits(supply):
     durations = np.geomspace(0.7, 0.95, 13)
-    curve = energy_time_curve(ARM, Move(START, GOAL, smoothness=0.0), durations, supply, 50, refine=False)
+    curve = energy_time_curve(
+        ARM, Move(START, GOAL, smoothness=0.0), durations, supply, 50, refine=False
+    )
     for k in (3, 6, 8, 11):
-        plan = minimize_energy(ARM, Move(START, GOAL, durations[k], smoothness=0.0), supply, knots=50)
-        assert curve.energies[k] == pytest.approx(plan.energy, abs=1e-3 * max(plan.energy, plan.losses))
+        plan = minimize_energy(
+            ARM, Move(START, GOAL, durations[k], smoothness=0.0), supply, knots=50
+        )
+        assert curve.energies[k] == pytest.approx(
+            plan.energy, abs=1e-3 * max(plan.energy, plan.losses)
+        )
     for motion in curve.trajectories:
         assert worst_margin(ARM, motion, 1).fraction > -1e-3
 
@@ -41,8 +48,15 @@ def test_fifty_points_take_less_searching_than_thirty_plans():
 
         return count
 
-    curve = energy_time_curve(ARM, Move(START, GOAL, smoothness=0.0), knots=50, callback=counting(0))
-    minimize_energy(ARM, Move(START, GOAL, float(curve.durations[22]), smoothness=0.0), knots=50, callback=counting(1))
+    curve = energy_time_curve(
+        ARM, Move(START, GOAL, smoothness=0.0), knots=50, callback=counting(0)
+    )
+    minimize_energy(
+        ARM,
+        Move(START, GOAL, float(curve.durations[22]), smoothness=0.0),
+        knots=50,
+        callback=counting(1),
+    )
     assert np.all(np.isfinite(curve.energies)) and curve.durations.size == 50
     assert counts[0] < 30 * counts[1]
 
@@ -53,12 +67,21 @@ def test_a_dent_smaller_than_the_accuracy_is_no_minimum():
 
 
 def test_no_point_costs_clearly_more_than_a_neighbours_motion_run_at_its_duration():
-    """Dry friction holds joints of this arm: searches from a motion where they stand may end at worse ones."""
-    robot, move = library("scara"), Move([-1.82, 0.0, 0.12, -2.36], [-1.72, 2.14, 0.01, -1.85], smoothness=0.0)
-    supply, room = move_problem(robot, move, None, 50).driven.supply, lambda motion: worst_fraction(robot, motion)
+    """Dry friction holds joints of this arm: searches from a motion where they stand may end at
+    worse ones."""
+    robot, move = (
+        library("scara"),
+        Move([-1.82, 0.0, 0.12, -2.36], [-1.72, 2.14, 0.01, -1.85], smoothness=0.0),
+    )
+    supply, room = (
+        move_problem(robot, move, None, 50).driven.supply,
+        lambda motion: worst_fraction(robot, motion),
+    )
     curve = energy_time_curve(robot, move, refine=False)
     compared = 0
-    for (T, energy), motion in itertools.product(zip(curve.durations, curve.energies), curve.trajectories):
+    for (T, energy), motion in itertools.product(
+        zip(curve.durations, curve.energies), curve.trajectories
+    ):
         f = motion.duration / T
         if 0 < abs(np.log(f)) < 0.05:
             other = replace(motion, t=motion.t / f, v=f * motion.v, a=f**2 * motion.a)
@@ -76,13 +99,18 @@ def test_a_curve_without_a_plan_has_no_best_point():
 def test_the_durations_of_a_curve_begin_a_little_above_the_least_time(limits):
     robot = library("planar2").with_limits(dict.fromkeys(("shoulder", "elbow"), limits))
     task = Move([0.2, 0.3], [1.0, -0.5])
-    least, curve = minimize_time(robot, task).duration, energy_time_curve(robot, task, knots=30, refine=False)
+    least, curve = (
+        minimize_time(robot, task).duration,
+        energy_time_curve(robot, task, knots=30, refine=False),
+    )
     assert 1.0 < curve.durations[0] / least < 1.3 and np.isfinite(curve.energies).all()
 
 
 def test_minima_of_smooth_motions_cost_what_plans_of_these_durations_cost():
     ends = [0.0, np.pi / 2, 0.3], [0.0, np.pi / 2, 0.8]
-    curve = energy_time_curve(ARM, Move(*ends, smoothness=0.5), np.linspace(0.8, 1.4, 9), "regenerative", 40)
+    curve = energy_time_curve(
+        ARM, Move(*ends, smoothness=0.5), np.linspace(0.8, 1.4, 9), "regenerative", 40
+    )
     ((T, energy),) = curve.minima
     plan = minimize_energy(ARM, Move(*ends, T, smoothness=0.5), "regenerative", knots=40)
     assert energy == pytest.approx(plan.energy, rel=1e-3)

@@ -1,4 +1,5 @@
-"""Redundant, contradicting, unbounded and singular problems: the right answer or the right sentence."""
+"""Redundant, contradicting, unbounded and singular problems: the right answer or the right
+sentence."""
 
 import casadi as ca
 import numpy as np
@@ -34,20 +35,28 @@ def via(values):
 
 
 MULTIPLES = Model(
-    2, 1, STEP, ENERGY, constraints=lambda x, u, p, d: [x[0], 3 * x[0], 2 * x[0]],
+    2,
+    1,
+    STEP,
+    ENERGY,
+    constraints=lambda x, u, p, d: [x[0], 3 * x[0], 2 * x[0]],
     end_constraints=lambda x, p, d: [x[0], x[1], x[0] + x[1]],
     constraint_names=("via", "three times via", "twice via"),
-)  # fmt: skip
+)
 
 
 def test_redundant_equations_of_any_rank():
-    result = solve(Problem(MULTIPLES, N, x=MOVE, constraints=via((0.5, 1.5, 1.0)), end=((1, 0, 1), (1, 0, 1))))
+    result = solve(
+        Problem(MULTIPLES, N, x=MOVE, constraints=via((0.5, 1.5, 1.0)), end=((1, 0, 1), (1, 0, 1)))
+    )
     assert result.ok
     assert result.cost == pytest.approx(BEST, rel=1e-8)  # the via point is on the optimal motion
 
 
 def test_contradicting_equations_are_named():
-    result = solve(Problem(MULTIPLES, N, x=MOVE, constraints=via((0.5, 1.6, 1.0)), end=((1, 0, 1), (1, 0, 1))))
+    result = solve(
+        Problem(MULTIPLES, N, x=MOVE, constraints=via((0.5, 1.6, 1.0)), end=((1, 0, 1), (1, 0, 1)))
+    )
     assert result.status is Status.INFEASIBLE
     assert "via" in result.violations[0].name and result.violations[0].knot == 15
     assert "via" in result.message
@@ -93,7 +102,12 @@ def test_a_maximum_is_left():
 
 def test_two_controls_that_do_the_same():
     """Only their sum has a price: any split is optimal."""
-    model = Model(2, 2, lambda x, u, p, d: [x[0] + H * x[1], x[1] + H * (u[0] + u[1])], lambda x, u, p, d: H * (u[0] + u[1]) ** 2)
+    model = Model(
+        2,
+        2,
+        lambda x, u, p, d: [x[0] + H * x[1], x[1] + H * (u[0] + u[1])],
+        lambda x, u, p, d: H * (u[0] + u[1]) ** 2,
+    )
     result = solve(Problem(model, N, x=MOVE))
     assert result.ok
     assert result.cost == pytest.approx(BEST, rel=1e-6)

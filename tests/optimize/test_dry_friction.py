@@ -20,8 +20,14 @@ RESISTANCE, CONSTANT = 1.0, 20.0  # Ω, N/A
 def lift() -> Robot:
     """A mass on a vertical slide with a d.c. drive and dry friction."""
     links = Link("base"), Link("mass", MASS, (0.0, 0.0, 0.0), (0.01, 0.01, 0.01, 0.0, 0.0, 0.0))
-    joint = Joint("z", "prismatic", "base", "mass", axis=(0.0, 0.0, 1.0), limits=Limits(-1.0, 1.0, 2.0))
-    drive = Drive(Motor(resistance=RESISTANCE, torque_constant=0.1), Gear(ratio=CONSTANT / 0.1), friction=Friction(coulomb=DRY))
+    joint = Joint(
+        "z", "prismatic", "base", "mass", axis=(0.0, 0.0, 1.0), limits=Limits(-1.0, 1.0, 2.0)
+    )
+    drive = Drive(
+        Motor(resistance=RESISTANCE, torque_constant=0.1),
+        Gear(ratio=CONSTANT / 0.1),
+        friction=Friction(coulomb=DRY),
+    )
     return Robot("lift", links, (joint,), "base", (0.0, 0.0, -GRAVITY)).with_drives({"z": drive})
 
 
@@ -32,30 +38,43 @@ def held(force: float, seconds: float) -> float:
 
 @pytest.mark.parametrize("way", [-0.02, 0.02])
 def test_friction_holds_a_load_that_hardly_moves(lift: Robot, way: float):
-    """A slow lift stands first and creeps down, where friction carries a part of the weight: copper of (m g − f), not of m g."""
+    """A slow lift stands first and creeps down, where friction carries a part of the weight: copper
+    of (m g − f), not of m g."""
     seconds, weight = 2.0, MASS * GRAVITY
-    quick, plan = (minimize_energy(lift, Move([0.0], [way], seconds, smoothness=0.0), thorough=thorough) for thorough in (False, True))
+    quick, plan = (
+        minimize_energy(lift, Move([0.0], [way], seconds, smoothness=0.0), thorough=thorough)
+        for thorough in (False, True)
+    )
     assert quick.ok
     assert plan.ok and plan.energy <= quick.energy * (1 + 1e-3)
     assert plan.certificate.ok
-    least = held(weight - DRY, seconds) + (weight * way + DRY * abs(way))  # no motion holds with less, or loses less to friction
+    least = held(weight - DRY, seconds) + (
+        weight * way + DRY * abs(way)
+    )  # no motion holds with less, or loses less to friction
     assert least <= plan.energy * (1 + 1e-3)
     assert plan.energy <= least + 0.12 * held(weight, seconds)
 
 
 def test_where_friction_may_hold_for_much_less_a_plan_finds_it_by_itself(lift: Robot):
-    """Without friction's help the lift costs a third more; the plan is within a few per cent of what a thorough search finds."""
+    """Without friction's help the lift costs a third more; the plan is within a few per cent of
+    what a thorough search finds."""
     task = Move([0.0], [0.02], 2.0)
     plan, thorough = (minimize_energy(lift, task, thorough=choice) for choice in (None, True))
     alone = held(MASS * GRAVITY, 2.0) + (MASS * GRAVITY + DRY) * 0.02
-    assert thorough.energy <= plan.energy * (1 + 1e-3) and plan.energy < 1.03 * thorough.energy < 0.9 * alone
+    assert (
+        thorough.energy <= plan.energy * (1 + 1e-3)
+        and plan.energy < 1.03 * thorough.energy < 0.9 * alone
+    )
 
 
 def test_a_joint_that_friction_makes_too_hot_stands_for_a_part_of_the_time(lift: Robot):
-    """However slow, a motion takes the current f/K against friction: with 0.6 of its square in the mean, it may last 0.6 of the time."""
+    """However slow, a motion takes the current f/K against friction: with 0.6 of its square in the
+    mean, it may last 0.6 of the time."""
     allowed, seconds = 0.6, 4.0
     drive = lift.drives[0].drives[0]
-    cool = replace(drive, motor=replace(drive.motor, continuous_current=allowed**0.5 * DRY / CONSTANT))
+    cool = replace(
+        drive, motor=replace(drive.motor, continuous_current=allowed**0.5 * DRY / CONSTANT)
+    )
     slide = replace(lift, gravity=(0.0, 0.0, 0.0)).with_drives({"z": cool})
     plan = minimize_energy(slide, Move([0.0], [0.3], seconds))
     assert plan.ok, plan.diagnosis
@@ -76,7 +95,8 @@ def test_a_joint_that_friction_makes_too_hot_stands_for_a_part_of_the_time(lift:
     ids=["timed via", "via", "both ends moving", "start moving"],
 )
 def test_hot_joints_stand_also_around_via_points_and_between_moving_ends(lift: Robot, task: Move):
-    """The same law: of the square of f/K only 0.7 is allowed in the mean, so that the joint moves for 0.7 of the time at most."""
+    """The same law: of the square of f/K only 0.7 is allowed in the mean, so that the joint moves
+    for 0.7 of the time at most."""
     drive = lift.drives[0].drives[0]
     cool = replace(drive, motor=replace(drive.motor, continuous_current=0.7**0.5 * DRY / CONSTANT))
     plan = minimize_energy(replace(lift, gravity=(0.0, 0.0, 0.0)).with_drives({"z": cool}), task)
@@ -86,7 +106,10 @@ def test_hot_joints_stand_also_around_via_points_and_between_moving_ends(lift: R
 
 
 def test_what_a_thorough_search_returns_is_certified(lift: Robot):
-    """Some of these small lifts are not followed exactly with so few knots: with more they are, at half the quick motion's cost."""
-    found = [minimize_energy(lift, Move([0.0], [way], 3.0), thorough=True) for way in (0.0005, 0.001)]
+    """Some of these small lifts are not followed exactly with so few knots: with more they are, at
+    half the quick motion's cost."""
+    found = [
+        minimize_energy(lift, Move([0.0], [way], 3.0), thorough=True) for way in (0.0005, 0.001)
+    ]
     assert all(plan.ok and plan.certificate.ok for plan in found)
     assert all(plan.energy < 0.6 * held(MASS * GRAVITY + DRY, 3.0) for plan in found)

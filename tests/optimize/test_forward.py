@@ -1,8 +1,17 @@
-"""Forward dynamics with passive joints and closed loops: the optimum of other solvers, of other coordinates, and of simulation."""
+"""Forward dynamics with passive joints and closed loops: the optimum of other solvers, of other
+coordinates, and of simulation."""
 
 import numpy as np
 import pytest
-from linkages import cart_pole, cubic, double_pendulum, ends, four_bar, parallelogram, same_as_parallelogram
+from linkages import (
+    cart_pole,
+    cubic,
+    double_pendulum,
+    ends,
+    four_bar,
+    parallelogram,
+    same_as_parallelogram,
+)
 from test_transcribe import dense_hessian, dense_jacobian
 
 import armature as arm
@@ -28,7 +37,10 @@ def planned(robot, start, goal, duration=1.0, N=40, **options):
     return problem, guess, result
 
 
-@pytest.mark.parametrize(("robot", "goal", "duration"), [(double_pendulum("shoulder"), [np.pi, 0], 2.0), (cart_pole(), [0, np.pi], 2.0)])
+@pytest.mark.parametrize(
+    ("robot", "goal", "duration"),
+    [(double_pendulum("shoulder"), [np.pi, 0], 2.0), (cart_pole(), [0, np.pi], 2.0)],
+)
 def test_swing_up_with_one_motor_equals_ipopt(robot, goal, duration):
     """The same discrete problem, a passive joint, from hanging to standing."""
     problem, guess, result = planned(robot, np.zeros(2), np.array(goal, dtype=float), duration, 60)
@@ -38,17 +50,30 @@ def test_swing_up_with_one_motor_equals_ipopt(robot, goal, duration):
 
 
 def test_the_mechanism_swings_up_under_the_torques_found():
-    """An independent integrator with the optimum's torques, held over each step, ends at the goal."""
+    """An independent integrator with the optimum's torques, held over each step, ends at the
+    goal."""
     robot, N, T = cart_pole(), 100, 2.0
     _, _, result = planned(robot, np.zeros(2), np.array([0, np.pi]), T, N)
     torque = lambda t, q, v: np.array([result.u[min(int(t / T * N + 1e-9), N - 1), 0], 0.0])
-    run = arm.simulate(robot, torque, np.zeros(2), None, T, breaks=tuple(T / N * np.arange(1, N)), rtol=1e-9, atol=1e-11)
+    run = arm.simulate(
+        robot,
+        torque,
+        np.zeros(2),
+        None,
+        T,
+        breaks=tuple(T / N * np.arange(1, N)),
+        rtol=1e-9,
+        atol=1e-11,
+    )
     np.testing.assert_allclose(run.q[-1], [0, np.pi], atol=2e-3)
 
 
 def test_an_acrobot_swings_up_and_its_books_close():
-    """One motor at the elbow, both links turned over: its work Σ τ Δq is the gain of potential energy, but for what RK4 loses."""
-    robot = double_pendulum("elbow").with_limits({name: {"velocity": 15.0} for name in ("shoulder", "elbow")})
+    """One motor at the elbow, both links turned over: its work Σ τ Δq is the gain of potential
+    energy, but for what RK4 loses."""
+    robot = double_pendulum("elbow").with_limits(
+        {name: {"velocity": 15.0} for name in ("shoulder", "elbow")}
+    )
     goal = np.array([np.pi, 0.0])
     _, _, result = planned(robot, np.zeros(2), goal, 3.0, 120)
     gain = arm.potential_energy(robot, goal) - arm.potential_energy(robot, np.zeros(2))
@@ -67,7 +92,8 @@ def test_a_four_bar_linkage_equals_ipopt(options):
 
 
 def test_loops_stay_closed_over_the_motion():
-    """Drift falls with the fourth power of the step or faster, and does not reach the goal's passive joints."""
+    """Drift falls with the fourth power of the step or faster, and does not reach the goal's
+    passive joints."""
     robot = four_bar()
     start, goal = ends(robot, 1.0, 2.5)
     open_by = []
@@ -100,7 +126,8 @@ def test_torques_that_run_straight_are_continuous_and_their_rates_limited():
 
 
 def test_a_free_duration_is_the_best_of_given_ones():
-    """Time and heat weighed: the optimum over the duration is stationary among solves with the duration given."""
+    """Time and heat weighed: the optimum over the duration is stationary among solves with the
+    duration given."""
     robot, weights, N = four_bar(), Weights(heat=1.0, time=0.5), 40
     start, goal = ends(robot, 1.0, 2.5)
     free = forward(robot, Regenerative(), [start, goal], durations=1)
@@ -141,7 +168,11 @@ def test_derivatives_through_chained_points_equal_differentiation():
     weights = [arguments[3][:1], arguments[4], arguments[3][1:2] * arguments[5], arguments[6]]
     lagrangian = sum(ca.dot(w, part) for w, part in zip(weights, parts))
     both = ca.vertcat(z, p)
-    exact = ca.Function("exact", [z, p, d], [ca.tril(ca.hessian(lagrangian, both)[0]), ca.jacobian(parts[2] * arguments[3][1:2], z)])
+    exact = ca.Function(
+        "exact",
+        [z, p, d],
+        [ca.tril(ca.hessian(lagrangian, both)[0]), ca.jacobian(parts[2] * arguments[3][1:2], z)],
+    )
     H, J = (np.array(x) for x in exact(*arguments[:3]))
     np.testing.assert_allclose(dense_hessian(stage, arguments), H, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(dense_jacobian(stage, arguments), J, rtol=1e-9, atol=1e-9)
@@ -164,7 +195,12 @@ def test_what_cannot_be_optimised_is_refused_with_words():
     floating = arm.Robot("free", links, (arm.Joint("f", "floating", "base", "a"),), "base")
     with pytest.raises(ArgumentError, match="floating base"):
         forward(floating, Regenerative(), [np.zeros(7)])
-    slack = arm.Robot("slack", robot.links[:2], (arm.Joint("crank", "continuous", "base", "crank", passive=True),), "base")
+    slack = arm.Robot(
+        "slack",
+        robot.links[:2],
+        (arm.Joint("crank", "continuous", "base", "crank", passive=True),),
+        "base",
+    )
     with pytest.raises(ArgumentError, match="no joint with a motor"):
         forward(slack, Regenerative(), [np.zeros(1)])
     assert isinstance(model.problem(20, start, goal, HEAT, 1.0), Problem)

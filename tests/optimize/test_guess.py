@@ -15,7 +15,9 @@ from armature.robot.library import library
 Q0, Q1 = np.array([0.2, -1.0, 0.5]), np.array([1.5, 0.3, -0.2])
 KINDS = {
     "cubic": lambda: guess.joint_cubic(Q0, Q1, 0.8),
-    "cubic with velocities": lambda: guess.joint_cubic(Q0, Q1, 0.8, velocities=([1.0, 0.0, -2.0], 0.5)),
+    "cubic with velocities": lambda: guess.joint_cubic(
+        Q0, Q1, 0.8, velocities=([1.0, 0.0, -2.0], 0.5)
+    ),
     "quintic": lambda: guess.joint_quintic(Q0, Q1, 0.8, velocities=([1.0, 0.0, -2.0], 0.5)),
     "trapezoid": lambda: guess.joint_trapezoid(Q0, Q1, 0.8, ramp=0.21),
     "through": lambda: guess.through([Q0, 2 * Q1, Q1], 0.8),
@@ -50,17 +52,23 @@ def test_given_end_velocities_are_met(name: str):
 
 def test_the_cubic_is_the_papers_baseline():
     s = np.linspace(0, 1, 101)[:, None]
-    np.testing.assert_allclose(KINDS["cubic"]().q, Q0 + (Q1 - Q0) * (3 * s**2 - 2 * s**3), atol=1e-14)
+    np.testing.assert_allclose(
+        KINDS["cubic"]().q, Q0 + (Q1 - Q0) * (3 * s**2 - 2 * s**3), atol=1e-14
+    )
 
 
 def test_trapezoid_holds_its_velocity_between_the_ramps():
     motion = KINDS["trapezoid"]()
     middle = motion(np.linspace(0.21 * 0.8, 0.79 * 0.8, 20))
-    np.testing.assert_allclose(middle.v, np.broadcast_to((Q1 - Q0) / 0.8 / 0.79, middle.v.shape), rtol=1e-12)
+    np.testing.assert_allclose(
+        middle.v, np.broadcast_to((Q1 - Q0) / 0.8 / 0.79, middle.v.shape), rtol=1e-12
+    )
     # exact between knots: integrating the held accelerations gives the knots themselves
     h = np.diff(motion.t)[:, None]
     np.testing.assert_allclose(np.diff(motion.v, axis=0), motion.a[:-1] * h, atol=1e-12)
-    np.testing.assert_allclose(np.diff(motion.q, axis=0), motion.v[:-1] * h + motion.a[:-1] * h**2 / 2, atol=1e-12)
+    np.testing.assert_allclose(
+        np.diff(motion.q, axis=0), motion.v[:-1] * h + motion.a[:-1] * h**2 / 2, atol=1e-12
+    )
 
 
 def test_held_motions_are_exact_and_near():
@@ -68,7 +76,9 @@ def test_held_motions_are_exact_and_near():
     motion = guess.held(smooth, 50)
     h = 0.8 / 50
     np.testing.assert_allclose(np.diff(motion.v, axis=0), motion.a[:-1] * h, atol=1e-12)
-    np.testing.assert_allclose(np.diff(motion.q, axis=0), motion.v[:-1] * h + motion.a[:-1] * h**2 / 2, atol=1e-12)
+    np.testing.assert_allclose(
+        np.diff(motion.q, axis=0), motion.v[:-1] * h + motion.a[:-1] * h**2 / 2, atol=1e-12
+    )
     np.testing.assert_allclose(motion.q[-1], Q1, atol=1e-12)
     np.testing.assert_allclose(motion.v[[0, -1]], smooth.v[[0, -1]], atol=1e-12)
     assert np.abs(motion.q - smooth(motion.t).q).max() < 1e-3
@@ -102,7 +112,9 @@ def test_the_hand_goes_straight(name: str):
     off = np.linalg.norm(np.cross(hand - hand[0], d), axis=1).max()
     assert off < (1e-9 if name != "seven_axis" else 0.02)
     h = 1e-6
-    np.testing.assert_allclose(motion(0.3).v, (motion(0.3 + h).q - motion(0.3 - h).q) / (2 * h), atol=1e-6)
+    np.testing.assert_allclose(
+        motion(0.3).v, (motion(0.3 + h).q - motion(0.3 - h).q) / (2 * h), atol=1e-6
+    )
 
 
 def test_lines_that_end_in_another_branch_are_refused():

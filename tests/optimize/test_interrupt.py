@@ -1,4 +1,5 @@
-"""One Ctrl-C, whenever it comes, ends a plan with the best motion so far; a second one leaves at once."""
+"""One Ctrl-C, whenever it comes, ends a plan with the best motion so far; a second one leaves at
+once."""
 
 import json
 import os
@@ -71,7 +72,10 @@ def test_an_interrupt_at_any_moment_ends_the_plan_with_a_motion():
         expected = {"ways": ("tuple",), "curve": ("Curve",)}.get(kind, ("INTERRUPTED",))
         if late > 0:  # else it had ended before
             assert how in expected, (kind, after, how)
-            assert late < 3.0, f"{kind} went on for {late} s of computing after an interrupt at {after} s (seed: the day)"
+            assert late < 3.0, (
+                f"{kind} went on for {late} s of computing after an interrupt at {after} s (seed:"
+                " the day)"
+            )
 
 
 def test_after_an_interrupt_no_search_is_begun(monkeypatch):
@@ -85,7 +89,11 @@ def test_after_an_interrupt_no_search_is_begun(monkeypatch):
 
     begun = []
     solve = pipeline.solve
-    monkeypatch.setattr(pipeline, "solve", lambda *args, **kwargs: begun.append(interrupted()) or solve(*args, **kwargs))
+    monkeypatch.setattr(
+        pipeline,
+        "solve",
+        lambda *args, **kwargs: begun.append(interrupted()) or solve(*args, **kwargs),
+    )
     plan = arm.minimize_time(robot, arm.Move([0.0, 0.0], [1.0, 1.0]), callback=stop)
     assert plan.status is Status.INTERRUPTED and not plan.ok and plan.diagnosis is None
     assert len(lines) == 3
@@ -93,7 +101,9 @@ def test_after_an_interrupt_no_search_is_begun(monkeypatch):
     assert np.isfinite(plan.trajectory.q).all()
     assert not interrupted()
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    assert arm.minimize_energy(robot, arm.Move([0.0, 0.0], [1.0, 1.0], 1.0), knots=20).ok  # the next plan is whole
+    assert arm.minimize_energy(
+        robot, arm.Move([0.0, 0.0], [1.0, 1.0], 1.0), knots=20
+    ).ok  # the next plan is whole
 
 
 def test_a_second_interrupt_leaves_at_once():
@@ -102,7 +112,9 @@ def test_a_second_interrupt_leaves_at_once():
         signal.raise_signal(signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
-        arm.minimize_energy(arm.library("planar2"), arm.Move([0.0, 0.0], [1.0, 1.0], 1.0), callback=stop)
+        arm.minimize_energy(
+            arm.library("planar2"), arm.Move([0.0, 0.0], [1.0, 1.0], 1.0), callback=stop
+        )
     assert not interrupted()
 
 

@@ -1,4 +1,5 @@
-"""Least times: nothing faster is found from any start, and the energy of the shortest motion is counted with the supply asked for."""
+"""Least times: nothing faster is found from any start, and the energy of the shortest motion is
+counted with the supply asked for."""
 
 import time
 from collections.abc import Iterator
@@ -30,14 +31,22 @@ MOVES = {
 
 
 def starts(problem: MoveProblem, fastest: Trajectory, seed: int) -> Iterator[Trajectory | None]:
-    """The joint cubic, the shortest motion run faster, detours of every joint, and ways through random configurations."""
+    """The joint cubic, the shortest motion run faster, detours of every joint, and ways through
+    random configurations."""
     yield None
     yield stretched(fastest, problem.duration)
     yield from detours(problem)
     rng, ends = np.random.default_rng(seed), (problem.ends.q0, problem.ends.q1)
     size = np.maximum(np.abs(ends[1] - ends[0]), 0.3)
     for _ in range(4):
-        yield through([ends[0], (ends[0] + ends[1]) / 2 + 0.3 * size * rng.normal(size=problem.robot.n), ends[1]], problem.duration)
+        yield through(
+            [
+                ends[0],
+                (ends[0] + ends[1]) / 2 + 0.3 * size * rng.normal(size=problem.robot.n),
+                ends[1],
+            ],
+            problem.duration,
+        )
 
 
 @pytest.mark.parametrize("name", MOVES)
@@ -57,13 +66,20 @@ def test_no_feasible_motion_is_found_below_the_least_time_from_any_start(name):
 
 def test_the_shortest_motion_is_counted_with_the_supply_asked_for():
     robot, move = library("burgevin").with_payload(0.5), Move(*MOVES["burgevin"])
-    back, burnt = (minimize_time(robot, move, starts=1, supply=supply) for supply in ("regenerative", "non-regenerative"))
+    back, burnt = (
+        minimize_time(robot, move, starts=1, supply=supply)
+        for supply in ("regenerative", "non-regenerative")
+    )
     assert back.duration == pytest.approx(burnt.duration, rel=1e-9)
     assert burnt.energy > back.energy and burnt.ledger.returned == 0.0 < back.ledger.returned
-    assert burnt.ledger.energy == pytest.approx(sum(row["taken"] for row in burnt.ledger.per_joint.values()), rel=1e-9)
+    assert burnt.ledger.energy == pytest.approx(
+        sum(row["taken"] for row in burnt.ledger.per_joint.values()), rel=1e-9
+    )
     assert burnt.baseline.ledger.returned == 0.0 and not burnt.returns and back.returns
     job = Job(robot, move, "time", "non-regenerative").run()
-    assert job.energy == pytest.approx(minimize_time(robot, move, supply="non-regenerative").energy, rel=1e-9)
+    assert job.energy == pytest.approx(
+        minimize_time(robot, move, supply="non-regenerative").energy, rel=1e-9
+    )
 
 
 def test_the_shortest_motion_is_the_end_of_the_feasible_durations():
@@ -75,20 +91,30 @@ def test_the_shortest_motion_is_the_end_of_the_feasible_durations():
 
 
 def test_there_and_back_again_takes_twice_the_least_time():
-    """Without friction a motion can be run backwards with the same torques; planar2's voltages are far from their limits."""
+    """Without friction a motion can be run backwards with the same torques; planar2's voltages are
+    far from their limits."""
     robot, (start, goal) = library("planar2").with_payload(0.5), MOVES["planar2"]
     there = minimize_time(robot, Move(start, goal))
     back = minimize_time(robot, Move(start, start, via=[Via(goal, velocity=0.0)]))
     assert back.ok and back.duration == pytest.approx(2 * there.duration, rel=0.01)
 
 
-@pytest.mark.parametrize(("part", "via"), [(0.9, []), (0.75, [Via(MOVES["planar2"][1], velocity=0.0)])])
+@pytest.mark.parametrize(
+    ("part", "via"), [(0.9, []), (0.75, [Via(MOVES["planar2"][1], velocity=0.0)])]
+)
 def test_least_times_under_a_mean_current_keep_it_and_are_certified(part, via):
-    """A repeated cycle whose motors get too hot: the limit of the mean decides, summed up as the certificate does."""
+    """A repeated cycle whose motors get too hot: the limit of the mean decides, summed up as the
+    certificate does."""
     bare, (start, goal) = library("planar2").with_payload(0.5), MOVES["planar2"]
     free = minimize_time(bare, Move(start, goal))
-    current = {name: row["continuous current"].value ** 0.5 for name, row in free.certificate.margins.items()}
-    cooler = lambda c: replace(c.drives[0], motor=replace(c.drives[0].motor, continuous_current=part * current[c.joints[0]]))
+    current = {
+        name: row["continuous current"].value ** 0.5
+        for name, row in free.certificate.margins.items()
+    }
+    cooler = lambda c: replace(
+        c.drives[0],
+        motor=replace(c.drives[0].motor, continuous_current=part * current[c.joints[0]]),
+    )
     robot = bare.with_drives({c.joints[0]: cooler(c) for c in bare.drives})
     least = minimize_time(robot, Move(start, start if via else goal, via=via))
     assert least.ok and least.certificate.ok, str(least)
@@ -105,13 +131,16 @@ OTHERS = {
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_nothing_cool_is_found_a_little_below_the_least_time(name):
-    """Least heat instead of least time or energy, from the joint cubic, the motion itself and ways through other configurations."""
+    """Least heat instead of least time or energy, from the joint cubic, the motion itself and ways
+    through other configurations."""
     robot, move = library(name), Move(*OTHERS[name])
     least = minimize_time(robot, move)
     assert least.ok and least.certificate.ok, str(least)
     pipeline = Pipeline(Weights(heat=1.0))
     problem = posed(robot, replace(move, duration=0.995 * least.duration), "regenerative", 60)
-    ways = [start for k, start in enumerate(starts(problem, least.trajectory, 2)) if k < 2 or k % 4 == 0]
+    ways = [
+        start for k, start in enumerate(starts(problem, least.trajectory, 2)) if k < 2 or k % 4 == 0
+    ]
     for start in ways:
         assert not pipeline.least_energy(problem, start).runs
     slower = replace(problem, move=replace(move, duration=1.02 * least.duration))
@@ -119,7 +148,8 @@ def test_nothing_cool_is_found_a_little_below_the_least_time(name):
 
 
 def carrying(name: str, part: float) -> Robot:
-    """A chain of three rods at random, or an arm of a file, with drives of the catalogue and a part of its greatest payload."""
+    """A chain of three rods at random, or an arm of a file, with drives of the catalogue and a part
+    of its greatest payload."""
     if name in arms():
         return arms()[name].loaded(part * arms()[name].payload)
     rng = np.random.default_rng(3)
@@ -130,7 +160,8 @@ def carrying(name: str, part: float) -> Robot:
 
 @pytest.mark.parametrize("name", ["chain", "ur5"])
 def test_arms_with_lossy_gears_and_dry_friction_have_nothing_shorter_from_any_start(name):
-    """All knots, ten starts: the joint cubic, the shortest motion itself, detours and ways through other configurations."""
+    """All knots, ten starts: the joint cubic, the shortest motion itself, detours and ways through
+    other configurations."""
     robot, rng = carrying(name, 0.5), np.random.default_rng(5)
     move = Move(standing(robot, rng), standing(robot, rng))
     least = minimize_time(robot, move)
@@ -141,13 +172,18 @@ def test_arms_with_lossy_gears_and_dry_friction_have_nothing_shorter_from_any_st
     for start in [*ways[:2], *ways[2:-4:3], *ways[-4:]]:
         assert not pipeline.least_energy(problem, start).runs
     slower = replace(problem, move=replace(move, duration=1.05 * least.duration))
-    assert any(pipeline.least_energy(slower, start).runs for start in ways)  # the harness finds what is there
+    assert any(
+        pipeline.least_energy(slower, start).runs for start in ways
+    )  # the harness finds what is there
 
 
 def slide(allowed: float) -> Robot:
-    """3 kg on a level slide against 6 N of dry friction; the motor bears this part of the square of friction's current in the mean."""
+    """3 kg on a level slide against 6 N of dry friction; the motor bears this part of the square of
+    friction's current in the mean."""
     links = Link("base"), Link("mass", 3.0, (0.0, 0.0, 0.0), (0.01, 0.01, 0.01, 0.0, 0.0, 0.0))
-    joint = Joint("x", "prismatic", "base", "mass", axis=(1.0, 0.0, 0.0), limits=Limits(-1.0, 1.0, 2.0))
+    joint = Joint(
+        "x", "prismatic", "base", "mass", axis=(1.0, 0.0, 0.0), limits=Limits(-1.0, 1.0, 2.0)
+    )
     motor = Motor(resistance=1.0, torque_constant=0.1, continuous_current=allowed**0.5 * 6.0 / 20.0)
     drive = Drive(motor, Gear(ratio=200.0), friction=Friction(coulomb=6.0))
     return Robot("slide", links, (joint,), "base").with_drives({"x": drive})
@@ -155,7 +191,8 @@ def slide(allowed: float) -> Robot:
 
 @pytest.mark.parametrize("allowed, above", [(0.9, 0.03), (0.3, 0.1)])
 def test_a_joint_too_hot_by_friction_moves_in_a_part_of_the_least_time(allowed, above):
-    """K² ∫i² dt = 12 m²d²/t³ + f²t for a motion of t seconds, the least at t = √(6 m d/f); the rest of T = 4 t/(3 · allowed) it stands."""
+    """K² ∫i² dt = 12 m²d²/t³ + f²t for a motion of t seconds, the least at t = √(6 m d/f); the rest
+    of T = 4 t/(3 · allowed) it stands."""
     least = minimize_time(slide(allowed), Move([0.0], [0.3]))
     law = 4 / (3 * allowed) * np.sqrt(6 * 3.0 * 0.3 / 6.0)
     assert least.ok and least.certificate.ok, str(least)
@@ -163,11 +200,16 @@ def test_a_joint_too_hot_by_friction_moves_in_a_part_of_the_least_time(allowed, 
 
 
 def test_a_move_that_can_be_run_backwards_is_not_run_like_its_mirror_image():
-    """Half a turn with the arm stretched out: 0.3 % shorter when what goes in at first does not come out in the same way."""
+    """Half a turn with the arm stretched out: 0.3 % shorter when what goes in at first does not
+    come out in the same way."""
     robot = library("burgevin").with_payload(2.0)
     least = minimize_time(robot, Move([0.0, np.pi / 2, 0.9], [np.pi, np.pi / 2, 0.9]))
     s = np.linspace(0.0, least.duration, 101)
-    mirrored = np.array([np.pi, np.pi / 2, 0.0]) + np.array([-1.0, 1.0, 1.0]) * least.trajectory(s[::-1]).q - [0.0, np.pi / 2, 0.0]
+    mirrored = (
+        np.array([np.pi, np.pi / 2, 0.0])
+        + np.array([-1.0, 1.0, 1.0]) * least.trajectory(s[::-1]).q
+        - [0.0, np.pi / 2, 0.0]
+    )
     assert least.duration < 0.5235 and np.abs(least.trajectory(s).q - mirrored).max() > 0.01
 
 
@@ -175,7 +217,9 @@ def test_the_time_allowed_is_kept_and_every_iteration_is_told():
     robot, move = library("six_axis"), Move(*OTHERS["six_axis"])
     whole, told = minimize_time(robot, move, starts=1), []
     begin = time.perf_counter()
-    soon = minimize_time(robot, move, deadline=0.5, callback=lambda line: bool(told.append(time.perf_counter())))
+    soon = minimize_time(
+        robot, move, deadline=0.5, callback=lambda line: bool(told.append(time.perf_counter()))
+    )
     assert time.perf_counter() - begin < 3.0 and len(told) > 5
     assert np.diff([begin, *told]).max() < 2.0  # no long silence
     assert not soon.ok or soon.duration <= 1.5 * whole.duration

@@ -1,4 +1,5 @@
-"""Variables of a single knot leave the Newton system exactly: every step is that of the whole system."""
+"""Variables of a single knot leave the Newton system exactly: every step is that of the whole
+system."""
 
 import casadi as ca
 import numpy as np
@@ -13,16 +14,25 @@ N = 12
 
 
 def model(totals=True):
-    """A pendulum of free duration that pays for max(0, power) twice: a slack above two powers, and one with bounds of its own."""
+    """A pendulum of free duration that pays for max(0, power) twice: a slack above two powers, and
+    one with bounds of its own."""
     h = lambda p: p[0] / N
     power = lambda x, u: u[0] * (x[1] + 0.3 * u[0])
     return Model(
-        nx=2, nu=3, np=1,
+        nx=2,
+        nu=3,
+        np=1,
         dynamics=lambda x, u, p, d: [x[0] + h(p) * x[1], x[1] + h(p) * (u[0] - ca.sin(x[0]))],
         cost=lambda x, u, p, d: h(p) * (u[1] + 0.5 * u[2] + 0.2 + 0.05 * u[0] ** 2),
-        constraints=lambda x, u, p, d: [power(x, u) * p[0] - u[1], 0.5 * power(x, u) - 2 * u[1], -u[1], u[0] - u[2], x[1] ** 2],
+        constraints=lambda x, u, p, d: [
+            power(x, u) * p[0] - u[1],
+            0.5 * power(x, u) - 2 * u[1],
+            -u[1],
+            u[0] - u[2],
+            x[1] ** 2,
+        ],
         totals=(lambda x, u, p, d: [h(p) * (u[1] + x[0]), h(p) * u[2]]) if totals else None,
-    )  # fmt: skip
+    )
 
 
 def problem(m):
@@ -54,12 +64,24 @@ def test_slacks_are_local_and_motion_is_not():
 
 
 def test_of_two_slacks_in_one_row_one_is_local():
-    m = Model(1, 3, lambda x, u, p, d: [x[0] + u[0]], lambda x, u, p, d: u[1] + u[2], lambda x, u, p, d: [x[0] - u[1] - u[2], u[2] - u[0]])
+    m = Model(
+        1,
+        3,
+        lambda x, u, p, d: [x[0] + u[0]],
+        lambda x, u, p, d: u[1] + u[2],
+        lambda x, u, p, d: [x[0] - u[1] - u[2], u[2] - u[0]],
+    )
     assert local.places(stages(m)[0].layout, 1, 4).tolist() == [0, 1, -1, 2]
 
 
 def test_variables_with_curvature_or_dynamics_are_not_local():
-    m = Model(1, 3, lambda x, u, p, d: [x[0] + u[0]], lambda x, u, p, d: u[1] ** 2 + x[0] * u[2], lambda x, u, p, d: [-u[1], -u[2]])
+    m = Model(
+        1,
+        3,
+        lambda x, u, p, d: [x[0] + u[0]],
+        lambda x, u, p, d: u[1] ** 2 + x[0] * u[2],
+        lambda x, u, p, d: [-u[1], -u[2]],
+    )
     assert (local.places(stages(m)[0].layout, 1, 4) >= 0).all()
 
 
@@ -79,9 +101,16 @@ def test_steps_are_those_of_the_whole_system(totals, shift, monkeypatch):
         d.floor = shift
         assert d.factor()
         d.solve(found.point, found.point.gap, found.mu, found.rho, found.elastic)
-        steps.append([a.copy() for a in (d.dz, d.dlam, d.beta, d.dy, d.step.s, d.step.a, d.border.influence)])
+        steps.append(
+            [a.copy() for a in (d.dz, d.dlam, d.beta, d.dy, d.step.s, d.step.a, d.border.influence)]
+        )
     for mine, theirs in zip(*steps):
-        np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-10 * np.abs(theirs[np.isfinite(theirs)]).max(initial=0.0))
+        np.testing.assert_allclose(
+            mine,
+            theirs,
+            rtol=1e-9,
+            atol=1e-10 * np.abs(theirs[np.isfinite(theirs)]).max(initial=0.0),
+        )
 
 
 def test_first_multipliers_are_those_of_the_whole_system(monkeypatch):
@@ -92,7 +121,8 @@ def test_first_multipliers_are_those_of_the_whole_system(monkeypatch):
 
 
 def test_active_rows_of_any_weight_leave_no_rounding():
-    """Weights 1e8 and 1e-6: what is left of both, w₁w₂/(w₁ + w₂) ggᵀ, is exact, where the subtraction has lost all digits."""
+    """Weights 1e8 and 1e-6: what is left of both, w₁w₂/(w₁ + w₂) ggᵀ, is exact, where the
+    subtraction has lost all digits."""
     place = np.array([0, 1, -1])
     it = local.workspace(place, 1, 0)
     J, g = np.array([2.0, 3.0, -1.0, -1.0]), np.array([2.0, 3.0])

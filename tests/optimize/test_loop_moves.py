@@ -1,11 +1,20 @@
-"""Moves of robots with closed loops: the optimum in other coordinates and of another solver, limits of passive joints, certificates."""
+"""Moves of robots with closed loops: the optimum in other coordinates and of another solver, limits
+of passive joints, certificates."""
 
 from dataclasses import replace
 
 import casadi as ca
 import numpy as np
 import pytest
-from linkages import double_pendulum, drive, ends, five_bar, four_bar, parallelogram, same_as_parallelogram
+from linkages import (
+    double_pendulum,
+    drive,
+    ends,
+    five_bar,
+    four_bar,
+    parallelogram,
+    same_as_parallelogram,
+)
 
 import armature as arm
 from armature.dynamics.compiled import forward_dynamics, inverse_dynamics
@@ -24,7 +33,8 @@ PARALLEL = np.array([0.5, -0.5, 0.5]), np.array([1.4, -1.4, 1.4])
 
 
 def sound(solution):
-    """An optimum whose loops are closed at the knots, whose passive joints carry nothing, and which the simulated mechanism follows."""
+    """An optimum whose loops are closed at the knots, whose passive joints carry nothing, and which
+    the simulated mechanism follows."""
     assert solution.ok, solution
     robot, motion = solution.robot, solution.trajectory
     f, fd, *_ = loop_rows(robot)(motion.q, motion.v)
@@ -40,16 +50,26 @@ def sound(solution):
 
 def test_a_parallelogram_costs_what_its_single_link_does():
     """Closed form as the witness: the same energy, the same motion."""
-    closed = sound(arm.minimize_energy(parallelogram(), arm.Move(*PARALLEL, duration=1.0), options=EXACT))
-    alone = arm.minimize_energy(same_as_parallelogram(), arm.Move(PARALLEL[0][:1], PARALLEL[1][:1], duration=1.0), options=EXACT)
+    closed = sound(
+        arm.minimize_energy(parallelogram(), arm.Move(*PARALLEL, duration=1.0), options=EXACT)
+    )
+    alone = arm.minimize_energy(
+        same_as_parallelogram(),
+        arm.Move(PARALLEL[0][:1], PARALLEL[1][:1], duration=1.0),
+        options=EXACT,
+    )
     assert closed.energy == pytest.approx(alone.energy, rel=1e-8)
-    np.testing.assert_allclose(closed.trajectory.q[:, 0], alone.trajectory.q[:, 0], atol=2e-5)  # the cost is flat there
+    np.testing.assert_allclose(
+        closed.trajectory.q[:, 0], alone.trajectory.q[:, 0], atol=2e-5
+    )  # the cost is flat there
     assert closed.saving == pytest.approx(alone.saving, rel=1e-6)
 
 
 def test_its_least_time_is_that_of_the_single_link_too():
     closed = sound(arm.minimize_time(parallelogram(), arm.Move(*PARALLEL), knots=50, starts=1))
-    alone = arm.minimize_time(same_as_parallelogram(), arm.Move(PARALLEL[0][:1], PARALLEL[1][:1]), knots=50, starts=1)
+    alone = arm.minimize_time(
+        same_as_parallelogram(), arm.Move(PARALLEL[0][:1], PARALLEL[1][:1]), knots=50, starts=1
+    )
     assert closed.duration == pytest.approx(alone.duration, rel=1e-4)
 
 
@@ -66,13 +86,19 @@ def test_a_four_bar_move_equals_ipopt_and_forward_dynamics():
     assert mine.result.cost == pytest.approx(peer.cost, rel=1e-9)
     fine = sound(arm.minimize_energy(robot, arm.Move(start, goal, **plain)))
     forward = planned(robot, start, goal, N=100, ramp=True)[2]
-    assert forward.cost == pytest.approx(fine.losses, rel=1e-4)  # the rest of the energy is potential
+    assert forward.cost == pytest.approx(
+        fine.losses, rel=1e-4
+    )  # the rest of the energy is potential
 
 
 @pytest.mark.parametrize("supply", ["regenerative", "non-regenerative"])
 def test_two_motors_on_a_five_bar_linkage(supply):
     robot = five_bar()
-    solution = sound(arm.minimize_energy(robot, arm.Move(*ends(robot, [1.9, 1.2], [1.5, 0.8]), duration=1.0), supply))
+    solution = sound(
+        arm.minimize_energy(
+            robot, arm.Move(*ends(robot, [1.9, 1.2], [1.5, 0.8]), duration=1.0), supply
+        )
+    )
     assert solution.saving > 0.05
 
 
@@ -86,8 +112,12 @@ def test_a_goal_may_name_the_joints_with_motors_only():
 
 
 def test_dry_friction_at_the_motors_is_exact_at_the_end():
-    robot = five_bar().with_friction({name: {"coulomb": 1.0, "viscous": 0.2} for name in ("left crank", "right crank")})
-    solution = sound(arm.minimize_energy(robot, arm.Move(*ends(robot, [1.9, 1.2], [1.5, 0.8]), duration=1.0)))
+    robot = five_bar().with_friction(
+        {name: {"coulomb": 1.0, "viscous": 0.2} for name in ("left crank", "right crank")}
+    )
+    solution = sound(
+        arm.minimize_energy(robot, arm.Move(*ends(robot, [1.9, 1.2], [1.5, 0.8]), duration=1.0))
+    )
     assert solution.ledger.friction > 0.1
 
 
@@ -108,7 +138,10 @@ def test_derivatives_by_the_implicit_function_equal_differences():
     tools = Implicit(closure(robot, start))
     xi, m = ca.SX.sym("xi", 6), ca.SX.sym("m", 11)
     w = tools.value(xi)
-    pairs = [(tools.slope(xi), ca.jacobian(w, xi)), (tools.curvature(xi, m), ca.hessian(ca.dot(m, w), xi)[0])]
+    pairs = [
+        (tools.slope(xi), ca.jacobian(w, xi)),
+        (tools.curvature(xi, m), ca.hessian(ca.dot(m, w), xi)[0]),
+    ]
     rng = np.random.default_rng(0)
     values = np.concatenate([[1.3], rng.normal(size=2), start]), rng.normal(size=11)
     for mine, plain in pairs:
@@ -121,7 +154,9 @@ def test_torques_follow_from_the_work_of_the_open_tree():
     robot, rng = five_bar(), np.random.default_rng(1)
     start, goal = ends(robot, [1.9, 1.2], [1.5, 0.8])
     found = closure(robot, np.array([start, goal]))
-    q, v, a = found.follow(start + np.linspace(0, 1, 7)[:, None] * (goal - start), *rng.normal(size=(2, 7, 4)))
+    q, v, a = found.follow(
+        start + np.linspace(0, 1, 7)[:, None] * (goal - start), *rng.normal(size=(2, 7, 4))
+    )
     free, tied = list(found.independent), list(found.dependent)
     for k in range(7):
         tau = np.array(found.torque(q[k, free], v[k, free], a[k, free], q[k, tied])[0]).ravel()
@@ -136,10 +171,14 @@ def test_what_cannot_be_planned_is_refused_with_words():
     other = close_loops(robot, [2.5, -2.0, 4.0])
     with pytest.raises(ArgumentError, match="closed in different ways"):
         arm.minimize_energy(robot, arm.Move(start, other, duration=1.0))
-    both = replace(robot, joints=tuple(replace(j, passive=False) for j in robot.joints)).with_drives({"rocker": drive()})
+    both = replace(
+        robot, joints=tuple(replace(j, passive=False) for j in robot.joints)
+    ).with_drives({"rocker": drive()})
     with pytest.raises(ArgumentError, match="neither a drive nor is it passive"):
         arm.minimize_energy(both, arm.Move(start, goal, duration=1.0))
-    two = replace(robot, joints=tuple(replace(j, passive=j.name == "coupler") for j in robot.joints)).with_drives({"rocker": drive()})
+    two = replace(
+        robot, joints=tuple(replace(j, passive=j.name == "coupler") for j in robot.joints)
+    ).with_drives({"rocker": drive()})
     with pytest.raises(ArgumentError, match=r"1 freedoms .* motors at 2 joints"):
         arm.minimize_energy(two, arm.Move(start, goal, duration=1.0))
     line = arm.line(*(arm.pose(robot, start, "coupler").p + np.array([[0, 0, 0], [0.01, 0, 0]])))
@@ -148,7 +187,9 @@ def test_what_cannot_be_planned_is_refused_with_words():
     with pytest.raises(RobotError, match="closed loops"):
         arm.ways_round(robot, arm.Move(start, goal, duration=1.0))
     with pytest.raises(ArgumentError, match="passive and has friction"):
-        arm.minimize_energy(robot.with_friction({"rocker": {"viscous": 1.0}}), arm.Move(start, goal, duration=1.0))
+        arm.minimize_energy(
+            robot.with_friction({"rocker": {"viscous": 1.0}}), arm.Move(start, goal, duration=1.0)
+        )
 
 
 def test_a_joint_that_nothing_holds_is_refused_with_what_to_do():

@@ -16,7 +16,8 @@ def test_what_is_kept_of_a_loop_depends_on_every_file_that_it_is_made_of():
 
 
 def test_what_is_held_is_the_same_array_for_loops_and_for_python():
-    """Of a type that the solver holds: what numba keeps on disk must be readable without the tests."""
+    """Of a type that the solver holds: what numba keeps on disk must be readable without the
+    tests."""
     z, v, gap = np.arange(4.0).reshape(2, 2), np.zeros(4), np.zeros((1, 1))
     held = loops.hold(newton.Point(z, np.zeros(0), np.zeros((2, 1)), v, gap, rows.empty_rows(4)))
     t, f = np.zeros((2, 0)), np.array([[5.0]])

@@ -20,8 +20,15 @@ from armature.robot.library import library
 ARM = library("burgevin").with_payload(2.0)
 START, GOAL = np.array([0.0, 1.2, 0.4]), np.array([1.2, 1.8, 0.7])
 MIDDLE = np.array([0.5, 1.3, 0.6])
-BARE = ARM.with_limits({name: dict.fromkeys(("velocity", "acceleration", "torque"), np.inf) for name in ARM.joint_names})
-BARE = BARE.with_drives({name: Drive(Motor(0.5, 0.1), Gear(ratio=20.0)) for name in ARM.joint_names})
+BARE = ARM.with_limits(
+    {
+        name: dict.fromkeys(("velocity", "acceleration", "torque"), np.inf)
+        for name in ARM.joint_names
+    }
+)
+BARE = BARE.with_drives(
+    {name: Drive(Motor(0.5, 0.1), Gear(ratio=20.0)) for name in ARM.joint_names}
+)
 
 
 def certified(plan):
@@ -33,42 +40,64 @@ def certified(plan):
 def test_the_motion_meets_its_ends_and_its_losses_are_the_solvers_cost():
     plan = certified(minimize_energy(ARM, Move(START, GOAL, 0.9, smoothness=0.0)))
     motion = plan.trajectory
-    assert np.allclose(motion.q[[0, -1]], [START, GOAL], atol=1e-8) and np.allclose(motion.v[[0, -1]], 0.0, atol=1e-8)
-    assert plan.losses == pytest.approx(plan.result.cost, rel=1e-4)  # what both ends fix is left out
+    assert np.allclose(motion.q[[0, -1]], [START, GOAL], atol=1e-8) and np.allclose(
+        motion.v[[0, -1]], 0.0, atol=1e-8
+    )
+    assert plan.losses == pytest.approx(
+        plan.result.cost, rel=1e-4
+    )  # what both ends fix is left out
     assert abs(plan.ledger.residual) < 1e-6 and plan.saving > 0
 
 
 def test_a_via_point_with_a_passing_time_is_passed_then():
     plan = certified(minimize_energy(ARM, Move(START, GOAL, 1.0, via=[Via(MIDDLE, at=0.437)])))
-    assert np.allclose(plan.trajectory(0.437).q, MIDDLE, atol=1e-7) and np.linalg.norm(plan.trajectory(0.437).v) > 0.1
+    assert (
+        np.allclose(plan.trajectory(0.437).q, MIDDLE, atol=1e-7)
+        and np.linalg.norm(plan.trajectory(0.437).v) > 0.1
+    )
 
 
 def test_a_free_passing_time_costs_no_more_than_any_given_one():
     free = certified(minimize_energy(ARM, Move(START, GOAL, 1.0, via=[Via(MIDDLE)])))
     distance = np.linalg.norm(free.trajectory.q - MIDDLE, axis=1)
     assert distance.min() < 1e-7 and free.duration == pytest.approx(1.0, rel=1e-6)
-    given = [minimize_energy(ARM, Move(START, GOAL, 1.0, via=[Via(MIDDLE, at=t)])).energy for t in (0.35, 0.5, 0.65)]
+    given = [
+        minimize_energy(ARM, Move(START, GOAL, 1.0, via=[Via(MIDDLE, at=t)])).energy
+        for t in (0.35, 0.5, 0.65)
+    ]
     assert free.energy <= min(given) * (1 + 1e-4)
 
 
 def test_a_via_point_may_ask_for_a_stop():
-    plan = certified(minimize_energy(ARM, Move(START, GOAL, 1.2, via=[Via(MIDDLE, at=0.6, velocity=0.0)])))
+    plan = certified(
+        minimize_energy(ARM, Move(START, GOAL, 1.2, via=[Via(MIDDLE, at=0.6, velocity=0.0)]))
+    )
     assert np.abs(plan.trajectory(0.6).v).max() < 1e-7
 
 
 @pytest.mark.parametrize("limit", ["torque_rate", "jerk"])
 def test_rates_are_limited(limit):
     free = minimize_energy(ARM, Move(START, GOAL, 0.8))
-    rate = lambda plan: np.abs(np.diff(plan.trajectory.tau if limit == "torque_rate" else plan.trajectory.a, axis=0)).max(0) / 0.008
+    rate = lambda plan: (
+        np.abs(
+            np.diff(plan.trajectory.tau if limit == "torque_rate" else plan.trajectory.a, axis=0)
+        ).max(0)
+        / 0.008
+    )
     bound = 0.7 * rate(free)
     slower = ARM.with_limits({name: {limit: float(b)} for name, b in zip(ARM.joint_names, bound)})
-    # such a limit takes the arm from rest to rest with no acceleration at its ends, which needs more time
+    # such a limit takes the arm from rest to rest with no acceleration at its ends, which needs
+    # more time
     plan = certified(minimize_energy(slower, Move(START, GOAL, 1.3)))
     step, motion = plan.trajectory.t[1], plan.trajectory
     values = motion.tau if limit == "torque_rate" else motion.a
-    assert np.all(np.abs(np.diff(values, axis=0)).max(0) / step <= bound * 1.01) and np.allclose(motion.a[[0, -1]], 0.0, atol=1e-7)
+    assert np.all(np.abs(np.diff(values, axis=0)).max(0) / step <= bound * 1.01) and np.allclose(
+        motion.a[[0, -1]], 0.0, atol=1e-7
+    )
     found = [plan.certificate.margins[name][limit.replace("_", " ")] for name in ARM.joint_names]
-    assert min(m.fraction for m in found) >= -1e-3 and min(m.fraction for m in found) < 0.05  # it binds
+    assert (
+        min(m.fraction for m in found) >= -1e-3 and min(m.fraction for m in found) < 0.05
+    )  # it binds
     assert plan.baseline.name in ("joint cubic", "joint quintic") and plan.baseline.note
 
 
@@ -81,9 +110,18 @@ def test_the_certificate_finds_a_rate_that_is_exceeded_where_it_is(limit):
     k = np.unravel_index(np.argmax(rate[:, 0]), rate[:, 0].shape)[0]
     name = limit.replace("_", " ")
     slower = ARM.with_limits({"phi": {limit: float(0.5 * rate[k, 0])}})
-    found = margins(slower, Trajectory(motion.t, motion.q, motion.v, motion.a, motion.joint_names, interpolation="linear"))["phi"][name]
+    found = margins(
+        slower,
+        Trajectory(
+            motion.t, motion.q, motion.v, motion.a, motion.joint_names, interpolation="linear"
+        ),
+    )["phi"][name]
     # at rest before its start the arm has no acceleration: the jump counts, spread over a step
-    jump = np.abs(motion.a[0, 0]) / motion.t[1] if limit == "jerk" else np.abs(motion.tau[0, 0]) / motion.t[1]
+    jump = (
+        np.abs(motion.a[0, 0]) / motion.t[1]
+        if limit == "jerk"
+        else np.abs(motion.tau[0, 0]) / motion.t[1]
+    )
     assert found.fraction < -0.5 and found.value >= 0.99 * max(rate[k, 0], jump)
     assert not certify(slower, motion).ok
 
@@ -93,9 +131,17 @@ def test_a_cubic_against_jerk_limits_is_said_to_jump_and_gives_way_to_a_quintic(
     slow, fast = (minimize_energy(gentle, Move(START, GOAL, T)).baseline for T in (1.6, 0.8))
     assert not slow.feasible and slow.name == "joint cubic" and "jump of acceleration" in slow.note
     assert slow.trajectory.duration == pytest.approx(1.6)
-    tight = minimize_energy(gentle.with_limits({"r": {"velocity": 0.35}}), Move(START, GOAL, 1.2)).baseline
-    assert tight.feasible and tight.name == "joint quintic" and "at 1.2 s the cubic breaks limits" in tight.note
-    worst = min(m.fraction for row in margins(gentle, tight.trajectory).values() for m in row.values())
+    tight = minimize_energy(
+        gentle.with_limits({"r": {"velocity": 0.35}}), Move(START, GOAL, 1.2)
+    ).baseline
+    assert (
+        tight.feasible
+        and tight.name == "joint quintic"
+        and "at 1.2 s the cubic breaks limits" in tight.note
+    )
+    worst = min(
+        m.fraction for row in margins(gentle, tight.trajectory).values() for m in row.values()
+    )
     assert worst >= -1e-3 and np.allclose(tight.trajectory.a[[0, -1]], 0.0, atol=1e-9)
     assert fast.note
 
@@ -104,13 +150,17 @@ def test_the_slowed_baseline_is_the_shortest_that_keeps_the_limits():
     base = minimize_energy(ARM, Move(START, GOAL, 0.3)).baseline
     assert base.feasible and base.trajectory.duration > 0.3
     shorter = stretched(base.trajectory, 0.995 * base.trajectory.duration)
-    worst = lambda motion: min(m.fraction for row in margins(ARM, motion).values() for m in row.values())
+    worst = lambda motion: min(
+        m.fraction for row in margins(ARM, motion).values() for m in row.values()
+    )
     assert worst(base.trajectory) >= -1e-3 > worst(shorter)
 
 
 def test_end_velocities_are_met():
     v0, v1 = np.array([0.5, 0.0, 0.1]), np.array([0.0, -0.4, 0.0])
-    plan = certified(minimize_energy(ARM, Move(START, GOAL, 0.9, start_velocity=v0, goal_velocity=v1)))
+    plan = certified(
+        minimize_energy(ARM, Move(START, GOAL, 0.9, start_velocity=v0, goal_velocity=v1))
+    )
     assert np.allclose(plan.trajectory.v[[0, -1]], [v0, v1], atol=1e-8)
 
 
@@ -123,8 +173,15 @@ def test_average_heat_binds_in_a_repeated_cycle():
     coupling = next(c for c in ARM.drives if c.joints == (name,))
     from dataclasses import replace
 
-    cooler = replace(coupling.drives[0], motor=replace(coupling.drives[0].motor, average_heat=0.9 * heat[hottest]))
-    limited = certified(minimize_energy(ARM.with_drives({**{c.joints[0]: c.drives[0] for c in ARM.drives}, name: cooler}), cycle))
+    cooler = replace(
+        coupling.drives[0],
+        motor=replace(coupling.drives[0].motor, average_heat=0.9 * heat[hottest]),
+    )
+    limited = certified(
+        minimize_energy(
+            ARM.with_drives({**{c.joints[0]: c.drives[0] for c in ARM.drives}, name: cooler}), cycle
+        )
+    )
     assert limited.ledger.heating[hottest].mean_heat <= 0.9 * heat[hottest] * 1.001
     assert limited.energy > free.energy
 
@@ -138,13 +195,18 @@ def test_no_motion_is_found_below_the_least_time():
 
 
 def test_a_heavier_payload_takes_longer():
-    times = [minimize_time(library("burgevin").with_payload(m), Move(START, GOAL), starts=1).duration for m in (0.0, 2.0, 5.0)]
+    times = [
+        minimize_time(library("burgevin").with_payload(m), Move(START, GOAL), starts=1).duration
+        for m in (0.0, 2.0, 5.0)
+    ]
     assert times[0] < times[1] < times[2]
 
 
 def test_curve_and_single_plans_agree():
     curve = energy_time_curve(ARM, Move(START, GOAL, smoothness=0.0), [0.7, 0.9, 1.1])
-    assert curve.energies[1] == pytest.approx(minimize_energy(ARM, Move(START, GOAL, 0.9, smoothness=0.0)).energy, rel=1e-4)
+    assert curve.energies[1] == pytest.approx(
+        minimize_energy(ARM, Move(START, GOAL, 0.9, smoothness=0.0)).energy, rel=1e-4
+    )
 
 
 def test_tasks_that_make_no_sense_are_refused_with_words():
@@ -165,14 +227,34 @@ def test_tasks_that_make_no_sense_are_refused_with_words():
         (lambda: Move(START, GOAL, np.ones(2)), "must be a positive number"),
         (lambda: Via(MIDDLE, at="late"), "passing time = 'late' must be"),
         (lambda: Move(START, GOAL, 1.0, via=MIDDLE), "must be a list of configurations"),
-        (lambda: Move(START, GOAL, 1.0, via=[Via(MIDDLE), Via(MIDDLE)]).vectors(ARM), "via points 1 and 2 are the same place"),
-        (lambda: Move(START, GOAL, 1.0, start_velocity={"elbo": 1.0}).vectors(ARM), "unknown joints"),
+        (
+            lambda: Move(START, GOAL, 1.0, via=[Via(MIDDLE), Via(MIDDLE)]).vectors(ARM),
+            "via points 1 and 2 are the same place",
+        ),
+        (
+            lambda: Move(START, GOAL, 1.0, start_velocity={"elbo": 1.0}).vectors(ARM),
+            "unknown joints",
+        ),
         (lambda: minimize_energy("scara", Move(START, GOAL, 1.0)), "must be an arm.Robot"),
         (lambda: minimize_energy(ARM, Move(START, GOAL, 1.0), guess=np.zeros((5, 3))), "no motion"),
-        (lambda: minimize_time(ARM, Move(START, GOAL), starts="all"), "starts = 'all' must be a whole number"),
-        (lambda: minimize_time(BARE, Move(START, GOAL)), "nothing limits how fast robot 'burgevin' moves: the least time is 0"),
-        (lambda: ways_round(ARM, Move(START, GOAL, 1.0), most=0), "most = 0 must be a whole number, 1 or more"),
-        (lambda: minimize_energy(ARM, Move(START, GOAL, 1.0), guess=joint_cubic([0.0], [1.0], 1.0)), "has 1 joints"),
+        (
+            lambda: minimize_time(ARM, Move(START, GOAL), starts="all"),
+            "starts = 'all' must be a whole number",
+        ),
+        (
+            lambda: minimize_time(BARE, Move(START, GOAL)),
+            "nothing limits how fast robot 'burgevin' moves: the least time is 0",
+        ),
+        (
+            lambda: ways_round(ARM, Move(START, GOAL, 1.0), most=0),
+            "most = 0 must be a whole number, 1 or more",
+        ),
+        (
+            lambda: minimize_energy(
+                ARM, Move(START, GOAL, 1.0), guess=joint_cubic([0.0], [1.0], 1.0)
+            ),
+            "has 1 joints",
+        ),
     ],
 )
 def test_what_a_move_cannot_be_made_of_is_refused_with_words(ask, words):
@@ -182,7 +264,11 @@ def test_what_a_move_cannot_be_made_of_is_refused_with_words(ask, words):
 
 def test_every_leg_has_two_steps_however_few_knots_are_asked_for():
     places = [START + k / 8 * (GOAL - START) for k in range(1, 8)]
-    plan = minimize_energy(ARM, Move(START, GOAL, 1.5, via=[Via(q, at=1.5 * k / 8) for k, q in enumerate(places, start=1)]), knots=4)
+    plan = minimize_energy(
+        ARM,
+        Move(START, GOAL, 1.5, via=[Via(q, at=1.5 * k / 8) for k, q in enumerate(places, start=1)]),
+        knots=4,
+    )
     assert plan.ok and len(plan.trajectory) - 1 >= 16
     np.testing.assert_allclose(plan.trajectory(1.5 * np.arange(1, 8) / 8).q, places, atol=1e-8)
 
@@ -200,7 +286,13 @@ def test_the_shortest_motion_says_that_passing_times_are_its_own():
 
 def test_ways_round_are_different_ways_and_tell_how_they_go():
     told = []
-    ways = ways_round(ARM, Move([0.0, np.pi / 2, 0.5], [np.pi, np.pi / 2, 0.5], 1.0), "non-regenerative", 30, callback=told.append)
+    ways = ways_round(
+        ARM,
+        Move([0.0, np.pi / 2, 0.5], [np.pi, np.pi / 2, 0.5], 1.0),
+        "non-regenerative",
+        30,
+        callback=told.append,
+    )
     assert told and len(ways) > 1
     t = np.linspace(0.0, 1.0, 101)
     paths = [way.solution.trajectory(t).q for way in ways]
@@ -210,7 +302,9 @@ def test_ways_round_are_different_ways_and_tell_how_they_go():
     assert [way.energy for way in ways] == sorted(way.energy for way in ways)
 
 
-@pytest.mark.parametrize("wrong", [{"deadline": "1"}, {"deadline": -1.0}, {"callback": 3}, {"options": 3}])
+@pytest.mark.parametrize(
+    "wrong", [{"deadline": "1"}, {"deadline": -1.0}, {"callback": 3}, {"options": 3}]
+)
 def test_settings_of_a_search_that_are_none_are_refused_with_words(wrong):
     for search in (minimize_energy, minimize_time):
         with pytest.raises(ArgumentError, match=next(iter(wrong))):
@@ -226,9 +320,15 @@ def test_what_has_no_least_time_and_durations_that_are_none_are_told():
         energy_time_curve(ARM, Move(START, GOAL), "1,2")
 
 
-@pytest.mark.parametrize(("name", "start", "goal"), [("burgevin", [0.0, 1.2, 0.4], [1.2, 1.8, 0.7]), ("planar2", [0.3, -1.0], [1.2, 0.5])])
-def test_nothing_that_is_returned_is_worse_than_a_motion_that_is_given(name: str, start: list[float], goal: list[float]):
-    """A shorter feasible motion, given as a guess, is the answer of a search that finds nothing better; likewise a cheaper one."""
+@pytest.mark.parametrize(
+    ("name", "start", "goal"),
+    [("burgevin", [0.0, 1.2, 0.4], [1.2, 1.8, 0.7]), ("planar2", [0.3, -1.0], [1.2, 0.5])],
+)
+def test_nothing_that_is_returned_is_worse_than_a_motion_that_is_given(
+    name: str, start: list[float], goal: list[float]
+):
+    """A shorter feasible motion, given as a guess, is the answer of a search that finds nothing
+    better; likewise a cheaper one."""
     robot = library(name).with_payload(0.5)
     least = minimize_time(robot, Move(start, goal))
     again = minimize_time(robot, Move(start, goal), knots=12, guess=least)

@@ -1,4 +1,5 @@
-"""Least time of robots with joint limits and no drives: moves and paths, proved, reported and saved; no energy is counted."""
+"""Least time of robots with joint limits and no drives: moves and paths, proved, reported and
+saved; no energy is counted."""
 
 import json
 import math
@@ -60,7 +61,9 @@ def test_energy_is_said_not_to_be_counted_and_survives_saving(slider, tmp_path):
     found = arm.minimize_time(slider, tasks(slider)[0], knots=40)
     assert math.isnan(found.energy) and math.isnan(found.losses) and found.saving is None
     assert "not counted" in str(found) and "not counted" in str(found.certificate)
-    assert " J" not in words.headline(found) and all(" J " not in line for line in words.summary(found))
+    assert " J" not in words.headline(found) and all(
+        " J " not in line for line in words.summary(found)
+    )
     again = arm.load_plan(found.save(tmp_path / "plan", report=True))
     assert again.ok and math.isnan(again.energy) and again.certificate.ok
     assert "not counted" in (tmp_path / "plan" / "report.html").read_text()
@@ -72,10 +75,28 @@ def test_least_energy_still_asks_for_drives(slider):
             arm.minimize_energy(slider, replace(task, duration=2.0))
 
 
-def test_the_command_line_plans_the_least_time_and_answers_null_for_energies(slider, tmp_path, capsys):
-    command = ["plan", str(tmp_path / "slider.urdf"), "--from", "0", "--to", "1", "--objective", "time", "--knots", "40"]
+def test_the_command_line_plans_the_least_time_and_answers_null_for_energies(
+    slider, tmp_path, capsys
+):
+    command = [
+        "plan",
+        str(tmp_path / "slider.urdf"),
+        "--from",
+        "0",
+        "--to",
+        "1",
+        "--objective",
+        "time",
+        "--knots",
+        "40",
+    ]
     assert run([*command, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert told["ok"] and told["energy"] is None and told["saving"] is None and told["certificate"]["ok"]
+    assert (
+        told["ok"]
+        and told["energy"] is None
+        and told["saving"] is None
+        and told["certificate"]["ok"]
+    )
     assert run(command) == 0
     assert "energy not counted: no drives" in capsys.readouterr().out

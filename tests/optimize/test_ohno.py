@@ -1,4 +1,5 @@
-"""The thesis's own algorithm: where it converges it gives the discrete optimum; where it does not, it says so."""
+"""The thesis's own algorithm: where it converges it gives the discrete optimum; where it does not,
+it says so."""
 
 import itertools
 
@@ -17,7 +18,9 @@ from armature.optimize.solver.ohno import OhnoStage, ohno, thesis_stages
 def stages_of(case, N, inequalities=None):
     d = case["T_s"] / N
     acceleration = lambda q, v, i: forward(q, v, K * i, case["payload_kg"])
-    return thesis_stages(3, acceleration, lambda q, v, i: d * sum(i**2), inequalities, d, N, radians(case["qf"]))
+    return thesis_stages(
+        3, acceleration, lambda q, v, i: d * sum(i**2), inequalities, d, N, radians(case["qf"])
+    )
 
 
 def start(case, N):
@@ -43,7 +46,8 @@ def test_converges_to_the_discrete_optimum_from_the_cubic_motion(case):
 
 @pytest.mark.parametrize("case", named(FAR), ids=FAR)
 def test_converges_only_from_the_neighbourhood_of_the_optimum(case):
-    """From the cubic motion it diverges and says so; from an earlier solution, a little off, it converges."""
+    """From the cubic motion it diverges and says so; from an earlier solution, a little off, it
+    converges."""
     assert ohno(stages_of(case, 20), *start(case, 20)).status is Status.STALLED
     best = solve_forward(case, 20, "euler")
     result = ohno(stages_of(case, 20), best.x[0], 1.002 * best.u)
@@ -60,16 +64,27 @@ def test_converges_quadratically():
 
 
 def test_a_linear_quadratic_problem_takes_one_iteration():
-    stage = OhnoStage(2, 1, lambda x, u: [x[0] + 0.1 * x[1], x[1] + 0.1 * u[0]], lambda x, u: x[0] ** 2 + 0.1 * u[0] ** 2)
+    stage = OhnoStage(
+        2,
+        1,
+        lambda x, u: [x[0] + 0.1 * x[1], x[1] + 0.1 * u[0]],
+        lambda x, u: x[0] ** 2 + 0.1 * u[0] ** 2,
+    )
     result = ohno([stage] * 15, (1, 0), np.zeros((15, 1)))
     assert result.ok and len(result.changes) == 2  # the second finds nothing to change
 
 
 def test_active_inequalities_need_the_right_multipliers_at_the_start():
-    """−½ ≤ u: T = 0 has solutions that break the bound (found from λ = 0) or have a multiplier of the wrong sign (from 0.3)."""
-    step, cost = lambda x, u: [x[0] + 0.3 * x[1], x[1] + 0.3 * u[0]], lambda x, u: x[0] ** 2 + 0.1 * u[0] ** 2
+    """−½ ≤ u: T = 0 has solutions that break the bound (found from λ = 0) or have a multiplier of
+    the wrong sign (from 0.3)."""
+    step, cost = (
+        lambda x, u: [x[0] + 0.3 * x[1], x[1] + 0.3 * u[0]],
+        lambda x, u: x[0] ** 2 + 0.1 * u[0] ** 2,
+    )
     stage = OhnoStage(2, 1, step, cost, lambda x, u: [-0.5 - u[0]])
-    blind, wrong, right = (ohno([stage] * 6, (1, 0), np.zeros((6, 1)), multiplier=m) for m in (0.0, 0.3, 1.0))
+    blind, wrong, right = (
+        ohno([stage] * 6, (1, 0), np.zeros((6, 1)), multiplier=m) for m in (0.0, 0.3, 1.0)
+    )
     assert blind.status is Status.STALLED and blind.u.min() < -0.6
     assert wrong.status is Status.STALLED and min(lam.min() for lam in wrong.lam) < -1e-4
     model = Model(2, 1, lambda x, u, p, d: step(x, u), lambda x, u, p, d: cost(x, u))

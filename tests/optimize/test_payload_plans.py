@@ -1,4 +1,5 @@
-"""Plans with another payload, at another point, compile nothing, and are those of a robot built by hand with the mass in its link."""
+"""Plans with another payload, at another point, compile nothing, and are those of a robot built by
+hand with the mass in its link."""
 
 from __future__ import annotations
 
@@ -19,12 +20,17 @@ START, GOAL = np.array([0.2, -0.4]), np.array([1.4, 0.5])
 
 
 def plans(robot: arm.Robot) -> dict[str, float]:
-    """What planners, certificate, ledger, diagnosis, curve, path and rehearsal say about a robot."""
+    """What planners, certificate, ledger, diagnosis, curve, path and rehearsal say about a
+    robot."""
     move, found = arm.Move(START, GOAL, 1.2), {}
     for supply in ("regenerative", "non-regenerative"):
         plan = arm.minimize_energy(robot, move, supply, knots=30)
         assert plan.ok and plan.certificate.ok
-        found |= {supply: plan.energy, f"{supply} saving": plan.saving, f"{supply} drawn": plan.ledger.drawn}
+        found |= {
+            supply: plan.energy,
+            f"{supply} saving": plan.saving,
+            f"{supply} drawn": plan.ledger.drawn,
+        }
     fastest = arm.minimize_time(robot, move, knots=30, starts=1)
     assert fastest.certificate.energy_error < 1e-3
     found["time"] = fastest.duration
@@ -65,21 +71,31 @@ def test_motions_of_another_payload_run_on_the_same_kernels(compiles):
 
 def energy(robot: arm.Robot) -> float:
     """Of the best move of a linkage."""
-    return arm.minimize_energy(robot, arm.Move(*ends(robot, 0.7, 1.5), duration=1.2), knots=20).energy
+    return arm.minimize_energy(
+        robot, arm.Move(*ends(robot, 0.7, 1.5), duration=1.2), knots=20
+    ).energy
 
 
 def heat(robot: arm.Robot) -> float:
     """Of the best swing by forward dynamics, which Ipopt finds too."""
     start, goal = np.zeros(2), np.array([0.5, 0.0])
     model = forward(robot, Regenerative(), [start, goal])
-    problem, guess = model.problem(20, start, goal, Weights(heat=1.0), 1.0), model.guess(*cubic(robot, start, goal, 1.0, 20), 1.0)
+    problem, guess = (
+        model.problem(20, start, goal, Weights(heat=1.0), 1.0),
+        model.guess(*cubic(robot, start, goal, 1.0, 20), 1.0),
+    )
     result = solve(problem, guess)
     assert result.ok and result.cost == pytest.approx(as_nlp(problem).solve(guess).cost, rel=1e-6)
     return result.cost
 
 
-@pytest.mark.parametrize("cost, robot, link", [(energy, four_bar(), "coupler"), (heat, double_pendulum("shoulder"), "fore")])
-def test_loops_and_passive_joints_take_another_payload_without_compiling(cost, robot, link, compiles):
+@pytest.mark.parametrize(
+    "cost, robot, link",
+    [(energy, four_bar(), "coupler"), (heat, double_pendulum("shoulder"), "fore")],
+)
+def test_loops_and_passive_joints_take_another_payload_without_compiling(
+    cost, robot, link, compiles
+):
     cost(robot.with_payload(0.2, link=link))
     known, other = len(compiles), robot.with_payload(0.3, (0.1, 0.0, 0.0), link)
     found = cost(other)

@@ -17,7 +17,11 @@ PROBLEM = Problem(MODEL, N, x=ends(N, (0, 0), (1, 0)), u=(-4.5, 4.5), data=1 / N
 
 def test_every_status_is_a_sentence():
     for status in Status:
-        assert status.value[0].isupper() and status.value.endswith(".") and len(status.value.split()) > 4
+        assert (
+            status.value[0].isupper()
+            and status.value.endswith(".")
+            and len(status.value.split()) > 4
+        )
 
 
 def test_the_record_tells_the_whole_search():
@@ -25,9 +29,15 @@ def test_the_record_tells_the_whole_search():
     result = solve(PROBLEM, callback=lines.append)
     assert result.ok and result.message == Status.CONVERGED.value
     assert [line.number for line in result.iterations] == list(range(len(result.iterations)))
-    assert lines == list(result.iterations[: len(lines)]) and len(lines) >= len(result.iterations) - 1
+    assert (
+        lines == list(result.iterations[: len(lines)]) and len(lines) >= len(result.iterations) - 1
+    )
     last = result.iterations[-1]
-    assert last.cost == pytest.approx(result.cost) and last.barrier < 1e-7 and max(last.violation, last.stationarity) < 1e-8
+    assert (
+        last.cost == pytest.approx(result.cost)
+        and last.barrier < 1e-7
+        and max(last.violation, last.stationarity) < 1e-8
+    )
 
 
 def test_a_callback_can_stop_the_search():
@@ -42,7 +52,10 @@ def test_ctrl_c_returns_the_best_motion():
 
     result = solve(PROBLEM, callback=interrupt)
     assert result.status is Status.INTERRUPTED
-    assert np.abs(result.x[-1] - [1, 0]).max() <= min(line.violation for line in result.iterations) + 1e-6
+    assert (
+        np.abs(result.x[-1] - [1, 0]).max()
+        <= min(line.violation for line in result.iterations) + 1e-6
+    )
 
 
 def test_a_deadline_is_kept():
@@ -68,7 +81,9 @@ def test_a_warm_start_needs_fewer_iterations():
 
 def test_multipliers_are_sensitivities():
     """d(cost)/d(goal) is the multiplier of the goal, d(cost)/d(bound) that of the bound."""
-    at = lambda goal, bound: solve(Problem(MODEL, N, x=ends(N, (0, 0), (goal, 0)), u=(-bound, bound), data=1 / N))
+    at = lambda goal, bound: solve(
+        Problem(MODEL, N, x=ends(N, (0, 0), (goal, 0)), u=(-bound, bound), data=1 / N)
+    )
     middle, eps = at(1, 4.5), 1e-4
     slope = (at(1 + eps, 4.5).cost - at(1 - eps, 4.5).cost) / (2 * eps)
     assert -middle.multipliers.x[-1, 0] == pytest.approx(slope, rel=1e-4)
@@ -95,5 +110,7 @@ def test_a_result_of_another_size_is_refused():
     first = solve(PROBLEM)
     with pytest.raises(ArgumentError):
         solve(Problem(MODEL, N + 1, x=ends(N + 1, (0, 0), (1, 0)), data=1 / N), first)
-    other = solve(Problem(MODEL, N + 1, x=ends(N + 1, (0, 0), (1, 0)), data=1 / N), Guess(first.x[0]))
+    other = solve(
+        Problem(MODEL, N + 1, x=ends(N + 1, (0, 0), (1, 0)), data=1 / N), Guess(first.x[0])
+    )
     assert other.ok

@@ -1,4 +1,5 @@
-"""The Riccati recursion against the whole system solved at once, and its inertia test against eigenvalues."""
+"""The Riccati recursion against the whole system solved at once, and its inertia test against
+eigenvalues."""
 
 import numpy as np
 import pytest
@@ -19,7 +20,8 @@ def random_system(seed, N=7, nx=4, nu=2, convex=True):
 
 
 def dense_system(W, F, rows, cols):
-    """The matrix of (R1), (R2) in the unknowns (z_0 … z_N without u_N, λ_1 … λ_N), and the number of primal ones."""
+    """The matrix of (R1), (R2) in the unknowns (z_0 … z_N without u_N, λ_1 … λ_N), and the number
+    of primal ones."""
     N, nz = F.shape[0], W.shape[1]
     nx = int(rows.max()) + 1
     n = N * nz + nx

@@ -1,4 +1,5 @@
-"""Plans on disk: what is written comes back bit for bit, says where it comes from, and is whole or not there."""
+"""Plans on disk: what is written comes back bit for bit, says where it comes from, and is whole or
+not there."""
 
 from __future__ import annotations
 
@@ -44,7 +45,20 @@ def same_motion(a: arm.Trajectory, b: arm.Trajectory) -> bool:
 
 
 def same_plan(back: SavedPlan, plan: Solution) -> bool:
-    numbers = ("energy", "losses", "saving", "ok", "duration", "seconds", "status", "notes", "diagnosis", "returns", "supply", "robot")
+    numbers = (
+        "energy",
+        "losses",
+        "saving",
+        "ok",
+        "duration",
+        "seconds",
+        "status",
+        "notes",
+        "diagnosis",
+        "returns",
+        "supply",
+        "robot",
+    )
     return (
         same_motion(back.trajectory, plan.trajectory)
         and same_motion(back.baseline.trajectory, plan.baseline.trajectory)
@@ -61,7 +75,9 @@ def test_a_plan_comes_back_bit_for_bit(plan, failed, tmp_path, name: str):
         place = save_plan(which, tmp_path / name)
         back = load_plan(place)
         assert same_plan(back, which)
-        assert back.ledger.energy == pytest.approx(plan.ledger.energy if which is plan else failed.ledger.energy, rel=1e-12)
+        assert back.ledger.energy == pytest.approx(
+            plan.ledger.energy if which is plan else failed.ledger.energy, rel=1e-12
+        )
 
 
 @pytest.mark.parametrize("supply", SUPPLIES, ids=["regenerative", "non-regenerative", "bus"])
@@ -84,10 +100,16 @@ def test_a_folder_holds_files_that_others_read(plan, tmp_path):
     assert same_motion(arm.load_trajectory(place / "plan.csv"), plan.trajectory)
     assert same_motion(arm.load_trajectory(place / "baseline.csv"), plan.baseline.trajectory)
     assert arm.load(place / "robot.yaml") == plan.robot
-    rows = [line for line in (place / "iterations.csv").read_text().splitlines() if not line.startswith("#")]
+    rows = [
+        line
+        for line in (place / "iterations.csv").read_text().splitlines()
+        if not line.startswith("#")
+    ]
     assert len(rows) == 1 + len(plan.iterations) and rows[0].startswith("number,cost,violation")
     assert float(rows[-1].split(",")[1]) == plan.iterations[-1].cost
-    data = json.loads((place / "plan.json").read_text(), parse_constant=lambda x: pytest.fail(f"{x} is not JSON"))
+    data = json.loads(
+        (place / "plan.json").read_text(), parse_constant=lambda x: pytest.fail(f"{x} is not JSON")
+    )
     assert data["energy"] == plan.energy and data["units"]["energy"] == "J"
 
 
@@ -96,8 +118,14 @@ def test_every_file_says_where_it_comes_from_and_names_nobody(plan, tmp_path):
     place = save_plan(plan, tmp_path / "plan", command, task=MOVE)
     origin = load_plan(place).provenance
     assert origin["command"] == "armature plan task.yaml --out=x.npz sub/task.yaml"
-    assert set(origin["packages"]) >= {"numpy", "casadi", "llvmlite", "numba"} and origin["packages"]["numpy"] == np.__version__
-    assert origin["inputs"] == {name: f"sha256:{digest(x)}" for name, x in (("robot", plan.robot), ("supply", plan.supply), ("task", MOVE))}
+    assert (
+        set(origin["packages"]) >= {"numpy", "casadi", "llvmlite", "numba"}
+        and origin["packages"]["numpy"] == np.__version__
+    )
+    assert origin["inputs"] == {
+        name: f"sha256:{digest(x)}"
+        for name, x in (("robot", plan.robot), ("supply", plan.supply), ("task", MOVE))
+    }
     assert all(re.fullmatch(r"sha256:[0-9a-f]{64}", x) for x in origin["inputs"].values())
     for file in place.iterdir():
         text = file.read_text()
@@ -118,11 +146,17 @@ def test_bad_plans_are_refused_with_words(plan, tmp_path):
     cases = {
         "no.json": ("[1, 2", "not JSON"),
         "other.json": ("{}", "not an armature plan"),
-        "cut.json": (json.dumps({k: v for k, v in whole.items() if k != "energy"}), "damaged.*energy"),
+        "cut.json": (
+            json.dumps({k: v for k, v in whole.items() if k != "energy"}),
+            "damaged.*energy",
+        ),
         "robot.json": (json.dumps({**whole, "robot": "links: 3"}), "links"),
         "status.json": (json.dumps({**whole, "status": "SPLENDID"}), "damaged.*SPLENDID"),
         "supply.json": (json.dumps({**whole, "supply": {"kind": "wind"}}), "wind"),
-        "motion.json": (json.dumps({**whole, "trajectory": {**whole["trajectory"], "q": [[1.0], [1.0, 2.0]]}}), "'q'"),
+        "motion.json": (
+            json.dumps({**whole, "trajectory": {**whole["trajectory"], "q": [[1.0], [1.0, 2.0]]}}),
+            "'q'",
+        ),
         "plan.txt": ("", "ends in .npz or .json"),
         "plan.npz": ("PK", "not an NPZ"),
     }
@@ -131,7 +165,10 @@ def test_bad_plans_are_refused_with_words(plan, tmp_path):
         with pytest.raises(FileError, match=message):
             load_plan(tmp_path / name)
     (tmp_path / "empty").mkdir()
-    for path, message in ((tmp_path / "empty", "no complete plan"), (tmp_path / "missing.npz", "no such file")):
+    for path, message in (
+        (tmp_path / "empty", "no complete plan"),
+        (tmp_path / "missing.npz", "no such file"),
+    ):
         with pytest.raises(FileError, match=message):
             load_plan(path)
     with pytest.raises(FileError, match="this is a file"):

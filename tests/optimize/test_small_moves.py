@@ -1,4 +1,5 @@
-"""Moves that go hardly anywhere, and points that lie close together in time: the same laws as for large ones."""
+"""Moves that go hardly anywhere, and points that lie close together in time: the same laws as for
+large ones."""
 
 from functools import cache
 
@@ -13,7 +14,8 @@ START = np.array([0.2, 0.3])
 
 @pytest.mark.parametrize("way", [1e-3, 1e-4])
 def test_the_least_time_of_a_short_move_grows_with_the_root_of_its_way(way):
-    """Between places so near all torques are constants, so x(t/s)·s² is a motion where x(t) is one."""
+    """Between places so near all torques are constants, so x(t/s)·s² is a motion where x(t) is
+    one."""
     short, longer = (arm.minimize_time(ROBOT, arm.Move(START, START + d)) for d in (way, 4 * way))
     assert short.ok and longer.ok and short.certificate.ok
     assert longer.duration / short.duration == pytest.approx(2.0, rel=5e-3)
@@ -31,8 +33,11 @@ def least_time(way: float, jerk: float) -> arm.Solution:
 
 @pytest.mark.parametrize("way", [1e-5, 1e-6])
 @pytest.mark.parametrize("jerk, power", [(np.inf, 2), (2000.0, 3)])
-def test_least_times_follow_the_root_of_the_way_or_its_third_root_however_short_it_is(way, jerk, power):
-    """Solved larger and shrunk; the witness is solved as it is, and so short that jerk alone decides where it is limited."""
+def test_least_times_follow_the_root_of_the_way_or_its_third_root_however_short_it_is(
+    way, jerk, power
+):
+    """Solved larger and shrunk; the witness is solved as it is, and so short that jerk alone
+    decides where it is limited."""
     short, larger = least_time(way, jerk), least_time(6e-4, jerk)
     assert short.ok and short.certificate.ok and larger.ok
     assert short.duration == pytest.approx(larger.duration * (way / 6e-4) ** (1 / power), rel=5e-3)
@@ -52,14 +57,20 @@ def test_a_plan_arrives_however_short_its_way_is(way):
     fast = arm.minimize_time(ROBOT, arm.Move(START, START + way), knots=50)
     cheap = arm.minimize_energy(ROBOT, arm.Move(START, START + way, 0.1))
     for plan in (fast, cheap):
-        assert plan.ok and np.abs(plan.trajectory.q[[0, -1]] - [START, START + way]).max() < 1e-3 * way
+        assert (
+            plan.ok and np.abs(plan.trajectory.q[[0, -1]] - [START, START + way]).max() < 1e-3 * way
+        )
 
 
 @pytest.mark.parametrize("knots", [10, 100])
 def test_points_closer_in_time_than_knots_are_all_passed(knots):
     goal, (a, b) = np.array([1.0, -0.5]), (0.75, 0.755)
     middle = (START + goal) / 2
-    plan = arm.minimize_energy(ROBOT, arm.Move(START, goal, 1.5, via=(arm.Via(middle, a), arm.Via(middle + 0.006, b))), knots=knots)
+    plan = arm.minimize_energy(
+        ROBOT,
+        arm.Move(START, goal, 1.5, via=(arm.Via(middle, a), arm.Via(middle + 0.006, b))),
+        knots=knots,
+    )
     assert plan.ok and np.abs(plan.trajectory([a, b]).q - [middle, middle + 0.006]).max() < 1e-6
 
 

@@ -24,7 +24,9 @@ LOSSY = arm.Drive(
 
 @pytest.mark.parametrize("v", [-2.0, -0.3, 0.3, 2.0])
 @pytest.mark.parametrize("torque", [-9.0, -0.5, 0.5, 9.0])
-def test_blended_laws_of_both_directions_become_the_exact_law_as_their_widths_vanish(v: float, torque: float):
+def test_blended_laws_of_both_directions_become_the_exact_law_as_their_widths_vanish(
+    v: float, torque: float
+):
     exact = LOSSY.flow(torque, v, 1.5)
     errors = []
     for f in (1e-2, 1e-3, 1e-4):
@@ -42,15 +44,26 @@ def test_a_known_direction_gives_the_one_sided_law_at_standstill():
 
 def lossy_arm() -> arm.Robot:
     robot = arm.library("planar2").with_payload(0.5)
-    drives = {name: replace(d, gear=arm.Gear(d.gear.ratio, 0.8)) for name, d in zip(robot.joint_names, robot.drivetrain.drives)}
-    return replace(robot, drives=()).with_drives({n: replace(d, friction=arm.Friction(coulomb=0.4)) for n, d in drives.items()})
+    drives = {
+        name: replace(d, gear=arm.Gear(d.gear.ratio, 0.8))
+        for name, d in zip(robot.joint_names, robot.drivetrain.drives)
+    }
+    return replace(robot, drives=()).with_drives(
+        {n: replace(d, friction=arm.Friction(coulomb=0.4)) for n, d in drives.items()}
+    )
 
 
 @pytest.mark.parametrize("supply", ["regenerative", "non-regenerative"])
 def test_a_homotopy_in_the_width_ends_at_a_motion_of_the_exact_law_within_all_limits(supply: str):
-    """One solve from the joint cubic, the width halved from 2 to 0.005 of the usual speed; judged by the exact laws."""
+    """One solve from the joint cubic, the width halved from 2 to 0.005 of the usual speed; judged
+    by the exact laws."""
     robot, ends = lossy_arm(), ([0.0, 0.4], [1.2, -0.5])
-    task = SmoothedMove(robot, arm.Move(*ends, 1.4, smoothness=0.0, acceleration_limits="none", floor=None), supply, 60)
+    task = SmoothedMove(
+        robot,
+        arm.Move(*ends, 1.4, smoothness=0.0, acceleration_limits="none", floor=None),
+        supply,
+        60,
+    )
     problem = task.problem(Weights(energy=1.0))
     data = np.array(problem.data)
 
@@ -58,23 +71,41 @@ def test_a_homotopy_in_the_width_ends_at_a_motion_of_the_exact_law_within_all_li
         data[:, task.driven.first] = f
         return data
 
-    result = solve(problem, task.guess(), Options(tolerance=1e-6, homotopy=Homotopy(2.0, 0.005, at)))
+    result = solve(
+        problem, task.guess(), Options(tolerance=1e-6, homotopy=Homotopy(2.0, 0.005, at))
+    )
     motion = task.trajectory(result)
     exact, cubic = (arm.ledger(robot, m, supply) for m in (motion, task.straight))
     fixed = exact.kinetic + exact.potential  # by both ends
-    assert result.ok and result.cost == pytest.approx(exact.energy - fixed, rel=1e-2) and exact.energy < cubic.energy
-    assert worst_margin(robot, motion).fraction > -1e-2 and np.abs(motion.q[-1] - ends[1]).max() < 1e-6
+    assert (
+        result.ok
+        and result.cost == pytest.approx(exact.energy - fixed, rel=1e-2)
+        and exact.energy < cubic.energy
+    )
+    assert (
+        worst_margin(robot, motion).fraction > -1e-2 and np.abs(motion.q[-1] - ends[1]).max() < 1e-6
+    )
 
 
 def test_normalised_time_has_linear_dynamics_and_the_same_motions():
     robot = lossy_arm()
-    task = SmoothedMove(robot, arm.Move([0.0, 0.4], [1.2, -0.5], 1.4, floor=None), None, 20, free=True)
+    task = SmoothedMove(
+        robot, arm.Move([0.0, 0.4], [1.2, -0.5], 1.4, floor=None), None, 20, free=True
+    )
     model, guess = task.driven.model, task.guess()
-    x, u, d = (ca.SX.sym(name, n) for name, n in (("x", model.nx), ("u", model.nu), ("d", model.nd)))
+    x, u, d = (
+        ca.SX.sym(name, n) for name, n in (("x", model.nx), ("u", model.nu), ("d", model.nd))
+    )
     p = ca.SX.sym("p", model.np)
     w = [ca.SX.sym("w", 3 * robot.n) for _ in range(3)]
     after = ca.vertcat(*model.dynamics(x, u, p, d, w))
-    assert not ca.depends_on(after, p) and ca.jacobian(ca.jacobian(after, ca.vertcat(x, u)).reshape((-1, 1)), ca.vertcat(x, u)).nnz() == 0
+    assert (
+        not ca.depends_on(after, p)
+        and ca.jacobian(
+            ca.jacobian(after, ca.vertcat(x, u)).reshape((-1, 1)), ca.vertcat(x, u)
+        ).nnz()
+        == 0
+    )
     scaled = task.trajectory(guess)
     np.testing.assert_allclose(scaled.v, task.straight.v, atol=1e-12)
     np.testing.assert_allclose(scaled.a, task.straight.a, atol=1e-12)

@@ -1,4 +1,5 @@
-"""Smooth plans: how much saving is kept, less jerk, the same rule on the curve; inferred limits of acceleration; peaks."""
+"""Smooth plans: how much saving is kept, less jerk, the same rule on the curve; inferred limits of
+acceleration; peaks."""
 
 import itertools
 
@@ -15,7 +16,12 @@ START, GOAL, T = [-0.5, 0.4], [0.9, 1.2], 1.0
 
 
 def plan(smoothness, robot=ROBOT, start=START, goal=GOAL, duration=T, **more):
-    return arm.minimize_energy(robot, arm.Move(start, goal, duration, smoothness=smoothness, **more), "non-regenerative", knots=60)
+    return arm.minimize_energy(
+        robot,
+        arm.Move(start, goal, duration, smoothness=smoothness, **more),
+        "non-regenerative",
+        knots=60,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -35,19 +41,28 @@ def test_a_plan_keeps_its_part_of_the_saving_and_is_certified(plans):
     assert saving > 0.0
     for s, found in plans.items():
         assert found.ok and found.certificate.ok
-        kept = (cheapest.baseline.ledger.energy - arm.ledger(ROBOT, found.trajectory, "non-regenerative").energy) / saving
+        kept = (
+            cheapest.baseline.ledger.energy
+            - arm.ledger(ROBOT, found.trajectory, "non-regenerative").energy
+        ) / saving
         assert kept >= 1.0 - s / 2 - 1e-3
 
 
 def test_more_smoothness_is_less_jerk(plans):
     jerks = [jerk(plans[s]) for s in (0.0, 0.1, 0.5, 1.0)]
-    assert all(b <= 1.001 * a for a, b in itertools.pairwise(jerks)) and jerks[1] < 0.9 * jerks[0] and jerks[-1] < 0.5 * jerks[0]
+    assert (
+        all(b <= 1.001 * a for a, b in itertools.pairwise(jerks))
+        and jerks[1] < 0.9 * jerks[0]
+        and jerks[-1] < 0.5 * jerks[0]
+    )
 
 
 @pytest.mark.parametrize("smoothness", [0.0, 0.1])
 def test_curve_and_plan_agree_at_one_duration(plans, smoothness):
     task = arm.Move(START, GOAL, smoothness=smoothness)
-    curve = arm.energy_time_curve(ROBOT, task, [0.9 * T, T, 1.2 * T], "non-regenerative", knots=60, refine=False)
+    curve = arm.energy_time_curve(
+        ROBOT, task, [0.9 * T, T, 1.2 * T], "non-regenerative", knots=60, refine=False
+    )
     assert curve.energies[1] == pytest.approx(plans[smoothness].energy, rel=3e-3)
 
 
@@ -60,10 +75,18 @@ def test_smoothness_lies_between_0_and_1(value):
 def test_peaks_are_those_of_the_motions(plans):
     found = {p.quantity: p for p in plans[0.1].peaks}
     assert set(found) == {"torque", "acceleration", "jerk", "current"}
-    for what, values, base in (("torque", "tau", "tau"), ("acceleration", "a", "a"), ("current", "current", "current")):
+    for what, values, base in (
+        ("torque", "tau", "tau"),
+        ("acceleration", "a", "a"),
+        ("current", "current", "current"),
+    ):
         k = ROBOT.joint_names.index(found[what].joint)
-        assert found[what].value == pytest.approx(np.abs(getattr(plans[0.1].trajectory, values)[:, k]).max())
-        assert found[what].baseline == pytest.approx(np.abs(getattr(plans[0.1].baseline.trajectory, base)[:, k]).max())
+        assert found[what].value == pytest.approx(
+            np.abs(getattr(plans[0.1].trajectory, values)[:, k]).max()
+        )
+        assert found[what].baseline == pytest.approx(
+            np.abs(getattr(plans[0.1].baseline.trajectory, base)[:, k]).max()
+        )
     worst = lambda s: max(p.ratio for p in peaks(plans[s]) if p.quantity == "acceleration")
     assert worst(0.1) < worst(0.0) and "peaks" in str(plans[0.1])
 
@@ -71,8 +94,12 @@ def test_peaks_are_those_of_the_motions(plans):
 def test_inferred_accelerations_are_continuous_torque_over_inertia():
     robot = arm.library("burgevin")
     found = inferred_accelerations(robot)
-    low, high = np.array([[j.limits.lower, j.limits.upper] for j in robot.joints if j.name in robot.joint_names]).T
-    q = np.random.default_rng(0).uniform(np.maximum(low, -np.pi), np.minimum(high, np.pi), (4000, robot.n))
+    low, high = np.array(
+        [[j.limits.lower, j.limits.upper] for j in robot.joints if j.name in robot.joint_names]
+    ).T
+    q = np.random.default_rng(0).uniform(
+        np.maximum(low, -np.pi), np.minimum(high, np.pi), (4000, robot.n)
+    )
     inertia = np.median(np.diagonal(arm.mass_matrix(robot, q), axis1=1, axis2=2), axis=0)
     for j, (name, drive) in enumerate(zip(robot.joint_names, robot.drivetrain.drives)):
         motor = drive.motor
@@ -84,8 +111,16 @@ def test_inferred_accelerations_are_continuous_torque_over_inertia():
 def test_inferred_limits_are_said_and_can_be_switched_off():
     robot = arm.library("burgevin")
     move = {"start": [0.0, 1.2, 0.6], "goal": [0.3, 1.3, 0.65], "duration": 1.0}
-    with_them, without = plan(0.1, robot, **move), plan(0.1, robot, **move, acceleration_limits="none")
-    assert "inferred" in with_them.notes[0] and not any("acceleration" in note for note in without.notes)
-    assert "acceleration" in with_them.certificate.margins["phi"] and "acceleration" not in without.certificate.margins["phi"]
+    with_them, without = (
+        plan(0.1, robot, **move),
+        plan(0.1, robot, **move, acceleration_limits="none"),
+    )
+    assert "inferred" in with_them.notes[0] and not any(
+        "acceleration" in note for note in without.notes
+    )
+    assert (
+        "acceleration" in with_them.certificate.margins["phi"]
+        and "acceleration" not in without.certificate.margins["phi"]
+    )
     with pytest.raises(ArgumentError, match="acceleration_limits"):
         arm.Move(START, GOAL, T, acceleration_limits="some")

@@ -1,4 +1,5 @@
-"""Least time along a path with limits of joints alone: exact trapezoids, TOPP-RA on a fine grid, limits between knots."""
+"""Least time along a path with limits of joints alone: exact trapezoids, TOPP-RA on a fine grid,
+limits between knots."""
 
 from dataclasses import replace
 
@@ -15,31 +16,51 @@ from armature.robot.bounds import bounds
 def plain(name: str) -> arm.Robot:
     """A library robot with limits of velocity, acceleration and torque, and nothing else."""
     robot = replace(arm.library(name), drives=())
-    robot = robot.with_friction({joint: {"viscous": 0.0, "coulomb": 0.0} for joint in robot.joint_names})
-    return robot.with_limits({joint: {"jerk": np.inf, "torque_rate": np.inf} for joint in robot.joint_names})
+    robot = robot.with_friction(
+        {joint: {"viscous": 0.0, "coulomb": 0.0} for joint in robot.joint_names}
+    )
+    return robot.with_limits(
+        {joint: {"jerk": np.inf, "torque_rate": np.inf} for joint in robot.joint_names}
+    )
 
 
 def toppra_time(robot, path, grid=2000):
     ta.setup_logging("ERROR")
-    b, p, scheme = bounds(robot), np.linspace(0.0, 1.0, grid + 1), ta.constraint.DiscretizationType.Interpolation
+    b, p, scheme = (
+        bounds(robot),
+        np.linspace(0.0, 1.0, grid + 1),
+        ta.constraint.DiscretizationType.Interpolation,
+    )
     both = lambda x: np.column_stack([-x, x])
     inverse = lambda q, v, a: arm.inverse_dynamics(robot, q, v, a)
     limits = [
         ta.constraint.JointVelocityConstraint(both(b.velocity)),
-        ta.constraint.JointAccelerationConstraint(both(b.acceleration), discretization_scheme=scheme),
-        ta.constraint.JointTorqueConstraint(inverse, both(b.torque), np.zeros(robot.n), discretization_scheme=scheme),
+        ta.constraint.JointAccelerationConstraint(
+            both(b.acceleration), discretization_scheme=scheme
+        ),
+        ta.constraint.JointTorqueConstraint(
+            inverse, both(b.torque), np.zeros(robot.n), discretization_scheme=scheme
+        ),
     ]
     theirs = ta.SplineInterpolator(path.breaks, path(path.breaks).q, bc_type="not-a-knot")
-    s = ta.algorithm.TOPPRA(limits, theirs, gridpoints=p, solver_wrapper="seidel").compute_parameterization(0, 0)[1]
+    s = ta.algorithm.TOPPRA(
+        limits, theirs, gridpoints=p, solver_wrapper="seidel"
+    ).compute_parameterization(0, 0)[1]
     return float(np.sum(2 * np.diff(p) / (s[1:] + s[:-1])))
 
 
 @pytest.mark.parametrize("name", ["six_axis", "scara", "seven_axis"])
-def test_the_default_is_within_a_thousandth_of_toppra_on_a_fine_grid_and_keeps_limits_between_knots(name):
+def test_the_default_is_within_a_thousandth_of_toppra_on_a_fine_grid_and_keeps_limits_between_knots(
+    name,
+):
     robot = plain(name)
     low, high = (np.clip(x, -2.0, 2.0) for x in (bounds(robot).lower, bounds(robot).upper))
     for seed in (11, 12):
-        path = arm.joint_path(np.random.default_rng(seed).uniform(0.8 * low + 0.2 * high, 0.2 * low + 0.8 * high, (5, robot.n)))
+        path = arm.joint_path(
+            np.random.default_rng(seed).uniform(
+                0.8 * low + 0.2 * high, 0.2 * low + 0.8 * high, (5, robot.n)
+            )
+        )
         found = arm.minimize_time(robot, arm.FollowPath(path))
         assert found.ok and worst_margin(robot, found.trajectory).fraction >= -1e-9
         assert -2e-3 < found.duration / toppra_time(robot, path) - 1.0 < 1e-3
@@ -57,16 +78,30 @@ def test_the_motion_stays_on_its_path_and_ends_at_rest():
 
 
 def test_a_current_limit_is_as_straight_as_a_torque_limit_and_a_voltage_is_not_ignored():
-    """One joint, no friction: I k = 5 N·m on 0.02 kg·m² over 20 rad; with 12 V the voltage counts, and the interior solver takes over."""
+    """One joint, no friction: I k = 5 N·m on 0.02 kg·m² over 20 rad; with 12 V the voltage counts,
+    and the interior solver takes over."""
     joint = arm.Joint("j", "continuous", "base", "wheel", axis=(0, 0, 1))
-    robot = arm.Robot("wheel", (arm.Link("base"), arm.Link("wheel", 1.0, (0, 0, 0), (0.02, 0.02, 0.02, 0, 0, 0))), (joint,), "base")
+    robot = arm.Robot(
+        "wheel",
+        (arm.Link("base"), arm.Link("wheel", 1.0, (0, 0, 0), (0.02, 0.02, 0.02, 0, 0, 0))),
+        (joint,),
+        "base",
+    )
     motor = arm.Motor(resistance=1.0, torque_constant=0.5, peak_current=10.0)
     task = arm.FollowPath(arm.joint_path([[0.0], [20.0]]))
     strong = robot.with_drives({"j": arm.Drive(motor, arm.Gear(1.0), arm.Amplifier(1e4))})
     assert is_straight(strong)
-    assert arm.minimize_time(strong, task).duration == pytest.approx(2 * np.sqrt(20.0 * 0.02 / 5.0), rel=1e-3)
-    weak = arm.minimize_time(robot.with_drives({"j": arm.Drive(motor, arm.Gear(1.0), arm.Amplifier(12.0))}), task)
-    assert weak.ok and weak.certificate.ok and weak.certificate.margins["j"]["voltage"].fraction == pytest.approx(0.0, abs=1e-3)
+    assert arm.minimize_time(strong, task).duration == pytest.approx(
+        2 * np.sqrt(20.0 * 0.02 / 5.0), rel=1e-3
+    )
+    weak = arm.minimize_time(
+        robot.with_drives({"j": arm.Drive(motor, arm.Gear(1.0), arm.Amplifier(12.0))}), task
+    )
+    assert (
+        weak.ok
+        and weak.certificate.ok
+        and weak.certificate.margins["j"]["voltage"].fraction == pytest.approx(0.0, abs=1e-3)
+    )
     assert weak.duration > 1.2 * 2 * np.sqrt(20.0 * 0.02 / 5.0)
 
 

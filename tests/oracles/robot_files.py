@@ -1,4 +1,5 @@
-"""The real robots of the example-robot-data package, and how another program's coordinates follow from ours (joints by name)."""
+"""The real robots of the example-robot-data package, and how another program's coordinates follow
+from ours (joints by name)."""
 
 from __future__ import annotations
 
@@ -13,12 +14,19 @@ from armature.errors import ArmatureWarning
 from armature.robot.load import load
 from armature.robot.model import Robot
 
-ROOT = Path(str(distribution("example-robot-data").locate_file("cmeel.prefix/share/example-robot-data/robots")))
+ROOT = Path(
+    str(
+        distribution("example-robot-data").locate_file(
+            "cmeel.prefix/share/example-robot-data/robots"
+        )
+    )
+)
 FILES = {str(path.relative_to(ROOT).with_suffix("")): path for path in sorted(ROOT.rglob("*.urdf"))}
 
 # no robots at all: an empty file, and one that names a joint which does not exist
 INVALID = {"ur_description/urdf/ur3", "alex_description/urdf/alex_psyonic_hands"}
-# robots with a joint that carries no mass at all: its acceleration is not defined, and forward dynamics names it
+# robots with a joint that carries no mass at all: its acceleration is not defined, and forward
+# dynamics names it
 MOVES_NOTHING = {
     "romeo_description/urdf/romeo": "joint '[LR]Hand'",
     "romeo_description/urdf/romeo_laas_small": "joint '[lr]_gripper_joint'",
@@ -44,12 +52,17 @@ def state(robot: Robot, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarr
 
 
 def couplings(robot: Robot) -> list[tuple[str, str, float, float]]:
-    """(joint, independent joint, multiplier, offset) for every moving joint; an independent one follows itself."""
+    """(joint, independent joint, multiplier, offset) for every moving joint; an independent one
+    follows itself."""
     found = []
     for joint in robot.joints:
         if joint.kind != "fixed":
             m = joint.mimic
-            found.append((joint.name, joint.name, 1.0, 0.0) if m is None else (joint.name, m.joint, m.multiplier, m.offset))
+            found.append(
+                (joint.name, joint.name, 1.0, 0.0)
+                if m is None
+                else (joint.name, m.joint, m.multiplier, m.offset)
+            )
     return found
 
 

@@ -1,6 +1,7 @@
 """MuJoCo's answers on every robot of example-robot-data that its stricter checks let in.
 
-Meshes are left out of the files (MuJoCo would look for them); mimic joints are free joints there, held by constraints, which are switched
+Meshes are left out of the files (MuJoCo would look for them); mimic joints are free joints there,
+held by constraints, which are switched
 off: they are projected here, q_full = G q + o.
 """
 
@@ -18,7 +19,8 @@ from armature.dynamics.recursion import kinematics, mass, recursive
 from random_robots import acceleration_tolerance, assert_near
 
 NEGATIVE, TRIANGLE, MASSLESS = "positive eigenvalues", r"A \+ B >= C", "mjMINVAL"
-# what MuJoCo refuses, and why: moments with a negative or zero eigenvalue (on some dummy link), the triangle inequality, massless links
+# what MuJoCo refuses, and why: moments with a negative or zero eigenvalue (on some dummy link), the
+# triangle inequality, massless links
 REFUSED = {
     "allegro_hand_description/urdf/allegro_left_hand": TRIANGLE,
     "allegro_hand_description/urdf/allegro_right_hand": TRIANGLE,
@@ -44,9 +46,12 @@ REFUSED = {
 
 
 def model_of(name: str) -> mujoco.MjModel:
-    """The file without shapes, every link kept, inertias as they are, and nothing but rigid bodies: no damping, friction or constraint."""
+    """The file without shapes, every link kept, inertias as they are, and nothing but rigid bodies:
+    no damping, friction or constraint."""
     root = etree.parse(str(FILES[name])).getroot()
-    for element in list(root.iter("visual", "collision", "gazebo", "transmission", "material", "mujoco")):
+    for element in list(
+        root.iter("visual", "collision", "gazebo", "transmission", "material", "mujoco")
+    ):
         element.getparent().remove(element)
     settings = {"fusestatic": "false", "balanceinertia": "false", "inertiafromgeom": "false"}
     etree.SubElement(etree.SubElement(root, "mujoco"), "compiler", settings)
@@ -92,10 +97,14 @@ def test_dynamics_and_kinematics_as_by_mujoco(name: str):
     else:
         expected = np.linalg.solve(M, tau - bias)
     error = np.abs(recursive.forward_dynamics(tree, q, v, tau) - expected)
-    assert not ours.n or np.all(error <= 4.0 * acceleration_tolerance(M, a, np.abs(tau) + np.abs(bias))), f"{error.max():.3g}"
+    assert not ours.n or np.all(
+        error <= 4.0 * acceleration_tolerance(M, a, np.abs(tau) + np.abs(bias))
+    ), f"{error.max():.3g}"
 
 
-def _same_frames(ours, model: mujoco.MjModel, data: mujoco.MjData, q: np.ndarray, G: np.ndarray) -> None:
+def _same_frames(
+    ours, model: mujoco.MjModel, data: mujoco.MjData, q: np.ndarray, G: np.ndarray
+) -> None:
     """Poses of all links, Jacobians of some."""
     for k, link in enumerate(ours.link_names):
         body = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, link)
@@ -108,4 +117,6 @@ def _same_frames(ours, model: mujoco.MjModel, data: mujoco.MjData, q: np.ndarray
         if k % 7 == 2:
             J = np.zeros((2, 3, model.nv))
             mujoco.mj_jacBody(model, data, J[0], J[1], body)
-            assert_near(kinematics.jacobian(ours.tree, q, link, np.zeros(3)), J.reshape(6, -1) @ G, 1e-13)
+            assert_near(
+                kinematics.jacobian(ours.tree, q, link, np.zeros(3)), J.reshape(6, -1) @ G, 1e-13
+            )

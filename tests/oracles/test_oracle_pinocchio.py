@@ -1,8 +1,9 @@
-"""Pinocchio's answers on every robot of example-robot-data: poses, Jacobians, inverse and forward dynamics, mass matrix, bias.
+"""Pinocchio's answers on every robot of example-robot-data: poses, Jacobians, inverse and forward
+dynamics, mass matrix, bias.
 
-Pinocchio's forward dynamics and derivatives refuse mimic joints, and it cannot build two of the files with them; so every file is built
-with all its joints free, and mimics are projected: q_full = G q + o, τ = Gᵀ τ_full.
-"""
+Pinocchio's forward dynamics and derivatives refuse mimic joints, and it cannot build two of the
+files with them; so every file is built with all its joints free, and mimics are projected: q_full =
+G q + o, τ = Gᵀ τ_full."""
 
 from __future__ import annotations
 
@@ -19,7 +20,11 @@ from armature.dynamics.recursion import kinematics, mass, recursive
 from armature.errors import FileError, RobotError
 from random_robots import EPS, acceleration_tolerance, assert_near
 
-FLOATING = ["anymal_b_simple_description/robots/anymal", "solo_description/robots/solo12", "icub_description/robots/icub_reduced"]
+FLOATING = [
+    "anymal_b_simple_description/robots/anymal",
+    "solo_description/robots/solo12",
+    "icub_description/robots/icub_reduced",
+]
 CASES = [(name, False) for name in VALID] + [(name, True) for name in FLOATING]
 
 
@@ -29,13 +34,19 @@ class Pinocchio:
     def __init__(self, name: str, floating: bool):
         self.ours = robot(name, floating)
         path = str(FILES[name])
-        self.model = pin.buildModelFromUrdf(path, pin.JointModelFreeFlyer()) if floating else pin.buildModelFromUrdf(path)
+        self.model = (
+            pin.buildModelFromUrdf(path, pin.JointModelFreeFlyer())
+            if floating
+            else pin.buildModelFromUrdf(path)
+        )
         self.data = self.model.createData()
         self.G = np.zeros((self.model.nv, self.ours.nv))
         where = indices(self.ours)
         for joint, master, multiplier, _ in couplings(self.ours):
             v, size = self.model.idx_vs[self.model.getJointId(joint)], where[master][3]
-            self.G[v : v + size, where[master][1] : where[master][1] + size] = multiplier * np.eye(size)
+            self.G[v : v + size, where[master][1] : where[master][1] + size] = multiplier * np.eye(
+                size
+            )
 
     def q(self, q: np.ndarray) -> np.ndarray:
         """Our coordinates as Pinocchio's: continuous joints are cosine and sine there."""
@@ -47,14 +58,17 @@ class Pinocchio:
                 full[at : at + 7] = q[first : first + 7]
                 continue
             s = multiplier * q[first] + offset
-            full[at : at + self.model.nqs[k]] = [np.cos(s), np.sin(s)] if self.model.nqs[k] == 2 else [s]
+            full[at : at + self.model.nqs[k]] = (
+                [np.cos(s), np.sin(s)] if self.model.nqs[k] == 2 else [s]
+            )
         return full
 
     def frame(self, link: str) -> int:
         return self.model.getFrameId(link, pin.FrameType.BODY)
 
     def outside(self, wrenches: dict[str, np.ndarray]) -> pin.StdVec_Force:
-        """Wrenches at the links' origins in world axes as forces on the joints in theirs (after forward kinematics)."""
+        """Wrenches at the links' origins in world axes as forces on the joints in theirs (after
+        forward kinematics)."""
         forces = [pin.Force.Zero() for _ in range(self.model.njoints)]
         for link, w in wrenches.items():
             frame = self.frame(link)
@@ -89,7 +103,12 @@ def test_kinematics_as_by_pinocchio(name: str, floating: bool):
         assert_near(pose.R, theirs.rotation, 1e-13)
         assert_near(pose.p, theirs.translation, 1e-13)
         if k % 7 == 3 and peer.model.nv:  # Pinocchio crashes on Jacobians of a model without joints
-            J = pin.getFrameJacobian(peer.model, peer.data, peer.frame(link), pin.LOCAL_WORLD_ALIGNED) @ peer.G
+            J = (
+                pin.getFrameJacobian(
+                    peer.model, peer.data, peer.frame(link), pin.LOCAL_WORLD_ALIGNED
+                )
+                @ peer.G
+            )
             assert_near(kinematics.jacobian(tree, q, link, np.zeros(3)), J, 1e-13)
 
 
@@ -100,20 +119,30 @@ def test_inverse_dynamics_mass_matrix_and_bias_as_by_pinocchio(name: str, floati
     q, v, a = state(peer.ours)
     tau = G.T @ pin.rnea(peer.model, peer.data, peer.q(q), G @ v, G @ a)
     assert_near(recursive.inverse_dynamics(tree, q, v, a), tau, 1e-12)
-    assert_near(recursive.bias_forces(tree, q, v), G.T @ pin.nonLinearEffects(peer.model, peer.data, peer.q(q), G @ v), 1e-12)
+    assert_near(
+        recursive.bias_forces(tree, q, v),
+        G.T @ pin.nonLinearEffects(peer.model, peer.data, peer.q(q), G @ v),
+        1e-12,
+    )
     assert_near(mass.mass_matrix(tree, q), peer.mass_matrix(q), 1e-12)
 
 
 @pytest.mark.parametrize(("name", "floating"), CASES)
 def test_wrenches_on_links_as_by_pinocchio(name: str, floating: bool):
-    """On three links, welded ones among them: what the wrenches change in inverse dynamics, on its own scale."""
+    """On three links, welded ones among them: what the wrenches change in inverse dynamics, on its
+    own scale."""
     peer = oracle(name, floating)
     tree, G = peer.ours.tree, peer.G
     q, v, a = state(peer.ours)
     pin.framesForwardKinematics(peer.model, peer.data, peer.q(q))
     rng = np.random.default_rng(1)
-    links = [link for link in peer.ours.link_names if peer.model.existFrame(link, pin.FrameType.BODY)]
-    wrenches = {str(link): rng.normal(size=6) for link in [*rng.choice(links, min(2, len(links)), replace=False), links[-1]]}
+    links = [
+        link for link in peer.ours.link_names if peer.model.existFrame(link, pin.FrameType.BODY)
+    ]
+    wrenches = {
+        str(link): rng.normal(size=6)
+        for link in [*rng.choice(links, min(2, len(links)), replace=False), links[-1]]
+    }
     tau = G.T @ pin.rnea(peer.model, peer.data, peer.q(q), G @ v, G @ a, peer.outside(wrenches))
     assert_near(recursive.inverse_dynamics(tree, q, v, a, wrenches), tau, 1e-12)
 
@@ -129,19 +158,24 @@ def test_forward_dynamics_as_by_pinocchio(name: str, floating: bool):
             kernels.check_moves(peer.ours)
         return
     tau = recursive.inverse_dynamics(tree, q, v, a)
-    M, bias = peer.mass_matrix(q), G.T @ pin.nonLinearEffects(peer.model, peer.data, peer.q(q), G @ v)
+    M, bias = (
+        peer.mass_matrix(q),
+        G.T @ pin.nonLinearEffects(peer.model, peer.data, peer.q(q), G @ v),
+    )
     if G.shape[0] == G.shape[1]:
         expected = G.T @ pin.aba(peer.model, peer.data, peer.q(q), G @ v, G @ tau)
     else:
         expected = np.linalg.solve(M, tau - bias)
     error = np.abs(recursive.forward_dynamics(tree, q, v, tau) - expected)
-    assert np.all(error <= 4.0 * acceleration_tolerance(M, a, np.abs(tau) + np.abs(bias))), f"{error.max():.3g}"
+    assert np.all(error <= 4.0 * acceleration_tolerance(M, a, np.abs(tau) + np.abs(bias))), (
+        f"{error.max():.3g}"
+    )
 
 
 @pytest.mark.parametrize(("name", "floating"), CASES)
 def test_derivatives_as_by_pinocchio(name: str, floating: bool):
-    """∂τ/∂q and ∂τ/∂v in the tangent space, and where forward dynamics is defined ∂q̈/∂q, ∂q̈/∂v, ∂q̈/∂τ within 2 cond(M) eps
-    for each row that the factorisation passes."""
+    """∂τ/∂q and ∂τ/∂v in the tangent space, and where forward dynamics is defined ∂q̈/∂q, ∂q̈/∂v,
+    ∂q̈/∂τ within 2 cond(M) eps for each row that the factorisation passes."""
     peer = oracle(name, floating)
     tree, G = peer.ours.tree, peer.G
     q, v, a = state(peer.ours)
@@ -153,7 +187,9 @@ def test_derivatives_as_by_pinocchio(name: str, floating: bool):
     if name in MOVES_NOTHING or not peer.ours.n:
         return
     tau = recursive.inverse_dynamics(tree, q, v, a)
-    for found, expected in zip(derivatives.forward(tree, q, v, tau), forward_derivatives(peer, q, v, tau, dq, dv, M)):
+    for found, expected in zip(
+        derivatives.forward(tree, q, v, tau), forward_derivatives(peer, q, v, tau, dq, dv, M)
+    ):
         assert_near(found, expected, 2.0 * (2 + len(M)) * np.linalg.cond(M) * EPS)
 
 
@@ -162,7 +198,10 @@ def forward_derivatives(peer: Pinocchio, q, v, tau, dq, dv, M) -> list[np.ndarra
     G = peer.G
     if G.shape[0] == G.shape[1]:
         theirs = pin.computeABADerivatives(peer.model, peer.data, peer.q(q), G @ v, G @ tau)
-        return [G.T @ matrix @ G for matrix in (*theirs[:2], np.triu(theirs[2]) + np.triu(theirs[2], 1).T)]
+        return [
+            G.T @ matrix @ G
+            for matrix in (*theirs[:2], np.triu(theirs[2]) + np.triu(theirs[2], 1).T)
+        ]
     return [-np.linalg.solve(M, dq), -np.linalg.solve(M, dv), np.linalg.inv(M)]
 
 
@@ -181,29 +220,44 @@ def test_compiled_functions_as_by_pinocchio(name: str, floating: bool):
     peer = oracle(name, floating)
     ours, G = peer.ours, peer.G
     q, v, a = map(np.array, zip(*(state(ours, seed) for seed in range(3))))
-    tau = np.array([G.T @ pin.rnea(peer.model, peer.data, peer.q(x), G @ y, G @ z) for x, y, z in zip(q, v, a)])
+    tau = np.array(
+        [G.T @ pin.rnea(peer.model, peer.data, peer.q(x), G @ y, G @ z) for x, y, z in zip(q, v, a)]
+    )
     assert_near(compiled.inverse_dynamics(ours, q, v, a), tau, 1e-12)
     M = compiled.mass_matrix(ours, q)
     assert_near(M, np.array([peer.mass_matrix(x) for x in q]), 1e-12)
     found = compiled.forward_dynamics(ours, q, v, tau)
-    inverse, forward = compiled.inverse_dynamics_derivatives(ours, q, v, a), compiled.forward_dynamics_derivatives(ours, q, v, tau)
+    inverse, forward = (
+        compiled.inverse_dynamics_derivatives(ours, q, v, a),
+        compiled.forward_dynamics_derivatives(ours, q, v, tau),
+    )
     for k in range(len(q)):
-        assert np.all(np.abs(found[k] - a[k]) <= 4.0 * acceleration_tolerance(M[k], a[k], 2.0 * np.abs(tau[k]) + np.abs(M[k] @ a[k])))
+        assert np.all(
+            np.abs(found[k] - a[k])
+            <= 4.0 * acceleration_tolerance(M[k], a[k], 2.0 * np.abs(tau[k]) + np.abs(M[k] @ a[k]))
+        )
         theirs = pin.computeRNEADerivatives(peer.model, peer.data, peer.q(q[k]), G @ v[k], G @ a[k])
         dq, dv = (G.T @ matrix @ G for matrix in theirs[:2])
         assert_near(inverse.dq[k], dq, 1e-12)
         assert_near(inverse.dv[k], dv, 1e-12)
-        for mine, expected in zip(forward, forward_derivatives(peer, q[k], v[k], tau[k], dq, dv, M[k])):
+        for mine, expected in zip(
+            forward, forward_derivatives(peer, q[k], v[k], tau[k], dq, dv, M[k])
+        ):
             assert_near(mine[k], expected, 2.0 * (2 + ours.n) * np.linalg.cond(M[k]) * EPS)
 
 
 WITH_MIMIC = [name for name in VALID if any(j.mimic for j in robot(name).joints)]
-LATER_MASTER = {"romeo_description/urdf/romeo", "talos_data/robots/talos_full_v2", "talos_data/robots/talos_full_v2_box"}
+LATER_MASTER = {
+    "romeo_description/urdf/romeo",
+    "talos_data/robots/talos_full_v2",
+    "talos_data/robots/talos_full_v2_box",
+}
 
 
 @pytest.mark.parametrize("name", WITH_MIMIC)
 def test_mimic_joints_as_pinocchios_own(name: str):
-    """Pinocchio's own mimic joints, where it can build them: it refuses a master that stands later in the file, which we read."""
+    """Pinocchio's own mimic joints, where it can build them: it refuses a master that stands later
+    in the file, which we read."""
     ours = robot(name)
     if name in LATER_MASTER:
         with pytest.raises(ValueError, match="mimic joint is not in the kinematic tree"):
@@ -216,13 +270,19 @@ def test_mimic_joints_as_pinocchios_own(name: str):
     for joint in ours.joint_names:
         k, at = model.getJointId(joint), indices(ours)[joint][0]
         size = model.nqs[k]
-        full[model.idx_qs[k] : model.idx_qs[k] + size] = [np.cos(q[at]), np.sin(q[at])] if size == 2 else [q[at]]
+        full[model.idx_qs[k] : model.idx_qs[k] + size] = (
+            [np.cos(q[at]), np.sin(q[at])] if size == 2 else [q[at]]
+        )
         order[joint] = model.idx_vs[k]
     theirs = [order[joint] for joint in ours.joint_names]
     there = np.zeros((2, model.nv))
     there[:, theirs] = v, a
     assert model.nv == ours.n and peer.model.nv > model.nv
-    assert_near(recursive.inverse_dynamics(ours.tree, q, v, a), pin.rnea(model, model.createData(), full, *there)[theirs], 1e-12)
+    assert_near(
+        recursive.inverse_dynamics(ours.tree, q, v, a),
+        pin.rnea(model, model.createData(), full, *there)[theirs],
+        1e-12,
+    )
 
 
 @pytest.mark.parametrize("name", sorted(INVALID))

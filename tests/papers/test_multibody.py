@@ -19,14 +19,18 @@ def example(name: str) -> dict:
 def test_a01_pendulum():
     motion = example("pendulum")["main"]()
     expected = REFERENCE["A01"]["reference"]
-    assert np.allclose(motion.point("bob", (0, 0, 0))[-1, :2], [expected["x"], expected["y"]], atol=1e-9)
+    assert np.allclose(
+        motion.point("bob", (0, 0, 0))[-1, :2], [expected["x"], expected["y"]], atol=1e-9
+    )
 
 
 @pytest.mark.parametrize("case, rtol, tolerance", [(0, 1e-8, 1e-7), (1, 1e-5, 1e-4)])
 def test_a02_four_bars_pass_their_singular_positions(case, rtol, tolerance):
     expected = REFERENCE["A02"]["reference"][case]
     motion = example("four_bars")["main"](expected["N"], float(expected["t"]), rtol)
-    assert np.allclose(motion.point("upright 0", (0.5, 0, 0))[-1, :2], expected["B0"], atol=tolerance)
+    assert np.allclose(
+        motion.point("upright 0", (0.5, 0, 0))[-1, :2], expected["B0"], atol=tolerance
+    )
     assert motion.ok and motion.loop_drift < 1e-5
 
 
@@ -34,7 +38,10 @@ def test_a03_squeezing_mechanism_to_ten_digits():
     e = example("squeezing_mechanism")
     motion = e["main"]()
     expected = REFERENCE["A03"]["reference"]["own_converged"]
-    angles = [e["START"][name] + motion.coordinate(name)[0][-1] for name in REFERENCE["A03"]["angle_names"]]
+    angles = [
+        e["START"][name] + motion.coordinate(name)[0][-1]
+        for name in REFERENCE["A03"]["angle_names"]
+    ]
     rates = [motion.coordinate(name)[1][-1] for name in REFERENCE["A03"]["angle_names"]]
     assert np.allclose(angles, expected["angles"], rtol=0, atol=1e-10)
     assert np.allclose(rates, expected["rates"], rtol=1e-8)
@@ -83,17 +90,48 @@ def test_a05_as_a_mechanism_of_bodies_agrees_with_the_tree():
         J = compiled.jacobian(robot, q, link.name, at=np.array(link.com)) @ v
         offsets[link.name] = np.array(link.com)
         position = tuple(pose.p + pose.R @ np.array(link.com))
-        bodies.append(mech.Body(link.name, link.mass, link.inertia, position, pose.R, tuple(J[:3]), tuple(pose.R.T @ J[3:])))
+        bodies.append(
+            mech.Body(
+                link.name,
+                link.mass,
+                link.inertia,
+                position,
+                pose.R,
+                tuple(J[:3]),
+                tuple(pose.R.T @ J[3:]),
+            )
+        )
     joints, motors = [], []
     for joint in robot.joints:
         pose = compiled.pose(robot, q, joint.parent)
-        at, axis = pose.p + pose.R @ np.array(joint.position), pose.R @ np.array(joint.rotation) @ np.array(joint.axis)
+        at, axis = (
+            pose.p + pose.R @ np.array(joint.position),
+            pose.R @ np.array(joint.rotation) @ np.array(joint.axis),
+        )
         kind = mech.prismatic if joint.kind == "prismatic" else mech.revolute
-        joints.append(kind(joint.name, "ground" if joint.parent == "base" else joint.parent, joint.child, at, axis))
-        motors.append(mech.Motor(f"q {joint.name}", joint.name, "slide" if joint.kind == "prismatic" else "angle"))
+        joints.append(
+            kind(
+                joint.name,
+                "ground" if joint.parent == "base" else joint.parent,
+                joint.child,
+                at,
+                axis,
+            )
+        )
+        motors.append(
+            mech.Motor(
+                f"q {joint.name}", joint.name, "slide" if joint.kind == "prismatic" else "angle"
+            )
+        )
     shifted = [
         mech.Spring(
-            s.a, s.b, tuple(np.array(s.at_a) - offsets[s.a]), tuple(np.array(s.at_b) - offsets[s.b]), s.stiffness, s.rest_length, s.damping
+            s.a,
+            s.b,
+            tuple(np.array(s.at_a) - offsets[s.a]),
+            tuple(np.array(s.at_b) - offsets[s.b]),
+            s.stiffness,
+            s.rest_length,
+            s.damping,
         )
         for s in springs
     ]
@@ -107,11 +145,19 @@ def test_a02_tighter_tolerances_pass_singular_positions_better():
     """Witness: the mechanism's single equation of motion, integrated by itself."""
     N, T = 2, 3.0
     k = 9.81 * ((N + 1) / 2 + N) / ((N + 1) / 3 + N)
-    one = solve_ivp(lambda t, x: [x[1], k * np.sin(x[0])], (0.0, T), [0.0, 1.0], method="DOP853", rtol=1e-13, atol=1e-13)
+    one = solve_ivp(
+        lambda t, x: [x[1], k * np.sin(x[0])],
+        (0.0, T),
+        [0.0, 1.0],
+        method="DOP853",
+        rtol=1e-13,
+        atol=1e-13,
+    )
     top = [np.sin(one.y[0, -1]), np.cos(one.y[0, -1])]
     runs = [example("four_bars")["main"](N, T, rtol) for rtol in (1e-6, 1e-8, 1e-10)]
     errors = [np.abs(motion.point("upright 0", (0.5, 0, 0))[-1, :2] - top).max() for motion in runs]
-    # at loose tolerances errors may cancel by chance: each has a bound of its own, and the tightest is best
+    # at loose tolerances errors may cancel by chance: each has a bound of its own, and the tightest
+    # is best
     bounds = (1e-4, 1e-6, 1e-9)
     assert all(motion.ok for motion in runs) and all(e < most for e, most in zip(errors, bounds))
     assert errors[2] < min(errors[:2])

@@ -28,7 +28,10 @@ ROBOT = arm.library("valasek")
 
 def ends() -> tuple[np.ndarray, np.ndarray]:
     """Start and goal as (phi, theta, r)."""
-    return tuple(np.array([phi, theta, r]) for r, phi, theta in (DATA["task"]["q0_r_phi_theta"], DATA["task"]["qf_r_phi_theta"]))  # pyright: ignore
+    return tuple(
+        np.array([phi, theta, r])
+        for r, phi, theta in (DATA["task"]["q0_r_phi_theta"], DATA["task"]["qf_r_phi_theta"])
+    )  # pyright: ignore
 
 
 def rise() -> float:
@@ -41,9 +44,13 @@ def cubic(knots: int) -> Trajectory:
     t = np.linspace(0.0, 2.0, knots + 1)
     x = (t / 2.0)[:, None]
     return Trajectory(
-        t, q0 + (q1 - q0) * (3 * x**2 - 2 * x**3), (q1 - q0) * (3 * x - 3 * x**2), (q1 - q0) * (6 - 12 * x) / 4, ROBOT.joint_names,
+        t,
+        q0 + (q1 - q0) * (3 * x**2 - 2 * x**3),
+        (q1 - q0) * (3 * x - 3 * x**2),
+        (q1 - q0) * (6 - 12 * x) / 4,
+        ROBOT.joint_names,
         interpolation="linear",
-    )  # fmt: skip
+    )
 
 
 def hand_line() -> FollowPath:
@@ -54,7 +61,12 @@ def hand_line() -> FollowPath:
 
 @pytest.fixture(scope="module")
 def literal():
-    run = improve(ROBOT, cubic(DATA["literal_algorithm_from_the_cubic"]["n_steps"]), limited=False, decrease=0.0)
+    run = improve(
+        ROBOT,
+        cubic(DATA["literal_algorithm_from_the_cubic"]["n_steps"]),
+        limited=False,
+        decrease=0.0,
+    )
     return list(itertools.islice(run, 11))
 
 
@@ -78,12 +90,19 @@ def test_positional_example_ends_hold_exactly_in_every_iterate(literal):
 
 def test_positional_example_functional_equals_the_ledgers_losses(literal):
     for it in (literal[0], literal[5]):
-        assert arm.ledger(ROBOT, it, steps=6000).losses == pytest.approx(it.energy - rise(), rel=1e-4)
+        assert arm.ledger(ROBOT, it, steps=6000).losses == pytest.approx(
+            it.energy - rise(), rel=1e-4
+        )
 
 
 def test_path_example_starts_at_the_printed_value_and_falls_as_computed():
     reference = DATA["path_straight_line"]["literal_algorithm_n4000"]
-    mine = [it.energy - rise() for it in itertools.islice(improve(ROBOT, hand_line(), knots=4000, limited=False, decrease=0.0), 3)]
+    mine = [
+        it.energy - rise()
+        for it in itertools.islice(
+            improve(ROBOT, hand_line(), knots=4000, limited=False, decrease=0.0), 3
+        )
+    ]
     assert mine[0] == pytest.approx(DATA["path_straight_line"]["I_start"], abs=1e-5)
     assert mine[0] == pytest.approx(DATA["printed_in_the_paper"]["path_I0"], abs=1e-3)
     # later iterates depend on the grid (what_cannot_be_reproduced)
@@ -103,20 +122,31 @@ def test_path_example_hand_stays_on_the_line():
 def unbounded():
     """The arm without |u| ≤ 1."""
     drives = {name: c.drives[0] for name, c in zip(("phi", "theta", "r"), ROBOT.drives)}
-    return ROBOT.with_drives({name: replace(d, motor=replace(d.motor, peak_current=np.inf)) for name, d in drives.items()})
+    return ROBOT.with_drives(
+        {
+            name: replace(d, motor=replace(d.motor, peak_current=np.inf))
+            for name, d in drives.items()
+        }
+    )
 
 
 LINE = DATA["path_straight_line"]
-CASES = [pytest.param(unbounded(), LINE["optimum_unbounded"], id="unbounded"), pytest.param(ROBOT, LINE["optimum_u_max_1"], id="u_max 1")]
+CASES = [
+    pytest.param(unbounded(), LINE["optimum_unbounded"], id="unbounded"),
+    pytest.param(ROBOT, LINE["optimum_u_max_1"], id="u_max 1"),
+]
 
 
 @pytest.mark.parametrize("robot, optimum", CASES)
 def test_path_optimum_of_the_interior_solver_is_the_references_to_half_a_per_cent(robot, optimum):
-    # the line passes 3 cm from the origin: uniform meshes stall at 0.361 to 0.368, says the reference
+    # the line passes 3 cm from the origin: uniform meshes stall at 0.361 to 0.368, says the
+    # reference
     plan = least_energy_along(robot, hand_line())
     assert plan.ok and plan.duration == pytest.approx(2.0, rel=1e-6)
     assert optimum * (1 - 1e-4) < plan.losses < 1.005 * optimum
-    assert all(m.fraction > -1e-9 for row in margins(robot, plan.trajectory).values() for m in row.values())
+    assert all(
+        m.fraction > -1e-9 for row in margins(robot, plan.trajectory).values() for m in row.values()
+    )
 
 
 @pytest.mark.parametrize("robot, optimum", CASES)
@@ -125,8 +155,11 @@ def test_path_optimum_of_the_dynamic_programme_is_the_references_to_half_a_per_c
     for knots in (60, 160):
         steps = steps_along(curve, knots_along(curve, knots), (0.0, 0.0))
         top = np.full(steps.N + 1, 2.5)
-        profile = best_profile(path_model(instants(robot)).step, steps, top, duration=2.0, count=120, near=profile)
-    # energy hardly depends on time here (|λ| is some mW), and the hull has a gap about 2 s: the duration lies between both its sides
+        profile = best_profile(
+            path_model(instants(robot)).step, steps, top, duration=2.0, count=120, near=profile
+        )
+    # energy hardly depends on time here (|λ| is some mW), and the hull has a gap about 2 s: the
+    # duration lies between both its sides
     assert profile is not None and profile.other is not None
     other = float(np.sum(2 * profile.steps.lengths / (profile.other[1:] + profile.other[:-1])))
     assert min(profile.duration, other) <= 2.0 <= max(profile.duration, other)
@@ -134,5 +167,8 @@ def test_path_optimum_of_the_dynamic_programme_is_the_references_to_half_a_per_c
 
 
 def test_path_example_literal_method_stays_above_the_optimum():
-    mine = [it.energy - rise() for it in itertools.islice(improve(unbounded(), hand_line(), knots=1000, decrease=0.0), 8)]
+    mine = [
+        it.energy - rise()
+        for it in itertools.islice(improve(unbounded(), hand_line(), knots=1000, decrease=0.0), 8)
+    ]
     assert all(b < a for a, b in itertools.pairwise(mine)) and mine[-1] > LINE["optimum_unbounded"]

@@ -17,7 +17,11 @@ from armature.simulate.ledger import ledger
 ROBOT = library("burgevin").with_payload(2.0)
 SERVO = ROBOT.with_drives(
     {
-        n: Drive(motor("servo-325v-400w"), gear("ballscrew-20mm" if n == "r" else "cycloidal-80"), Amplifier(300.0, efficiency=0.95))
+        n: Drive(
+            motor("servo-325v-400w"),
+            gear("ballscrew-20mm" if n == "r" else "cycloidal-80"),
+            Amplifier(300.0, efficiency=0.95),
+        )
         for n in ("phi", "theta", "r")
     }
 )
@@ -26,15 +30,24 @@ SERVO = ROBOT.with_drives(
 def move():
     t = np.linspace(0, 1, 21)
     s, d = t[:, None], np.array([2.0, -0.5, 0.3])
-    return Trajectory(t, np.array([0.0, 1.5, 0.5]) + d * (3 * s**2 - 2 * s**3), d * (6 * s - 6 * s**2), d * (6 - 12 * s))
+    return Trajectory(
+        t,
+        np.array([0.0, 1.5, 0.5]) + d * (3 * s**2 - 2 * s**3),
+        d * (6 * s - 6 * s**2),
+        d * (6 - 12 * s),
+    )
 
 
 def test_feasible_region_by_hand():
     drive = ROBOT.drivetrain.drives[2]  # 20 N/A, 1 Ω, 100 V, 80 W
     assert peak_current(drive) == pytest.approx(80**0.5)
     low, high = current_band(drive, np.array([0.0, 4.8, -4.8, 6.0]), peak_current(drive))
-    assert high[:3] == pytest.approx([80**0.5, 4.0, 80**0.5]) and low[:3] == pytest.approx([-(80**0.5), -(80**0.5), -4.0])
-    assert np.isnan(high[3])  # at 6 m/s the back-EMF of 120 V leaves nothing: even −8.9 A needs −8.9 + 120 V
+    assert high[:3] == pytest.approx([80**0.5, 4.0, 80**0.5]) and low[:3] == pytest.approx(
+        [-(80**0.5), -(80**0.5), -4.0]
+    )
+    assert np.isnan(
+        high[3]
+    )  # at 6 m/s the back-EMF of 120 V leaves nothing: even −8.9 A needs −8.9 + 120 V
     assert fastest(drive, peak_current(drive)) == pytest.approx((100 + 80**0.5) / 20)
 
 
@@ -58,7 +71,9 @@ def test_power_figure_shows_what_the_supply_does():
     figure = power(ROBOT, move(), "non-regenerative")
     labels = [text.get_text() for text in figure.axes[1].get_legend().get_texts()]
     assert labels == ["all drives", "drawn", "burnt"] and len(figure.axes[0].lines) == 4
-    assert "returned" in [text.get_text() for text in power(ROBOT, move()).axes[1].get_legend().get_texts()]
+    assert "returned" in [
+        text.get_text() for text in power(ROBOT, move()).axes[1].get_legend().get_texts()
+    ]
 
 
 def test_torque_speed_brakes_more_than_it_drives():
@@ -73,7 +88,11 @@ def test_temperature_rises_to_the_steady_state():
     book = ledger(SERVO, move())
     figure = temperature(book)
     x, y = figure.axes[0].lines[0].get_data()
-    assert np.all(np.diff(y) > -1e-9) and y[-1] == pytest.approx(book.heating[0].steady_winding, abs=0.2) and x[-1] >= 5 * 25
+    assert (
+        np.all(np.diff(y) > -1e-9)
+        and y[-1] == pytest.approx(book.heating[0].steady_winding, abs=0.2)
+        and x[-1] >= 5 * 25
+    )
     with pytest.raises(ArgumentError, match="thermal"):
         temperature(ledger(ROBOT, move()))
 
@@ -81,7 +100,9 @@ def test_temperature_rises_to_the_steady_state():
 @pytest.mark.parametrize("supply", ("regenerative", "non-regenerative", Bus(1e-3, 325.0, 400.0)))
 def test_flow_balances(supply):
     book = ledger(SERVO, move(), supply)
-    assert sum(x for _, x in flows_in(book)) == pytest.approx(sum(x for _, x in flows_out(book)), rel=1e-9)
+    assert sum(x for _, x in flows_in(book)) == pytest.approx(
+        sum(x for _, x in flows_out(book)), rel=1e-9
+    )
     assert any("drawn" in text.get_text() for text in ledger_flow(book).axes[0].texts)
 
 

@@ -1,4 +1,5 @@
-"""Figures of plans: every figure takes a plan or a saved plan; what they show is what the plan holds."""
+"""Figures of plans: every figure takes a plan or a saved plan; what they show is what the plan
+holds."""
 
 from __future__ import annotations
 
@@ -19,7 +20,12 @@ ROBOT = arm.library("burgevin").with_payload(2.0)
 
 @pytest.fixture(scope="module")
 def plan():
-    return arm.minimize_energy(ROBOT, arm.Move([0.0, 1.0, 0.6], [1.5, 1.4, 0.8], duration=1.0), "non-regenerative", knots=30)
+    return arm.minimize_energy(
+        ROBOT,
+        arm.Move([0.0, 1.0, 0.6], [1.5, 1.4, 0.8], duration=1.0),
+        "non-regenerative",
+        knots=30,
+    )
 
 
 def drawn(axes, label: str) -> np.ndarray:
@@ -29,15 +35,24 @@ def drawn(axes, label: str) -> np.ndarray:
 def test_joints_are_drawn_with_their_limits_and_baseline(plan):
     figure = joints(plan)
     assert len(figure.axes) == 3 * 4
-    assert [a.get_title() for a in figure.axes[8:]] == ["r: position [m]", "r: velocity [m/s]", "r: force [N]", "r: current [A]"]
+    assert [a.get_title() for a in figure.axes[8:]] == [
+        "r: position [m]",
+        "r: velocity [m/s]",
+        "r: force [N]",
+        "r: current [A]",
+    ]
     for j in range(3):
         for c, kind in enumerate(("q", "v", "tau", "current")):
             a = figure.axes[4 * j + c]
             np.testing.assert_array_equal(drawn(a, "plan"), getattr(plan.trajectory, kind)[:, j])
-            np.testing.assert_array_equal(drawn(a, "baseline"), getattr(plan.baseline.trajectory, kind)[:, j])
+            np.testing.assert_array_equal(
+                drawn(a, "baseline"), getattr(plan.baseline.trajectory, kind)[:, j]
+            )
     tight = replace(plan, robot=ROBOT.with_limits({"phi": {"velocity": 2.0}}))
     assert set(drawn(joints(tight).axes[1], "limit")) == {2.0}
-    assert len(joints(ROBOT, plan.trajectory).axes[0].lines) == 1 + ("limit" in {x.get_label() for x in figure.axes[0].lines})
+    assert len(joints(ROBOT, plan.trajectory).axes[0].lines) == 1 + (
+        "limit" in {x.get_label() for x in figure.axes[0].lines}
+    )
 
 
 def test_iterations_show_the_record(plan):
@@ -52,7 +67,9 @@ def test_iterations_show_the_record(plan):
 def test_curve_marks_minima_gaps_and_advice():
     T = np.linspace(1.0, 3.0, 21)
     E = np.where(T < 1.2, np.nan, 5 + np.cos(4 * T))
-    result = Curve(T, E, E - 1, (None,) * 21, ((2.356, 4.0),), None, "Move in 2.36 s and wait on the brake.")
+    result = Curve(
+        T, E, E - 1, (None,) * 21, ((2.356, 4.0),), None, "Move in 2.36 s and wait on the brake."
+    )
     figure = curve(result)
     a = figure.axes[0]
     np.testing.assert_array_equal(a.lines[0].get_ydata(), E)
@@ -67,7 +84,9 @@ def test_every_figure_takes_a_plan_a_saved_plan_or_a_robot_and_a_motion(plan, tm
         counts = [[len(a.lines) for a in draw(*given).axes] for given in ((plan,), (saved,))]
         assert counts[0] == counts[1]
         assert len(draw(ROBOT, plan.trajectory).axes) == len(counts[0])
-    assert [t.get_text() for t in ledger_flow(plan).axes[0].texts] == [t.get_text() for t in ledger_flow(plan.ledger).axes[0].texts]
+    assert [t.get_text() for t in ledger_flow(plan).axes[0].texts] == [
+        t.get_text() for t in ledger_flow(plan.ledger).axes[0].texts
+    ]
     labels = lambda figure: [text.get_text() for text in figure.axes[1].get_legend().get_texts()]
     assert "burnt" in labels(power(saved)) and "returned" in labels(power(ROBOT, plan.trajectory))
 
@@ -77,7 +96,10 @@ def test_report_on_paper(plan, tmp_path, suffix: str):
     path = plan.report(tmp_path / f"plan.{suffix}")
     data = path.read_bytes()
     if suffix == "pdf":
-        assert data.startswith(b"%PDF") and data.count(b"/Type /Page ") + data.count(b"/Type /Page\n") == 8
+        assert (
+            data.startswith(b"%PDF")
+            and data.count(b"/Type /Page ") + data.count(b"/Type /Page\n") == 8
+        )
     else:
         from matplotlib.image import imread
 

@@ -1,4 +1,5 @@
-"""The report: what the page says is what the plan says; it is small, needs nothing else, and failed plans have one too."""
+"""The report: what the page says is what the plan says; it is small, needs nothing else, and failed
+plans have one too."""
 
 from __future__ import annotations
 
@@ -49,8 +50,12 @@ def test_page_says_what_the_plan_says(plan, tmp_path):
     assert f"{100 * plan.saving:.0f} % less energy drawn than the joint cubic" in text
     assert "The certificate passed" in text and f"{plan.energy:.4g} J" in text
     flows = data["energy"]["flows"]
-    assert (flows["plan"]["net"], flows["base"]["net"]) == pytest.approx((plan.energy, plan.baseline.ledger.energy), rel=1e-4)
-    assert sum(x for _, x in flows["plan"]["in"]) == pytest.approx(sum(x for _, x in flows["plan"]["out"]), rel=1e-3)
+    assert (flows["plan"]["net"], flows["base"]["net"]) == pytest.approx(
+        (plan.energy, plan.baseline.ledger.energy), rel=1e-4
+    )
+    assert sum(x for _, x in flows["plan"]["in"]) == pytest.approx(
+        sum(x for _, x in flows["plan"]["out"]), rel=1e-3
+    )
     assert data["iterations"]["cost"][-1] == pytest.approx(plan.iterations[-1].cost, rel=1e-4)
     assert data["margins"][0]["left"] == pytest.approx(plan.certificate.worst.fraction, rel=1e-4)
     assert len(data["margins"]) == sum(len(row) for row in plan.certificate.margins.values())
@@ -58,20 +63,32 @@ def test_page_says_what_the_plan_says(plan, tmp_path):
 
 def test_signals_stand_with_their_limits(plan):
     data = page_data(plan)
-    assert [j["name"] for j in data["joints"]] == list(ROBOT.joint_names) == [a["name"] for a in data["axes"]]
+    assert (
+        [j["name"] for j in data["joints"]]
+        == list(ROBOT.joint_names)
+        == [a["name"] for a in data["axes"]]
+    )
     position, velocity, force = data["joints"][2]["charts"]
     assert (position["unit"], velocity["unit"], force["title"]) == ("m", "m/s", "force")
-    assert position["limits"] == pytest.approx([ROBOT.joint("r").limits.lower, ROBOT.joint("r").limits.upper])
+    assert position["limits"] == pytest.approx(
+        [ROBOT.joint("r").limits.lower, ROBOT.joint("r").limits.upper]
+    )
     base, own = position["series"]
     assert (base["name"], own["name"]) == ("base", "plan")
     np.testing.assert_allclose(own["y"], plan.trajectory.q[:, 2], rtol=1e-4)
     np.testing.assert_allclose(base["y"], plan.baseline.trajectory.q[:, 2], rtol=1e-4)
-    np.testing.assert_allclose(data["axes"][2]["charts"][0]["limits"], [-(80**0.5), 80**0.5], rtol=1e-4)  # 80 W in 1 Ω
+    np.testing.assert_allclose(
+        data["axes"][2]["charts"][0]["limits"], [-(80**0.5), 80**0.5], rtol=1e-4
+    )  # 80 W in 1 Ω
     region = data["graf"][2]["region"]
-    inside = np.interp(data["graf"][2]["v"], region["x"], region["high"]) - np.array(data["graf"][2]["i"])
+    inside = np.interp(data["graf"][2]["v"], region["x"], region["high"]) - np.array(
+        data["graf"][2]["i"]
+    )
     assert np.all(inside > -1e-3)
     edges = [fastest(drive, peak_current(drive)) for drive in ROBOT.drivetrain.drives]
-    assert [g["region"]["whole"] for g in data["graf"]] == [max(g["region"]["x"]) >= 0.999 * edge for g, edge in zip(data["graf"], edges)]
+    assert [g["region"]["whole"] for g in data["graf"]] == [
+        max(g["region"]["x"]) >= 0.999 * edge for g, edge in zip(data["graf"], edges)
+    ]
 
 
 def test_the_moving_robot_ends_where_the_plan_ends(plan):
@@ -80,9 +97,13 @@ def test_the_moving_robot_ends_where_the_plan_ends(plan):
         for frame, q in ((0, motion.q[0]), (-1, motion.q[-1])):
             pose = arm.pose(ROBOT, q, ROBOT.tips[0])
             k = scene["tips"][0]
-            np.testing.assert_allclose(scene["tracks"][name]["p"][frame][3 * k : 3 * k + 3], pose.p, atol=6e-5)
+            np.testing.assert_allclose(
+                scene["tracks"][name]["p"][frame][3 * k : 3 * k + 3], pose.p, atol=6e-5
+            )
             x, y, z, w = scene["tracks"][name]["r"][frame][4 * k : 4 * k + 4]
-            assert (1 - 2 * (y * y + z * z), x * x + y * y + z * z + w * w) == pytest.approx((pose.R[0, 0], 1.0), abs=5e-4)
+            assert (1 - 2 * (y * y + z * z), x * x + y * y + z * z + w * w) == pytest.approx(
+                (pose.R[0, 0], 1.0), abs=5e-4
+            )
 
 
 @pytest.mark.parametrize("name", ["six_axis", "scara", "seven_axis", "planar2", "burgevin"])
@@ -92,7 +113,12 @@ def test_every_moving_link_has_a_shape(name: str):
     moving = {j.child for j in robot.joints if j.kind != "fixed"}
     assert all(shapes[k] for k, link in enumerate(robot.links) if link.name in moving)
     assert len(bones(robot)) == len(robot.joints) and reach(robot) > 0.2
-    sizes = [x for parts in shapes for s in parts for x in (*s.get("a", ()), *s.get("b", ()), s.get("r", 0.0))]
+    sizes = [
+        x
+        for parts in shapes
+        for s in parts
+        for x in (*s.get("a", ()), *s.get("b", ()), s.get("r", 0.0))
+    ]
     assert np.all(np.isfinite(sizes)) and np.abs(sizes).max() < 2 * reach(robot)
 
 
@@ -102,7 +128,11 @@ def test_page_is_whole_small_and_quick(plan, tmp_path):
 
     text = plan.report(tmp_path / "plan.html").read_text(encoding="utf-8")
     assert len(text) < 400_000
-    assert set(re.findall(r"https?://[^\s\"'`<]*", text)) <= {"http://www.w3.org/2000/svg"} and "src=" not in text and "@import" not in text
+    assert (
+        set(re.findall(r"https?://[^\s\"'`<]*", text)) <= {"http://www.w3.org/2000/svg"}
+        and "src=" not in text
+        and "@import" not in text
+    )
     begin = time.process_time()
     plan.report(tmp_path / "plan.html")
     assert time.process_time() - begin < 2.0
@@ -117,7 +147,11 @@ def test_page_is_whole_small_and_quick(plan, tmp_path):
 
 def test_a_saved_plan_gives_the_same_page(plan, tmp_path):
     first = data_of(plan.report(tmp_path / "a.html").read_text(encoding="utf-8"))
-    second = data_of(load_plan(save_plan(plan, tmp_path / "plan", report=True)).report(tmp_path / "b.html").read_text(encoding="utf-8"))
+    second = data_of(
+        load_plan(save_plan(plan, tmp_path / "plan", report=True))
+        .report(tmp_path / "b.html")
+        .read_text(encoding="utf-8")
+    )
     inside = data_of((tmp_path / "plan" / "report.html").read_text(encoding="utf-8"))
     for page in (first, second, inside):
         page["energy"].pop("residual")  # rounding
@@ -144,11 +178,15 @@ def test_a_search_that_ended_in_no_numbers_has_a_page_and_a_file(plan, tmp_path)
 
 def test_words_for_every_case(plan, failed):
     fast = arm.minimize_time(ROBOT, replace(MOVE, duration=None), knots=30)
-    assert "less time than the joint" in words.headline(fast) or fast.baseline.trajectory.duration == pytest.approx(fast.duration, rel=0.01)
+    assert "less time than the joint" in words.headline(
+        fast
+    ) or fast.baseline.trajectory.duration == pytest.approx(fast.duration, rel=0.01)
     alone = replace(plan, compare=None)
     assert words.headline(alone) == f"{plan.energy:.4g} J drawn, {plan.losses:.4g} J lost"
     assert "not pass" in words.proof(replace(plan.certificate, tracking_error=1.0))
-    assert "not pass" in words.proof(replace(plan.certificate, worst=replace(plan.certificate.worst, fraction=-0.5)))
+    assert "not pass" in words.proof(
+        replace(plan.certificate, worst=replace(plan.certificate.worst, fraction=-0.5))
+    )
     assert words.headline(failed) == "No plan was found"
     assert page_data(alone)["names"]["base"] is None
 
@@ -174,9 +212,16 @@ def test_thinned_meshes_keep_their_place_and_lose_their_weight():
     points, faces = box(0.4, 6)
     fewer_points, fewer_faces = thinned(points, faces, cells=10)
     assert len(faces) == 12 * 4**6 and len(fewer_faces) < len(faces) / 20
-    assert np.abs(fewer_points).max() <= 0.2 + 1e-12 and np.abs(fewer_points).max(axis=0) == pytest.approx([0.2] * 3, abs=0.04)
+    assert np.abs(fewer_points).max() <= 0.2 + 1e-12 and np.abs(fewer_points).max(
+        axis=0
+    ) == pytest.approx([0.2] * 3, abs=0.04)
     corners = fewer_points[fewer_faces]
-    area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1).sum() / 2
+    area = (
+        np.linalg.norm(
+            np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1
+        ).sum()
+        / 2
+    )
     assert area == pytest.approx(6 * 0.4**2, rel=0.25)
 
 
@@ -187,15 +232,28 @@ def test_meshes_are_read_from_the_folders_given_and_nowhere_else(plan, tmp_path)
     trimesh.creation.box((0.1, 0.2, 0.3)).export(tmp_path / "arm" / "meshes" / "head.stl")
     (tmp_path / "arm" / "meshes" / "bad.stl").write_text("no mesh")
     names = ("package://arm/meshes/head.stl", "package://arm/meshes/bad.stl", "../secret.stl")
-    visuals = tuple(Visual("mesh", (2.0, 2.0, 2.0), (0.0, 0.0, 1.0), file=name, colour=(1.0, 0.0, 0.0, 1.0)) for name in names)
-    links = tuple(replace(link, visuals=visuals) if link.name == "head" else link for link in ROBOT.links)
+    visuals = tuple(
+        Visual("mesh", (2.0, 2.0, 2.0), (0.0, 0.0, 1.0), file=name, colour=(1.0, 0.0, 0.0, 1.0))
+        for name in names
+    )
+    links = tuple(
+        replace(link, visuals=visuals) if link.name == "head" else link for link in ROBOT.links
+    )
     other = replace(plan, robot=replace(ROBOT, links=links))
     found = meshes(other.robot, [tmp_path])
-    assert list(found) == ["head"] and len(found["head"]) == 1 and found["head"][0]["paint"] == [1.0, 0.0, 0.0]
-    np.testing.assert_allclose(np.ptp(found["head"][0]["points"], axis=0), [0.2, 0.4, 0.6], atol=1e-3)
+    assert (
+        list(found) == ["head"]
+        and len(found["head"]) == 1
+        and found["head"][0]["paint"] == [1.0, 0.0, 0.0]
+    )
+    np.testing.assert_allclose(
+        np.ptp(found["head"][0]["points"], axis=0), [0.2, 0.4, 0.6], atol=1e-3
+    )
     np.testing.assert_allclose(np.mean(found["head"][0]["points"], axis=0), [0, 0, 1], atol=1e-3)
     assert meshes(other.robot, [tmp_path / "arm" / "meshes"]) == {} == meshes(other.robot, [])
-    text = write_report(other, tmp_path / "plan.html", meshes=[tmp_path]).read_text(encoding="utf-8")
+    text = write_report(other, tmp_path / "plan.html", meshes=[tmp_path]).read_text(
+        encoding="utf-8"
+    )
     shapes = data_of(text)["scene"]["solids"]
     assert shapes[[link.name for link in links].index("head")][0]["kind"] == "mesh"
 

@@ -1,4 +1,5 @@
-"""The page in a real browser, from the disk: it moves, its controls work, it asks for nothing, and it fits any screen."""
+"""The page in a real browser, from the disk: it moves, its controls work, it asks for nothing, and
+it fits any screen."""
 
 from __future__ import annotations
 
@@ -16,8 +17,12 @@ ROBOT = arm.library("burgevin").with_payload(2.0)
 def pages(tmp_path_factory):
     folder = tmp_path_factory.mktemp("report")
     move = arm.Move([0.0, 1.0, 0.6], [1.5, 1.4, 0.8], duration=1.4)
-    good = arm.minimize_energy(ROBOT, move, "non-regenerative", knots=40).report(folder / "plan.html")
-    bad = arm.minimize_energy(ROBOT, replace(move, duration=0.05), knots=40).report(folder / "failed.html")
+    good = arm.minimize_energy(ROBOT, move, "non-regenerative", knots=40).report(
+        folder / "plan.html"
+    )
+    bad = arm.minimize_energy(ROBOT, replace(move, duration=0.05), knots=40).report(
+        folder / "failed.html"
+    )
     return {"good": good.as_uri(), "bad": bad.as_uri()}
 
 
@@ -70,12 +75,25 @@ def test_ghost_trace_and_view_change_the_picture(page, pages):
 def test_all_sections_hold_their_content(page, pages):
     page.goto(pages["good"])
     assert "% less energy drawn than the joint" in page.locator("h1").inner_text()
-    assert page.locator(".tiles dd").count() == 6 and "passed" in page.locator(".tiles").inner_text()
-    page.wait_for_function("document.querySelectorAll('#iterations path.line').length > 0")  # charts are drawn once they have a width
-    assert page.locator("#joints figure").count() == 3 * 4 and page.locator("#joints path.line.plan").count() == 12
+    assert (
+        page.locator(".tiles dd").count() == 6 and "passed" in page.locator(".tiles").inner_text()
+    )
+    page.wait_for_function(
+        "document.querySelectorAll('#iterations path.line').length > 0"
+    )  # charts are drawn once they have a width
+    assert (
+        page.locator("#joints figure").count() == 3 * 4
+        and page.locator("#joints path.line.plan").count() == 12
+    )
     assert page.locator("#joints line.limit").count() > 0
-    assert page.locator("#graf path.region").count() == 3 and page.locator("#power figure").count() == 2
-    assert page.locator("#flows figure").count() == 2 and "copper" in page.locator("#flows").inner_text()
+    assert (
+        page.locator("#graf path.region").count() == 3
+        and page.locator("#power figure").count() == 2
+    )
+    assert (
+        page.locator("#flows figure").count() == 2
+        and "copper" in page.locator("#flows").inner_text()
+    )
     assert page.locator("#iterations path.line").count() == 4
     assert page.locator("#margins tbody tr").count() == 10
     page.locator(".more").click()
@@ -98,7 +116,9 @@ def test_it_fits_phones_and_dark_rooms(page, pages, width: int, scheme: str):
     page.goto(pages["good"])
     still(page, 0.7)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    light = page.evaluate("parseInt(getComputedStyle(document.body).backgroundColor.match(/\\d+/)[0])")
+    light = page.evaluate(
+        "parseInt(getComputedStyle(document.body).backgroundColor.match(/\\d+/)[0])"
+    )
     assert (light > 128) == (scheme == "light")
     shot(page, f"report_{width}_{scheme}")
     assert not page.mistakes

@@ -1,7 +1,8 @@
-"""An independent witness for the readers: poses and kinetic energy straight from a robot's links and joints, in plain NumPy.
+"""An independent witness for the readers: poses and kinetic energy straight from a robot's links
+and joints, in plain NumPy.
 
-It walks the joints as they are (no merging, no turned frames) and differentiates poses by the complex step.
-"""
+It walks the joints as they are (no merging, no turned frames) and differentiates poses by the
+complex step."""
 
 import numpy as np
 
@@ -23,7 +24,11 @@ def coordinates(robot: Robot, q: dict) -> dict:
     """Every joint's coordinate from those of the free ones; missing ones are 0."""
     full = {}
     for j in robot.joints:
-        full[j.name] = q.get(j.name, 0.0) if j.mimic is None else j.mimic.multiplier * q.get(j.mimic.joint, 0.0) + j.mimic.offset
+        full[j.name] = (
+            q.get(j.name, 0.0)
+            if j.mimic is None
+            else j.mimic.multiplier * q.get(j.mimic.joint, 0.0) + j.mimic.offset
+        )
     return full
 
 
@@ -48,7 +53,8 @@ def free_joints(robot: Robot) -> list:
 
 
 def mass_matrix(robot: Robot, q: dict) -> np.ndarray:
-    """Σ m JvᵀJv + Jωᵀ R J Rᵀ Jω, and the rotors' d·ratio² on the diagonal (those without a gyroscopic axis)."""
+    """Σ m JvᵀJv + Jωᵀ R J Rᵀ Jω, and the rotors' d·ratio² on the diagonal (those without a
+    gyroscopic axis)."""
     names = free_joints(robot)
     h = 1e-30
     moved = [poses(robot, {**q, n: q.get(n, 0.0) + 1j * h}) for n in names]
@@ -71,10 +77,19 @@ def mass_matrix(robot: Robot, q: dict) -> np.ndarray:
 def potential_energy(robot: Robot, q: dict) -> complex:
     """−Σ m g·c."""
     here = poses(robot, q)
-    return -sum(link.mass * np.dot(robot.gravity, here[link.name][1] + here[link.name][0] @ np.array(link.com)) for link in robot.links)
+    return -sum(
+        link.mass
+        * np.dot(robot.gravity, here[link.name][1] + here[link.name][0] @ np.array(link.com))
+        for link in robot.links
+    )
 
 
 def gravity_torque(robot: Robot, q: dict) -> np.ndarray:
     """∂V/∂q by the complex step."""
     h = 1e-30
-    return np.array([np.imag(potential_energy(robot, {**q, n: q.get(n, 0.0) + 1j * h})) / h for n in free_joints(robot)])
+    return np.array(
+        [
+            np.imag(potential_energy(robot, {**q, n: q.get(n, 0.0) + 1j * h})) / h
+            for n in free_joints(robot)
+        ]
+    )

@@ -1,4 +1,5 @@
-"""Held joints: the robot with welded joints moves as the whole robot does when those joints stand still."""
+"""Held joints: the robot with welded joints moves as the whole robot does when those joints stand
+still."""
 
 import numpy as np
 import pytest
@@ -18,8 +19,12 @@ def test_a_held_joint_acts_as_one_that_stands_still():
         x[:, free] = rng.normal(size=(5, 4))
     q[:, 2], q[:, 4] = 0.7, -0.3
     whole = arm.inverse_dynamics(robot, q, v, a)[:, free]
-    assert np.allclose(arm.inverse_dynamics(held, q[:, free], v[:, free], a[:, free]), whole, rtol=0, atol=1e-9)
-    assert np.allclose(arm.pose(held, q[:, free], "tool").p, arm.pose(robot, q, "tool").p, atol=1e-12)
+    assert np.allclose(
+        arm.inverse_dynamics(held, q[:, free], v[:, free], a[:, free]), whole, rtol=0, atol=1e-9
+    )
+    assert np.allclose(
+        arm.pose(held, q[:, free], "tool").p, arm.pose(robot, q, "tool").p, atol=1e-12
+    )
 
 
 def test_drives_of_held_joints_go_and_patterns_find_joints():
@@ -37,10 +42,10 @@ def test_a_sliding_joint_is_held_inside_its_range():
 
 def test_a_mimic_is_held_with_its_master(tmp_path):
     (tmp_path / "hand.yaml").write_text(
-        "links:\n"
-        "  - {joint: arm, kind: revolute, axis: y, mass: 1, com: [0.1, 0, 0], name: forearm}\n"
-        "  - {joint: left, kind: prismatic, axis: y, mass: 0.1, name: l}\n"
-        "  - {joint: right, kind: prismatic, axis: -y, mass: 0.1, name: r, parent: forearm, mimic: {joint: left, offset: 0.01}}\n"
+        "links:\n  - {joint: arm, kind: revolute, axis: y, mass: 1, com: [0.1, 0, 0], name:"
+        " forearm}\n  - {joint: left, kind: prismatic, axis: y, mass: 0.1, name: l}\n  - {joint:"
+        " right, kind: prismatic, axis: -y, mass: 0.1, name: r, parent: forearm, mimic: {joint:"
+        " left, offset: 0.01}}\n"
     )
     held = with_held(arm.load(tmp_path / "hand.yaml"), {"left": 0.02})
     assert held.joint_names == ("arm",)

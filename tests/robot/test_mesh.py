@@ -1,4 +1,5 @@
-"""The triangles of a mesh are the same in every format; one that cannot be read is told with its link."""
+"""The triangles of a mesh are the same in every format; one that cannot be read is told with its
+link."""
 
 from __future__ import annotations
 
@@ -14,9 +15,12 @@ from armature.robot.mesh import read_mesh
 
 CORNERS = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 3.0]])
 FACES = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]
-URDF = '<robot name="a"><link name="base"/><link name="hand"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>\
-<collision><geometry><mesh filename="{}"/></geometry></collision></link>\
-<joint name="j" type="continuous"><parent link="base"/><child link="hand"/><axis xyz="0 0 1"/></joint></robot>'
+URDF = (
+    '<robot name="a"><link name="base"/><link name="hand"><inertial><mass value="1"/><inertia'
+    ' ixx="1" iyy="1" izz="1"/></inertial><collision><geometry><mesh'
+    ' filename="{}"/></geometry></collision></link><joint name="j" type="continuous"><parent'
+    ' link="base"/><child link="hand"/><axis xyz="0 0 1"/></joint></robot>'
+)
 
 
 def write_binary(path):
@@ -25,12 +29,17 @@ def write_binary(path):
 
 
 def write_text(path):
-    vertices = "".join("facet\n" + "".join("  vertex {} {} {}\n".format(*CORNERS[k]) for k in face) + "endfacet\n" for face in FACES)
+    vertices = "".join(
+        "facet\n" + "".join("  vertex {} {} {}\n".format(*CORNERS[k]) for k in face) + "endfacet\n"
+        for face in FACES
+    )
     path.write_text(f"solid a\n{vertices}endsolid\n")
 
 
 def write_obj(path):
-    words = ["v {} {} {}".format(*c) for c in CORNERS] + [f"f {a + 1}/7/8 {b + 1} {c - 4}" for a, b, c in FACES]
+    words = ["v {} {} {}".format(*c) for c in CORNERS] + [
+        f"f {a + 1}/7/8 {b + 1} {c - 4}" for a, b, c in FACES
+    ]
     path.write_text("\r\n".join(words))
 
 
@@ -43,7 +52,12 @@ def write_off(path):
 def test_every_format_gives_the_same_volume(name, tmp_path):
     if name == "a.off":
         pytest.importorskip("trimesh")
-    write = {"binary.stl": write_binary, "text.stl": write_text, "a.obj": write_obj, "a.off": write_off}[name]
+    write = {
+        "binary.stl": write_binary,
+        "text.stl": write_text,
+        "a.obj": write_obj,
+        "a.off": write_off,
+    }[name]
     write(tmp_path / name)
     mesh = read_mesh(tmp_path / name)
     volume = np.linalg.det(mesh.points[mesh.faces]).sum() / 6.0

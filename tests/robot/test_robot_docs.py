@@ -9,7 +9,9 @@ from armature.robot.format.schema import LinkPart
 from armature.robot.load.yaml import robot_from_yaml
 
 PAGE = (Path(__file__).parents[2] / "docs" / "robots.md").read_text(encoding="utf-8")
-BLOCKS = [text for text in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL) if "links:" in text]  # others are limits
+BLOCKS = [
+    text for text in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL) if "links:" in text
+]  # others are limits
 
 
 @pytest.mark.parametrize("text", BLOCKS, ids=range(len(BLOCKS)))

@@ -1,4 +1,5 @@
-"""The MJCF reader against MuJoCo itself: the same mass matrix, gravity torques and positions at the same coordinates."""
+"""The MJCF reader against MuJoCo itself: the same mass matrix, gravity torques and positions at the
+same coordinates."""
 
 import warnings
 
@@ -56,7 +57,9 @@ def test_dynamics_are_mujocos(tmp_path, seed):
     assert np.allclose(mechanics.gravity_torque(robot, q), data.qfrc_bias, rtol=0, atol=1e-12)
     for body in ("turret", "arm", "tool"):
         R, p = mechanics.poses(robot, q)[body]
-        assert np.allclose(p, data.body(body).xpos, atol=1e-14) and np.allclose(R.ravel(), data.body(body).xmat, atol=1e-14)
+        assert np.allclose(p, data.body(body).xpos, atol=1e-14) and np.allclose(
+            R.ravel(), data.body(body).xmat, atol=1e-14
+        )
 
 
 def test_joint_properties_are_read(tmp_path):
@@ -73,16 +76,23 @@ def test_linear_equalities_are_mimics_and_constants_are_locks(tmp_path):
         robot = read(tmp_path, ARM.replace("</mujoco>", equality))
     assert ["(joint)" in str(w.message) for w in caught] == [True]
     assert [(c.kind, c.a, c.b) for c in robot.loops] == [("fixed", "tool", robot.base)]
-    assert robot.joint("finger").mimic == Mimic("pan", 2.0, 0.05) and robot.joint("reach").kind == "fixed"
+    assert (
+        robot.joint("finger").mimic == Mimic("pan", 2.0, 0.05)
+        and robot.joint("reach").kind == "fixed"
+    )
     plain = read(tmp_path, ARM)
     q = {"pan": 0.3, "tilt": 0.4, "arm_joint3": -0.2}
     expected = mechanics.poses(plain, {**q, "reach": 0.25, "finger": 0.65})
     for link, (R, p) in mechanics.poses(robot, q).items():
-        assert np.allclose(R, expected[link][0], atol=1e-14) and np.allclose(p, expected[link][1], atol=1e-14)
+        assert np.allclose(R, expected[link][0], atol=1e-14) and np.allclose(
+            p, expected[link][1], atol=1e-14
+        )
 
 
 def test_mimics_count_from_the_reference_values(tmp_path):
-    equality = '<equality><joint joint1="tilt" joint2="reach" polycoef="0.1 3 0 0 0"/></equality></mujoco>'
+    equality = (
+        '<equality><joint joint1="tilt" joint2="reach" polycoef="0.1 3 0 0 0"/></equality></mujoco>'
+    )
     mimic = read(tmp_path, ARM.replace("</mujoco>", equality)).joint("tilt").mimic
     assert mimic is not None and (mimic.joint, mimic.multiplier) == ("reach", 3.0)
     assert mimic.offset == pytest.approx(np.radians(25) + 0.1 - 3 * 0.15, abs=1e-15)
@@ -92,7 +102,11 @@ def test_a_free_joint_is_a_floating_base(tmp_path):
     body = '<body name="b" pos="1 2 3"><freejoint name="root"/><geom size="0.1"/></body>'
     robot = read(tmp_path, f"<mujoco><worldbody>{body}</worldbody></mujoco>")
     joint = robot.joint("root")
-    assert (joint.kind, joint.parent, joint.position) == ("floating", "world", (0.0, 0.0, 0.0)) and (robot.nq, robot.nv) == (7, 6)
+    assert (joint.kind, joint.parent, joint.position) == (
+        "floating",
+        "world",
+        (0.0, 0.0, 0.0),
+    ) and (robot.nq, robot.nv) == (7, 6)
 
 
 def test_what_has_no_counterpart_is_warned_of(tmp_path):
@@ -112,7 +126,11 @@ BROKEN = [
     ("<mujoco>", 1, "not well-formed"),
     ("<mujoco>\n<foo/></mujoco>", 2, "MuJoCo refuses it"),
     ("<mujoco><worldbody><body><joint/></body></worldbody></mujoco>", 1, "mass and inertia"),
-    ("<mujoco><worldbody><body><joint type='ball'/><geom size='1'/></body></worldbody></mujoco>", None, "write it as three hinges"),
+    (
+        "<mujoco><worldbody><body><joint type='ball'/><geom size='1'/></body></worldbody></mujoco>",
+        None,
+        "write it as three hinges",
+    ),
     ("<mujoco><asset><mesh file='none.stl'/></asset></mujoco>", None, "MuJoCo refuses it"),
     ("<mujocoinclude/>", 1, "MJCF begins with <mujoco>"),
     ('<!DOCTYPE m [<!ENTITY a "b">]><mujoco/>', 1, "entities"),

@@ -1,4 +1,5 @@
-"""MJCF actuators as torque limits, loops between sites, and models that would take too much memory or time."""
+"""MJCF actuators as torque limits, loops between sites, and models that would take too much memory
+or time."""
 
 import os
 import struct
@@ -78,7 +79,9 @@ def test_shapes_for_looks_are_drawn_and_else_those_that_collide(tmp_path):
     body = "<mujoco><worldbody><body name='b'><joint/>{}</body></worldbody></mujoco>"
     assert [v.shape for v in read(tmp_path, body.format(collide)).link("b").visuals] == ["capsule"]
     both = read(tmp_path, body.format(collide + looks)).link("b")
-    assert [v.shape for v in both.visuals] == ["box"] and [v.shape for v in both.collisions] == ["capsule"]
+    assert [v.shape for v in both.visuals] == ["box"] and [v.shape for v in both.collisions] == [
+        "capsule"
+    ]
 
 
 def unstable(model):
@@ -107,32 +110,60 @@ def png(width, height):
     """A PNG file that claims a size in its header."""
     head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     chunk = b"IHDR" + head
-    return b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + chunk + struct.pack(">I", zlib.crc32(chunk))
+    return (
+        b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + chunk + struct.pack(">I", zlib.crc32(chunk))
+    )
 
 
-NESTED = '<replicate count="1000">' * 4 + '<body><joint/><geom size="0.1"/></body>' + "</replicate>" * 4
+NESTED = (
+    '<replicate count="1000">' * 4 + '<body><joint/><geom size="0.1"/></body>' + "</replicate>" * 4
+)
 WORLD = "<mujoco>{}<worldbody>{}</worldbody></mujoco>"
 BOMBS = {
     "replicate": WORLD.format("", '<replicate count="1000000000"><geom size="1"/></replicate>'),
     "nested replicate": WORLD.format("", NESTED),
-    "composite": WORLD.format("", '<body><composite type="cable" count="1000000 1 1" size="1"><geom size="1"/></composite></body>'),
-    "flexcomp": WORLD.format("", '<flexcomp type="grid" count="1000 1000 1000" spacing="1 1 1" name="f"/>'),
-    "texture": WORLD.format('<asset><texture name="t" type="2d" builtin="flat" width="100000" height="100000"/></asset>', ""),
-    "cube texture": WORLD.format('<asset><texture name="t" type="cube" builtin="flat" width="50000" height="1"/></asset>', ""),
-    "height field": WORLD.format('<asset><hfield name="h" nrow="100000" ncol="100000" size="1 1 1 1"/></asset>', ""),
+    "composite": WORLD.format(
+        "",
+        '<body><composite type="cable" count="1000000 1 1" size="1"><geom'
+        ' size="1"/></composite></body>',
+    ),
+    "flexcomp": WORLD.format(
+        "", '<flexcomp type="grid" count="1000 1000 1000" spacing="1 1 1" name="f"/>'
+    ),
+    "texture": WORLD.format(
+        '<asset><texture name="t" type="2d" builtin="flat" width="100000"'
+        ' height="100000"/></asset>',
+        "",
+    ),
+    "cube texture": WORLD.format(
+        '<asset><texture name="t" type="cube" builtin="flat" width="50000" height="1"/></asset>', ""
+    ),
+    "height field": WORLD.format(
+        '<asset><hfield name="h" nrow="100000" ncol="100000" size="1 1 1 1"/></asset>', ""
+    ),
     "user array": WORLD.format('<size nuser_body="2000000000"/>', ""),
     "user data": WORLD.format('<size nuserdata="2000000000"/>', ""),
     "memory": WORLD.format('<size memory="900G"/>', ""),
     "custom number": WORLD.format('<custom><numeric name="n" size="400000000"/></custom>', ""),
-    "sensor": WORLD.format("", "") .replace("</mujoco>", '<sensor><user dim="2000000000"/></sensor></mujoco>'),
-    "built-in mesh": WORLD.format('<asset><mesh name="m" builtin="sphere" params="100000"/></asset>', ""),
+    "sensor": (
+        WORLD.format("", "").replace(
+            "</mujoco>", '<sensor><user dim="2000000000"/></sensor></mujoco>'
+        )
+    ),
+    "built-in mesh": WORLD.format(
+        '<asset><mesh name="m" builtin="sphere" params="100000"/></asset>', ""
+    ),
     "pipe as mesh": WORLD.format('<asset><mesh name="m" file="pipe.stl"/></asset>', ""),
     "pipe as include": WORLD.format('<include file="pipe.stl"/>', ""),
-    "device as height field": WORLD.format('<asset><hfield name="h" file="/dev/zero" size="1 1 1 1"/></asset>', ""),
-    "wide picture": WORLD.format('<asset><texture name="t" type="2d" file="wide.png"/></asset>', ""),
+    "device as height field": WORLD.format(
+        '<asset><hfield name="h" file="/dev/zero" size="1 1 1 1"/></asset>', ""
+    ),
+    "wide picture": WORLD.format(
+        '<asset><texture name="t" type="2d" file="wide.png"/></asset>', ""
+    ),
     "included": WORLD.format('<include file="part.xml"/>', ""),
     "infinite count": WORLD.format("", '<replicate count="inf"><geom size="1"/></replicate>'),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", BOMBS)
@@ -140,7 +171,12 @@ def test_a_model_that_grows_too_large_is_refused_before_it_is_compiled(tmp_path,
     os.mkfifo(tmp_path / "pipe.stl")
     (tmp_path / "wide.png").write_bytes(png(100_000, 100_000))
     (tmp_path / "part.xml").write_text(BOMBS["nested replicate"].replace("mujoco", "mujocoinclude"))
-    monkeypatch.setattr(mujoco.MjModel, "from_xml_path", lambda path: pytest.fail("the compiler was called"), raising=False)
+    monkeypatch.setattr(
+        mujoco.MjModel,
+        "from_xml_path",
+        lambda path: pytest.fail("the compiler was called"),
+        raising=False,
+    )
     start = time.process_time()
     with pytest.raises(FileError) as caught:
         read(tmp_path, BOMBS[name])
@@ -148,5 +184,9 @@ def test_a_model_that_grows_too_large_is_refused_before_it_is_compiled(tmp_path,
 
 
 def test_a_model_of_many_parts_is_still_read(tmp_path):
-    text = WORLD.format("", '<replicate count="200" offset="0 0 0.1"><body><joint axis="0 1 0"/><geom size="0.1"/></body></replicate>')
+    text = WORLD.format(
+        "",
+        '<replicate count="200" offset="0 0 0.1"><body><joint axis="0 1 0"/><geom'
+        ' size="0.1"/></body></replicate>',
+    )
     assert read(tmp_path, text).n == 200

@@ -14,8 +14,14 @@ from armature.robot import Joint, Limits, Link, Mimic, Robot, Rotor, check, libr
 
 
 def chain(n=3, **changes) -> Robot:
-    links = tuple(Link(f"l{i}", 1.0 + i, (0.1, 0.2, 0.3), (0.3, 0.4, 0.5, 0.01, 0.02, 0.03)) for i in range(n + 1))
-    joints = tuple(Joint(f"j{i}", "revolute", f"l{i}", f"l{i + 1}", (0.0, 0.1, 0.5), axis=(0.0, 1.0, 0.0)) for i in range(n))
+    links = tuple(
+        Link(f"l{i}", 1.0 + i, (0.1, 0.2, 0.3), (0.3, 0.4, 0.5, 0.01, 0.02, 0.03))
+        for i in range(n + 1)
+    )
+    joints = tuple(
+        Joint(f"j{i}", "revolute", f"l{i}", f"l{i + 1}", (0.0, 0.1, 0.5), axis=(0.0, 1.0, 0.0))
+        for i in range(n)
+    )
     return replace(Robot("chain", links, joints, "l0"), **changes)
 
 
@@ -31,9 +37,18 @@ IMPOSSIBLE = [
     (lambda: Joint("j", "screw", "a", "b"), "kind is 'screw'"),
     (lambda: Joint("j", "revolute", "a", "b", axis=(0, 0, 0)), "no direction"),
     (lambda: Joint("j", "revolute", "a", "b", axis=(0, math.nan, 0)), "axis is nan"),
-    (lambda: Joint("j", "revolute", "a", "b", rotation=((1, 0, 0), (0, 1, 0), (0, 0, -1))), "not a rotation"),
-    (lambda: Joint("j", "revolute", "a", "b", rotation=((2, 0, 0), (0, 1, 0), (0, 0, 1))), "not a rotation"),
-    (lambda: Joint("j", "revolute", "a", "b", friction=Friction(viscous=math.inf)), "viscous = inf"),
+    (
+        lambda: Joint("j", "revolute", "a", "b", rotation=((1, 0, 0), (0, 1, 0), (0, 0, -1))),
+        "not a rotation",
+    ),
+    (
+        lambda: Joint("j", "revolute", "a", "b", rotation=((2, 0, 0), (0, 1, 0), (0, 0, 1))),
+        "not a rotation",
+    ),
+    (
+        lambda: Joint("j", "revolute", "a", "b", friction=Friction(viscous=math.inf)),
+        "viscous = inf",
+    ),
     (lambda: Limits(lower=1.0, upper=-1.0), "lower 1 is above upper -1"),
     (lambda: Limits(velocity=-1.0), "velocity is -1"),
     (lambda: Limits(torque=math.nan), "torque is nan"),
@@ -43,14 +58,41 @@ IMPOSSIBLE = [
     (lambda: Robot("r", (), (), "a"), "no link"),
     (lambda: Robot("r", (Link("a"), Link("a")), (), "a"), "'a': this name is taken"),
     (lambda: Robot("r", (Link("a"), Link("b")), (), "a"), "2 links have no parent (a, b)"),
-    (lambda: Robot("r", (Link("a"),), (Joint("j", "fixed", "a", "bb"),), "a"), "child link 'bb' does not exist"),
-    (lambda: Robot("r", (Link("a"), Link("b")), (Joint("j", "fixed", "a", "b"),), "b"), "link without a parent is 'a'"),
+    (
+        lambda: Robot("r", (Link("a"),), (Joint("j", "fixed", "a", "bb"),), "a"),
+        "child link 'bb' does not exist",
+    ),
+    (
+        lambda: Robot("r", (Link("a"), Link("b")), (Joint("j", "fixed", "a", "b"),), "b"),
+        "link without a parent is 'a'",
+    ),
     (lambda: chain(gravity=(0, 0, math.nan)), "gravity is nan"),
-    (lambda: chain(joints=(*chain().joints, Joint("k", "fixed", "l0", "l2"))), "already the child of joint 'j1'"),
-    (lambda: chain(joints=(*chain().joints[:2], Joint("j0", "fixed", "l2", "l3"))), "joint 'j0': this name is taken"),
-    (lambda: chain(joints=(*chain().joints[:2], Joint("j2", "revolute", "l2", "l3", mimic=Mimic("j9")))), "mimics the joint 'j9'"),
-    (lambda: chain(joints=(*chain().joints[:2], Joint("j2", "revolute", "l2", "l3", mimic=Mimic("j2")))), "in a circle (j2 -> j2)"),
-    (lambda: chain(joints=(*chain().joints[:2], Joint("j2", "planar", "l2", "l3", mimic=Mimic("j1")))), "planar joint cannot mimic"),
+    (
+        lambda: chain(joints=(*chain().joints, Joint("k", "fixed", "l0", "l2"))),
+        "already the child of joint 'j1'",
+    ),
+    (
+        lambda: chain(joints=(*chain().joints[:2], Joint("j0", "fixed", "l2", "l3"))),
+        "joint 'j0': this name is taken",
+    ),
+    (
+        lambda: chain(
+            joints=(*chain().joints[:2], Joint("j2", "revolute", "l2", "l3", mimic=Mimic("j9")))
+        ),
+        "mimics the joint 'j9'",
+    ),
+    (
+        lambda: chain(
+            joints=(*chain().joints[:2], Joint("j2", "revolute", "l2", "l3", mimic=Mimic("j2")))
+        ),
+        "in a circle (j2 -> j2)",
+    ),
+    (
+        lambda: chain(
+            joints=(*chain().joints[:2], Joint("j2", "planar", "l2", "l3", mimic=Mimic("j1")))
+        ),
+        "planar joint cannot mimic",
+    ),
 ]
 
 
@@ -63,7 +105,11 @@ def test_what_cannot_be_is_refused_with_its_name_and_value(make, message):
 
 def test_a_loop_beside_the_tree_is_named():
     links = tuple(Link(n) for n in "abcd")
-    joints = (Joint("ab", "fixed", "a", "b"), Joint("cd", "fixed", "c", "d"), Joint("dc", "fixed", "d", "c"))
+    joints = (
+        Joint("ab", "fixed", "a", "b"),
+        Joint("cd", "fixed", "c", "d"),
+        Joint("dc", "fixed", "d", "c"),
+    )
     with pytest.raises(RobotError, match=r"loop \((c -> d -> c|d -> c -> d)\)"):
         Robot("r", links, joints, "a")
 
@@ -99,7 +145,12 @@ def test_joints_and_links_are_put_in_order_base_to_tip():
 
 def test_branches_keep_document_order():
     links = tuple(Link(n) for n in "abcde")
-    joints = (Joint("2", "fixed", "b", "c"), Joint("1", "fixed", "a", "b"), Joint("4", "fixed", "a", "e"), Joint("3", "fixed", "b", "d"))
+    joints = (
+        Joint("2", "fixed", "b", "c"),
+        Joint("1", "fixed", "a", "b"),
+        Joint("4", "fixed", "a", "e"),
+        Joint("3", "fixed", "b", "d"),
+    )
     robot = Robot("r", links, joints, "a")
     assert [j.name for j in robot.joints] == ["1", "2", "3", "4"]
     assert [link.name for link in robot.links] == list("abcde")
@@ -115,7 +166,11 @@ def test_axes_get_length_one_and_unit_ones_keep_every_bit():
 
 def test_mimic_chains_are_resolved_to_the_free_joint():
     joints = chain().joints
-    joints = (joints[0], replace(joints[1], mimic=Mimic("j2", 2.0, 0.5)), replace(joints[2], mimic=Mimic("j0", -3.0, 0.25)))
+    joints = (
+        joints[0],
+        replace(joints[1], mimic=Mimic("j2", 2.0, 0.5)),
+        replace(joints[2], mimic=Mimic("j0", -3.0, 0.25)),
+    )
     robot = chain(joints=joints)
     assert robot.joint("j2").mimic == Mimic("j0", -3.0, 0.25)
     assert robot.joint("j1").mimic == Mimic("j0", -6.0, 1.0)
@@ -128,13 +183,19 @@ def test_payload_adds_the_energy_of_a_point_mass(link):
     q = {"j0": 0.3, "j1": -0.8, "j2": 1.1}
     weld = Joint("w", "fixed", link or "l3", "mass", at)
     witness = Robot("w", (*robot.links, Link("mass", 2.5)), (*robot.joints, weld), "l0")
-    assert np.allclose(mechanics.mass_matrix(loaded, q), mechanics.mass_matrix(witness, q), rtol=0, atol=1e-13)
-    assert np.isclose(mechanics.potential_energy(loaded, q), mechanics.potential_energy(witness, q), rtol=1e-14)
+    assert np.allclose(
+        mechanics.mass_matrix(loaded, q), mechanics.mass_matrix(witness, q), rtol=0, atol=1e-13
+    )
+    assert np.isclose(
+        mechanics.potential_energy(loaded, q), mechanics.potential_energy(witness, q), rtol=1e-14
+    )
     assert loaded.mass == pytest.approx(robot.mass + 2.5)
 
 
 def test_payload_on_a_massless_link_is_the_payload_itself():
-    robot = Robot("r", (Link("a"), Link("b", 0.0, (9.0, 9.0, 9.0))), (Joint("j", "revolute", "a", "b"),), "a")
+    robot = Robot(
+        "r", (Link("a"), Link("b", 0.0, (9.0, 9.0, 9.0))), (Joint("j", "revolute", "a", "b"),), "a"
+    )
     assert robot.with_payload(1.5, (0.1, 0.2, 0.3)).link("b") == Link("b", 1.5, (0.1, 0.2, 0.3))
     assert robot.with_payload(0.0) == robot
 
@@ -142,7 +203,9 @@ def test_payload_on_a_massless_link_is_the_payload_itself():
 def test_payload_on_a_tree_asks_for_the_link():
     links = tuple(Link(n) for n in "abc")
     robot = Robot("r", links, (Joint("1", "fixed", "a", "b"), Joint("2", "fixed", "a", "c")), "a")
-    with pytest.raises(ArgumentError, match="2 tips; say which link carries the payload: link=one of b, c"):
+    with pytest.raises(
+        ArgumentError, match="2 tips; say which link carries the payload: link=one of b, c"
+    ):
         robot.with_payload(1.0)
     assert robot.with_payload(1.0, link="c").link("c").mass == 1.0
 
@@ -169,7 +232,9 @@ def test_moveits_limits_are_taken_as_they_are(tmp_path):
     assert robot.joint("r").limits == Limits(0.16, 0.91, 1.5, jerk=9.0)
     assert robot.joint("theta").limits == Limits(-1.0, 1.0, torque=20.5)
     path.write_text(MOVEIT.replace("theta", "tetha"))
-    with pytest.raises(FileError, match=r"joint_limits\.yaml: there is no joint 'tetha'; did you mean 'theta'"):
+    with pytest.raises(
+        FileError, match=r"joint_limits\.yaml: there is no joint 'tetha'; did you mean 'theta'"
+    ):
         library("burgevin").with_limits(str(path))
     path.write_text("joint_limits: 3")
     with pytest.raises(FileError, match="no mapping"):
@@ -177,16 +242,26 @@ def test_moveits_limits_are_taken_as_they_are(tmp_path):
 
 
 def test_friction_changes_what_it_names():
-    robot = library("burgevin").with_friction({"r": {"viscous": 20}}).with_friction({"r": {"coulomb": 1.5}})
+    robot = (
+        library("burgevin")
+        .with_friction({"r": {"viscous": 20}})
+        .with_friction({"r": {"coulomb": 1.5}})
+    )
     assert robot.joint("r").friction == Friction(20.0, 1.5)
 
 
 REFUSED_CHANGES = [
-    (lambda r: r.with_limits({"tetha": {"velocity": 1}}), "no joint 'tetha'; did you mean 'theta'?"),
+    (
+        lambda r: r.with_limits({"tetha": {"velocity": 1}}),
+        "no joint 'tetha'; did you mean 'theta'?",
+    ),
     (lambda r: r.with_limits({"r": {"speed": 1}}), "there is no 'speed'"),
     (lambda r: r.with_limits({"r": {"velocity": -1}}), "joint 'r': limit velocity is -1"),
     (lambda r: r.with_limits({"r": {"velocity": "fast"}}), "joint 'r': limits velocity is 'fast'"),
-    (lambda r: r.with_limits({"r": {"lower": 2.0}}), "joint 'r': limit lower 2 is above upper 0.91"),
+    (
+        lambda r: r.with_limits({"r": {"lower": 2.0}}),
+        "joint 'r': limit lower 2 is above upper 0.91",
+    ),
     (lambda r: r.with_limits({"r": 3}), "joint 'r': limits is 3; give a dictionary"),
     (lambda r: r.with_limits([1]), "give a dictionary"),
     (lambda r: r.with_friction({"r": {"viscous": -1}}), "joint 'r':"),
@@ -200,7 +275,9 @@ REFUSED_CHANGES = [
 ]
 
 
-@pytest.mark.parametrize(("change", "message"), REFUSED_CHANGES, ids=[m for _, m in REFUSED_CHANGES])
+@pytest.mark.parametrize(
+    ("change", "message"), REFUSED_CHANGES, ids=[m for _, m in REFUSED_CHANGES]
+)
 def test_changes_that_make_no_sense_are_refused(change, message):
     with pytest.raises(ArmatureError) as caught:
         change(library("burgevin"))

@@ -38,20 +38,28 @@ def test_frames_welded_to_a_chain_leave_it_a_chain(frames, hand):
 
 
 @pytest.mark.parametrize("name", ["tcp", "nozzle"])
-@pytest.mark.parametrize("frames", [(), (("tool0", "two"),), (("flange", "two"), ("my_tcp", "flange"))])
+@pytest.mark.parametrize(
+    "frames", [(), (("tool0", "two"),), (("flange", "two"), ("my_tcp", "flange"))]
+)
 def test_tool_that_the_user_gives_is_the_hand_whatever_frames_the_file_names(frames, name):
     assert chain(*frames).with_tool((0.0, 0.0, 0.1), name=name).tip == name
 
 
 def test_moving_links_that_branch_must_be_told_apart():
     robot = chain()
-    fork = Robot("fork", (*robot.links, Link("three", 1.0)), (*robot.joints, Joint("third", "revolute", "one", "three")), "base")
+    fork = Robot(
+        "fork",
+        (*robot.links, Link("three", 1.0)),
+        (*robot.joints, Joint("third", "revolute", "one", "three")),
+        "base",
+    )
     with pytest.raises(ArgumentError, match=r"2 arms.*two, three"):
         fork.tip  # noqa: B018  the property raises
 
 
 def tree(*branches: tuple[str, int], trunk: int = 0, fingers: int = 0) -> Robot:
-    """Chains of revolute joints side by side on a trunk: (name, joints); fingers: two-jointed ones at the end of the first."""
+    """Chains of revolute joints side by side on a trunk: (name, joints); fingers: two-jointed ones
+    at the end of the first."""
     links, joints = [Link("base")], []
 
     def grow(name: str, count: int, parent: str) -> str:
@@ -83,7 +91,10 @@ def test_the_hand_is_at_the_end_of_the_longest_actuated_chain(robot, hand):
 
 
 def test_several_arms_ask():
-    for robot in (tree(("left", 6), ("right", 6)), tree(("left", 6), ("right", 5), trunk=2, fingers=2)):
+    for robot in (
+        tree(("left", 6), ("right", 6)),
+        tree(("left", 6), ("right", 5), trunk=2, fingers=2),
+    ):
         with pytest.raises(ArgumentError, match=r"2 arms.*left5, right"):
             robot.with_payload(1.0)
 

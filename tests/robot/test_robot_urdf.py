@@ -1,4 +1,5 @@
-"""The URDF reader: what it reads, and the one readable message with its line for what it does not."""
+"""The URDF reader: what it reads, and the one readable message with its line for what it does
+not."""
 
 import math
 import time
@@ -67,10 +68,15 @@ def arm(tmp_path):
 
 def test_every_kind_of_element_is_read(arm):
     shoulder, elbow = arm.joint("shoulder"), arm.joint("elbow")
-    assert shoulder.limits == Limits(-1.0, 1.5, 2.0, torque=30.0) and shoulder.friction == Friction(0.7, 0.2)
+    assert shoulder.limits == Limits(-1.0, 1.5, 2.0, torque=30.0) and shoulder.friction == Friction(
+        0.7, 0.2
+    )
     assert elbow.limits == Limits(velocity=1.0, torque=5.0) and elbow.axis == (1.0, 0.0, 0.0)
     assert (shoulder.reduction, elbow.reduction, arm.joint("grip").reduction) == (-79.2, 0.07, None)
-    assert arm.joint("grip2").mimic == Mimic("grip", -1.0, 0.01) and arm.joint("slide").kind == "planar"
+    assert (
+        arm.joint("grip2").mimic == Mimic("grip", -1.0, 0.01)
+        and arm.joint("slide").kind == "planar"
+    )
     assert arm.gravity == (0.0, 0.0, -9.81) and arm.base == "base" and arm.name == "arm"
 
 
@@ -83,18 +89,26 @@ def test_inertia_is_turned_into_the_links_axes(arm):
 def test_joint_frames_are_roll_pitch_yaw_about_fixed_axes(arm):
     x, y, z = np.eye(3)
     R = mechanics.about(z, 0.3) @ mechanics.about(y, 0.2) @ mechanics.about(x, 0.1)
-    assert np.allclose(arm.joint("shoulder").rotation, R, atol=1e-15) and arm.joint("shoulder").position == (0.0, 0.0, 0.3)
+    assert np.allclose(arm.joint("shoulder").rotation, R, atol=1e-15) and arm.joint(
+        "shoulder"
+    ).position == (0.0, 0.0, 0.3)
 
 
 def test_visuals_are_kept_small(arm):
     cylinder, mesh = arm.link("upper").visuals
-    assert (cylinder.shape, cylinder.size, cylinder.position) == ("cylinder", (0.1, 1.0), (0.0, 0.0, 1.0))
+    assert (cylinder.shape, cylinder.size, cylinder.position) == (
+        "cylinder",
+        (0.1, 1.0),
+        (0.0, 0.0, 1.0),
+    )
     assert cylinder.colour == (0.5, 0.5, 0.5, 1.0)
     assert (mesh.shape, mesh.size, mesh.file) == ("mesh", (2.0, 2.0, 2.0), "package://a/b.stl")
 
 
 def test_a_long_axis_is_taken_with_length_one_and_a_warning(tmp_path):
-    with pytest.warns(ArmatureWarning, match=r"arm\.urdf:18: joint 'shoulder': its axis '0 0 2' has length 2"):
+    with pytest.warns(
+        ArmatureWarning, match=r"arm\.urdf:18: joint 'shoulder': its axis '0 0 2' has length 2"
+    ):
         robot = read(tmp_path, ARM)
     assert robot.joint("shoulder").axis == (0.0, 0.0, 1.0)
 
@@ -141,11 +155,27 @@ BROKEN = [
     (inertial(ZEROS), 2, "has no <mass>"),
     (inertial('<mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyz="0"/>'), 2, "has no iyy"),
     (inertial('<origin xyz="1 2"/><mass value="1"/>' + ZEROS), 2, "has 2 values; give 3"),
-    (inertial('<mass value="1"/>' + ZEROS.replace("0", "1.7e308") + '<origin rpy="1 1 1"/>'), 2, "inertia is"),
+    (
+        inertial('<mass value="1"/>' + ZEROS.replace("0", "1.7e308") + '<origin rpy="1 1 1"/>'),
+        2,
+        "inertia is",
+    ),
     (joint("", "screw"), 4, "has the type 'screw'; take one of"),
-    (robot_of(A, B, '<joint name="j"><parent link="a"/><child link="b"/></joint>'), 4, "has no type"),
-    (robot_of(A, B, '<joint name="j" type="fixed"><parent link="a"/></joint>'), 4, "'j' has no <child>"),
-    (robot_of(A, B, '<joint name="j" type="fixed"><parent/><child link="b"/></joint>'), 4, "<parent> has no link"),
+    (
+        robot_of(A, B, '<joint name="j"><parent link="a"/><child link="b"/></joint>'),
+        4,
+        "has no type",
+    ),
+    (
+        robot_of(A, B, '<joint name="j" type="fixed"><parent link="a"/></joint>'),
+        4,
+        "'j' has no <child>",
+    ),
+    (
+        robot_of(A, B, '<joint name="j" type="fixed"><parent/><child link="b"/></joint>'),
+        4,
+        "<parent> has no link",
+    ),
     (robot_of(A, J.format("fixed", "")), 3, "child link 'b' does not exist"),
     (joint('<axis xyz="0 0 0"/>'), 4, "no direction"),
     (joint('<axis xyz="0 0 x"/>'), 4, "xyz='x' is not a number"),
@@ -155,17 +185,39 @@ BROKEN = [
     (joint('<mimic joint="k"/>'), 4, "mimics the joint 'k', which does not exist"),
     (joint('<mimic joint="j"/>'), 4, "in a circle"),
     (joint("<mimic/>"), 4, "<mimic> has no joint"),
-    (robot_of(A, B, C, J.format("fixed", ""), K.format("c", "b")), 6, "already the child of joint 'j'"),
+    (
+        robot_of(A, B, C, J.format("fixed", ""), K.format("c", "b")),
+        6,
+        "already the child of joint 'j'",
+    ),
     (robot_of(A, B, J.format("fixed", ""), K.format("b", "a")), None, "the links form a loop"),
     (robot_of(A, K.format("a", "a")), 3, "the links form a loop (a -> a)"),
     (joint("") + "\n<x/>", 6, "not well-formed"),
     ('<!DOCTYPE r [<!ENTITY a "b">]>\n' + robot_of(A), 1, "entities, which are not expanded"),
-    ('<!DOCTYPE r [\n<!ENTITY a SYSTEM "file:///etc/hostname">]>\n<robot name="&a;"><link name="a"/></robot>', 2, "not expanded"),
+    (
+        (
+            '<!DOCTYPE r [\n<!ENTITY a SYSTEM "file:///etc/hostname">]>\n<robot name="&a;"><link'
+            ' name="a"/></robot>'
+        ),
+        2,
+        "not expanded",
+    ),
     ('<?xml version="1.0" encoding="utf-7"?>' + robot_of(A), 1, "encoding 'utf-7' is not known"),
-    ('<?xml version="1.0" encoding="klingon"?>' + robot_of(A), 1, "encoding 'klingon' is not known"),
+    (
+        '<?xml version="1.0" encoding="klingon"?>' + robot_of(A),
+        1,
+        "encoding 'klingon' is not known",
+    ),
     (robot_of('<link name="caf\xe9"/>').encode("latin-1"), 2, "the bytes are not utf-8"),
     ("<a>" * 100_000, None, "not well-formed"),
-    ('<robot xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:macro name="m"/><link name="a"/></robot>', 1, "name the file .xacro"),
+    (
+        (
+            '<robot xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:macro name="m"/><link'
+            ' name="a"/></robot>'
+        ),
+        1,
+        "name the file .xacro",
+    ),
 ]
 
 
@@ -184,7 +236,10 @@ def test_a_billion_laughs_are_refused_at_once(tmp_path):
     with pytest.raises(FileError, match="entities"):
         read(tmp_path, f'<!DOCTYPE r [<!ENTITY l0 "lol">{bomb}]><robot name="&l11;"/>')
     for encoding in ("utf-16", "utf-16-le"):
-        text = f'<?xml version="1.0" encoding="{encoding}"?><!DOCTYPE r [<!ENTITY l0 "lol">{bomb}]><robot name="&l11;"/>'
+        text = (
+            f'<?xml version="1.0" encoding="{encoding}"?><!DOCTYPE r [<!ENTITY l0'
+            f' "lol">{bomb}]><robot name="&l11;"/>'
+        )
         with pytest.raises(FileError):
             read(tmp_path, text.encode(encoding))
     assert time.perf_counter() - start < 2.0
@@ -229,16 +284,28 @@ def test_more_links_than_any_robot_has_are_refused(tmp_path):
 
 
 def test_a_chain_of_five_thousand_links_loads(tmp_path):
-    lines = [f'<link name="l{i}"><inertial><mass value="1"/>{ZEROS}</inertial></link>' for i in range(5001)]
-    lines += [f'<joint name="j{i}" type="revolute"><parent link="l{i}"/><child link="l{i + 1}"/></joint>' for i in range(5000)]
+    lines = [
+        f'<link name="l{i}"><inertial><mass value="1"/>{ZEROS}</inertial></link>'
+        for i in range(5001)
+    ]
+    lines += [
+        f'<joint name="j{i}" type="revolute"><parent link="l{i}"/><child link="l{i + 1}"/></joint>'
+        for i in range(5000)
+    ]
     start = time.perf_counter()
     robot = read(tmp_path, robot_of(*reversed(lines)))
     assert time.perf_counter() - start < 20.0
-    assert len(robot.joints) == 5000 and robot.joints[4999].child == "l5000" and robot.tips == ("l5000",)
+    assert (
+        len(robot.joints) == 5000
+        and robot.joints[4999].child == "l5000"
+        and robot.tips == ("l5000",)
+    )
 
 
 def test_unphysical_inertias_are_kept_with_a_warning(tmp_path):
-    text = inertial('<mass value="1"/>\n<inertia ixx="1" iyy="1" izz="-0.5" ixy="0" ixz="0" iyz="0"/>')
+    text = inertial(
+        '<mass value="1"/>\n<inertia ixx="1" iyy="1" izz="-0.5" ixy="0" ixz="0" iyz="0"/>'
+    )
     with pytest.warns(ArmatureWarning, match=r"arm\.urdf:2: link 'a': no body has this inertia"):
         robot = read(tmp_path, text)
     assert robot.link("a").inertia == (1.0, 1.0, -0.5, 0.0, 0.0, 0.0)
@@ -246,8 +313,13 @@ def test_unphysical_inertias_are_kept_with_a_warning(tmp_path):
 
 def test_a_robot_without_any_mass_is_a_doubt(tmp_path):
     joint = '<joint name="j" type="revolute"><parent link="a"/><child link="b"/></joint>'
-    heavy = '<link name="b"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
-    with pytest.warns(ArmatureWarning, match=r"arm\.urdf:1: robot 'r': no link that moves has a mass"):
+    heavy = (
+        '<link name="b"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0"'
+        ' iyz="0"/></inertial></link>'
+    )
+    with pytest.warns(
+        ArmatureWarning, match=r"arm\.urdf:1: robot 'r': no link that moves has a mass"
+    ):
         read(tmp_path, f'<robot name="r"><link name="a"/><link name="b"/>{joint}</robot>')
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -260,9 +332,19 @@ def test_repairs_are_warnings_with_the_line(tmp_path):
     with pytest.warns(ArmatureWarning, match="ixy, ixz, iyz missing"):
         read(tmp_path, inertial('<mass value="1"/><inertia ixx="1" iyy="1" izz="1"/>'))
     with pytest.warns(ArmatureWarning, match=r"arm\.urdf:3: <transmission> names the joint 'x'"):
-        read(tmp_path, robot_of(A, '<transmission><joint name="x"/><mechanicalReduction>3</mechanicalReduction></transmission>'))
+        read(
+            tmp_path,
+            robot_of(
+                A,
+                "<transmission><joint"
+                ' name="x"/><mechanicalReduction>3</mechanicalReduction></transmission>',
+            ),
+        )
     with pytest.warns(ArmatureWarning) as caught:
-        turn = '<joint name="j{0}" type="revolute"><parent link="a"/><child link="l{0}"/><axis xyz="0 0 9"/></joint>'
+        turn = (
+            '<joint name="j{0}" type="revolute"><parent link="a"/><child link="l{0}"/><axis xyz="0'
+            ' 0 9"/></joint>'
+        )
         lines = [turn.format(i) for i in range(500)]
         read(tmp_path, robot_of(A, *(f'<link name="l{i}"/>' for i in range(500)), *lines))
     assert len(caught) == 20
@@ -283,7 +365,10 @@ def test_declared_encodings_are_understood(tmp_path, encoding):
 
 
 def test_a_default_namespace_is_no_obstacle(tmp_path):
-    assert read(tmp_path, '<robot name="r" xmlns="http://www.ros.org"><link name="a"/></robot>').base == "a"
+    assert (
+        read(tmp_path, '<robot name="r" xmlns="http://www.ros.org"><link name="a"/></robot>').base
+        == "a"
+    )
 
 
 def test_an_xml_file_is_a_urdf_by_its_root(tmp_path):
@@ -291,7 +376,11 @@ def test_an_xml_file_is_a_urdf_by_its_root(tmp_path):
 
 
 def test_infinite_limits_are_no_limits(tmp_path):
-    limits = read(tmp_path, joint('<limit lower="-inf" upper="inf" velocity="INF" effort="3"/>')).joint("j").limits
+    limits = (
+        read(tmp_path, joint('<limit lower="-inf" upper="inf" velocity="INF" effort="3"/>'))
+        .joint("j")
+        .limits
+    )
     assert limits == Limits(torque=3.0)
 
 
@@ -309,23 +398,35 @@ def test_a_floating_base_is_a_joint_to_the_world(tmp_path):
     path.write_text(robot_of('<link name="world"/>', B, weld))
     robot = load(path, floating_base=True)
     first = robot.joints[0]
-    assert (first.name, first.kind, first.parent, first.child) == ("root_joint_", "floating", "world_", "world")
+    assert (first.name, first.kind, first.parent, first.child) == (
+        "root_joint_",
+        "floating",
+        "world_",
+        "world",
+    )
     assert robot.base == "world_" and (robot.nq, robot.nv) == (7, 6)
 
 
 def test_xacro_macros_are_expanded(tmp_path):
     head = '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">'
-    body = '<xacro:property name="m" value="${1 + 2}"/><link name="a"><inertial><mass value="${m}"/>' + ZEROS + "</inertial></link></robot>"
+    body = (
+        '<xacro:property name="m" value="${1 + 2}"/><link name="a"><inertial><mass value="${m}"/>'
+        + ZEROS
+        + "</inertial></link></robot>"
+    )
     assert read(tmp_path, head + body, "a.xacro").link("a").mass == 3.0
     with pytest.raises(FileError, match="'k' is not defined"):
         read(tmp_path, head + body.replace("${m}", "${k}"), "a.xacro")
 
 
-# --- real files ------------------------------------------------------------------------------------------------------
+# --- real files ----------------------------------------------------------------------------------
 
 PACKAGE = distribution("example-robot-data")
 REAL = sorted(str(f) for f in PACKAGE.files or () if str(f).endswith(".urdf"))
-REFUSED = {"ur3.urdf": "has no <link>", "alex_psyonic_hands.urdf": "mimics the joint 'index_q1', which does not exist"}
+REFUSED = {
+    "ur3.urdf": "has no <link>",
+    "alex_psyonic_hands.urdf": "mimics the joint 'index_q1', which does not exist",
+}
 
 
 def test_the_collection_is_there():

@@ -34,9 +34,55 @@ drives: {a: {motor: {resistance: 1 ohm, torque_constant: 0.1}, gear: {ratio: 50,
 supply: {kind: bus, capacitance: 1 mF, voltage: 300, resistor_voltage: 380 V}
 """
 
-WORDS = ["nan", "inf", "-1", "1e999", "1e308", "-1e308", "5e-324", "9" * 400, "", "0", "0x10", "~", "é", "\x00", "\ufffe", "\n", "\t"]
-WORDS += ["base", "upper", "tip", "a", "b", "floating", "planar", "fixed", "<link/>", "<joint/>", "<!DOCTYPE r [<!ENTITY x 'y'>]>"]
-WORDS += ['"', "'", "<", ">", "/", "=", "&", "&lt;", "&x;", "<!--", "-->", "<![CDATA[", "]]>", "<?", "?>"]
+WORDS = [
+    "nan",
+    "inf",
+    "-1",
+    "1e999",
+    "1e308",
+    "-1e308",
+    "5e-324",
+    "9" * 400,
+    "",
+    "0",
+    "0x10",
+    "~",
+    "é",
+    "\x00",
+    "\ufffe",
+    "\n",
+    "\t",
+]
+WORDS += [
+    "base",
+    "upper",
+    "tip",
+    "a",
+    "b",
+    "floating",
+    "planar",
+    "fixed",
+    "<link/>",
+    "<joint/>",
+    "<!DOCTYPE r [<!ENTITY x 'y'>]>",
+]
+WORDS += [
+    '"',
+    "'",
+    "<",
+    ">",
+    "/",
+    "=",
+    "&",
+    "&lt;",
+    "&x;",
+    "<!--",
+    "-->",
+    "<![CDATA[",
+    "]]>",
+    "<?",
+    "?>",
+]
 WORDS += ["{", "}", "[", "]", ":", "- ", "*x", "&x ", "!!float", "%YAML 1.1\n---\n", "<<"]
 ENCODINGS = ["utf-8", "utf-16", "utf-16-le", "utf-32", "latin-1", "utf-7"]
 QUICK = settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -56,11 +102,14 @@ def mutations(draw, seed: str) -> str:
 
 @st.composite
 def numbers_replaced(draw) -> str:
-    """The seed, well-formed, with one of its attribute values replaced: reaches the checks behind the parser."""
+    """The seed, well-formed, with one of its attribute values replaced: reaches the checks behind
+    the parser."""
     parts = SEED.split('"')
     k = draw(st.integers(2, (len(parts) - 1) // 2 - 1)) * 2 + 1
     words = [w for w in WORDS if not set(w) & set('<>&"\0\ufffe')]
-    parts[k] = draw(st.one_of(st.floats().map(repr), st.sampled_from([*words, "1e300 1e300 1e300", "0 0 0"])))
+    parts[k] = draw(
+        st.one_of(st.floats().map(repr), st.sampled_from([*words, "1e300 1e300 1e300", "0 0 0"]))
+    )
     return '"'.join(parts)
 
 
@@ -119,7 +168,13 @@ def test_the_seeds_themselves_are_robots():
 
 
 BOMBS = {
-    "aliases": "a: &a [1, 1]\n" + "".join(f"{chr(98 + i)}: &{chr(98 + i)} [{', '.join([f'*{chr(97 + i)}'] * 9)}]\n" for i in range(12)),
+    "aliases": (
+        "a: &a [1, 1]\n"
+        + "".join(
+            f"{chr(98 + i)}: &{chr(98 + i)} [{', '.join([f'*{chr(97 + i)}'] * 9)}]\n"
+            for i in range(12)
+        )
+    ),
     "itself": "links: &x [*x]",
     "deep": "[" * 20_000,
     "deep mapping": "{a: " * 20_000,

@@ -43,7 +43,9 @@ def test_a_move_whose_best_motion_is_free_is_planned_as_without_obstacles():
 
 def test_places_in_collision_are_refused_with_pair_and_depth():
     scene = arm.Scene().with_box("wall", (0.1, 9.0, 9.0))
-    with pytest.raises(arm.errors.ArgumentError, match=r"goal is in collision: ball is 0\.08.* m inside wall"):
+    with pytest.raises(
+        arm.errors.ArgumentError, match=r"goal is in collision: ball is 0\.08.* m inside wall"
+    ):
         plan_around(slider(), arm.Move([-0.5, 0, 0], [0.02, 0, 0]), scene)
     with pytest.raises(arm.errors.ArgumentError, match="needs a duration"):
         plan_around(slider(), arm.Move([-0.5, 0, 0], [-0.4, 0, 0]), scene, "energy")
@@ -76,7 +78,9 @@ def test_a_task_file_has_a_scene_and_its_mistakes_have_their_line(tmp_path):
 
 def test_a_path_into_an_obstacle_is_refused_with_place_and_pair():
     path = arm.motion.joint_path([START, GOAL])
-    with pytest.raises(arm.errors.ArgumentError, match=r"in collision from p = 0\..* l2 comes .* into post"):
+    with pytest.raises(
+        arm.errors.ArgumentError, match=r"in collision from p = 0\..* l2 comes .* into post"
+    ):
         plan_around(limited(), arm.FollowPath(path, floor=None), wall())
 
 
@@ -94,12 +98,16 @@ def test_the_report_draws_obstacles_where_they_are_and_the_clearance_over_time(t
     robot = arm.library("planar2")
     scene = arm.Scene().with_sphere("lamp", 0.1, (0.2, 0.0, -1.98))
     scene = scene.with_hull("rock", [[0, 0, 3], [1, 0, 3], [0, 1, 3], [0, 0, 4]])
-    plan = plan_around(robot, arm.Move([-0.9, 0.2], [0.9, 0.2], floor=None), scene, ways=1, knots=40)
+    plan = plan_around(
+        robot, arm.Move([-0.9, 0.2], [0.9, 0.2], floor=None), scene, ways=1, knots=40
+    )
     assert plan.ok and plan.scene is not None
     shown = page_data(plan)
     base = [link.name for link in robot.links].index(robot.base)
     drawn = shown["scene"]["solids"][base]
-    assert [s["at"] for s in drawn if s["kind"] == "sphere" and s["r"] == 0.1] == [[0.2, 0.0, -1.98]]
+    assert [s["at"] for s in drawn if s["kind"] == "sphere" and s["r"] == 0.1] == [
+        [0.2, 0.0, -1.98]
+    ]
     rock = next(s for s in drawn if s["kind"] == "mesh")
     a, b, c = (np.array(rock["points"])[np.array(rock["faces"])[:, k]] for k in range(3))
     volume = np.sum(np.cross(a, b) * c) / 6  # of faces seen anticlockwise from outside
@@ -118,11 +126,16 @@ def three_in_a_plane() -> arm.Robot:
     links += [arm.robot.Link(f"l{k}", 1.0, collisions=(ball(x),)) for k, x in enumerate(lengths, 1)]
     joints = [
         arm.robot.Joint(
-            f"j{k}", "revolute", f"l{k}", f"l{k + 1}", ((0.0, *lengths)[k], 0.0, 0.0),
-            axis=(0.0, 1.0, 0.0), limits=arm.robot.Limits(-3.0, 3.0, velocity=2.0),
+            f"j{k}",
+            "revolute",
+            f"l{k}",
+            f"l{k + 1}",
+            ((0.0, *lengths)[k], 0.0, 0.0),
+            axis=(0.0, 1.0, 0.0),
+            limits=arm.robot.Limits(-3.0, 3.0, velocity=2.0),
         )
         for k in range(3)
-    ]  # fmt: skip
+    ]
     return arm.Robot("three", tuple(links), tuple(joints), "l0")
 
 

@@ -55,9 +55,14 @@ def test_spheres_of_a_mesh_contain_it_and_stay_near_it(tmp_path):
     deep = depth(x) < -3 * out
     assert deep.sum() > 30 and gap(x[deep]).max() <= 0.0
     far = np.min(
-        [np.linalg.norm(np.maximum(np.maximum(np.array(a) - x, x - a - np.array(b)), 0.0), axis=1) for a, b in boxes],
+        [
+            np.linalg.norm(
+                np.maximum(np.maximum(np.array(a) - x, x - a - np.array(b)), 0.0), axis=1
+            )
+            for a, b in boxes
+        ],
         axis=0,
-    )  # fmt: skip
+    )
     fillet = 0.012 * (np.sqrt(2.0) - 1.0)  # a ball of this radius does not reach into a corner
     assert far[gap(x) <= 0.0].max() <= out + fillet + 0.002
     assert gap(np.array([[0.05, 0.05, 0.05]]))[0] > 0.01  # the slot is open
@@ -103,7 +108,9 @@ def test_paths_on_both_sides_are_different_ways():
 
 def test_a_place_in_collision_and_a_closed_room_are_refused():
     robot, scene = slider(), arm.Scene().with_box("wall", (0.1, 9.0, 9.0))
-    with pytest.raises(arm.errors.ArgumentError, match=r"goal is in collision: ball is .* inside wall"):
+    with pytest.raises(
+        arm.errors.ArgumentError, match=r"goal is in collision: ball is .* inside wall"
+    ):
         arm.scene.free_path(robot, scene, [-0.5, 0, 0], [0.02, 0, 0])
     with pytest.raises(NoPathError, match="blocked by ball and wall"):
         arm.scene.free_path(robot, scene, [-0.5, 0, 0], [0.5, 0, 0], patience=0.2)

@@ -38,9 +38,13 @@ def elbow() -> arm.Robot:
         Visual("cylinder", (0.04, 0.3), (0.0, 0.0, 0.15)),
         Visual("box", (0.08, 0.06, 0.3), (0.0, 0.0, 0.15)),
     )
-    links = [arm.robot.Link("base", collisions=(Visual("box", (0.2, 0.2, 0.1), (0.0, 0.0, -0.05)),))]
+    links = [
+        arm.robot.Link("base", collisions=(Visual("box", (0.2, 0.2, 0.1), (0.0, 0.0, -0.05)),))
+    ]
     links += [
-        arm.robot.Link(f"l{k}", 1.0, (0, 0, 0.15), (0.1, 0.1, 0.01, 0, 0, 0), collisions=(shapes[k % 2],))
+        arm.robot.Link(
+            f"l{k}", 1.0, (0, 0, 0.15), (0.1, 0.1, 0.01, 0, 0, 0), collisions=(shapes[k % 2],)
+        )
         for k in range(3)
     ]
     names, axes = ["base", "l0", "l1", "l2"], ((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (0.0, 1.0, 0.0))
@@ -228,7 +232,9 @@ def test_what_is_carried_collides_and_margins_count():
 
 
 def test_another_scene_compiles_and_fits_nothing(tmp_path, monkeypatch):
-    monkeypatch.setenv("ARMATURE_CACHE", str(tmp_path))  # of this test alone: others compile meanwhile
+    monkeypatch.setenv(
+        "ARMATURE_CACHE", str(tmp_path)
+    )  # of this test alone: others compile meanwhile
     robot = elbow()
     arm.distance(robot, scene_with_posts(1), np.zeros(3))
     before = set(cache.cache_folder().iterdir())
@@ -288,7 +294,8 @@ def test_a_scene_of_moveit_is_read_as_it_is(tmp_path):
 def test_a_scene_of_our_own_is_read_and_its_mistakes_are_told(tmp_path):
     file = tmp_path / "scene.yaml"
     file.write_text(
-        "margin: 1 cm\nobjects:\n  table: {box: [1, 1, 0.1], position: [0, 0, -0.3]}\n  tool: {sphere: 0.02, link: ball}\n"
+        "margin: 1 cm\nobjects:\n  table: {box: [1, 1, 0.1], position: [0, 0, -0.3]}\n  tool:"
+        " {sphere: 0.02, link: ball}\n"
     )
     scene = arm.Scene.load(file)
     assert [o.margin for o in scene.obstacles] == [0.01, 0.01] and scene.carried[0].link == "ball"

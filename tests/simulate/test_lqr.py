@@ -1,4 +1,5 @@
-"""Time-varying linear-quadratic control: the algebraic Riccati equation at rest, and fewer costs than other gains along a motion."""
+"""Time-varying linear-quadratic control: the algebraic Riccati equation at rest, and fewer costs
+than other gains along a motion."""
 
 from __future__ import annotations
 
@@ -16,7 +17,9 @@ from armature.simulate.run import simulate
 from armature.simulate.servo import Servo
 from random_robots import assert_near
 
-ROBOT = library("planar2").with_friction({name: {"viscous": 0.0, "coulomb": 0.0} for name in library("planar2").joint_names})
+ROBOT = library("planar2").with_friction(
+    {name: {"viscous": 0.0, "coulomb": 0.0} for name in library("planar2").joint_names}
+)
 Q, R = np.diag([100.0, 100.0, 1.0, 1.0]), 0.1 * np.eye(2)
 
 
@@ -50,7 +53,12 @@ def test_gains_cost_less_than_others_along_a_motion():
 
     least = cost(best)
     for factor in (0.8, 1.25):
-        scaled = Servo(ROBOT, plan, lambda now, f=factor: f * best.stiffness(now), lambda now, f=factor: f * best.damping(now))
+        scaled = Servo(
+            ROBOT,
+            plan,
+            lambda now, f=factor: f * best.stiffness(now),
+            lambda now, f=factor: f * best.damping(now),
+        )
         assert least < cost(scaled)
 
 

@@ -23,12 +23,19 @@ BUS = Bus(1e-4, 100.0, 120.0)
 def turn(angle=np.pi):
     t = np.linspace(0, 1, 41)
     s, d = t[:, None], np.array([angle, 0.0, 0.0])
-    return Trajectory(t, np.array([0.0, np.pi / 2, 0.8]) + d * (3 * s**2 - 2 * s**3), d * (6 * s - 6 * s**2), d * (6 - 12 * s))
+    return Trajectory(
+        t,
+        np.array([0.0, np.pi / 2, 0.8]) + d * (3 * s**2 - 2 * s**3),
+        d * (6 * s - 6 * s**2),
+        d * (6 - 12 * s),
+    )
 
 
 def test_one_robot_shares_with_nobody():
     alone = share_supply(BUS, [(ROBOT, turn(), 0.0)], steps=20000)
-    assert alone.saving == 0.0 and alone.drawn == pytest.approx(ledger(ROBOT, turn(), BUS).drawn, rel=1e-3)
+    assert alone.saving == 0.0 and alone.drawn == pytest.approx(
+        ledger(ROBOT, turn(), BUS).drawn, rel=1e-3
+    )
 
 
 def test_a_braking_robot_feeds_an_accelerating_one():
@@ -36,7 +43,9 @@ def test_a_braking_robot_feeds_an_accelerating_one():
     shifted = share_supply(BUS, [(ROBOT, turn(), 0.0), (ROBOT, turn(), 0.5)])
     assert at_once.saving < 0.05 < 0.2 < shifted.saving
     a = shifted.together
-    assert np.sum(a.drawn - a.resistor) - a.stored[-1] == pytest.approx(np.sum(shifted.dt[:, None] * shifted.powers), rel=1e-9)
+    assert np.sum(a.drawn - a.resistor) - a.stored[-1] == pytest.approx(
+        np.sum(shifted.dt[:, None] * shifted.powers), rel=1e-9
+    )
 
 
 @pytest.mark.parametrize("supply", (Regenerative(), NonRegenerative()))
@@ -51,7 +60,10 @@ def test_waiting_robots_hold_their_load():
     waiting = shared.powers[shared.t < 2.9, 1]
     # R i² of the torques that hold the arm: R = 1 Ω, i = τ/K
     torque = inverse_dynamics(ROBOT, turn().q[0], np.zeros(3), np.zeros(3))
-    assert np.allclose(waiting, np.sum((torque / [1.7 / 0.15, 1.7 / 0.15, 20.0]) ** 2)) and waiting[0] > 1
+    assert (
+        np.allclose(waiting, np.sum((torque / [1.7 / 0.15, 1.7 / 0.15, 20.0]) ** 2))
+        and waiting[0] > 1
+    )
 
 
 def test_refusals():

@@ -1,4 +1,5 @@
-"""Simulation: integrators agree with each other and with closed forms, energy is accounted for, runs end as asked."""
+"""Simulation: integrators agree with each other and with closed forms, energy is accounted for,
+runs end as asked."""
 
 import re
 
@@ -18,7 +19,9 @@ FRICTIONLESS = Friction()
 
 def pendulum(length: float = 1.0, mass: float = 1.0, friction: Friction = FRICTIONLESS) -> Robot:
     joint = Joint("hinge", "continuous", "base", "bob", axis=(0.0, 1.0, 0.0), friction=friction)
-    return Robot("pendulum", (Link("base"), Link("bob", mass, (0.0, 0.0, -length))), (joint,), "base")
+    return Robot(
+        "pendulum", (Link("base"), Link("bob", mass, (0.0, 0.0, -length))), (joint,), "base"
+    )
 
 
 def free_body() -> Robot:
@@ -46,7 +49,10 @@ def test_pendulum_follows_the_elliptic_functions(method, step):
 def test_error_falls_with_the_order_of_the_method(method, order):
     robot = library("planar2")
     exact = simulate(robot, None, [0.3, 0.4], [0.5, -0.2], 0.5, rtol=1e-13, atol=1e-14).q[-1]
-    errors = [np.abs(simulate(robot, None, [0.3, 0.4], [0.5, -0.2], 0.5, method, h).q[-1] - exact).max() for h in (0.01, 0.005)]
+    errors = [
+        np.abs(simulate(robot, None, [0.3, 0.4], [0.5, -0.2], 0.5, method, h).q[-1] - exact).max()
+        for h in (0.01, 0.005)
+    ]
     assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.3)
 
 
@@ -72,14 +78,17 @@ def test_batch_rows_equal_single_runs():
     batch = rollout(robot, torques, q0, v0, 0.04, 1e-3)
     assert batch.q.shape == (2, 3, 41, robot.n)
     held = lambda t, q, v: torques[1, 2, min(int(t / 1e-3 + 1e-6), 39)]
-    # a Runge–Kutta step may not look across a jump of the torques: hold them by integrating each step alone
+    # a Runge–Kutta step may not look across a jump of the torques: hold them by integrating each
+    # step alone
     q, v = q0[1, 2], v0[2]
     for k in range(40):
         one = simulate(robot, torques[1, 2, k], q, v, 1e-3, "rk4", 1e-3)
         q, v = one.q[-1], one.v[-1]
     assert np.allclose(batch.q[1, 2, -1], q, atol=1e-12)
     assert np.allclose(batch.tau[1, 2, 10], held(0.01, q, v))
-    threaded = rollout(robot, None, np.tile(q0.reshape(6, -1), (50, 1)), None, 0.02, 1e-3, threads=2)
+    threaded = rollout(
+        robot, None, np.tile(q0.reshape(6, -1), (50, 1)), None, 0.02, 1e-3, threads=2
+    )
     assert np.allclose(threaded.q[:6], threaded.q[-6:], atol=0)
 
 
@@ -89,7 +98,15 @@ def test_parameters_of_a_traced_law_vary_over_the_batch():
     law = traced(lambda t, q, v, p: 30.0 * (p - q) - 3.0 * v)
     batch = rollout(robot, law, np.zeros(2), None, 0.1, 1e-3, parameters=goals)
     for i, goal in enumerate(goals):
-        one = simulate(robot, lambda t, q, v, g=goal: 30.0 * (g - q) - 3.0 * v, np.zeros(2), None, 0.1, "rk4", 1e-3)
+        one = simulate(
+            robot,
+            lambda t, q, v, g=goal: 30.0 * (g - q) - 3.0 * v,
+            np.zeros(2),
+            None,
+            0.1,
+            "rk4",
+            1e-3,
+        )
         assert np.allclose(batch[i].q, one.q, atol=1e-12)
 
 
@@ -98,7 +115,16 @@ def test_energy_is_what_was_put_in(name):
     robot = library(name)
     q0 = np.full(robot.n, 0.3)
     law = lambda t, q, v: 5.0 * np.sin(3 * t + np.arange(robot.n)) - 0.5 * v
-    run = simulate(robot, law, q0, None, 0.5, rtol=1e-10, atol=1e-12, wrenches={robot.tips[0]: [1.0, 2.0, 3.0, 0.1, 0.2, 0.3]})
+    run = simulate(
+        robot,
+        law,
+        q0,
+        None,
+        0.5,
+        rtol=1e-10,
+        atol=1e-12,
+        wrenches={robot.tips[0]: [1.0, 2.0, 3.0, 0.1, 0.2, 0.3]},
+    )
     assert abs(run.work[-1]) > 1e-2
     assert run.energy_drift < 1e-7
 
@@ -122,7 +148,10 @@ def test_dry_friction_stops_a_motion_and_holds_it():
 def test_free_body_keeps_momentum_and_a_unit_quaternion():
     robot = free_body().with_gravity((0, 0, 0))
     q0, v0 = [0, 0, 0, 0, 0, 0, 1], [1.0, 0.0, 0.0, 0.1, 3.0, 0.2]
-    runs = [simulate(robot, None, q0, v0, 2.0, rtol=1e-11, atol=1e-12), simulate(robot, None, q0, v0, 2.0, "rk4", 1e-3)]
+    runs = [
+        simulate(robot, None, q0, v0, 2.0, rtol=1e-11, atol=1e-12),
+        simulate(robot, None, q0, v0, 2.0, "rk4", 1e-3),
+    ]
     J = np.diag([0.1, 0.2, 0.3])
     for run in runs:
         assert np.allclose(np.linalg.norm(run.q[:, 3:7], axis=1), 1.0, atol=1e-14)
@@ -136,7 +165,9 @@ def test_free_body_keeps_momentum_and_a_unit_quaternion():
 def test_dense_output_lies_on_the_motion_between_the_knots():
     robot = library("planar2")
     run = simulate(robot, None, [0.3, 0.4], None, 1.0, rtol=1e-10, atol=1e-12)
-    fine = simulate(robot, None, [0.3, 0.4], None, 1.0, times=np.linspace(0, 1, 57), rtol=1e-12, atol=1e-13)
+    fine = simulate(
+        robot, None, [0.3, 0.4], None, 1.0, times=np.linspace(0, 1, 57), rtol=1e-12, atol=1e-13
+    )
     assert len(fine) == 57
     assert np.allclose(run(fine.t).q, fine.q, atol=1e-8)
     assert np.allclose(run(fine.t).v, fine.v, atol=1e-7)
@@ -151,11 +182,15 @@ def test_events_are_found_and_end_a_run():
     from scipy.special import ellipk
 
     quarter = ellipk(np.sin(start / 2) ** 2) / w
-    run = simulate(pendulum(), None, [start], [0.0], 5.0, events={"bottom": bottom}, rtol=1e-11, atol=1e-12)
+    run = simulate(
+        pendulum(), None, [start], [0.0], 5.0, events={"bottom": bottom}, rtol=1e-11, atol=1e-12
+    )
     assert run.status is Status.EVENT and run.ok
     assert run.events[0].name == "bottom" and run.events[0].t == pytest.approx(quarter, abs=1e-9)
     assert run.t[-1] == run.events[0].t and abs(run.q[-1, 0]) < 1e-9
-    passing = simulate(pendulum(), None, [start], [0.0], 4.1 * quarter, events=[lambda t, q, v: q[0]])
+    passing = simulate(
+        pendulum(), None, [start], [0.0], 4.1 * quarter, events=[lambda t, q, v: q[0]]
+    )
     assert [e.t for e in passing.events] == pytest.approx([quarter, 3 * quarter], abs=1e-6)
 
 
@@ -163,7 +198,9 @@ def test_breaks_let_adaptive_steps_see_jumps():
     robot = pendulum().with_gravity((0, 0, 0))
     law = lambda t, q, v: [1.0 if t < 0.5 else -1.0]
     run = simulate(robot, law, None, None, 1.0, breaks=[0.5])
-    assert run.v[-1, 0] == pytest.approx(0.0, abs=1e-7) and run.q[-1, 0] == pytest.approx(0.25, abs=1e-7)
+    assert run.v[-1, 0] == pytest.approx(0.0, abs=1e-7) and run.q[-1, 0] == pytest.approx(
+        0.25, abs=1e-7
+    )
     assert 0.5 in run.t
 
 

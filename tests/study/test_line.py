@@ -1,4 +1,5 @@
-"""Lines: time is shared out exactly, waiting costs what brakes and motors take, and the balanced line keeps its cycle with less energy."""
+"""Lines: time is shared out exactly, waiting costs what brakes and motors take, and the balanced
+line keeps its cycle with less energy."""
 
 from __future__ import annotations
 
@@ -21,7 +22,9 @@ HOME, OUT = [0.3, 0.2], [1.1, -0.5]
 def brute_force(costs: list[np.ndarray], steps: int) -> float:
     """The least of all ways to share steps out."""
     ways = itertools.product(*(range(len(c)) for c in costs))
-    return min((sum(c[k] for c, k in zip(costs, way)) for way in ways if sum(way) == steps), default=np.inf)
+    return min(
+        (sum(c[k] for c, k in zip(costs, way)) for way in ways if sum(way) == steps), default=np.inf
+    )
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -47,7 +50,10 @@ def test_resting_costs_what_the_motors_need_against_gravity() -> None:
     load = arm.inverse_dynamics(ROBOT, np.array(OUT), np.zeros(2), np.zeros(2))
     drives = ROBOT.drivetrain.drives
     # R (τ/(N K))², less what the iron of the motor holds
-    currents = [max(0.0, abs(t) / d.gear.ratio - d.motor.iron_torque) / d.motor.torque_constant for t, d in zip(load, drives)]
+    currents = [
+        max(0.0, abs(t) / d.gear.ratio - d.motor.iron_torque) / d.motor.torque_constant
+        for t, d in zip(load, drives)
+    ]
     power = sum(d.motor.resistance * i**2 for i, d in zip(currents, drives))
     assert power > 1.0
     assert rest(ROBOT, OUT).energy(2.0) == pytest.approx(2 * power)
@@ -68,17 +74,31 @@ def test_resting_on_the_brake_costs_only_closing_and_opening_and_never_more_than
 
 @pytest.fixture(scope="module")
 def balanced():
-    quick = (StationMove(arm.Move(HOME, OUT), 0.5, "out"), Process(0.2), StationMove(arm.Move(OUT, HOME), 0.0, "back"))
+    quick = (
+        StationMove(arm.Move(HOME, OUT), 0.5, "out"),
+        Process(0.2),
+        StationMove(arm.Move(OUT, HOME), 0.0, "back"),
+    )
     braked = with_brakes(ROBOT, arm.drive.Brake(engage_time=0.05, release_time=0.05, power=2.0))
-    stations = (Station("quick", braked, quick, "non-regenerative"), Station("slow", ROBOT, (*quick, Process(0.6)), "non-regenerative"))
+    stations = (
+        Station("quick", braked, quick, "non-regenerative"),
+        Station("slow", ROBOT, (*quick, Process(0.6)), "non-regenerative"),
+    )
     told = []
-    return balance_line(Line(stations, knots=20, points=6), progress=lambda *now: told.append(now)), told
+    return (
+        balance_line(Line(stations, knots=20, points=6), progress=lambda *now: told.append(now)),
+        told,
+    )
 
 
 def test_every_station_uses_the_cycle_of_the_slowest_and_spends_no_more(balanced) -> None:
     found, told = balanced
     quick, slow = found.stations
-    assert found.slowest == "slow" and found.cycle == pytest.approx(slow.least_time) and told[-1][1:] == (12, 12)
+    assert (
+        found.slowest == "slow"
+        and found.cycle == pytest.approx(slow.least_time)
+        and told[-1][1:] == (12, 12)
+    )
     for station in found.stations:
         used = station.process_time + sum(m.plan.duration + m.wait for m in station.moves)
         assert used == pytest.approx(found.cycle, abs=1e-6) and station.certified
@@ -90,7 +110,9 @@ def test_every_station_uses_the_cycle_of_the_slowest_and_spends_no_more(balanced
 def test_energies_of_a_balanced_line_are_those_of_its_plans(balanced) -> None:
     station = balanced[0].stations[0]
     for move in station.moves:
-        assert move.after == pytest.approx(move.plan.energy + 4.0 * move.plan.duration)  # with the coils of two brakes
+        assert move.after == pytest.approx(
+            move.plan.energy + 4.0 * move.plan.duration
+        )  # with the coils of two brakes
         fast = arm.ledger(move.least.robot, move.least.trajectory, "non-regenerative").energy
         assert move.before == pytest.approx(fast + 4.0 * move.least.duration)
     assert "quick" in str(balanced[0]) and "%" in str(balanced[0])
@@ -104,17 +126,29 @@ def test_the_balance_is_that_of_brute_force_over_the_same_curves(balanced) -> No
     spare = balanced[0].cycle - station.least_time
     x = np.linspace(0.0, spare, 121)
     E = [PchipInterpolator(m.durations, m.energies)(m.least.duration + x) for m in (a, b)]
-    waits = [np.array([rest(m.plan.robot, m.plan.trajectory.q[-1]).energy(t) for t in x]) for m in (a, b)]
+    waits = [
+        np.array([rest(m.plan.robot, m.plan.trajectory.q[-1]).energy(t) for t in x]) for m in (a, b)
+    ]
     best = min(
-        E[0][i] + E[1][j] + waits[0][k] + waits[1][120 - i - j - k] for i in range(121) for j in range(121 - i) for k in range(121 - i - j)
+        E[0][i] + E[1][j] + waits[0][k] + waits[1][120 - i - j - k]
+        for i in range(121)
+        for j in range(121 - i)
+        for k in range(121 - i - j)
     )
     mine = sum(m.after + m.rest_energy for m in station.moves)
-    assert mine == pytest.approx(best, rel=5e-3)  # the plans themselves, not the curve between its points
+    assert mine == pytest.approx(
+        best, rel=5e-3
+    )  # the plans themselves, not the curve between its points
 
 
 def test_a_cycle_that_is_too_short_names_its_stations(balanced) -> None:
-    moves = (StationMove(arm.Move(HOME, OUT), name="out"), StationMove(arm.Move(OUT, HOME), name="back"))
-    with pytest.raises(arm.errors.ArgumentError, match=r"too short: only needs .* s; give at least"):
+    moves = (
+        StationMove(arm.Move(HOME, OUT), name="out"),
+        StationMove(arm.Move(OUT, HOME), name="back"),
+    )
+    with pytest.raises(
+        arm.errors.ArgumentError, match=r"too short: only needs .* s; give at least"
+    ):
         balance_line(Line((Station("only", ROBOT, moves),), cycle=0.2, knots=20))
 
 
@@ -122,7 +156,10 @@ def test_a_cycle_that_is_too_short_names_its_stations(balanced) -> None:
     ("steps", "words"),
     [
         ((arm.Move(HOME, OUT),), "must return"),
-        ((arm.Move(HOME, OUT), arm.Move([1.1, -0.4], HOME)), "begins with elbow at -0.4, but the one before it ends at -0.5"),
+        (
+            (arm.Move(HOME, OUT), arm.Move([1.1, -0.4], HOME)),
+            "begins with elbow at -0.4, but the one before it ends at -0.5",
+        ),
         ((arm.Move(HOME, OUT, goal_velocity=[0.1, 0]), arm.Move(OUT, HOME)), "at rest"),
         ((Process(1.0),), "has no moves"),
     ],
@@ -151,7 +188,11 @@ def test_a_line_file_is_read_with_units_and_defaults(tmp_path: Path) -> None:
     station = line.stations[0]
     assert line.name == "cell" and line.cycle is None and (line.knots, line.points) == (50, 16)
     out, pause, back = station.steps
-    assert np.allclose(out.task.goal, [1, np.radians(20)]) and out.payload == 0.5 and pause.seconds == 0.5
+    assert (
+        np.allclose(out.task.goal, [1, np.radians(20)])
+        and out.payload == 0.5
+        and pause.seconds == 0.5
+    )
     assert np.allclose(back.task.goal, 0) and np.allclose(back.task.start, out.task.goal)
     assert all(d.brake.engage_time == 0.05 for d in station.robot.drivetrain.drives)
 
@@ -168,7 +209,9 @@ def test_a_line_file_is_read_with_units_and_defaults(tmp_path: Path) -> None:
         ("process: 0.5 s", "{process: 0.5 s, move: {goal: start}}", ("line.yaml:9", "either")),
     ],
 )
-def test_mistakes_in_a_line_file_have_their_lines(tmp_path: Path, old: str, new: str, words) -> None:
+def test_mistakes_in_a_line_file_have_their_lines(
+    tmp_path: Path, old: str, new: str, words
+) -> None:
     assert old in LINE
     (tmp_path / "line.yaml").write_text(LINE.replace(old, new))
     with pytest.raises(arm.errors.FileError) as caught:

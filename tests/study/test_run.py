@@ -1,4 +1,5 @@
-"""A study loses nothing, whoever is killed when: workers, the driver, or both; and the table is that of an undisturbed run."""
+"""A study loses nothing, whoever is killed when: workers, the driver, or both; and the table is
+that of an undisturbed run."""
 
 from __future__ import annotations
 
@@ -24,7 +25,11 @@ HERE = Path(__file__).parent
 
 def values(results) -> dict[str, list]:
     """The table without what a clock or a disturbance changes."""
-    return {name: column for name, column in results.table().items() if name not in ("seconds", "attempts", "reason")}
+    return {
+        name: column
+        for name, column in results.table().items()
+        if name not in ("seconds", "attempts", "reason")
+    }
 
 
 def alive(pid: int) -> bool:
@@ -55,21 +60,39 @@ def stored(path: Path) -> int:
 
 
 def test_every_case_has_its_row_in_order(tmp_path: Path) -> None:
-    results = run_study(Study(function=functions.square, vary={"x": range(5, 0, -1), "y": [1, 2]}), tmp_path / "a.db", workers=1)
-    assert [(r.inputs["x"], r.inputs["y"]) for r in results.rows] == [(x, y) for x in range(5, 0, -1) for y in (1, 2)]
-    assert all(r.outcome == {"square": r.inputs["x"] ** 2} and r.state == "done" and r.seconds > 0 for r in results.rows)
+    results = run_study(
+        Study(function=functions.square, vary={"x": range(5, 0, -1), "y": [1, 2]}),
+        tmp_path / "a.db",
+        workers=1,
+    )
+    assert [(r.inputs["x"], r.inputs["y"]) for r in results.rows] == [
+        (x, y) for x in range(5, 0, -1) for y in (1, 2)
+    ]
+    assert all(
+        r.outcome == {"square": r.inputs["x"] ** 2} and r.state == "done" and r.seconds > 0
+        for r in results.rows
+    )
 
 
 def test_what_workers_print_does_not_disturb(tmp_path: Path) -> None:
-    results = run_study(Study(function=functions.talkative, vary={"x": [1, 2, 3]}), tmp_path / "a.db", workers=1)
+    results = run_study(
+        Study(function=functions.talkative, vary={"x": [1, 2, 3]}), tmp_path / "a.db", workers=1
+    )
     assert results.column("square").tolist() == [1, 4, 9]
 
 
 def test_a_second_run_runs_only_what_is_missing(tmp_path: Path) -> None:
-    first = run_study(Study(function=functions.square, vary={"x": [1, 2, 3]}), tmp_path / "a.db", workers=1)
+    first = run_study(
+        Study(function=functions.square, vary={"x": [1, 2, 3]}), tmp_path / "a.db", workers=1
+    )
     seen = []
     longer = Study(function=functions.square, vary={"x": [1, 2, 3, 4]})
-    second = run_study(longer, tmp_path / "a.db", workers=1, progress=lambda now: seen.append((now.done, now.total)))
+    second = run_study(
+        longer,
+        tmp_path / "a.db",
+        workers=1,
+        progress=lambda now: seen.append((now.done, now.total)),
+    )
     assert seen[0] == (3, 4) and seen[-1] == (4, 4)
     assert [r.seconds for r in second.rows[:3]] == [r.seconds for r in first.rows]
 
@@ -85,7 +108,9 @@ def test_a_poisoned_case_is_set_aside_with_its_reason_and_the_others_finish(tmp_
 
 
 def test_a_case_that_lost_its_worker_once_is_tried_again(tmp_path: Path) -> None:
-    study = Study(function=functions.deadly_once, vary={"x": range(1, 6), "folder": [str(tmp_path)]})
+    study = Study(
+        function=functions.deadly_once, vary={"x": range(1, 6), "folder": [str(tmp_path)]}
+    )
     results = run_study(study, tmp_path / "a.db", workers=1)
     assert results.column("square").tolist() == [1, 4, 9, 16, 25]
     assert results.rows[2].attempts == 1
@@ -101,7 +126,10 @@ def test_a_case_that_never_ends_is_stopped_at_its_time(tmp_path: Path) -> None:
 def test_a_case_that_raises_is_a_failed_row_and_retry_runs_it_again(tmp_path: Path) -> None:
     study = Study(function=functions.wrong_three, vary={"x": [1, 3]})
     results = run_study(study, tmp_path / "a.db", workers=1)
-    assert results.rows[1].state == "failed" and results.rows[1].reason == "ZeroDivisionError: division by zero"
+    assert (
+        results.rows[1].state == "failed"
+        and results.rows[1].reason == "ZeroDivisionError: division by zero"
+    )
     with open_store(tmp_path / "a.db", write=True) as store:
         assert store.reset(("failed",)) == 1
     assert run_study(study, tmp_path / "a.db", workers=1).rows[1].state == "failed"
@@ -127,8 +155,12 @@ def test_killing_workers_at_random_changes_nothing(tmp_path: Path) -> None:
         pool.close()
         killer.join()
         rows = store.rows()
-    assert len(set(killed)) == 4 and all(r.state == "done" and r.outcome["square"] == r.inputs["x"] ** 2 for r in rows)
-    assert 1 <= sum(r.attempts for r in rows) <= 4  # those that were at work when their worker was killed
+    assert len(set(killed)) == 4 and all(
+        r.state == "done" and r.outcome["square"] == r.inputs["x"] ** 2 for r in rows
+    )
+    assert (
+        1 <= sum(r.attempts for r in rows) <= 4
+    )  # those that were at work when their worker was killed
 
 
 DRIVER = """
@@ -172,7 +204,9 @@ def test_killing_the_driver_loses_no_stored_case_and_its_workers_end(tmp_path: P
 
 
 @pytest.mark.parametrize(("signals", "finished"), [(1, (5, 6)), (2, (4,))], ids=["once", "twice"])
-def test_interrupted_once_it_finishes_the_cases_at_work_and_twice_it_stops_at_once(tmp_path: Path, signals: int, finished) -> None:
+def test_interrupted_once_it_finishes_the_cases_at_work_and_twice_it_stops_at_once(
+    tmp_path: Path, signals: int, finished
+) -> None:
     path = tmp_path / "a.db"
     driver = start_driver(path, "slow_from_four")
     wait_until(lambda: stored(path) >= 4)
@@ -206,7 +240,9 @@ def test_a_stop_from_another_thread_ends_the_run(tmp_path: Path) -> None:
     assert results.interrupted and not results.complete and 4 <= results.counts["done"] < 200
 
 
-def test_workers_that_cannot_start_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workers_that_cannot_start_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sys, "executable", "/bin/false")
     with pytest.raises(StudyError, match="the workers do not start"):
         run_study(Study(function=functions.square, vary={"x": [1]}), tmp_path / "a.db", workers=1)

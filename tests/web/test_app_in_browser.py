@@ -1,4 +1,5 @@
-"""The app in a real browser: it loads, is dragged, plans, plays, has its curve clicked, and no request leaves the machine."""
+"""The app in a real browser: it loads, is dragged, plans, plays, has its curve clicked, and no
+request leaves the machine."""
 
 import time
 import zlib
@@ -39,7 +40,9 @@ def wait(page, condition, what, seconds=PATIENCE):
             return
         page.wait_for_timeout(50)
     shot(page, "failed")
-    pytest.fail(f"{what}: not within {seconds:g} s; the card says: {page.inner_text('.armature-card')}")
+    pytest.fail(
+        f"{what}: not within {seconds:g} s; the card says: {page.inner_text('.armature-card')}"
+    )
 
 
 def visit(server, page, size=(1000, 640)):
@@ -53,7 +56,9 @@ def visit(server, page, size=(1000, 640)):
     (number,) = set(server.desks) - before
     desk = server.desks[number]
     says(page, " J")
-    if desk._mail.ticking:  # a picture that moves costs this machine's software renderer most of its time
+    if (
+        desk._mail.ticking
+    ):  # a picture that moves costs this machine's software renderer most of its time
         desk.act("play", None)
     return desk
 
@@ -71,12 +76,18 @@ def at_rest(page, desk):
 
 def frames(page, count):
     """Let the browser draw so many pictures."""
-    page.evaluate("n => new Promise(done => { const f = () => n-- > 0 ? requestAnimationFrame(f) : done(); f() })", count)
+    page.evaluate(
+        "n => new Promise(done => { const f = () => n-- > 0 ? requestAnimationFrame(f) : done();"
+        " f() })",
+        count,
+    )
 
 
 def slider(page, label):
     """The thumb of a slider, by its label."""
-    row = page.locator("label:visible", has_text=label).first.locator("xpath=ancestor::div[.//*[@role='slider']][1]")
+    row = page.locator("label:visible", has_text=label).first.locator(
+        "xpath=ancestor::div[.//*[@role='slider']][1]"
+    )
     return row.locator("[role=slider]").first
 
 
@@ -85,7 +96,9 @@ def set_slider(page, label, value):
     thumb = slider(page, label)
     for _ in range(6):
         thumb.scroll_into_view_if_needed()
-        low, high, now = (float(thumb.get_attribute(f"aria-value{name}")) for name in ("min", "max", "now"))
+        low, high, now = (
+            float(thumb.get_attribute(f"aria-value{name}")) for name in ("min", "max", "now")
+        )
         if abs(now - value) < 0.05 * (high - low):
             return
         box, track = thumb.bounding_box(), thumb.locator("xpath=..").bounding_box()
@@ -110,7 +123,12 @@ def pixel(page, desk, point):
     right /= np.linalg.norm(right)
     up, d = np.cross(right, ahead), np.asarray(point) - camera.position
     scale = box["height"] / 2 / np.tan(camera.fov / 2) / (d @ ahead)
-    return np.array([box["x"] + box["width"] / 2 + scale * (d @ right), box["y"] + box["height"] / 2 - scale * (d @ up)])
+    return np.array(
+        [
+            box["x"] + box["width"] / 2 + scale * (d @ right),
+            box["y"] + box["height"] / 2 - scale * (d @ up),
+        ]
+    )
 
 
 def test_a_plan_is_on_screen_and_follows_every_change(app, page):
@@ -123,7 +141,10 @@ def test_a_plan_is_on_screen_and_follows_every_change(app, page):
     seen = page.locator("canvas").first.bounding_box()
     for which in ("start", "goal"):  # both hands are seen, not behind a panel
         x, y = pixel(page, desk, desk._scene._handles[which].position) - (seen["x"], seen["y"])
-        assert 0.02 * seen["width"] < x < 0.98 * seen["width"] and 0.02 * seen["height"] < y < 0.98 * seen["height"]
+        assert (
+            0.02 * seen["width"] < x < 0.98 * seen["width"]
+            and 0.02 * seen["height"] < y < 0.98 * seen["height"]
+        )
 
     # a click on the curve sets the duration
     curve = page.locator(".armature-curve")
@@ -183,7 +204,11 @@ def test_handles_are_dragged_by_mouse_and_files_come_and_go(app, page, tmp_path)
     page.mouse.up()
     wait(page, lambda: not np.array_equal(session.wish.goal, goal), "drag of the goal")
     assert np.abs(session.wish.goal - goal).max() < 1.2  # the same branch
-    wait(page, lambda: session.plan.ok and np.allclose(session.plan.trajectory.q[-1], session.wish.goal), "plan to the new goal")
+    wait(
+        page,
+        lambda: session.plan.ok and np.allclose(session.plan.trajectory.q[-1], session.wish.goal),
+        "plan to the new goal",
+    )
 
     # joints by slider
     page.get_by_role("tab", name="Start").click()
@@ -192,22 +217,34 @@ def test_handles_are_dragged_by_mouse_and_files_come_and_go(app, page, tmp_path)
     says(page, " J")
 
     # a download
-    wait(page, lambda: session.plan.ok and np.allclose(session.plan.trajectory.q[0], session.wish.start), "plan from the new start")
+    wait(
+        page,
+        lambda: session.plan.ok and np.allclose(session.plan.trajectory.q[0], session.wish.start),
+        "plan from the new start",
+    )
     page.get_by_role("tab", name="Save").click()
     desk._panel._kind.value = "Motion, table (.csv)"
     with page.expect_download(timeout=PATIENCE * 1000) as download:
         page.get_by_role("button", name="Download").click()
     download.value.save_as(tmp_path / "motion.csv")
-    np.testing.assert_allclose(arm.motion.load_trajectory(tmp_path / "motion.csv").q[-1], session.wish.goal, atol=1e-9)
+    np.testing.assert_allclose(
+        arm.motion.load_trajectory(tmp_path / "motion.csv").q[-1], session.wish.goal, atol=1e-9
+    )
 
     # an upload, and one that is too large
     page.get_by_role("tab", name="Robot").click()
-    (tmp_path / "mine.yaml").write_text(arm.library("scara").to_yaml().replace("name: scara", "name: mine", 1))
+    (tmp_path / "mine.yaml").write_text(
+        arm.library("scara").to_yaml().replace("name: scara", "name: mine", 1)
+    )
     (tmp_path / "bomb.npz").write_bytes(bytes(40 * 2**20))
     chooser = page.locator("input[type=file]")
     chooser.set_input_files(tmp_path / "bomb.npz")
     chooser.set_input_files(tmp_path / "mine.yaml")
-    wait(page, lambda: session.robot.name == "mine" and session.plan is not None and session.plan.ok, "uploaded robot")
+    wait(
+        page,
+        lambda: session.robot.name == "mine" and session.plan is not None and session.plan.ok,
+        "uploaded robot",
+    )
     assert page.strangers == [] and page.mistakes == []
     shot(page, "app_upload")
 
@@ -218,9 +255,17 @@ def test_browsers_do_not_disturb_each_other_and_may_leave_at_any_time(app, page,
     other = context.new_page()
     second = visit(app, other, (800, 500))
     assert first is not second
-    wish, plan, labels = first.session.wish, first.session.plan, slider(page, "Duration [s]").get_attribute("aria-valuenow")
+    wish, plan, labels = (
+        first.session.wish,
+        first.session.plan,
+        slider(page, "Duration [s]").get_attribute("aria-valuenow"),
+    )
     second.act("robot", "scara")
-    wait(other, lambda: second.session.robot.name == "scara" and second.session.plan is not None, "robot of the other browser")
+    wait(
+        other,
+        lambda: second.session.robot.name == "scara" and second.session.plan is not None,
+        "robot of the other browser",
+    )
     for k in range(100):
         second.act("duration", 1.0 + 0.01 * k)
     second.act("robot", "seven_axis")
@@ -236,7 +281,9 @@ def test_browsers_do_not_disturb_each_other_and_may_leave_at_any_time(app, page,
     second.join(60.0)
     assert not second.alive
     first.act("duration", 1.9)
-    wait(page, lambda: first.session.plan.duration == pytest.approx(1.9), "the first browser goes on")
+    wait(
+        page, lambda: first.session.plan.duration == pytest.approx(1.9), "the first browser goes on"
+    )
     says(page, "in 1.9 s")
 
 
@@ -247,7 +294,18 @@ def test_cases_of_a_study_are_looked_at_and_compared(page, tmp_path):
         for name, T in (("a", 0.8), ("b", 1.2)):
             plan = arm.minimize_energy(robot, arm.Move([-0.6, 0.6], [0.6, -0.6], T), knots=30)
             plan.save(tmp_path / f"{name}.npz")
-            store.finish([(name, "done", {"energy": plan.energy}, "", 0.1, zlib.compress((tmp_path / f"{name}.npz").read_bytes()))])
+            store.finish(
+                [
+                    (
+                        name,
+                        "done",
+                        {"energy": plan.energy},
+                        "",
+                        0.1,
+                        zlib.compress((tmp_path / f"{name}.npz").read_bytes()),
+                    )
+                ]
+            )
     server = Server(opened(str(tmp_path / "study.db")))
     try:
         desk = visit(server, page)
@@ -257,10 +315,16 @@ def test_cases_of_a_study_are_looked_at_and_compared(page, tmp_path):
         says(page, "beside it")
         assert desk.session.other.duration == pytest.approx(1.2)
         ghost, plan = desk._scene._figures["pinned"], desk._scene._figures["plan"]
-        assert ghost.visible and ghost._nodes[0][1].position[1] > plan._nodes[0][1].position[1] + 0.5  # it stands beside the other
+        assert (
+            ghost.visible and ghost._nodes[0][1].position[1] > plan._nodes[0][1].position[1] + 0.5
+        )  # it stands beside the other
         shot(page, "app_study")
         desk.act("duration", 1.0)  # from here on, plan
-        wait(page, lambda: desk.session.planning and desk.session.plan.duration == pytest.approx(1.0), "planning from a case")
+        wait(
+            page,
+            lambda: desk.session.planning and desk.session.plan.duration == pytest.approx(1.0),
+            "planning from a case",
+        )
         assert page.strangers == [] and page.mistakes == []
     finally:
         server.stop()
@@ -298,7 +362,9 @@ def test_keyboard_plays_steps_undoes_and_turns_the_view(small, page):
     # the view from above and back
     page.keyboard.press("3")
     camera = desk._client.camera
-    above = lambda: (camera.position - camera.look_at) / np.linalg.norm(camera.position - camera.look_at)
+    above = lambda: (
+        (camera.position - camera.look_at) / np.linalg.norm(camera.position - camera.look_at)
+    )
     wait(page, lambda: above()[2] > 0.99, "from above")
     page.get_by_role("button", name="Front").click()
     wait(page, lambda: above()[0] > 0.99, "from the front")
@@ -308,7 +374,11 @@ def test_keyboard_plays_steps_undoes_and_turns_the_view(small, page):
 def test_via_points_and_a_pinned_plan_by_the_panel(small, page):
     desk = visit(small, page, (700, 600))
     desk.act("duration", 2.0)
-    wait(page, lambda: desk.session.certified and desk.session.plan.duration == pytest.approx(2.0), "slower plan")
+    wait(
+        page,
+        lambda: desk.session.certified and desk.session.plan.duration == pytest.approx(2.0),
+        "slower plan",
+    )
     session, first = desk.session, desk.session.plan
     page.get_by_role("button", name="Pin", exact=True).click()
     wait(page, lambda: session.other is first, "pin")
@@ -321,9 +391,24 @@ def test_via_points_and_a_pinned_plan_by_the_panel(small, page):
     name = session.robot.joint_names[0]
     turned = float(np.degrees(session.wish.via[0][0])) + 25
     set_slider(page, f"{name} [°]", turned)
-    wait(page, lambda: abs(np.degrees(session.wish.via[0][0]) - turned) < 22, "slider of the via point")
-    passed = lambda: np.abs(session.plan.trajectory(np.linspace(0, session.plan.duration, 500)).q - session.wish.via[0]).max(axis=-1).min()
-    wait(page, lambda: session.plan is not first and session.plan.ok and passed() < 0.05, "plan by way of it")
+    wait(
+        page,
+        lambda: abs(np.degrees(session.wish.via[0][0]) - turned) < 22,
+        "slider of the via point",
+    )
+    passed = lambda: (
+        np.abs(
+            session.plan.trajectory(np.linspace(0, session.plan.duration, 500)).q
+            - session.wish.via[0]
+        )
+        .max(axis=-1)
+        .min()
+    )
+    wait(
+        page,
+        lambda: session.plan is not first and session.plan.ok and passed() < 0.05,
+        "plan by way of it",
+    )
     shot(page, "app_via")
     compared = page.inner_text(".armature-beside")
     assert f"{first.energy:.4g} J" in compared and "peak torque" in compared
@@ -399,7 +484,11 @@ def test_tool_and_payload_are_set_by_the_panel(small, page):
     wait(page, lambda: session.robot.tip == "tcp", "tool")
     tip = arm.pose(bare, session.wish.goal, bare.tips[0])
     where = tip.p + tip.R @ np.array([0.1, 0.0, 0.05])
-    wait(page, lambda: np.allclose(desk._scene._handles["goal"].position, where, atol=1e-6), "handle at the tool")
+    wait(
+        page,
+        lambda: np.allclose(desk._scene._handles["goal"].position, where, atol=1e-6),
+        "handle at the tool",
+    )
     type_into("Centre [mm]", (0, 0, 40))
     type_into("Inertia [g·m²]", (3, 4, 5))
     page.get_by_role("button", name="Set this payload").click()

@@ -1,4 +1,5 @@
-"""The app under 200 connections, slow clients, malformed messages and closed tabs goes on serving whoever has the secret."""
+"""The app under 200 connections, slow clients, malformed messages and closed tabs goes on serving
+whoever has the secret."""
 
 from __future__ import annotations
 
@@ -39,7 +40,9 @@ def opened(gate: Gate, data: bytes) -> socket.socket:
 
 
 def test_two_hundred_slow_clients_do_not_stop_the_page(gate: Gate) -> None:
-    clients = [opened(gate, f"GET /{gate.token}/ HTTP/1.1\r\nHost: 127".encode()) for _ in range(200)]  # and never the rest
+    clients = [
+        opened(gate, f"GET /{gate.token}/ HTTP/1.1\r\nHost: 127".encode()) for _ in range(200)
+    ]  # and never the rest
     assert status(gate) == 200
     for client in clients:
         client.close()
@@ -67,7 +70,14 @@ def test_malformed_requests_do_not_stop_the_page(gate: Gate) -> None:
 def test_malformed_messages_and_closed_tabs_do_not_stop_the_page(gate: Gate) -> None:
     address = f"ws://127.0.0.1:{gate.port}/{gate.token}/"
     origin = f"http://127.0.0.1:{gate.port}"
-    for message in (b"\xc1", b"", b"\x81" * 1000, "text", b"\xdd\xff\xff\xff\xff", b"\x93" + b"\x90" * 5000):
+    for message in (
+        b"\xc1",
+        b"",
+        b"\x81" * 1000,
+        "text",
+        b"\xdd\xff\xff\xff\xff",
+        b"\x93" + b"\x90" * 5000,
+    ):
         with connect(address, origin=origin, subprotocols=[PROTOCOL], open_timeout=30) as socket:  # type: ignore[arg-type,list-item]
             socket.send(message)
     for _ in range(20):

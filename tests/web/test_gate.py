@@ -1,4 +1,5 @@
-"""The gate, tried with real requests and a real WebSocket client: only this machine's own page with the secret gets in."""
+"""The gate, tried with real requests and a real WebSocket client: only this machine's own page with
+the secret gets in."""
 
 import http.client
 
@@ -44,7 +45,12 @@ def cases(gate):
         "foreign page": (page, here, "https://example.org", False),
         "page on another port of this machine": (page, here, "http://127.0.0.1:1", False),
         "page from a file": (page, here, "null", False),
-        "re-pointed name": (page, f"example.org:{gate.port}", f"http://example.org:{gate.port}", False),
+        "re-pointed name": (
+            page,
+            f"example.org:{gate.port}",
+            f"http://example.org:{gate.port}",
+            False,
+        ),
         "name without port": (page, "127.0.0.1", "http://127.0.0.1", False),
     }
 
@@ -70,7 +76,9 @@ def test_websocket_is_for_the_page_itself(guarded, case):
 
     raw = socket.create_connection(("127.0.0.1", gate.port), timeout=20)
     try:
-        with connect(f"ws://{host}{path}", sock=raw, origin=origin, subprotocols=[PROTOCOL], open_timeout=20) as ws:
+        with connect(
+            f"ws://{host}{path}", sock=raw, origin=origin, subprotocols=[PROTOCOL], open_timeout=20
+        ) as ws:
             assert welcome and ws.subprotocol == PROTOCOL
     except InvalidStatus as refused:
         assert not welcome and refused.response.status_code == 403
@@ -78,7 +86,10 @@ def test_websocket_is_for_the_page_itself(guarded, case):
 
 def test_websocket_without_an_origin_is_refused(guarded):
     gate, _ = guarded
-    with pytest.raises(InvalidStatus), connect(f"ws://127.0.0.1:{gate.port}/{gate.token}/", subprotocols=[PROTOCOL]):
+    with (
+        pytest.raises(InvalidStatus),
+        connect(f"ws://127.0.0.1:{gate.port}/{gate.token}/", subprotocols=[PROTOCOL]),
+    ):
         pass
 
 
@@ -86,14 +97,24 @@ def test_page_may_talk_to_this_machine_only_and_be_framed_by_none(guarded):
     gate, _ = guarded
     answer, _ = get(gate, f"/{gate.token}/")
     policy = answer.headers["Content-Security-Policy"]
-    assert f"connect-src 'self' ws://127.0.0.1:{gate.port}" in policy and "frame-ancestors 'none'" in policy
+    assert (
+        f"connect-src 'self' ws://127.0.0.1:{gate.port}" in policy
+        and "frame-ancestors 'none'" in policy
+    )
     assert "http:" not in policy and "https:" not in policy and "*" not in policy
-    assert answer.headers["Referrer-Policy"] == "no-referrer"  # the secret does not leave in a header
+    assert (
+        answer.headers["Referrer-Policy"] == "no-referrer"
+    )  # the secret does not leave in a header
 
 
 def test_files_outside_the_page_are_not_served(guarded):
     gate, _ = guarded
-    for path in ("../../../etc/passwd", "%2e%2e/%2e%2e/etc/passwd", "..%5c..%5cetc/passwd", "/etc/passwd"):
+    for path in (
+        "../../../etc/passwd",
+        "%2e%2e/%2e%2e/etc/passwd",
+        "..%5c..%5cetc/passwd",
+        "/etc/passwd",
+    ):
         answer, body = get(gate, f"/{gate.token}/{path}")
         assert answer.status in (403, 404) and b"root:" not in body
 
@@ -105,7 +126,9 @@ def test_clicks_pass_the_gate_too(guarded):
     assert get(gate, f"/{gate.token}/do/0/duration/1.5")[0].status == 204
     assert get(gate, f"/{gate.token}/do/nonsense")[0].status == 404
     assert get(gate, "/do/0/duration/1.5")[0].status == 403
-    assert get(gate, f"/{gate.token}/do/0/duration/1.5", Origin="https://example.org")[0].status == 403
+    assert (
+        get(gate, f"/{gate.token}/do/0/duration/1.5", Origin="https://example.org")[0].status == 403
+    )
     assert heard == ["0/duration/1.5", "nonsense"]
 
 

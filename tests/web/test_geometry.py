@@ -25,17 +25,34 @@ def folder(tmp_path):
     return tmp_path / "given"
 
 
-@pytest.mark.parametrize("name", ["meshes/box.stl", "package://arm/meshes/box.stl", "package://meshes/box.stl"])
+@pytest.mark.parametrize(
+    "name", ["meshes/box.stl", "package://arm/meshes/box.stl", "package://meshes/box.stl"]
+)
 def test_meshes_are_found_in_the_folders_given(folder, name):
     assert inside(name, [folder]) == (folder / "meshes" / "box.stl").resolve()
 
 
 @pytest.mark.parametrize(
     "name",
-    ["../secret.stl", "meshes/../../secret.stl", "package://../secret.stl", "package://arm/../../secret.stl", "{out}/secret.stl",
-     "file://{out}/secret.stl", "..\\secret.stl", "out.stl", "http://example.org/a.stl", "package://http://a/b.stl", "", "/", ".",
-     "/etc/passwd", "package:///etc/passwd", "file:///etc/passwd"],
-)  # fmt: skip
+    [
+        "../secret.stl",
+        "meshes/../../secret.stl",
+        "package://../secret.stl",
+        "package://arm/../../secret.stl",
+        "{out}/secret.stl",
+        "file://{out}/secret.stl",
+        "..\\secret.stl",
+        "out.stl",
+        "http://example.org/a.stl",
+        "package://http://a/b.stl",
+        "",
+        "/",
+        ".",
+        "/etc/passwd",
+        "package:///etc/passwd",
+        "file:///etc/passwd",
+    ],
+)
 def test_no_path_leads_out_of_the_folders(folder, name):
     assert inside(name.format(out=folder.parent), [folder]) is None
 
@@ -45,7 +62,9 @@ def test_mesh_is_scaled_and_placed_as_its_file_says(folder):
     found, notes = shapes(arm.load(folder / "one.urdf"), [folder])
     (shape,) = found["limb"]
     assert notes == []
-    np.testing.assert_allclose([shape.vertices.min(0), shape.vertices.max(0)], [[-1, -1, -0.5], [1, 1, 1.5]])
+    np.testing.assert_allclose(
+        [shape.vertices.min(0), shape.vertices.max(0)], [[-1, -1, -0.5], [1, 1, 1.5]]
+    )
 
 
 @pytest.mark.parametrize("name", ["../secret.stl", "meshes/none.stl", "one.urdf"])
@@ -96,4 +115,6 @@ def test_joined_shapes_are_the_same_triangles():
     triangles = lambda group: np.concatenate([s.vertices[s.faces] for s in group])
     (one,) = joined(parts, (1.0, 0.0, 0.0))
     np.testing.assert_array_equal(triangles([one]), triangles(parts))
-    assert {s.colour for s in joined(parts)} == {s.colour for s in parts} and len(joined(parts)) <= len(parts)
+    assert {s.colour for s in joined(parts)} == {s.colour for s in parts} and len(
+        joined(parts)
+    ) <= len(parts)

@@ -1,4 +1,3 @@
-# ruff: noqa: E501 (documents as they are written)
 """A xacro file in the app: its arguments, again with others; and a payload slider of the robot's size."""
 
 import pytest
@@ -17,7 +16,11 @@ XACRO = """<robot name="own" xmlns:xacro="http://wiki.ros.org/xacro"><xacro:arg 
 def test_a_xacro_file_is_read_again_with_other_arguments(tmp_path):
     (tmp_path / "a.xacro").write_text(XACRO)
     opening = opened(str(tmp_path / "a.xacro"), arguments={"mass": "3"})
-    assert opening.arguments == "mass:=3" and opening.wish.robot.mass == 3.0 and opening.again is not None
+    assert (
+        opening.arguments == "mass:=3"
+        and opening.wish.robot.mass == 3.0
+        and opening.again is not None
+    )
     assert opening.again("mass:=5").wish.robot.mass == 5.0
     assert opening.again("").wish.robot.mass == 2.0
     with pytest.raises(ArgumentError, match="name:=value"):
@@ -27,5 +30,8 @@ def test_a_xacro_file_is_read_again_with_other_arguments(tmp_path):
 
 def test_the_payload_slider_ends_at_about_half_of_what_moves(tmp_path):
     (tmp_path / "a.xacro").write_text(XACRO)
-    ends = {mass: payload_range(arm.load(tmp_path / "a.xacro", arguments={"mass": mass})) for mass in (0, 0.01, 2, 17, 500)}
+    ends = {
+        mass: payload_range(arm.load(tmp_path / "a.xacro", arguments={"mass": mass}))
+        for mass in (0, 0.01, 2, 17, 500)
+    }
     assert ends == pytest.approx({0: 10.0, 0.01: 0.005, 2: 1.0, 17: 10.0, 500: 500.0})

@@ -94,8 +94,12 @@ def test_newer_wish_stops_a_search_that_has_run_for_a_moment(ear, wish, monkeypa
     assert running.wait(30.0)
     before = len(steps)
     ear.planner.ask(replace(wish, duration=2.0), None, curve=False)
-    plan = next(value for what, value, _ in ear.until(lambda what, *_: what == "plan") if what == "plan")
-    assert plan.duration == pytest.approx(2.0)  # the first plan to be told is that of the newer wish
+    plan = next(
+        value for what, value, _ in ear.until(lambda what, *_: what == "plan") if what == "plan"
+    )
+    assert plan.duration == pytest.approx(
+        2.0
+    )  # the first plan to be told is that of the newer wish
     assert steps[before:].index(0) <= most  # the older search ended within so many steps of 150 ms
 
 
@@ -124,7 +128,10 @@ def test_plan_that_takes_long_is_shown_unfinished_first(ear, wish, monkeypatch):
     assert np.isfinite(told[0][1].trajectory.q).all()
 
 
-@pytest.mark.parametrize("error", [RuntimeError("boom"), ArgumentError("that cannot be"), ZeroDivisionError(), MemoryError()])
+@pytest.mark.parametrize(
+    "error",
+    [RuntimeError("boom"), ArgumentError("that cannot be"), ZeroDivisionError(), MemoryError()],
+)
 def test_failing_solver_is_a_sentence_and_the_next_plan_is_made(ear, wish, monkeypatch, error):
     def fails(*_, **__):
         raise error
@@ -153,13 +160,19 @@ def test_least_time_is_quick_first_and_then_searched_for_from_many_motions(ear, 
     plans = [value for what, value, _ in heard if what == "plan"]
     reference = arm.minimize_time(wish.robot, arm.Move(wish.start, wish.goal), knots=100)
     assert plans[-1].ok and plans[-1].duration <= reference.duration * 1.001
-    assert [value for what, value, _ in heard if what == "note"] == ["Other ways were tried: none is shorter."]
+    assert [value for what, value, _ in heard if what == "note"] == [
+        "Other ways were tried: none is shorter."
+    ]
 
 
-def test_shorter_motion_of_the_long_search_replaces_the_quick_one_proved_and_told(ear, wish, monkeypatch):
+def test_shorter_motion_of_the_long_search_replaces_the_quick_one_proved_and_told(
+    ear, wish, monkeypatch
+):
     search = planners.minimize_time
 
-    def worse(robot, task, *args, starts=None, **settings):  # the quick search finds another branch, slower by a tenth
+    def worse(
+        robot, task, *args, starts=None, **settings
+    ):  # the quick search finds another branch, slower by a tenth
         found = search(robot, task, *args, starts=starts, **settings)
         if starts is None:
             return found
@@ -167,7 +180,9 @@ def test_shorter_motion_of_the_long_search_replaces_the_quick_one_proved_and_tol
 
     monkeypatch.setattr(planners, "minimize_time", worse)
     ear.planner.ask(replace(wish, objective="time"), None, curve=False)
-    told = [(what, value) for what, value, _ in ear.until(done) if what in ("plan", "certified", "note")]
+    told = [
+        (what, value) for what, value, _ in ear.until(done) if what in ("plan", "certified", "note")
+    ]
     assert [what for what, _ in told] == ["plan", "plan", "certified", "plan", "certified", "note"]
     assert told[3][1].duration < 0.95 * told[1][1].duration and told[4][1].certificate.ok
     assert f"shorter than the first one found ({told[1][1].duration:.3g} s)" in told[5][1]
@@ -184,12 +199,17 @@ def test_hand_follows_the_way_that_is_asked_for(ear, way):
     p = arm.pose(plan.robot, plan.trajectory.q, hand(plan.robot)).p
     along, length = p[-1] - p[0], np.linalg.norm(p[-1] - p[0])
     off = np.linalg.norm(np.cross(p - p[0], along / length), axis=1)
-    assert plan.ok and (off.max() < 1e-5 if way == "line" else 0.24 * length < off.max() < 0.26 * length)
-    np.testing.assert_allclose(p[-1], arm.pose(wish.robot, wish.goal, hand(wish.robot)).p, atol=1e-6)
+    assert plan.ok and (
+        off.max() < 1e-5 if way == "line" else 0.24 * length < off.max() < 0.26 * length
+    )
+    np.testing.assert_allclose(
+        p[-1], arm.pose(wish.robot, wish.goal, hand(wish.robot)).p, atol=1e-6
+    )
 
 
 def test_plan_of_a_six_axis_arm_appears_within_half_a_second_of_a_change():
-    """Processor time of this thread, once kernels are compiled: from the last plan as a guess, with the knots of a drag."""
+    """Processor time of this thread, once kernels are compiled: from the last plan as a guess, with
+    the knots of a drag."""
     wish = first_wish(arm.library("six_axis"))
     draft = lambda wish, guess: planners.draft(wish, guess, lambda iteration: None)
     last = draft(wish, None)
@@ -205,14 +225,16 @@ def test_plan_of_a_six_axis_arm_appears_within_half_a_second_of_a_change():
 
 def test_way_that_the_hand_cannot_go_is_told_in_words(ear):
     high = first_wish(arm.library("scara"))
-    ends = {end: np.where(np.arange(4) == 2, 0.01, getattr(high, end)) for end in ("start", "goal")}  # 1 cm below the top of the stroke
+    ends = {
+        end: np.where(np.arange(4) == 2, 0.01, getattr(high, end)) for end in ("start", "goal")
+    }  # 1 cm below the top of the stroke
     wish = replace(high, **ends, way="arc")  # above the line, the stroke is too short
     ear.planner.ask(wish, None)
     (problem,) = [value for what, value, _ in ear.until(done) if what == "problem"]
     assert "stroke" in problem and "this way" in problem
 
 
-# the mailbox -------------------------------------------------------------------------------------------------------------
+# the mailbox -------------------------------------------------------------------------------------
 
 
 def test_letters_of_one_name_are_one_letter_and_failures_do_not_end_it():

@@ -30,7 +30,12 @@ def plan():
 def test_every_built_in_robot_opens_with_a_plan(name):
     wish = first_wish(arm.library(name))
     low, high = ranges(wish.robot)
-    assert np.all(low <= wish.start) and np.all(wish.start <= high) and np.all(low <= wish.goal) and np.all(wish.goal <= high)
+    assert (
+        np.all(low <= wish.start)
+        and np.all(wish.start <= high)
+        and np.all(low <= wish.goal)
+        and np.all(wish.goal <= high)
+    )
     assert not np.allclose(wish.start, wish.goal)
     assert wish.job(30).run().ok
 
@@ -74,10 +79,12 @@ def test_payload_is_at_the_hand_and_its_robot_is_made_once():
     robot = arm.library("six_axis")
     heavy = with_payload(robot, 2.0)
     assert heavy is with_payload(robot, 2.0) and heavy.mass == pytest.approx(robot.mass + 2.0)
-    assert with_payload(robot, 0.0) == robot and fingerprint(with_payload(robot, 0.0)) == fingerprint(heavy)
+    assert with_payload(robot, 0.0) == robot and fingerprint(
+        with_payload(robot, 0.0)
+    ) == fingerprint(heavy)
 
 
-# files -------------------------------------------------------------------------------------------------------------------
+# files -------------------------------------------------------------------------------------------
 
 
 def test_a_name_a_robot_file_a_plan_and_a_folder_are_opened(tmp_path, plan):
@@ -113,7 +120,9 @@ def test_mjcf_is_taken_and_gets_stand_in_drives():
     robot = uploaded("pendulum.xml", MJCF.format("").encode(), ROBOT)
     assert robot.name == "pendulum" and robot.joint_names == ("swing",) and has_stand_ins(robot)
     assert robot.mass == pytest.approx(1.5)
-    assert uploaded("mine.xml", URDF.encode(), ROBOT).name == "mine"  # a URDF may be called .xml, too
+    assert (
+        uploaded("mine.xml", URDF.encode(), ROBOT).name == "mine"
+    )  # a URDF may be called .xml, too
 
 
 @pytest.mark.parametrize(
@@ -127,7 +136,9 @@ def test_mjcf_is_taken_and_gets_stand_in_drives():
         '<extension><plugin plugin="mujoco.elasticity.cable"/></extension>',
     ],
 )
-def test_mjcf_that_makes_other_files_be_read_is_refused_before_mujoco_sees_it(part, monkeypatch, tmp_path):
+def test_mjcf_that_makes_other_files_be_read_is_refused_before_mujoco_sees_it(
+    part, monkeypatch, tmp_path
+):
     with pytest.raises(FileError, match="an upload cannot bring other files along"):
         uploaded("a.xml", MJCF.format(part).encode(), ROBOT)
     # what the process for uploads does, done here, where MuJoCo can be replaced
@@ -139,7 +150,9 @@ def test_mjcf_that_makes_other_files_be_read_is_refused_before_mujoco_sees_it(pa
 
 def test_mjcf_is_given_to_mujoco_as_it_was_checked_here(monkeypatch, tmp_path):
     seen = []
-    monkeypatch.setattr(mjcf, "_compiled", lambda path: seen.append(Path(path).read_bytes()) or 1 / 0)
+    monkeypatch.setattr(
+        mjcf, "_compiled", lambda path: seen.append(Path(path).read_bytes()) or 1 / 0
+    )
     (tmp_path / "a.xml").write_text(MJCF.format('<!-- <include file="x"/> --><?include file="x"?>'))
     with pytest.raises(ZeroDivisionError):
         read_upload(str(tmp_path / "a.xml"), ROBOT.to_yaml())
@@ -148,11 +161,16 @@ def test_mjcf_is_given_to_mujoco_as_it_was_checked_here(monkeypatch, tmp_path):
 
 def test_uploaded_name_is_no_path(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert uploaded("../../../../etc/robot.yaml", arm.library("scara").to_yaml().encode(), ROBOT).name == "scara"
+    assert (
+        uploaded("../../../../etc/robot.yaml", arm.library("scara").to_yaml().encode(), ROBOT).name
+        == "scara"
+    )
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("content", [b"", b"\x00\xff" * 50, b"links: [", b"<robot", b"{}", b"armature: 1\nlinks: 3"])
+@pytest.mark.parametrize(
+    "content", [b"", b"\x00\xff" * 50, b"links: [", b"<robot", b"{}", b"armature: 1\nlinks: 3"]
+)
 @pytest.mark.parametrize("suffix", ["urdf", "xml", "yaml", "json", "npz"])
 def test_broken_uploads_are_refused_with_words(content, suffix):
     with pytest.raises(ArmatureError):
@@ -172,15 +190,19 @@ def test_downloads_of_the_motion_read_back(plan, tmp_path):
         name, content = export(plan, kind) if kind.startswith("Motion") else ("", b"")
         if name:
             (tmp_path / name).write_bytes(content)
-            np.testing.assert_allclose(arm.motion.load_trajectory(tmp_path / name).q, plan.trajectory.q, atol=1e-9)
+            np.testing.assert_allclose(
+                arm.motion.load_trajectory(tmp_path / name).q, plan.trajectory.q, atol=1e-9
+            )
 
 
-# words and pictures ------------------------------------------------------------------------------------------------------
+# words and pictures ------------------------------------------------------------------------------
 
 
 def test_card_says_what_it_costs_what_it_saves_and_whether_it_is_proved(plan):
     session = Session(first_wish(arm.library("planar2")), plan=plan)
-    assert f"{plan.losses:.3g} J" in words.card(session, "") and "Not yet proved" in words.card(session, "")
+    assert f"{plan.losses:.3g} J" in words.card(session, "") and "Not yet proved" in words.card(
+        session, ""
+    )
     session.certified = True
     text = words.card(session, "drawing …")
     assert "Proved" in text and "drawing …" in text and ("% less" in text or "as much" in text)
@@ -197,7 +219,9 @@ def test_too_short_a_time_is_refused_with_the_button_that_helps():
 
 
 def test_way_that_cannot_be_gone_is_left_free_by_a_button():
-    session = Session(replace(first_wish(arm.library("scara")), way="arc"), problem="The hand does not get there.")
+    session = Session(
+        replace(first_wish(arm.library("scara")), way="arc"), problem="The hand does not get there."
+    )
     assert words.remedy(session) == ("Leave the way free", "way", "free")
     assert session.change(way="free") and words.remedy(session) is None
 
@@ -205,7 +229,9 @@ def test_way_that_cannot_be_gone_is_left_free_by_a_button():
 def test_words_from_files_cannot_become_markup(plan):
     session = Session(first_wish(arm.library("planar2")), plan=plan)
     session.problem = "<script>alert(1)</script>"
-    assert "<script" not in words.card(session, "<img src=x>") and "<img" not in words.card(session, "<img src=x>")
+    assert "<script" not in words.card(session, "<img src=x>") and "<img" not in words.card(
+        session, "<img src=x>"
+    )
     chart = charts.Chart("<b>", "<i>", "<u>")
     chart.line(np.arange(3.0), np.arange(3.0), "#000", label="<s>")
     assert not any(f"<{tag}>" in chart.svg() for tag in "bius")
@@ -221,7 +247,9 @@ def test_charts_put_values_where_they_belong():
     assert f'd="M{left:.1f},{y(0):.1f} {right:.1f},{y(1):.1f}"' in chart.svg()
 
 
-@pytest.mark.parametrize(("low", "high"), [(0, 1), (-3, 7), (0.961, 3.84), (-1e-6, 1e-6), (1e4, 5e5), (-2, -1)])
+@pytest.mark.parametrize(
+    ("low", "high"), [(0, 1), (-3, 7), (0.961, 3.84), (-1e-6, 1e-6), (1e4, 5e5), (-2, -1)]
+)
 def test_ticks_are_few_round_numbers_within_the_range(low, high):
     ticks = charts.nice(low, high, 5)
     assert 2 <= len(ticks) <= 7 and low - 1e-12 <= min(ticks) and max(ticks) <= high + 1e-12
@@ -249,17 +277,26 @@ URDF = """<robot name="mine"><link name="base"/><link name="limb"><inertial><ori
 def test_uploaded_robot_without_drives_gets_stand_ins_and_then_its_own():
     robot = uploaded("mine.urdf", URDF.encode(), ROBOT)
     assert has_stand_ins(robot) and first_wish(robot).job(20).run().ok
-    mine = b"drives:\n  turn: {motor: {like: torque-48v-joint-l}, gear: {ratio: 50}, amplifier: {voltage: 48 V}}\n"
+    mine = (
+        b"drives:\n  turn: {motor: {like: torque-48v-joint-l}, gear: {ratio: 50}, amplifier:"
+        b" {voltage: 48 V}}\n"
+    )
     own = uploaded("drives.yaml", mine, robot)
-    assert own.name == "mine" and not has_stand_ins(own) and own.drivetrain.drives[0].gear.ratio == 50.0
+    assert (
+        own.name == "mine"
+        and not has_stand_ins(own)
+        and own.drivetrain.drives[0].gear.ratio == 50.0
+    )
 
 
 def test_built_in_robots_keep_their_drives():
     for name in arm.library():
-        assert with_stand_ins(arm.library(name)) is arm.library(name) and not has_stand_ins(arm.library(name))
+        assert with_stand_ins(arm.library(name)) is arm.library(name) and not has_stand_ins(
+            arm.library(name)
+        )
 
 
-# changes, via points, a pinned plan ------------------------------------------------------------------------------------
+# changes, via points, a pinned plan --------------------------------------------------------------
 
 
 def test_undo_goes_back_through_changes_and_redo_forward_again():
@@ -309,7 +346,12 @@ def test_via_points_are_added_in_order_of_time_passed_moved_and_deleted(plan):
     session.change_to(session.wish.moved("via 1", moved), "via 1")
     found = session.wish.job(40).run()
     assert found.ok
-    assert np.abs(found.trajectory(np.linspace(0.0, found.duration, 2000)).q - moved).max(axis=-1).min() < 0.01
+    assert (
+        np.abs(found.trajectory(np.linspace(0.0, found.duration, 2000)).q - moved)
+        .max(axis=-1)
+        .min()
+        < 0.01
+    )
     session.change_to(session.wish.without_via("via 1"), "")
     assert len(session.wish.via) == 1 and np.array_equal(session.wish.via[0], late)
     session.undo()
@@ -327,9 +369,15 @@ def test_hand_at_a_via_point_is_dragged():
 def test_pinned_plan_is_compared_number_by_number(plan):
     session = Session(first_wish(arm.library("planar2")), plan=plan)
     session.pin()
-    session.plan = replace(first_wish(arm.library("planar2")), duration=2 * plan.duration).job(30).run()
+    session.plan = (
+        replace(first_wish(arm.library("planar2")), duration=2 * plan.duration).job(30).run()
+    )
     text = words.card(session, "")
-    assert "pinned" in text and f"<b>{plan.energy:.4g}</b> J" in text and f"<b>{session.plan.energy:.4g}</b> J" in text
+    assert (
+        "pinned" in text
+        and f"<b>{plan.energy:.4g}</b> J" in text
+        and f"<b>{session.plan.energy:.4g}</b> J" in text
+    )
     assert f"<b>{plan.duration:.4g}</b> s" in text and "+100.0 %" in text
 
 
@@ -343,7 +391,15 @@ def test_first_move_of_an_unknown_arm_moves_every_joint_and_stays_as_high_as_it_
     robot = replace(arm.library(name), name="unknown")
     wish = first_wish(robot)
     low, high = ranges(robot)
-    assert np.all(wish.start >= low) and np.all(wish.goal <= high) and np.all(np.abs(wish.goal - wish.start) > 1e-3)
+    assert (
+        np.all(wish.start >= low)
+        and np.all(wish.goal <= high)
+        and np.all(np.abs(wish.goal - wish.start) > 1e-3)
+    )
     if name == "six_axis":  # before, this one began below the floor
-        links = [arm.pose(robot, q, link.name).p[2] for q in (wish.start, wish.goal) for link in robot.links]
+        links = [
+            arm.pose(robot, q, link.name).p[2]
+            for q in (wish.start, wish.goal)
+            for link in robot.links
+        ]
         assert min(links) >= 0.0

@@ -23,9 +23,12 @@ from armature.web.words import card
 
 def test_command_serves_its_page_and_ends_by_ctrl_c():
     command = [sys.executable, "-m", "armature", "view", "planar2", "--no-browser"]
-    # a shell that starts the tests in the background has told them to ignore Ctrl-C, which a child inherits
+    # a shell that starts the tests in the background has told them to ignore Ctrl-C, which a child
+    # inherits
     heard = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heard)
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heard
+    )
     try:
         line = process.stdout.readline()
         address = re.search(r"http://127\.0\.0\.1:\d+/[\w-]{32,}/", line).group()
@@ -63,10 +66,15 @@ def test_page_is_bound_to_this_machine_unless_told_otherwise_with_a_warning(monk
 
 def test_task_file_is_opened(tmp_path):
     (tmp_path / "task.yaml").write_text(
-        "robot: planar2\nmove: {start: [-0.5, 0.4], goal: [0.5, -0.4], duration: 1.1 s}\nsupply: non-regenerative\n"
+        "robot: planar2\nmove: {start: [-0.5, 0.4], goal: [0.5, -0.4], duration: 1.1 s}\nsupply:"
+        " non-regenerative\n"
     )
     wish = opened(str(tmp_path / "task.yaml")).wish
-    assert wish.duration == 1.1 and wish.supply == "non-regenerative" and wish.goal.tolist() == [0.5, -0.4]
+    assert (
+        wish.duration == 1.1
+        and wish.supply == "non-regenerative"
+        and wish.goal.tolist() == [0.5, -0.4]
+    )
 
 
 def test_via_points_and_end_velocities_of_a_task_are_kept(tmp_path):
@@ -75,12 +83,21 @@ def test_via_points_and_end_velocities_of_a_task_are_kept(tmp_path):
     (tmp_path / "task.yaml").write_text(f"robot: planar2\npayload: 2 kg\n{move}\n")
     wish = opened(str(tmp_path / "task.yaml")).wish
     slower = replace(wish, duration=2.0, goal=np.array([0.6, -0.4])).task
-    assert isinstance(slower, Move) and slower.goal.tolist() == [0.6, -0.4] and slower.duration == 2.0
-    assert [stop.at for stop in slower.via] == [0.8] and slower.vectors(wish.robot).v1.tolist() == [0.2, 0.0]
-    assert "1 via point." in card(Session(wish), "") and "carries 2 kg of its own" in card(Session(wish), "")
+    assert (
+        isinstance(slower, Move) and slower.goal.tolist() == [0.6, -0.4] and slower.duration == 2.0
+    )
+    assert [stop.at for stop in slower.via] == [0.8] and slower.vectors(wish.robot).v1.tolist() == [
+        0.2,
+        0.0,
+    ]
+    assert "1 via point." in card(Session(wish), "") and "carries 2 kg of its own" in card(
+        Session(wish), ""
+    )
 
 
-@pytest.mark.parametrize("what", ["nothing.urdf", "nothing.db", "nothing.npz", "no_such_robot", "nothing.yaml"])
+@pytest.mark.parametrize(
+    "what", ["nothing.urdf", "nothing.db", "nothing.npz", "no_such_robot", "nothing.yaml"]
+)
 def test_what_cannot_be_opened_is_told_in_words(what, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ArmatureError):

@@ -1,4 +1,5 @@
-"""Compiling ahead in another process: what may be asked for next is in the cache, and the process never outlives the server."""
+"""Compiling ahead in another process: what may be asked for next is in the cache, and the process
+never outlives the server."""
 
 import os
 import subprocess
@@ -32,8 +33,16 @@ def until(condition, seconds=60.0):
 
 def test_what_may_be_asked_next_is_other_supplies_the_least_time_a_line_and_the_curve(monkeypatch):
     asked = []
-    monkeypatch.setattr(warm, "draft", lambda wish, guess, watch: asked.append((wish.supply, wish.objective, wish.way)) or draft_of(wish))
-    monkeypatch.setattr(warm, "curve", lambda wish, least, points: asked.append(("curve", wish.supply)))
+    monkeypatch.setattr(
+        warm,
+        "draft",
+        lambda wish, guess, watch: (
+            asked.append((wish.supply, wish.objective, wish.way)) or draft_of(wish)
+        ),
+    )
+    monkeypatch.setattr(
+        warm, "curve", lambda wish, least, points: asked.append(("curve", wish.supply))
+    )
     wish = first_wish(arm.library("planar2"))
 
     def draft_of(wish):

@@ -1,4 +1,5 @@
-"""Robot programs, cells of several robots, allocation of tasks to stations, robots on one d.c. bus."""
+"""Robot programs, cells of several robots, allocation of tasks to stations, robots on one d.c.
+bus."""
 
 from armature.surface import attach
 

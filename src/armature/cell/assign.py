@@ -45,16 +45,20 @@ class Allocation:
 
 
 def assign_tasks(
-    times: Mapping[str, float | Mapping[str, float]], stations: Sequence[str], after: Sequence[tuple[str, str]] = (),
+    times: Mapping[str, float | Mapping[str, float]],
+    stations: Sequence[str],
+    after: Sequence[tuple[str, str]] = (),
     seconds: float = SECONDS,
-) -> Allocation:  # fmt: skip
+) -> Allocation:
     """Allocate every task to one of the stations, which stand in the order of the line, so that the
     largest load is least.
 
-    times: {task: s}, or {task: {station: s}} where it depends on the station; a station that is missing
-    there cannot do the task.  after: (task, earlier task): a task is done at the same station as the
-    earlier one or at a later one.  seconds: of computing; the bound tells how far the answer may be off.
-    """
+    times: {task: s}, or {task: {station: s}} where it depends on the station; a station that is
+    missing
+    there cannot do the task.  after: (task, earlier task): a task is done at the same station as
+    the
+    earlier one or at a later one.  seconds: of computing; the bound tells how far the answer may be
+    off."""
     names, lines = list(times), list(stations)
     needs = _checked(times, lines)
     order = _ordered(names, after)
@@ -109,7 +113,8 @@ def _checked(
 
 
 def _ordered(names: list[str], after: Sequence[tuple[str, str]]) -> list[str]:
-    """Tasks in an order that keeps the precedence; an ArgumentError names tasks that wait for each other."""
+    """Tasks in an order that keeps the precedence; an ArgumentError names tasks that wait for each
+    other."""
     for later, earlier in after:
         for name in (later, earlier):
             if name not in names:
@@ -131,5 +136,7 @@ def _ordered(names: list[str], after: Sequence[tuple[str, str]]) -> list[str]:
 def _no_allocation(answer: OptimizeResult, names: list[str], lines: list[str]) -> str:
     if answer.status == 1:
         return f"no allocation of {len(names)} tasks was found in the time given; allow more"
-    return (f"no allocation of {len(names)} tasks to {', '.join(lines)} keeps the precedence with the stations that can do them; "
-            "let more stations do the tasks, or take an `after` away")  # fmt: skip
+    return (
+        f"no allocation of {len(names)} tasks to {', '.join(lines)} keeps the precedence with the"
+        " stations that can do them; let more stations do the tasks, or take an `after` away"
+    )

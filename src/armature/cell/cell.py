@@ -1,5 +1,5 @@
-"""A cell of robots, each with its program, in one common cycle: hand-overs, zones that one robot at a
-time may use, and one d.c. bus for all."""
+"""A cell of robots, each with its program, in one common cycle: hand-overs, zones that one robot at
+a time may use, and one d.c. bus for all."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ SAME = 1e-6  # of a duration: a plan as long as its schedule asks for
 
 @dataclass(frozen=True)
 class Wait:
-    """A hand-over: a robot does a step only after another has ended one. step, after: (robot, step).
+    """A hand-over: a robot does a step only after another has ended one. step, after: (robot,
+    step).
     seconds: s between them.  cycles: the step waits for the other's of so many cycles before."""
 
     step: tuple[str, str]
@@ -45,8 +46,8 @@ class Cell:
 
     robots: {name: Program}; cycles of the programs themselves are not used.  cycle: s.
     waits, zones: between robots.  bus: one for all robots; None: each has its own supply.
-    most_power: W that the bus's rectifier gives at most.  objective: of the bus: "energy" or "peak".
-    """
+    most_power: W that the bus's rectifier gives at most.  objective: of the bus: "energy" or
+    "peak"."""
 
     robots: Mapping[str, Program]
     cycle: float
@@ -76,7 +77,8 @@ class Cell:
 
 @dataclass(frozen=True, eq=False)
 class CellPlan:
-    """A planned cell. schedule: when each robot does what, proved least over the motions' energy-time
+    """A planned cell. schedule: when each robot does what, proved least over the motions'
+    energy-time
     curves.  plans: {robot: ProgramPlan}.  on_bus: where all share one; its shifts are added to the
     schedule's.  seconds: that the planning took."""
 
@@ -111,7 +113,8 @@ class CellPlan:
                 asked = wanted[activity(name, leg.leg)]
                 if abs(leg.duration - asked) > SAME * asked:
                     found.append(
-                        f"robot {name!r}: {leg.name!r} takes {leg.duration:.6g} s instead of {asked:.6g} s"
+                        f"robot {name!r}: {leg.name!r} takes {leg.duration:.6g} s instead of"
+                        f" {asked:.6g} s"
                     )
         if self.on_bus is not None and not self.on_bus.certificate.ok:
             found.append(str(self.on_bus.certificate))
@@ -125,7 +128,10 @@ class CellPlan:
     def __str__(self) -> str:
         saved = 100 * (1 - self.energy / self.fast) if self.fast > 0 else 0.0
         head = f"{self.cell.name}: {self.energy:.5g} J in a cycle of {self.cell.cycle:.4g} s"
-        head += f"; every motion at its least time, then waiting: {self.fast:.5g} J ({saved:.1f} % saved)"
+        head += (
+            f"; every motion at its least time, then waiting: {self.fast:.5g} J ({saved:.1f} %"
+            " saved)"
+        )
         rows = [
             f"{'robot':16} {'begins s':>9} {'least s':>9} {'before J':>9} {'after J':>9}  certified"
         ]

@@ -17,23 +17,32 @@ INFEASIBLE = 2  # a status of HiGHS
 
 
 def impossible(model: CellModel, proved: bool = True) -> str:
-    """A sentence that names the robot or the hand-over that fails, and a cycle that is possible. proved: no
-    schedule exists; else none was found in time."""
+    """A sentence that names the robot or the hand-over that fails, and a cycle that is possible.
+    proved: no schedule exists; else none was found in time."""
     if not proved:
-        return (f"cell {model.name!r}: no schedule was found in the time given, and none was proved to be "
-                "impossible; allow more time")  # fmt: skip
+        return (
+            f"cell {model.name!r}: no schedule was found in the time given, and none was proved to"
+            " be impossible; allow more time"
+        )
     needs = {r.name: least_time(model, r) for r in model.robots}
     dead = [name for name, T in needs.items() if T is None]
     if dead:
-        return (f"cell {model.name!r}: robot {dead[0]!r} has no order of its travels that visits every stand "
-                "once and comes back; add the travels that are missing")  # fmt: skip
+        return (
+            f"cell {model.name!r}: robot {dead[0]!r} has no order of its travels that visits every"
+            " stand once and comes back; add the travels that are missing"
+        )
     slow = {name: T for name, T in needs.items() if T is not None and model.cycle * (1 + 1e-9) < T}
     if slow:
         told = ", ".join(f"robot {name!r} needs {T:.6g} s" for name, T in slow.items())
-        return f"cell {model.name!r}: a cycle of {model.cycle:.6g} s is too short: {told}; give at least {max(slow.values()):.6g} s"
+        return (
+            f"cell {model.name!r}: a cycle of {model.cycle:.6g} s is too short: {told}; give at"
+            f" least {max(slow.values()):.6g} s"
+        )
     if _excluded(replace(model, lags=(), clashes=())):
-        return (f"cell {model.name!r}: the robots' stands may not last long enough to fill a cycle of "
-                f"{model.cycle:.6g} s, or no places for a hand-over suit each other")  # fmt: skip
+        return (
+            f"cell {model.name!r}: the robots' stands may not last long enough to fill a cycle of "
+            f"{model.cycle:.6g} s, or no places for a hand-over suit each other"
+        )
     what = "hand-overs" if _excluded(replace(model, clashes=())) else "shared zones"
     cycle = _least_cycle(model)
     remedy = (
@@ -42,7 +51,10 @@ def impossible(model: CellModel, proved: bool = True) -> str:
         else f"a cycle of {cycle:.6g} s is possible"
     )
     late = f" ({_missed(model)})" if what == "hand-overs" else ""
-    return f"cell {model.name!r}: the {what} leave no schedule in a cycle of {model.cycle:.6g} s{late}; {remedy}"
+    return (
+        f"cell {model.name!r}: the {what} leave no schedule in a cycle of {model.cycle:.6g}"
+        f" s{late}; {remedy}"
+    )
 
 
 def least_time(model: CellModel, robot: CellRobot) -> float | None:
@@ -85,7 +97,8 @@ def _excluded(model: CellModel) -> bool:
 
 
 def _least_cycle(model: CellModel) -> float | None:
-    """A cycle that is possible where shorter ones are not, s, by bisection; None where none is found."""
+    """A cycle that is possible where shorter ones are not, s, by bisection; None where none is
+    found."""
     low, high = model.cycle, 2 * model.cycle
     while not _possible(replace(model, cycle=high)):
         low, high = high, 2 * high

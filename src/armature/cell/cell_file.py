@@ -122,8 +122,8 @@ class CellModelFile(Part):
 
 
 def load_cell_models(path: str | PathLike[str]) -> tuple[CellModel, ...]:
-    """The cells of an XML data set, or the one of a YAML file. A FileError lists mistakes with their
-    lines."""
+    """The cells of an XML data set, or the one of a YAML file. A FileError lists mistakes with
+    their lines."""
     if Path(path).suffix.lower() == ".xml":
         return load_cells(path)
     data = values(read_text(path), path)

@@ -25,7 +25,8 @@ FORBIDDEN = 9999.0  # W: a power of so much says that the mode is not allowed
 
 
 def load_cells(path: str | PathLike[str]) -> tuple[CellModel, ...]:
-    """All cells (instances) of an XML file. A FileError names the element and line that is wrong."""
+    """All cells (instances) of an XML file. A FileError names the element and line that is
+    wrong."""
     root = parse(read_bytes(path), path)
     if root.tag != "dataset":
         raise FileError(f"<{root.tag}> is no <dataset> of cells", path, root.sourceline)
@@ -39,10 +40,14 @@ def _cell(at: Element, name: str, path: object) -> CellModel:
     read = _Reader(path)
     robots = tuple(read.robot(r) for r in at.findall("robots/robot"))
     lags = tuple(
-        Lag(f"{x.findtext('from-activity')}", f"{x.findtext('to-activity')}",
-            read.number(x, "length"), int(read.number(x, "height")))
+        Lag(
+            f"{x.findtext('from-activity')}",
+            f"{x.findtext('to-activity')}",
+            read.number(x, "length"),
+            int(read.number(x, "height")),
+        )
         for x in at.iter("time-lag")
-    )  # fmt: skip
+    )
     pairs = [[read.option(o) for o in pair] for pair in at.iter("compatible-pair")]
     groups: dict[tuple[str, str], list] = {}
     for a, b in pairs:
@@ -51,8 +56,14 @@ def _cell(at: Element, name: str, path: object) -> CellModel:
     clashes = tuple(Clash(*(read.option(o) for o in pair)) for pair in at.iter("collision-pair"))
     title = at.findtext("name") or at.findtext("desc") or name
     try:
-        return CellModel(title.strip(), read.number(at, "production-cycle-time"), robots, lags,
-                         tuple(HandOver(tuple(g)) for g in groups.values()), clashes)  # fmt: skip
+        return CellModel(
+            title.strip(),
+            read.number(at, "production-cycle-time"),
+            robots,
+            lags,
+            tuple(HandOver(tuple(g)) for g in groups.values()),
+            clashes,
+        )
     except ArgumentError as error:
         raise FileError(str(error), path, at.sourceline) from None
 
@@ -89,16 +100,21 @@ class _Reader:
         modes = {self.attribute(m, "pid"): m for m in at.findall("power-saving-modes/power-mode")}
         statics = at.findall("activities/static-activity")
         stands = tuple(self.stand(s, modes) for s in statics)
-        where = {f"{loc.findtext('point')}": (self.attribute(s, "aid"), self.attribute(loc, "lid"))
-                 for s in statics for loc in s.findall("locations/location")}  # fmt: skip
+        where = {
+            f"{loc.findtext('point')}": (self.attribute(s, "aid"), self.attribute(loc, "lid"))
+            for s in statics
+            for loc in s.findall("locations/location")
+        }
         travels = tuple(self.travel(d, where) for d in at.findall("activities/dynamic-activity"))
         return CellRobot((at.findtext("name") or "robot").strip(), stands, travels)
 
     def stand(self, at: Element, modes: dict[str, Element]) -> Stand:
         spots = []
         for loc in at.findall("locations/location"):
-            own = {self.attribute(c, "pid"): self._float(c, c.get("input_power"), "input_power")
-                   for c in loc.iter("consumption")}  # fmt: skip
+            own = {
+                self.attribute(c, "pid"): self._float(c, c.get("input_power"), "input_power")
+                for c in loc.iter("consumption")
+            }
             allowed = []
             for pid, mode in modes.items():
                 general = mode.findtext("expected-input-power")
@@ -124,15 +140,25 @@ class _Reader:
                     )
             (a, origin), (b, target) = (where[p] for p in points)
             ends.add((a, b))
-            terms = tuple((self._float(x, x.get("coeff"), "coeff"), self._float(x, x.get("degree"), "degree"))
-                          for x in m.findall("energy-function/monomial"))  # fmt: skip
-            movements.append(Movement(self.attribute(m, "mid"), origin, target,
-                                      self.number(m, "min-duration"), self.number(m, "max-duration"),
-                                      Energy(terms)))  # fmt: skip
+            terms = tuple(
+                (self._float(x, x.get("coeff"), "coeff"), self._float(x, x.get("degree"), "degree"))
+                for x in m.findall("energy-function/monomial")
+            )
+            movements.append(
+                Movement(
+                    self.attribute(m, "mid"),
+                    origin,
+                    target,
+                    self.number(m, "min-duration"),
+                    self.number(m, "max-duration"),
+                    Energy(terms),
+                )
+            )
         if len(ends) != 1:
             raise self.error(
                 at,
-                f"the movements of activity {at.get('aid')} join {len(ends)} pairs of activities; one is needed",
+                f"the movements of activity {at.get('aid')} join {len(ends)} pairs of activities;"
+                " one is needed",
             )
         ((a, b),) = ends
         return Travel(self.attribute(at, "aid"), a, b, tuple(movements))

@@ -36,7 +36,8 @@ class Timed:
 
 
 def shortest(leg: Leg, supply: Any, knots: int) -> Solution:
-    """The shortest motion of a leg; an ArgumentError names the step, the robot and what would help."""
+    """The shortest motion of a leg; an ArgumentError names the step, the robot and what would
+    help."""
     knots = max(FEW, knots)
     if isinstance(leg.task, FollowPath):
         found = minimize_time(leg.robot, leg.task, knots=knots, supply=supply)
@@ -46,11 +47,15 @@ def shortest(leg: Leg, supply: Any, knots: int) -> Solution:
             found if found.ok else minimize_time(leg.robot, leg.task, knots=knots, supply=supply)
         )
     if not found.ok:
-        raise ArgumentError(f"step {leg.name!r} of robot {leg.robot.name!r} is impossible: "
-                            f"{found.diagnosis or found.status.value}")  # fmt: skip
+        raise ArgumentError(
+            f"step {leg.name!r} of robot {leg.robot.name!r} is impossible: "
+            f"{found.diagnosis or found.status.value}"
+        )
     if found.duration > leg.most * (1 + 1e-9):
-        raise ArgumentError(f"step {leg.name!r} of robot {leg.robot.name!r} may take {leg.most:.4g} s "
-                            f"at most, but needs {found.duration:.4g} s; allow that much")  # fmt: skip
+        raise ArgumentError(
+            f"step {leg.name!r} of robot {leg.robot.name!r} may take {leg.most:.4g} s "
+            f"at most, but needs {found.duration:.4g} s; allow that much"
+        )
     return found
 
 

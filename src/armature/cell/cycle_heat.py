@@ -1,8 +1,9 @@
-"""Mean limits of motors (heat, continuous current) over the whole cycle instead of over every motion.
+"""Mean limits of motors (heat, continuous current) over the whole cycle instead of over every
+motion.
 
 Motions are planned with mean limits that are k times the motors' own. Without any (k = ∞) they are
-cheapest and quickest; if the cycle with its stops then keeps the motors' own limits, that is the plan.
-Else k is lowered by what the cycle exceeds; k = 1 always keeps them.
+cheapest and quickest; if the cycle with its stops then keeps the motors' own limits, that is the
+plan. Else k is lowered by what the cycle exceeds; k = 1 always keeps them.
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ def with_mean_limits(robot: Robot, k: float) -> Robot:
 def plan_over_cycle(
     program: Program, plan: Callable[[Program], ProgramPlan], objective: str
 ) -> ProgramPlan:
-    """The plan of a program whose motors keep their mean limits over the whole cycle. plan: makes one of
-    a program whose motions keep the robot's limits each; it is compared with that."""
+    """The plan of a program whose motors keep their mean limits over the whole cycle. plan: makes
+    one of a program whose motions keep the robot's limits each; it is compared with that."""
     found, own = _hotter(program, plan), None
     if objective == "energy" or found is None:
         try:
@@ -65,8 +66,8 @@ def plan_over_cycle(
 
 
 def _hotter(program: Program, plan: Callable[[Program], ProgramPlan]) -> ProgramPlan | None:
-    """The plan with the highest mean limits of motions at which the cycle keeps the motors' own; None where
-    none was found above these."""
+    """The plan with the highest mean limits of motions at which the cycle keeps the motors' own;
+    None where none was found above these."""
     k = math.inf
     for _ in range(TRIES):
         try:
@@ -81,10 +82,16 @@ def _hotter(program: Program, plan: Callable[[Program], ProgramPlan]) -> Program
             return None
         over = max((_ratio(h) for h in found.ledger.heating), default=0.0)
         if over <= 1.0:
-            note = f"motors keep their mean limits over the cycle, at {100 * over:.0f} % of the nearest"
+            note = (
+                f"motors keep their mean limits over the cycle, at {100 * over:.0f} % of the"
+                " nearest"
+            )
             return replace(found, notes=(*found.notes, note))
-        most = max(_ratio(replace(h, drive=d)) for leg in found.legs
-                   for h, d in zip(leg.plan.ledger.heating, program.robot.drivetrain.drives))  # fmt: skip
+        most = max(
+            _ratio(replace(h, drive=d))
+            for leg in found.legs
+            for h, d in zip(leg.plan.ledger.heating, program.robot.drivetrain.drives)
+        )
         k = SAFE * min(most, k) / over
         if k <= 1.0:
             break

@@ -1,5 +1,5 @@
-"""Lines whose tasks are not yet allocated: least times of every task at every station, the allocation
-with the shortest cycle, then the least energy in it."""
+"""Lines whose tasks are not yet allocated: least times of every task at every station, the
+allocation with the shortest cycle, then the least energy in it."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, eq=False)
 class LineTask:
-    """A task that some station has to do. steps: {station: its steps there, from the station's start and
-    back}.  after: names of earlier tasks."""
+    """A task that some station has to do. steps: {station: its steps there, from the station's
+    start and back}.  after: names of earlier tasks."""
 
     name: str
     steps: dict[str, tuple[StationMove | Process, ...]]
@@ -50,7 +50,8 @@ class OpenStation:
 
 @dataclass(frozen=True, eq=False)
 class OpenLine:
-    """A line whose tasks are to be allocated. cycle: s; None: the shortest.  knots, points: as in `Line`."""
+    """A line whose tasks are to be allocated. cycle: s; None: the shortest.  knots, points: as in
+    `Line`."""
 
     stations: tuple[OpenStation, ...]
     tasks: tuple[LineTask, ...]
@@ -61,8 +62,8 @@ class OpenLine:
 
 
 def allocate_line(line: OpenLine, progress: Progress | None = None) -> Allocation:
-    """The allocation of a line's tasks with the shortest cycle, by the least times of their motions. An
-    ArgumentError names the cycle that would do where the line's own is too short."""
+    """The allocation of a line's tasks with the shortest cycle, by the least times of their
+    motions. An ArgumentError names the cycle that would do where the line's own is too short."""
     if not isinstance(line, OpenLine):
         raise ArgumentError(
             f"allocate_line takes an OpenLine, not {line!r:.60}; read one by load_line_tasks"
@@ -86,9 +87,10 @@ def allocate_line(line: OpenLine, progress: Progress | None = None) -> Allocatio
     if line.cycle is not None and found.cycle > line.cycle * (1 + 1e-9):
         slow = max(found.loads, key=lambda s: found.loads[s])
         raise ArgumentError(
-            f"line {line.name!r}: {len(line.stations)} stations cannot do its tasks in {line.cycle:.4g} s: station {slow!r} with "
-            f"{', '.join(found.stations[slow])} needs {found.cycle:.4g} s, and no allocation needs less than {found.bound:.4g} s; "
-            "give that cycle, or more stations"
+            f"line {line.name!r}: {len(line.stations)} stations cannot do its tasks in"
+            f" {line.cycle:.4g} s: station {slow!r} with {', '.join(found.stations[slow])} needs"
+            f" {found.cycle:.4g} s, and no allocation needs less than {found.bound:.4g} s; give"
+            " that cycle, or more stations"
         )
     return found
 
@@ -127,14 +129,15 @@ def _seconds(robot: Robot, steps: Any, knots: int, known: dict, where: str) -> f
             found = least_time(loaded, step.task, knots)
             if not found.ok:
                 raise ArgumentError(
-                    f"station {where}: {step.name!r} is impossible: {found.diagnosis or found.status.value}"
+                    f"station {where}: {step.name!r} is impossible:"
+                    f" {found.diagnosis or found.status.value}"
                 )
             known[key] = found.duration
         total += known[key]
     return total
 
 
-# files ----------------------------------------------------------------------------------------------
+# files -------------------------------------------------------------------------------------------
 
 
 class OpenStationPart(StationPart):
@@ -222,6 +225,7 @@ def _steps(robot: Robot, start: np.ndarray, task: TaskPart) -> tuple[StationMove
         at = np.asarray(goal)
     if np.abs(at - start).max() > 1e-6:
         raise ArgumentError(
-            f"task {task.name!r} does not return to the station's start; end it with move: {{goal: start}}"
+            f"task {task.name!r} does not return to the station's start; end it with move: {{goal:"
+            " start}"
         )
     return tuple(found)

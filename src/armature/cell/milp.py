@@ -9,9 +9,11 @@ Every choice c (a stand at a spot in a mode, a movement) has a binary u_c and it
           for the stand that closes the cycle: a_v + d_v = CT, and θ_e = 0 after it
     (S4)  energy of a movement  W_c ≥ (E(x) − x E'(x)) u_c + E'(x) d_c   for tangents at x
     (S5)  lags: S_r + start of t − S_q − start of f ≥ l − CT h, if both are done
-    (S6)  clashes: with Δ = start of 2 − start of 1 + k CT, k integer:  d_1 ≤ Δ ≤ CT − d_2, if both are done
+    (S6)  clashes: with Δ = start of 2 − start of 1 + k CT, k integer:  d_1 ≤ Δ ≤ CT − d_2, if both
+        are done
 
-(S3) carries times along the chosen movements as a flow, without large constants; (S6) is exact for all
+(S3) carries times along the chosen movements as a flow, without large constants; (S6) is exact for
+all
 shifts by whole cycles at once. S_r: when robot r begins its cycle, s.
 """
 
@@ -304,7 +306,8 @@ class CellProgram:
         return True
 
     def solve(self, seconds: float, gap: float) -> OptimizeResult:
-        """The mixed-integer program by HiGHS. seconds: limit.  gap: relative, at which it may end."""
+        """The mixed-integer program by HiGHS. seconds: limit.  gap: relative, at which it may
+        end."""
         return solve_table(self.table, seconds, gap)
 
     def solve_fixed(self, x: np.ndarray) -> OptimizeResult:
@@ -321,5 +324,12 @@ class CellProgram:
         over, under = ~equal & np.isfinite(high), ~equal & np.isfinite(low)
         A_ub = vstack([matrix[over], -matrix[under]]) if (over.any() or under.any()) else None
         b_ub = np.concatenate([high[over], -low[under]])
-        return linprog(self.table.cost, A_ub, b_ub, matrix[equal], low[equal],
-                       bounds=np.column_stack([lower, upper]), method="highs")  # fmt: skip
+        return linprog(
+            self.table.cost,
+            A_ub,
+            b_ub,
+            matrix[equal],
+            low[equal],
+            bounds=np.column_stack([lower, upper]),
+            method="highs",
+        )

@@ -1,10 +1,10 @@
 """The schedule model of a cell: robots that stand and move in one common cycle.
 
 After Bukata, Šůcha, Hanzálek and Burget, Energy Optimization of Robotic Cells, IEEE Transactions on
-Industrial Informatics 13 (2017) 92–102: every robot alternates between stands (weld, grip, wait; at one
-of several places, in one of several power modes) and travels (one of several movements, each with its
-energy as a convex function of its duration). Robots hand parts over (time lags, compatible places) and
-may not be in each other's way (clashes).
+Industrial Informatics 13 (2017) 92–102: every robot alternates between stands (weld, grip, wait; at
+one of several places, in one of several power modes) and travels (one of several movements, each
+with its energy as a convex function of its duration). Robots hand parts over (time lags, compatible
+places) and may not be in each other's way (clashes).
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from armature.errors import ArgumentError
 
 @dataclass(frozen=True)
 class Energy:
-    """Energy of a movement against its duration d: Σ coefficient · d^degree, J and s; convex for d > 0.
+    """Energy of a movement against its duration d: Σ coefficient · d^degree, J and s; convex for d
+    > 0.
 
     terms: ((coefficient, degree), …).
     """
@@ -103,8 +104,8 @@ class Spot:
 
 @dataclass(frozen=True)
 class Stand:
-    """A robot stands: for `least` to `most` seconds, at one of its spots. last: it closes the robot's
-    cycle."""
+    """A robot stands: for `least` to `most` seconds, at one of its spots. last: it closes the
+    robot's cycle."""
 
     name: str
     least: float
@@ -152,8 +153,8 @@ class CellRobot:
 
 @dataclass(frozen=True)
 class Lag:
-    """Start of `target` − start of `origin` ≥ length − height · cycle, s. origin, target: activities
-    (stands or travels); it counts only if both are done."""
+    """Start of `target` − start of `origin` ≥ length − height · cycle, s. origin, target:
+    activities (stands or travels); it counts only if both are done."""
 
     origin: str
     target: str
@@ -232,11 +233,13 @@ class CellModel:
 
 
 def _check_robot(robot: CellRobot, cycle: float) -> None:
-    """Refuse a robot whose activities cannot be put in a cycle, with what would make it possible."""
+    """Refuse a robot whose activities cannot be put in a cycle, with what would make it
+    possible."""
     lasts = [s.name for s in robot.stands if s.last]
     if len(lasts) != 1:
         raise ArgumentError(
-            f"robot {robot.name!r} has {len(lasts)} stands marked last; mark the one that closes its cycle"
+            f"robot {robot.name!r} has {len(lasts)} stands marked last; mark the one that closes"
+            " its cycle"
         )
     spots = {(s.name, p.name) for s in robot.stands for p in s.spots}
     names = {s.name for s in robot.stands}
@@ -250,7 +253,8 @@ def _check_robot(robot: CellRobot, cycle: float) -> None:
         for end in (travel.origin, travel.target):
             if end not in names:
                 raise ArgumentError(
-                    f"travel {travel.name!r} of robot {robot.name!r} names {end!r}, which is no stand of it"
+                    f"travel {travel.name!r} of robot {robot.name!r} names {end!r}, which is no"
+                    " stand of it"
                 )
         for m in travel.movements:
             where = f"robot {robot.name!r}, travel {travel.name!r}, movement {m.name!r}"
@@ -264,7 +268,8 @@ def _check_robot(robot: CellRobot, cycle: float) -> None:
                 )
             if not m.energy.is_convex(m.least, min(m.most, cycle)):
                 raise ArgumentError(
-                    f"{where}: the energy is no convex function of the duration; split it at its bends"
+                    f"{where}: the energy is no convex function of the duration; split it at its"
+                    " bends"
                 )
 
 

@@ -1,8 +1,9 @@
-"""Several robots on one d.c. bus: their cycles shifted so that one brakes while another accelerates.
+"""Several robots on one d.c. bus: their cycles shifted so that one brakes while another
+accelerates.
 
-The bus keeps what comes back up to its capacitor's limit; what it draws in a cycle that is repeated, and
-the largest power of its rectifier, depend on when each robot begins. Certified by a simulation of all
-robots, whose powers charge and discharge one capacitor.
+The bus keeps what comes back up to its capacitor's limit; what it draws in a cycle that is
+repeated, and the largest power of its rectifier, depend on when each robot begins. Certified by a
+simulation of all robots, whose powers charge and discharge one capacitor.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ Allowed = Callable[[list[float]], bool]
 
 @dataclass(frozen=True, eq=False)
 class PowerCycle:
-    """Energy that a robot has taken since its cycle began: at times t (M+1,), s, work (M+1,), J; straight
-    between them. It goes on in every further cycle."""
+    """Energy that a robot has taken since its cycle began: at times t (M+1,), s, work (M+1,), J;
+    straight between them. It goes on in every further cycle."""
 
     name: str
     t: np.ndarray
@@ -44,7 +45,8 @@ class PowerCycle:
         return float(self.t[-1])
 
     def powers(self, edges: np.ndarray, shift: float) -> np.ndarray:
-        """Mean powers between the edges (N+1,), s, of a robot that begins `shift` seconds later, W."""
+        """Mean powers between the edges (N+1,), s, of a robot that begins `shift` seconds later,
+        W."""
         whole, part = np.divmod(edges - shift, self.duration)
         work = whole * self.work[-1] + np.interp(part, self.t, self.work)
         return np.diff(work) / np.diff(edges)
@@ -52,7 +54,8 @@ class PowerCycle:
 
 @dataclass(frozen=True, eq=False)
 class BusCycle:
-    """A bus over one steady cycle of N steps. t: (N+1,), s.  powers: (N, robots), W.  drawn: (N,), W, of
+    """A bus over one steady cycle of N steps. t: (N+1,), s.  powers: (N, robots), W.  drawn: (N,),
+    W, of
     the rectifier.  burnt: (N,), W, in the braking resistor.  stored: (N+1,), J above the rectified
     voltage."""
 
@@ -74,7 +77,8 @@ class BusCycle:
 
     @property
     def residual(self) -> float:
-        """What the ledger of the bus does not explain, J: drawn − burnt − taken by robots − stored."""
+        """What the ledger of the bus does not explain, J: drawn − burnt − taken by robots −
+        stored."""
         dt = np.diff(self.t)
         return float(
             dt @ (self.drawn - self.burnt - self.powers.sum(1)) - (self.stored[-1] - self.stored[0])
@@ -83,10 +87,11 @@ class BusCycle:
 
 @dataclass(frozen=True)
 class BusCertificate:
-    """What a simulation of all robots on the bus found. voltage: (lowest, highest), V, bounds for every
-    instant.  allowed: (lowest, highest), V.  energy: drawn in a cycle, J.  energy_error: its difference
-    from the plan, as a fraction of what goes through.  peak: W.  plans: whether every robot's program is
-    certified."""
+    """What a simulation of all robots on the bus found. voltage: (lowest, highest), V, bounds for
+    every
+    instant.  allowed: (lowest, highest), V.  energy: drawn in a cycle, J.  energy_error: its
+    difference from the plan, as a fraction of what goes through.  peak: W.  plans: whether every
+    robot's program is certified."""
 
     voltage: tuple[float, float]
     allowed: tuple[float, float]
@@ -97,21 +102,26 @@ class BusCertificate:
 
     @property
     def ok(self) -> bool:
-        """All programs are certified, the voltage stays within its limits, the energy is the plan's."""
+        """All programs are certified, the voltage stays within its limits, the energy is the
+        plan's."""
         low, high = self.voltage
         inside = low >= self.allowed[0] * (1 - 1e-9) and high <= self.allowed[1] * (1 + 1e-3)
         return self.plans and inside and self.energy_error <= ENERGY
 
     def __str__(self) -> str:
         low, high = self.voltage
-        return (f"certificate of the bus: {'passed' if self.ok else 'NOT passed'}; all robots simulated: "
-                f"{low:.5g} V to {high:.5g} V at every instant (allowed {self.allowed[0]:.5g} to {self.allowed[1]:.5g} V), "
-                f"{self.energy:.5g} J drawn, off by {self.energy_error:.1e} of what goes through")  # fmt: skip
+        return (
+            f"certificate of the bus: {'passed' if self.ok else 'NOT passed'}; all robots"
+            f" simulated: {low:.5g} V to {high:.5g} V at every instant (allowed"
+            f" {self.allowed[0]:.5g} to {self.allowed[1]:.5g} V), {self.energy:.5g} J drawn, off by"
+            f" {self.energy_error:.1e} of what goes through"
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class BusPlan:
-    """Robots on one bus. shifts: {robot: s, when its cycle begins}.  together: the bus over a cycle.
+    """Robots on one bus. shifts: {robot: s, when its cycle begins}.  together: the bus over a
+    cycle.
     at_once: the same without shifts.  apart: each robot on such a bus of its own."""
 
     bus: Bus
@@ -137,24 +147,35 @@ class BusPlan:
         burnt = lambda c: float(c.burnt @ np.diff(c.t))
         shifts = ", ".join(f"{name} at {s:.4g} s" for name, s in self.shifts.items())
         rows = [
-            f"one bus: {self.energy:.5g} J drawn in a cycle, {burnt(self.together):.4g} J burnt, peak {self.together.peak:.5g} W; {shifts}",
+            (
+                f"one bus: {self.energy:.5g} J drawn in a cycle, {burnt(self.together):.4g} J"
+                f" burnt, peak {self.together.peak:.5g} W; {shifts}"
+            ),
             f"  without shifts: {self.at_once.energy:.5g} J, peak {self.at_once.peak:.5g} W",
-            f"  on {len(self.apart)} buses: {alone:.5g} J, {sum(map(burnt, self.apart)):.4g} J burnt, peaks {peak:.5g} W in sum; "
-            f"saved {100 * self.saving:.1f} %",
+            (
+                f"  on {len(self.apart)} buses: {alone:.5g} J, {sum(map(burnt, self.apart)):.4g} J"
+                f" burnt, peaks {peak:.5g} W in sum; saved {100 * self.saving:.1f} %"
+            ),
             str(self.certificate),
         ]
         return "\n".join(rows)
 
 
 def share_bus(
-    bus: Bus, plans: Sequence[ProgramPlan], objective: str = "energy", most_power: float | None = None,
-    allowed: Allowed | None = None, start: Sequence[float] | None = None,
-) -> BusPlan:  # fmt: skip
+    bus: Bus,
+    plans: Sequence[ProgramPlan],
+    objective: str = "energy",
+    most_power: float | None = None,
+    allowed: Allowed | None = None,
+    start: Sequence[float] | None = None,
+) -> BusPlan:
     """When each robot begins its cycle, so that all on one bus draw least, or their peak is lowest.
 
-    plans: programs with one common cycle.  objective: "energy": drawn in a cycle; "peak": the rectifier's
-    largest power.  most_power: W that the rectifier gives at most; an ArgumentError tells the lowest peak
-    that was found where none keeps it.  allowed: tells of shifts (robots,), s, whether they may be; by
+    plans: programs with one common cycle.  objective: "energy": drawn in a cycle; "peak": the
+    rectifier's
+    largest power.  most_power: W that the rectifier gives at most; an ArgumentError tells the
+    lowest peak that was found where none keeps it.  allowed: tells of shifts (robots,), s, whether
+    they may be; by
     default all may.  start: shifts that may be, to begin with.
     """
     names, cycle = _checked(bus, plans, objective)
@@ -181,8 +202,10 @@ def _checked(bus: Bus, plans: Sequence[ProgramPlan], objective: str) -> tuple[li
     cycle = plans[0].cycle
     for plan in plans:
         if abs(plan.cycle - cycle) > 1e-6 * cycle:
-            raise ArgumentError(f"program {plan.program.name!r} has a cycle of {plan.cycle:.6g} s, another one of "
-                                f"{cycle:.6g} s; robots on one bus need one common cycle")  # fmt: skip
+            raise ArgumentError(
+                f"program {plan.program.name!r} has a cycle of {plan.cycle:.6g} s, another one of "
+                f"{cycle:.6g} s; robots on one bus need one common cycle"
+            )
     names = [p.program.name for p in plans]
     return [f"{n} {k + 1}" if names.count(n) > 1 else n for k, n in enumerate(names)], cycle
 
@@ -226,8 +249,8 @@ def simulated_cycle(plan: ProgramPlan, name: str = "") -> PowerCycle:
 
 
 def run_bus(bus: Bus, edges: np.ndarray, powers: np.ndarray) -> BusCycle:
-    """The bus in a cycle that is repeated, with mean powers (N, robots) between the edges (N+1,), W: from
-    the capacitor's energy at which a cycle ends as it began."""
+    """The bus in a cycle that is repeated, with mean powers (N, robots) between the edges (N+1,),
+    W: from the capacitor's energy at which a cycle ends as it began."""
     stored, drawn, burnt = run_buses(bus, np.diff(edges), powers.sum(1)[:, None])
     return BusCycle(edges, powers, drawn[:, 0], burnt[:, 0], stored[:, 0])
 
@@ -235,8 +258,9 @@ def run_bus(bus: Bus, edges: np.ndarray, powers: np.ndarray) -> BusCycle:
 def run_buses(
     bus: Bus, dt: np.ndarray, demands: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """S buses at once, each with its demand: (N, S), W. Returns the stored energies (N+1, S), J, and the
-    powers of rectifier and resistor (N, S), W, in the steady cycle; the laws are those of `Bus`."""
+    """S buses at once, each with its demand: (N, S), W. Returns the stored energies (N+1, S), J,
+    and the powers of rectifier and resistor (N, S), W, in the steady cycle; the laws are those of
+    `Bus`."""
     steps, count = demands.shape
     level = np.zeros(count)
     stored, drawn, burnt = (
@@ -273,11 +297,16 @@ def _most_burnt(bus: Bus, level: np.ndarray, dt: float) -> np.ndarray | float:
 
 
 def _best_shifts(
-    bus: Bus, cycles: Sequence[PowerCycle], edges: np.ndarray, objective: str, most: float | None,
-    allowed: Allowed | None = None, start: Sequence[float] | None = None,
-) -> list[float]:  # fmt: skip
-    """Shifts of all robots, s; the first one begins at 0. One robot at a time over a grid, from several
-    starts, then over a finer grid around the best."""
+    bus: Bus,
+    cycles: Sequence[PowerCycle],
+    edges: np.ndarray,
+    objective: str,
+    most: float | None,
+    allowed: Allowed | None = None,
+    start: Sequence[float] | None = None,
+) -> list[float]:
+    """Shifts of all robots, s; the first one begins at 0. One robot at a time over a grid, from
+    several starts, then over a finer grid around the best."""
     T, dt, K = float(edges[-1]), np.diff(edges), len(cycles)
     if K == 1:
         return [0.0]
@@ -320,8 +349,11 @@ def _best_shifts(
         own = np.column_stack([cycles[k].powers(edges, s) for s in near])
         shifts[k], value = _along(bus, dt, others[:, None] + own, near, objective, most)
     if most is not None and value[0] > 0.0:
-        raise ArgumentError(f"the robots {', '.join(c.name for c in cycles)} need more than {most:g} W at once, however they are shifted; "
-                            f"the lowest peak found is {most + value[0]:.5g} W: allow that much, or a longer cycle")  # fmt: skip
+        raise ArgumentError(
+            f"the robots {', '.join(c.name for c in cycles)} need more than {most:g} W at once,"
+            f" however they are shifted; the lowest peak found is {most + value[0]:.5g} W: allow"
+            " that much, or a longer cycle"
+        )
     return [float(s % T) for s in shifts]
 
 
@@ -357,8 +389,9 @@ def _certificate(
     edges: np.ndarray,
     planned: BusCycle,
 ) -> BusCertificate:
-    """All robots simulated, their powers on one capacitor. Between two steps the stored energy differs
-    from both ends by at most the step times the largest power, which bounds the voltage at every instant."""
+    """All robots simulated, their powers on one capacitor. Between two steps the stored energy
+    differs from both ends by at most the step times the largest power, which bounds the voltage at
+    every instant."""
     cycles = [simulated_cycle(plan, name) for plan, name in zip(plans, names)]
     found = run_bus(
         bus, edges, np.column_stack([c.powers(edges, s) for c, s in zip(cycles, shifts)])

@@ -1,10 +1,10 @@
 """`optimize_cell`: the schedule of least energy, proved by an upper and a lower bound.
 
-Tangents (S4) lie below the energies, so that every bound of the mixed-integer program is a lower bound.
-Its choices, with the best durations by the exact energies, are a schedule: an upper bound. Tangents are
-added at these durations until both agree. They stay few: HiGHS has called wrong answers optimal where
-there were thousands. Where the choices are few enough, the lower bound is proved a second time by a
-branch and bound of our own over linear programs.
+Tangents (S4) lie below the energies, so that every bound of the mixed-integer program is a lower
+bound. Its choices, with the best durations by the exact energies, are a schedule: an upper bound.
+Tangents are added at these durations until both agree. They stay few: HiGHS has called wrong
+answers optimal where there were thousands. Where the choices are few enough, the lower bound is
+proved a second time by a branch and bound of our own over linear programs.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def optimize_cell(
 
     seconds: of computing (wall time), after which the best schedule is returned with its gap.  gap:
     relative, at which the search ends.  progress: called with a sentence after every solve.
-    An ArgumentError names the robot, what it needs, and a cycle that is possible, where there is none.
-    """
+    An ArgumentError names the robot, what it needs, and a cycle that is possible, where there is
+    none."""
     begin = time.perf_counter()
     program = CellProgram(model)
     found = _search(program, begin + seconds, gap, progress)
@@ -104,8 +104,8 @@ def _search(
 
 
 def best_durations(program: CellProgram, x: np.ndarray) -> tuple[np.ndarray | None, float]:
-    """The best durations for the choices of x (columns,) by the exact energies, and their energy, J;
-    tangents are added on the way. (None, inf) where the choices allow none."""
+    """The best durations for the choices of x (columns,) by the exact energies, and their energy,
+    J; tangents are added on the way. (None, inf) where the choices allow none."""
     best: tuple[np.ndarray | None, float] = None, np.inf
     for _ in range(INNER):
         answer = program.solve_fixed(x)
@@ -183,7 +183,7 @@ def _proved_again(program: CellProgram, best: Bounds, end: float, gap: float) ->
     )
 
 
-# the schedule ---------------------------------------------------------------------------------------
+# the schedule ------------------------------------------------------------------------------------
 
 
 def _tasks(program: CellProgram, k: int, robot: CellRobot, x: np.ndarray) -> tuple[Task, ...]:

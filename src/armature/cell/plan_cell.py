@@ -1,4 +1,5 @@
-"""`plan_cell`: the schedule of a cell of programs, its motions re-planned and certified, and its bus."""
+"""`plan_cell`: the schedule of a cell of programs, its motions re-planned and certified, and its
+bus."""
 
 from __future__ import annotations
 
@@ -38,11 +39,11 @@ LONG = 1000.0  # s: waiting times from which the cost of standing on brakes is r
 
 
 def plan_cell(cell: Cell, progress: Progress | None = None, seconds: float = 60.0) -> CellPlan:
-    """Plan a cell: the schedule of least energy over the certified curves of all motions, then every
-    motion re-planned and certified at the duration it was given, then the bus.
+    """Plan a cell: the schedule of least energy over the certified curves of all motions, then
+    every motion re-planned and certified at the duration it was given, then the bus.
 
-    seconds: for the schedule.  An ArgumentError names the robot, the step and the number that would help.
-    """
+    seconds: for the schedule.  An ArgumentError names the robot, the step and the number that would
+    help."""
     if not isinstance(cell, Cell):
         raise ArgumentError(
             f"cell = {cell!r:.60} must be a Cell; make one, or read one by load_cell"
@@ -95,8 +96,10 @@ def _timed(cell: Cell, name: str, parts: Sequence[Stage], tell: Counter) -> list
         raise ArgumentError(f"cell {cell.name!r}, robot {name!r}: {error}") from None
     least = sum(f.duration for f in fastest) + sum(s.seconds for s in parts if isinstance(s, Stop))
     if least > cell.cycle * (1 + 1e-9):
-        raise ArgumentError(f"cell {cell.name!r}: robot {name!r} needs {least:.6g} s, but the cycle is "
-                            f"{cell.cycle:.6g} s; give at least that")  # fmt: skip
+        raise ArgumentError(
+            f"cell {cell.name!r}: robot {name!r} needs {least:.6g} s, but the cycle is "
+            f"{cell.cycle:.6g} s; give at least that"
+        )
     return energy_curves(program, legs, fastest, cell.cycle - least, tell)
 
 
@@ -104,7 +107,7 @@ def _least(parts: Sequence[Stage], known: Sequence[Timed]) -> float:
     return sum(k.curve.least for k in known) + sum(s.seconds for s in parts if isinstance(s, Stop))
 
 
-# the schedule model ---------------------------------------------------------------------------------
+# the schedule model ------------------------------------------------------------------------------
 
 
 def cell_model(
@@ -202,7 +205,8 @@ def _find(cell: Cell, parts: Mapping[str, Sequence[Stage]], where: tuple[str, st
 
 
 def _lag(cell: Cell, wait: Wait, parts: Mapping[str, Sequence[Stage]]) -> Lag:
-    """The step's stage begins after the other's has ended, which is when the stage after that begins."""
+    """The step's stage begins after the other's has ended, which is when the stage after that
+    begins."""
     target, giver = _find(cell, parts, wait.step), _find(cell, parts, wait.after)
     row = parts[wait.after[0]]
     k = list(row).index(giver)
@@ -242,13 +246,14 @@ def _given(
     return given
 
 
-# the bus --------------------------------------------------------------------------------------------
+# the bus -----------------------------------------------------------------------------------------
 
 
 def _on_bus(
     cell: Cell, schedule: Schedule, plans: Mapping[str, ProgramPlan]
 ) -> tuple[BusPlan, Schedule]:
-    """Robots shifted against each other, as far as hand-overs and zones allow, for the bus's sake."""
+    """Robots shifted against each other, as far as hand-overs and zones allow, for the bus's
+    sake."""
     names = list(plans)
     base = [_program_start(schedule, plans[n], n) for n in names]
 

@@ -121,8 +121,10 @@ def _check(program: Program, objective: str) -> None:
     if objective not in OBJECTIVES:
         raise ArgumentError(f"objective = {objective!r} must be one of {', '.join(OBJECTIVES)}")
     if not program.robot.drives:
-        raise ArgumentError(f"robot {program.robot.name!r} has no drives, so that no energy is counted; "
-                            "give it some by robot.with_drives(...)")  # fmt: skip
+        raise ArgumentError(
+            f"robot {program.robot.name!r} has no drives, so that no energy is counted; "
+            "give it some by robot.with_drives(...)"
+        )
 
 
 def fastest_motions(program: Program, legs: Sequence[Leg], tell: Counter) -> list[Solution]:
@@ -156,11 +158,13 @@ def _too_short(
     rest = iter(fastest)
     needs = [(s.name, next(rest).duration if isinstance(s, Leg) else s.seconds) for s in parts]
     told = ", ".join(f"{name} {seconds:.4g} s" for name, seconds in needs if seconds > 0)
-    return (f"program {program.name!r} of robot {program.robot.name!r} cannot be done in {cycle:.4g} s: "
-            f"its steps need {told}; give at least {least:.6g} s")  # fmt: skip
+    return (
+        f"program {program.name!r} of robot {program.robot.name!r} cannot be done in {cycle:.4g} s:"
+        f" its steps need {told}; give at least {least:.6g} s"
+    )
 
 
-# sharing out the time -----------------------------------------------------------------------------
+# sharing out the time ----------------------------------------------------------------------------
 
 
 def _costs(parts: Sequence[Stage], known: Sequence[Timed]) -> list[Cost]:
@@ -182,7 +186,8 @@ def _stop_cost(stop: Stop) -> Cost:
 
 
 def _even(parts: Sequence[Stage], known: Sequence[Timed], spare: float) -> list[float]:
-    """The same for each motion; what one may not take is waited for after it, where that is possible."""
+    """The same for each motion; what one may not take is waited for after it, where that is
+    possible."""
     each = spare / len(known)
     rest, given, left = iter(known), [], 0.0
     for s in parts:
@@ -198,17 +203,25 @@ def _even(parts: Sequence[Stage], known: Sequence[Timed], spare: float) -> list[
     return given
 
 
-# planning at the durations found ------------------------------------------------------------------
+# planning at the durations found -----------------------------------------------------------------
 
 
 def assembled(
-    program: Program, parts: Sequence[Stage], known: Sequence[Timed], given: Sequence[float] | None,
-    cycle: float, least: float, begin: float, tell: Counter, compare: bool = True,
-) -> ProgramPlan:  # fmt: skip
-    """The plan with what every stage is given beyond its least time (s), and what it is compared with.
+    program: Program,
+    parts: Sequence[Stage],
+    known: Sequence[Timed],
+    given: Sequence[float] | None,
+    cycle: float,
+    least: float,
+    begin: float,
+    tell: Counter,
+    compare: bool = True,
+) -> ProgramPlan:
+    """The plan with what every stage is given beyond its least time (s), and what it is compared
+    with.
 
-    given: None: every motion at its least time.  compare: share the time out here, and compare with an
-    even share, which is taken where it costs less; False: as `given`, by others."""
+    given: None: every motion at its least time.  compare: share the time out here, and compare with
+    an even share, which is taken where it costs less; False: as `given`, by others."""
     spare = cycle - least
     quick = [0.0] * len(parts)
     fast = _laid_out(
@@ -236,8 +249,16 @@ def assembled(
         f"no certified plan of {name!r} in the time that it was given: a shorter one, and waiting"
         for name in moved
     ]
-    return ProgramPlan(program, tuple(chosen), cycle, least, even, _energy(program, fast), tuple(notes),
-                       time.perf_counter() - begin)  # fmt: skip
+    return ProgramPlan(
+        program,
+        tuple(chosen),
+        cycle,
+        least,
+        even,
+        _energy(program, fast),
+        tuple(notes),
+        time.perf_counter() - begin,
+    )
 
 
 def _solved(
@@ -260,8 +281,8 @@ def _solved(
 def _refined(
     program: Program, parts: Sequence[Stage], known: Sequence[Timed], spare: float, tell: Counter
 ) -> list[PlannedStage]:
-    """The time shared out, the motions planned, and their energies put into the curves, until another share
-    promises no more than WORTH; the cheapest plan."""
+    """The time shared out, the motions planned, and their energies put into the curves, until
+    another share promises no more than WORTH; the cheapest plan."""
     best: tuple[float, list[PlannedStage]] | None = None
     for _ in range(ROUNDS):
         given, promised = share(_costs(parts, known), spare)

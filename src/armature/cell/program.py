@@ -141,9 +141,9 @@ class Program:
     supply: as in `minimize_energy`.  closed: the cycle is repeated, so that it ends where it began,
     with what it carried then.  scene: obstacles and parts that the plan is checked against.
     floor: as in `Move`.  knots: steps in time of every motion.  points: durations on the
-    energy-time curve of each.  mean_limits: "motion": every motion keeps the motors' mean limits (heat,
-    continuous current) by itself; "cycle": the whole cycle does, so that motions may be hotter than stops.
-    """
+    energy-time curve of each.  mean_limits: "motion": every motion keeps the motors' mean limits
+    (heat, continuous current) by itself; "cycle": the whole cycle does, so that motions may be
+    hotter than stops."""
 
     robot: Robot
     start: Place
@@ -163,7 +163,8 @@ class Program:
         for k, step in enumerate(given, start=1):
             if not isinstance(step, Step):
                 raise ArgumentError(
-                    f"step {k} is {step!r:.60}; give MoveTo, Along, Dwell, Grip or Release of arm.cell"
+                    f"step {k} is {step!r:.60}; give MoveTo, Along, Dwell, Grip or Release of"
+                    " arm.cell"
                 )
         object.__setattr__(self, "steps", _named(given))
         if self.cycle is not None and not (np.isfinite(self.cycle) and self.cycle > 0):
@@ -181,7 +182,8 @@ class Program:
 
 
 def _named(steps: tuple[Step, ...]) -> tuple[Step, ...]:
-    """The steps, each with a name of its own: those without one, or with another's, are numbered."""
+    """The steps, each with a name of its own: those without one, or with another's, are
+    numbered."""
     named: list[Step] = []
     taken: set[str] = set()
     for k, step in enumerate(steps, start=1):

@@ -75,7 +75,8 @@ def load_cell(path: str | PathLike[str]) -> Cell:
         file = Path(path).parent / r.program
         if not file.exists():
             raise error(
-                f"robots[{k}].program: there is no file {file}; names are relative to this file's folder",
+                f"robots[{k}].program: there is no file {file}; names are relative to this file's"
+                " folder",
                 "robots",
                 k,
             )

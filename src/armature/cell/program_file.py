@@ -168,7 +168,8 @@ def is_program(path: str | PathLike[str]) -> bool:
 
 
 def load_program(path: str | PathLike[str]) -> Program:
-    """The program of a YAML file, for `plan_program`. A FileError lists mistakes with their lines."""
+    """The program of a YAML file, for `plan_program`. A FileError lists mistakes with their
+    lines."""
     return read_program(path)[0]
 
 
@@ -180,7 +181,8 @@ def read_program(path: str | PathLike[str]) -> tuple[Program, ProgramFile]:
 
 
 def program_of(part: ProgramFile, data: Any, path: Any) -> Program:
-    """The program of a checked file. data: its values, for lines.  path: that others are relative to."""
+    """The program of a checked file. data: its values, for lines.  path: that others are relative
+    to."""
     robot = _robot(part, data, path)
     with _at(path, data, "supply"):
         supply = None if part.supply is None else read_drives(selected(data, ["supply"]), path)[1]
@@ -196,8 +198,20 @@ def program_of(part: ProgramFile, data: Any, path: Any) -> Program:
             near = np.asarray(steps[-1].goal)
     given = part.program
     with _at(path, data, "program"):
-        return Program(robot, start, tuple(steps), given.cycle, supply, part.name or Path(path).stem,
-                       given.closed, scene, part.floor, part.knots, given.points, given.mean_limits)  # fmt: skip
+        return Program(
+            robot,
+            start,
+            tuple(steps),
+            given.cycle,
+            supply,
+            part.name or Path(path).stem,
+            given.closed,
+            scene,
+            part.floor,
+            part.knots,
+            given.points,
+            given.mean_limits,
+        )
 
 
 @contextmanager
@@ -222,7 +236,8 @@ def _robot(part: ProgramFile, data: Any, path: Any) -> Robot:
 def _step(
     robot: Robot, step: StepPart, near: np.ndarray, part: ProgramFile, where: tuple[Any, Any]
 ) -> Step:
-    """A step of the file as one of a Program. near: where the robot is, for joints that are not named."""
+    """A step of the file as one of a Program. near: where the robot is, for joints that are not
+    named."""
     data, path = where
     name: dict[str, Any] = {"name": step.name} if step.name else {}
     if step.move is not None:

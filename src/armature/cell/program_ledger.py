@@ -1,5 +1,5 @@
-"""One energy ledger for a whole program: motions with their payloads, and standing still on motors or
-brakes, on one supply."""
+"""One energy ledger for a whole program: motions with their payloads, and standing still on motors
+or brakes, on one supply."""
 
 from __future__ import annotations
 
@@ -92,8 +92,10 @@ def program_ledger(robot: Robot, parts: Sequence[Part], supply: Any) -> Ledger:
     total = lambda name: float(sum(getattr(b, name) for b in books))
     losses = {loss: sum(row[loss] for row in rows.values()) for loss in LOSSES}
     train = robot.drivetrain
-    warm = tuple(heating(name, drive, dt, _chained(parts, k))
-                 for k, (name, drive) in enumerate(zip(train.axis_names, train.drives)))  # fmt: skip
+    warm = tuple(
+        heating(name, drive, dt, _chained(parts, k))
+        for k, (name, drive) in enumerate(zip(train.axis_names, train.drives))
+    )
     return Ledger(
         duration=float(dt.sum()),
         **{
@@ -123,7 +125,8 @@ def _chained(parts: Sequence[Part], axis: int) -> Flow:
 def _rows(
     robot: Robot, parts: Sequence[Part], books: Sequence[Ledger]
 ) -> dict[str, dict[str, float]]:
-    """Energies of every joint and axis: of the motions' ledgers, and of standing still; then coils."""
+    """Energies of every joint and axis: of the motions' ledgers, and of standing still; then
+    coils."""
     rows = {
         name: {c: sum(b.per_joint[name][c] for b in books) for c in COLUMNS}
         for name in books[0].per_joint

@@ -71,8 +71,10 @@ class PlannedStop:
     @property
     def pauses(self) -> list[tuple[Any, float]]:
         """(pause, its duration in s), those that last at all."""
-        lasting = [(p, p.seconds + (self.wait if k == self.stop.waiting else 0.0))
-                   for k, p in enumerate(self.stop.pauses)]  # fmt: skip
+        lasting = [
+            (p, p.seconds + (self.wait if k == self.stop.waiting else 0.0))
+            for k, p in enumerate(self.stop.pauses)
+        ]
         return [(p, s) for p, s in lasting if s > 0.0]
 
 
@@ -84,7 +86,8 @@ class ProgramCertificate:
     """What was checked of a program.
 
     legs: certificate of each motion, by name.  joints: largest distance, rad or m, between the end
-    of one part and the start of the next.  speeds: largest speed where the robot should stand, rad/s
+    of one part and the start of the next.  speeds: largest speed where the robot should stand,
+    rad/s
     or m/s.  closing: distance between the cycle's end and its start (0 for an open program).
     heat: (axis, limit, fraction) nearest to a mean-heat limit over the whole cycle; 1 is at it.
     tilt: rad, largest tilt of an upright motion.  clearances: of each motion in the scene, by name.
@@ -120,15 +123,19 @@ class ProgramCertificate:
 
     @property
     def ok(self) -> bool:
-        """Every motion is certified, parts join, stops stand, mean heat over the cycle is allowed."""
+        """Every motion is certified, parts join, stops stand, mean heat over the cycle is
+        allowed."""
         return not self.failed
 
     def __str__(self) -> str:
         lines = [f"certificate of the program: {'passed' if self.ok else 'NOT passed'}"]
-        lines.append(f"  {len(self.legs)} motions simulated and checked at every instant: "
-                     f"{sum(c.ok for c in self.legs.values())} certified")  # fmt: skip
         lines.append(
-            f"  parts join within {self.joints:.1e} rad or m, the cycle closes within {self.closing:.1e}"
+            f"  {len(self.legs)} motions simulated and checked at every instant: "
+            f"{sum(c.ok for c in self.legs.values())} certified"
+        )
+        lines.append(
+            f"  parts join within {self.joints:.1e} rad or m, the cycle closes within"
+            f" {self.closing:.1e}"
         )
         if self.heat is not None:
             axis, limit, fraction = self.heat
@@ -142,9 +149,12 @@ class ProgramCertificate:
 
 @dataclass(frozen=True, eq=False)
 class ProgramPlan:
-    """A program in time. stages: motions and stops.  cycle: s.  least_cycle: s, all motions at their
-    least time.  even: J, every motion planned alone, the spare time shared out evenly; None where the
-    times are bound by other robots.  fast: J, every motion at its least time, waiting for the rest.  notes: what happened on the way."""
+    """A program in time. stages: motions and stops.  cycle: s.  least_cycle: s, all motions at
+    their
+    least time.  even: J, every motion planned alone, the spare time shared out evenly; None where
+    the
+    times are bound by other robots.  fast: J, every motion at its least time, waiting for the rest.
+    notes: what happened on the way."""
 
     program: Program
     stages: tuple[PlannedStage, ...]
@@ -191,8 +201,8 @@ class ProgramPlan:
 
     @property
     def saving(self) -> float:
-        """Fraction of energy saved against motions planned alone, the spare time shared out evenly; in a
-        cell against motions at their least times, then waiting."""
+        """Fraction of energy saved against motions planned alone, the spare time shared out evenly;
+        in a cell against motions at their least times, then waiting."""
         other = self.fast if self.even is None else self.even
         return 1.0 - self.energy / other if other > 0 else 0.0
 
@@ -208,7 +218,8 @@ class ProgramPlan:
 
     @cached_property
     def trajectory(self) -> Trajectory:
-        """The whole cycle as one motion, with the drives' torques, currents and powers at its knots."""
+        """The whole cycle as one motion, with the drives' torques, currents and powers at its
+        knots."""
         return chained([_motion(stage) for stage in self.stages if stage.duration > 0.0])
 
     def energies(self) -> list[float]:
@@ -226,7 +237,10 @@ class ProgramPlan:
 
     def __str__(self) -> str:
         name, T = self.program.name, self.cycle
-        head = f"{name}: cycle {T:.4g} s (least {self.least_cycle:.4g} s), {self.energy:.4g} J, losses {self.losses:.4g} J"
+        head = (
+            f"{name}: cycle {T:.4g} s (least {self.least_cycle:.4g} s), {self.energy:.4g} J, losses"
+            f" {self.losses:.4g} J"
+        )
         rows = [f"{'step':28} {'begin s':>8} {'lasts s':>8} {'energy J':>9}"]
         for stage, energy in zip(self.stages, self.energies()):
             if stage.duration > 0.0:
@@ -276,17 +290,26 @@ def certify_program(plan: ProgramPlan) -> ProgramCertificate:
     gaps = [np.abs(b[0] - a[1]).max() for a, b in itertools.pairwise(ends)]
     closing = float(np.abs(ends[-1][1] - ends[0][0]).max()) if plan.program.closed else 0.0
     speeds = [float(np.abs(leg.plan.trajectory.v[[0, -1]]).max()) for leg in plan.legs]
-    hot = [(h.name, limit, fraction) for h in plan.ledger.heating for limit, fraction in h.fractions.items()
-           if limit in ("average heat", "continuous current", "winding temperature")]  # fmt: skip
-    scenes = {leg.name: clearance(leg.leg.robot, leg.leg.scene, leg.plan.trajectory)
-              for leg in plan.legs if leg.leg.scene is not None}  # fmt: skip
+    hot = [
+        (h.name, limit, fraction)
+        for h in plan.ledger.heating
+        for limit, fraction in h.fractions.items()
+        if limit in ("average heat", "continuous current", "winding temperature")
+    ]
+    scenes = {
+        leg.name: clearance(leg.leg.robot, leg.leg.scene, leg.plan.trajectory)
+        for leg in plan.legs
+        if leg.leg.scene is not None
+    }
     return ProgramCertificate(
         {leg.name: leg.plan.certificate for leg in plan.legs},
-        float(max(gaps, default=0.0)), max(speeds), closing,
+        float(max(gaps, default=0.0)),
+        max(speeds),
+        closing,
         max(hot, key=lambda x: x[2], default=None),
         max((_tilt(leg) for leg in plan.legs if leg.leg.upright), default=0.0),
         scenes or None,
-    )  # fmt: skip
+    )
 
 
 def _ends(stage: PlannedStage) -> tuple[np.ndarray, np.ndarray]:

@@ -17,8 +17,8 @@ MARK = "armature program"
 
 
 def save_program(plan: ProgramPlan, folder: str | PathLike[str], report: bool = True) -> Path:
-    """Write a program's plan into a folder, which is made: motion.csv and motion.yaml (ROS 2) of the
-    whole cycle, program.json with its numbers, one plan for every motion (01-name.npz), and
+    """Write a program's plan into a folder, which is made: motion.csv and motion.yaml (ROS 2) of
+    the whole cycle, program.json with its numbers, one plan for every motion (01-name.npz), and
     report.html."""
     place = Path(folder)
     try:
@@ -58,8 +58,17 @@ def facts(plan: ProgramPlan) -> dict[str, Any]:
         for stage, energy in zip(plan.stages, plan.energies())
     ]
     return {
-        "ok": proof.ok, "name": plan.program.name, "robot": plan.robot.name, "cycle": plan.cycle,
-        "least_cycle": plan.least_cycle, "energy": plan.energy, "losses": plan.losses,
-        "energy_even_share": plan.even, "energy_least_times": plan.fast, "saving": plan.saving,
-        "steps": rows, "certificate": {"ok": proof.ok, "failed": list(proof.failed)}, "notes": list(plan.notes),
-    }  # fmt: skip
+        "ok": proof.ok,
+        "name": plan.program.name,
+        "robot": plan.robot.name,
+        "cycle": plan.cycle,
+        "least_cycle": plan.least_cycle,
+        "energy": plan.energy,
+        "losses": plan.losses,
+        "energy_even_share": plan.even,
+        "energy_least_times": plan.fast,
+        "saving": plan.saving,
+        "steps": rows,
+        "certificate": {"ok": proof.ok, "failed": list(proof.failed)},
+        "notes": list(plan.notes),
+    }

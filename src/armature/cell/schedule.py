@@ -14,7 +14,8 @@ CYCLES = 3  # in which clashes are looked for, beside the robots' own offsets
 
 @dataclass(frozen=True)
 class Task:
-    """What a robot does from `start` for `duration` seconds. activity: stand or travel.  option: its
+    """What a robot does from `start` for `duration` seconds. activity: stand or travel.  option:
+    its
     spot or movement.  mode: power mode of a stand.  energy: J."""
 
     activity: str
@@ -34,9 +35,10 @@ class Task:
 class Schedule:
     """All robots of a cell in one cycle.
 
-    tasks: {robot: its tasks in order}; times are those of one cell clock, s, and may be beyond a cycle.
-    lower_bound: J, proved: no schedule needs less.  full_speed: J, every movement as fast as it can be,
-    motors on, robots not waiting for each other; None where that fills no cycle.
+    tasks: {robot: its tasks in order}; times are those of one cell clock, s, and may be beyond a
+    cycle.
+    lower_bound: J, proved: no schedule needs less.  full_speed: J, every movement as fast as it can
+    be, motors on, robots not waiting for each other; None where that fills no cycle.
     """
 
     model: CellModel
@@ -76,7 +78,10 @@ class Schedule:
         proof = (
             "proved least" if self.gap < 1e-4 else f"at most {100 * self.gap:.2g} % above the least"
         )
-        head = f"{self.model.name}: {self.energy:.8g} J in a cycle of {self.model.cycle:.6g} s, {proof} (bound {self.lower_bound:.8g} J)"
+        head = (
+            f"{self.model.name}: {self.energy:.8g} J in a cycle of {self.model.cycle:.6g} s,"
+            f" {proof} (bound {self.lower_bound:.8g} J)"
+        )
         rows = [f"{'robot':16} {'moves s':>9} {'stands s':>9} {'energy J':>10}"]
         for name, tasks in self.tasks.items():
             moved, stood = (
@@ -89,7 +94,8 @@ class Schedule:
         if self.full_speed is not None:
             saved = f"saved {100 * (self.saving or 0.0):.1f} %"
             fast = [
-                f"full speed, motors on, no waiting for each other: {self.full_speed:.8g} J; {saved}"
+                f"full speed, motors on, no waiting for each other: {self.full_speed:.8g} J;"
+                f" {saved}"
             ]
         held = "simulated: every hand-over holds and no zone is shared, in any cycle"
         return "\n".join(
@@ -135,8 +141,8 @@ def simulate(schedule: Schedule) -> list[str]:
 
 
 def overlap(one: Task, two: Task, cycle: float, robots: int = 2) -> float:
-    """Longest time, s, for which two tasks overlap when both are repeated with the cell's cycle: the
-    runs of several cycles laid beside each other."""
+    """Longest time, s, for which two tasks overlap when both are repeated with the cell's cycle:
+    the runs of several cycles laid beside each other."""
     runs = range(-CYCLES - 2 * robots, CYCLES + 2 * robots + 1)
     shared = (
         min(one.end, two.end + n * cycle) - max(one.start, two.start + n * cycle) for n in runs
@@ -152,7 +158,10 @@ def _robot_faults(robot: CellRobot, tasks: tuple[Task, ...], cycle: float) -> It
     if {t.activity for t in tasks if t.activity in stands} != set(stands):
         yield f"{who} does not do all of its stands"
     if abs(sum(t.duration for t in tasks) - cycle) > EXACT * len(tasks):
-        yield f"{who}: its tasks take {sum(t.duration for t in tasks):.6g} s of a cycle of {cycle:.6g} s"
+        yield (
+            f"{who}: its tasks take {sum(t.duration for t in tasks):.6g} s of a cycle of"
+            f" {cycle:.6g} s"
+        )
     for a, b in itertools.pairwise(tasks):
         if abs(a.end - b.start) > EXACT:
             yield f"{who}: {b.activity!r} begins {b.start - a.end:.4g} s after {a.activity!r} ends"

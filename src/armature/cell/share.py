@@ -21,7 +21,8 @@ AROUND = 2  # steps to either side of it
 @dataclass(frozen=True, eq=False)
 class EnergyCurve:
     """Energy of a motion against its duration. durations: (K,) rising, s.  energies: (K,), J, with
-    the coils of the brakes.  motions: K motions, for guesses.  Between the points a monotone cubic."""
+    the coils of the brakes.  motions: K motions, for guesses.  Between the points a monotone cubic.
+    """
 
     durations: np.ndarray
     energies: np.ndarray
@@ -33,7 +34,8 @@ class EnergyCurve:
         return float(self.durations[0])
 
     def with_point(self, plan: Any, coil: float = 0.0) -> EnergyCurve:
-        """The curve with a plan (duration, energy, trajectory) as a point, in place of one at the same
+        """The curve with a plan (duration, energy, trajectory) as a point, in place of one at the
+        same
         duration. coil: W of the brakes, added."""
         near = np.abs(self.durations - plan.duration) < SAME * plan.duration
         if near[0] or not self.durations[0] < plan.duration <= self.durations[-1] * (1 + SAME):
@@ -66,8 +68,8 @@ def share(costs: Sequence[Cost], spare: float) -> tuple[list[float], float]:
     """How much of `spare` (s) each use gets, all of it in sum, and the least sum of costs, J.
 
     costs: of each use its energy with so much more time than its least, (K,) s → (K,) J. Dynamic
-    programming over a grid, exact on it for any shape, then once more over a finer grid around that.
-    """
+    programming over a grid, exact on it for any shape, then once more over a finer grid around
+    that."""
     if spare <= 0.0:
         return [0.0] * len(costs), float(sum(c(np.zeros(1))[0] for c in costs))
     step = spare / GRID
@@ -83,6 +85,7 @@ def share(costs: Sequence[Cost], spare: float) -> tuple[list[float], float]:
 
 
 def share_curve(costs: Sequence[Cost], spare: float) -> tuple[np.ndarray, np.ndarray]:
-    """Spare times from 0 to `spare` (s) and the least energy with each (J): the whole curve at once."""
+    """Spare times from 0 to `spare` (s) and the least energy with each (J): the whole curve at
+    once."""
     times = np.linspace(0.0, spare, GRID + 1)
     return times, least_costs([c(times) for c in costs], GRID)

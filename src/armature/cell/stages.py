@@ -1,4 +1,5 @@
-"""A program as stages: motions from rest to rest (legs), and stops between them, each with the robot
+"""A program as stages: motions from rest to rest (legs), and stops between them, each with the
+robot
 as it is then: what it carries, where it stands."""
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ class Leg:
 
 @dataclass(frozen=True, eq=False)
 class Pause:
-    """Standing still: at least `seconds` (s) with a robot as it is then. hold, fixed: as in `Dwell`."""
+    """Standing still: at least `seconds` (s) with a robot as it is then. hold, fixed: as in
+    `Dwell`."""
 
     name: str
     robot: Robot
@@ -134,8 +136,10 @@ class _Walker:
     def _do(self, step: Step) -> None:
         if self.passed and not (isinstance(step, MoveTo) and not step.upright):
             before = self.passed[-1].name
-            raise ArgumentError(f"step {before!r} does not stop (stop=False), so that {step.name!r} "
-                                "cannot follow it: only a move can; let it stop")  # fmt: skip
+            raise ArgumentError(
+                f"step {before!r} does not stop (stop=False), so that {step.name!r} "
+                "cannot follow it: only a move can; let it stop"
+            )
         match step:
             case MoveTo():
                 self._move(step)
@@ -161,8 +165,15 @@ class _Walker:
         stops = [v if isinstance(v, Via) else Via(self._filled(v)) for v in via]
         names = [*(p.name for p in self.passed), step.name]
         most = min((s.most for s in (*self.passed, step) if s.most is not None), default=np.inf)
-        task = Move(self.at, self._goal(step), None, stops, floor=self.program.floor,
-                    posture=step.posture, smoothness=step.smoothness).in_joints(self.robot)  # fmt: skip
+        task = Move(
+            self.at,
+            self._goal(step),
+            None,
+            stops,
+            floor=self.program.floor,
+            posture=step.posture,
+            smoothness=step.smoothness,
+        ).in_joints(self.robot)
         goal = task.vectors(self.robot).q1
         if not stops and np.abs(goal - self.at).max() < SAME:
             raise ArgumentError("the robot is there already; leave this move out")
@@ -192,8 +203,10 @@ class _Walker:
         a, b = (pose(robot, q, hand) for q in (ends.q0, ends.q1))
         tilt = float(np.arccos(np.clip(a.R[:, 2] @ b.R[:, 2], -1.0, 1.0)))
         if tilt > TILT:
-            raise ArgumentError(f"the tool axis at the goal is {np.degrees(tilt):.3g}° off the one at "
-                                "the start; an upright move needs the same at both ends")  # fmt: skip
+            raise ArgumentError(
+                f"the tool axis at the goal is {np.degrees(tilt):.3g}° off the one at "
+                "the start; an upright move needs the same at both ends"
+            )
         task = FollowPath(
             line((a.R, a.p), (b.R, b.p)), link=hand, start=self.at, floor=self.program.floor
         )
@@ -215,16 +228,20 @@ class _Walker:
         j = int(off.argmax())
         if off[j] > 1e-4:
             names = self.robot.joint_names
-            raise ArgumentError(f"{what} with {names[j]} at {first[j]:.6g}, but the robot stands at "
-                                f"{self.at[j]:.6g}; move there first")  # fmt: skip
+            raise ArgumentError(
+                f"{what} with {names[j]} at {first[j]:.6g}, but the robot stands at "
+                f"{self.at[j]:.6g}; move there first"
+            )
 
     def _dwell(self, step: Dwell) -> None:
         place = rest(self.robot, self.at)
         names = self.robot.drivetrain.axis_names
         free = [n for n, axis in zip(names, place.axes) if axis.brake is None]
         if step.hold == "brake" and free:
-            raise ArgumentError(f"no brake holds {', '.join(free)} here; give brakes that are strong "
-                                "enough, or hold by motors")  # fmt: skip
+            raise ArgumentError(
+                f"no brake holds {', '.join(free)} here; give brakes that are strong "
+                "enough, or hold by motors"
+            )
         pause = Pause(step.name, self.robot, step.seconds, step.hold, place, step.fixed)
         self.pauses.append(pause)
 
@@ -292,8 +309,11 @@ class _Walker:
         open_ = [k for k, p in enumerate(pauses) if not p.fixed and p.hold != "motors"]
         waiting = min(open_, key=lambda k: pauses[k].energy(LONG) - pauses[k].energy(), default=-1)
         where = self.found[-1].name if self.found else "the start"
-        self.found.append(Stop(f"after {where}" if self.found else "at the start",
-                               self.at, tuple(pauses), waiting))  # fmt: skip
+        self.found.append(
+            Stop(
+                f"after {where}" if self.found else "at the start", self.at, tuple(pauses), waiting
+            )
+        )
         self.pauses = []
 
     def _check_end(self) -> None:
@@ -304,9 +324,12 @@ class _Walker:
         j = int(off.argmax())
         if off[j] > SAME:
             raise ArgumentError(
-                f"program {program.name!r} ends with {self.robot.joint_names[j]} at {self.at[j]:.6g}, "
-                f"but begins at {self.begin[j]:.6g}; end with MoveTo('start'), or give closed=False"
+                f"program {program.name!r} ends with {self.robot.joint_names[j]} at"
+                f" {self.at[j]:.6g}, but begins at {self.begin[j]:.6g}; end with MoveTo('start'),"
+                " or give closed=False"
             )
         if self.carried is not None:
-            raise ArgumentError(f"program {program.name!r} ends with what {self.carried.name!r} took up; "
-                                "release it, or give closed=False")  # fmt: skip
+            raise ArgumentError(
+                f"program {program.name!r} ends with what {self.carried.name!r} took up; "
+                "release it, or give closed=False"
+            )

@@ -16,16 +16,23 @@ BATCH = 1024
 
 
 def bench(
-    robot: str = typer.Argument("six_axis", help="a robot file, or the name of a built-in robot", autocompletion=complete_robot),
+    robot: str = typer.Argument(
+        "six_axis",
+        help="a robot file, or the name of a built-in robot",
+        autocompletion=complete_robot,
+    ),
     drives: Path | None = DRIVES,
     payload: str = PAYLOAD,
     limits: Path | None = LIMITS,
     hold: str | None = HOLD,
     arg: list[str] | None = ARG,
     knots: int = typer.Option(60, help="steps in time of the plan", min=4, max=20000),
-    seconds: float = typer.Option(0.2, help="about how long each function is measured", min=0.001, max=60.0),
+    seconds: float = typer.Option(
+        0.2, help="about how long each function is measured", min=0.001, max=60.0
+    ),
 ) -> None:
-    """Time the dynamics of a robot (one thread, a batch of 1,024 states) and, if it has drives, a least-energy plan. Processor time."""
+    """Time the dynamics of a robot (one thread, a batch of 1,024 states) and, if it has drives, a
+    least-energy plan. Processor time."""
     import numpy as np
 
     import armature as arm
@@ -39,16 +46,30 @@ def bench(
         "inverse dynamics": lambda: arm.inverse_dynamics(machine, q, v, a),
         "forward dynamics": lambda: arm.forward_dynamics(machine, q, v, a),
         "mass matrix": lambda: arm.mass_matrix(machine, q),
-        "derivatives of forward dynamics": lambda: arm.forward_dynamics_derivatives(machine, q, v, a),
+        "derivatives of forward dynamics": lambda: arm.forward_dynamics_derivatives(
+            machine, q, v, a
+        ),
     }
     rows = [(name, *_timed(function, seconds)) for name, function in functions.items()]
-    say(f"{machine.name}: {machine.n} joints", table(("function", "first call [s]", "one state [µs]"), rows))
+    say(
+        f"{machine.name}: {machine.n} joints",
+        table(("function", "first call [s]", "one state [µs]"), rows),
+    )
     planned = _planned(machine, knots)
     if planned:
         first, again, iterations = planned
-        say(f"a least-energy move, {knots} knots: {first:.3g} s the first time, {again:.3g} s again ({iterations} iterations)")
+        say(
+            f"a least-energy move, {knots} knots: {first:.3g} s the first time, {again:.3g} s again"
+            f" ({iterations} iterations)"
+        )
     times = [dict(zip(("function", "first", "state"), row)) for row in rows]
-    answer({"robot": machine.name, "functions": times, "plan": planned and dict(zip(("first", "again", "iterations"), planned))})
+    answer(
+        {
+            "robot": machine.name,
+            "functions": times,
+            "plan": planned and dict(zip(("first", "again", "iterations"), planned)),
+        }
+    )
 
 
 def _neutral(robot: Any) -> Any:
@@ -58,7 +79,8 @@ def _neutral(robot: Any) -> Any:
 
 
 def _timed(function: Callable[[], Any], seconds: float) -> tuple[float, float]:
-    """Seconds of the first call (compiling included), and microseconds of processor time for one state afterwards."""
+    """Seconds of the first call (compiling included), and microseconds of processor time for one
+    state afterwards."""
     begin = time.process_time()
     function()
     first, count = time.process_time() - begin, 0
@@ -70,7 +92,8 @@ def _timed(function: Callable[[], Any], seconds: float) -> tuple[float, float]:
 
 
 def _planned(robot: Any, knots: int) -> tuple[float, float, int] | None:
-    """Seconds of a plan from one side of the middle of the joints' ranges to the other, twice; None without drives."""
+    """Seconds of a plan from one side of the middle of the joints' ranges to the other, twice; None
+    without drives."""
     import numpy as np
 
     import armature as arm

@@ -17,18 +17,31 @@ if TYPE_CHECKING:
 
 def cell(
     file: Path = typer.Argument(help="cell file (.yaml), or a data set of cells (.xml)"),
-    cycle: float | None = typer.Option(None, "--cycle", help="s; instead of the file's", show_default=False, min=1e-6),
+    cycle: float | None = typer.Option(
+        None, "--cycle", help="s; instead of the file's", show_default=False, min=1e-6
+    ),
     seconds: float = typer.Option(60.0, "--seconds", help="of computing, for each cell", min=0.1),
-    gap: float = typer.Option(1e-6, "--gap", help="between energy and bound, at which a search ends", min=1e-9, max=1.0),
-    only: int | None = typer.Option(None, "--only", help="number of one cell of a data set, from 0", show_default=False, min=0),
-    picture: Path | None = typer.Option(None, "--plot", help="Gantt chart to write: .png, .svg or .pdf", show_default=False),
-    save: Path | None = typer.Option(None, "--save", help="table of all tasks to write (.csv), or a folder for a cell of programs",
-                                     show_default=False),
-) -> int:  # fmt: skip
-    """Share one cycle out among robots with the least energy: speeds, places, orders and power modes, proved by a lower bound.
+    gap: float = typer.Option(
+        1e-6, "--gap", help="between energy and bound, at which a search ends", min=1e-9, max=1.0
+    ),
+    only: int | None = typer.Option(
+        None, "--only", help="number of one cell of a data set, from 0", show_default=False, min=0
+    ),
+    picture: Path | None = typer.Option(
+        None, "--plot", help="Gantt chart to write: .png, .svg or .pdf", show_default=False
+    ),
+    save: Path | None = typer.Option(
+        None,
+        "--save",
+        help="table of all tasks to write (.csv), or a folder for a cell of programs",
+        show_default=False,
+    ),
+) -> int:
+    """Share one cycle out among robots with the least energy: speeds, places, orders and power
+    modes, proved by a lower bound.
 
-    Exit codes: 0 a schedule was found and simulated; 1 it does not hold; 2 bad input, or a cell that is impossible.
-    """
+    Exit codes: 0 a schedule was found and simulated; 1 it does not hold; 2 bad input, or a cell
+    that is impossible."""
     from armature.cell.cell_file import load_cell_models
     from armature.cell.optimize_cell import optimize_cell
     from armature.cell.program_cell_file import has_programs
@@ -76,13 +89,30 @@ def _of_programs(
         output.say("", one)
         if save is not None:
             output.say(f"written: {one.save(save / name)}")
-    bus = None if plan.on_bus is None else {"energy": plan.on_bus.energy, "saving": plan.on_bus.saving,
-                                            "peak": plan.on_bus.together.peak, "shifts": plan.on_bus.shifts,
-                                            "voltage": plan.on_bus.certificate.voltage}  # fmt: skip
+    bus = (
+        None
+        if plan.on_bus is None
+        else {
+            "energy": plan.on_bus.energy,
+            "saving": plan.on_bus.saving,
+            "peak": plan.on_bus.together.peak,
+            "shifts": plan.on_bus.shifts,
+            "voltage": plan.on_bus.certificate.voltage,
+        }
+    )
     robots = {name: program_facts(one) for name, one in plan.plans.items()}
     totals = {"energy": plan.energy, "energy_before": plan.fast, "faults": list(plan.faults)}
-    output.answer({"ok": plan.ok, "name": what.name, "cycle": what.cycle, **totals, "bus": bus,
-                   "schedule": facts(plan.schedule), "robots": robots})  # fmt: skip
+    output.answer(
+        {
+            "ok": plan.ok,
+            "name": what.name,
+            "cycle": what.cycle,
+            **totals,
+            "bus": bus,
+            "schedule": facts(plan.schedule),
+            "robots": robots,
+        }
+    )
     return output.OK if plan.ok else output.FAILED
 
 
@@ -123,8 +153,16 @@ def facts(schedule: Schedule) -> dict[str, Any]:
     """What programs want to know: times in s, energies in J."""
     keys = ("robot", "activity", "option", "mode", "start", "duration", "energy")
     return {
-        "ok": schedule.ok, "name": schedule.model.name, "cycle": schedule.model.cycle, "energy": schedule.energy,
-        "lower_bound": schedule.lower_bound, "gap": schedule.gap, "full_speed": schedule.full_speed,
-        "saving": schedule.saving, "faults": list(schedule.faults), "seconds": schedule.seconds,
-        "tasks": [dict(zip(keys, row)) for row in rows(schedule)], "notes": list(schedule.notes),
-    }  # fmt: skip
+        "ok": schedule.ok,
+        "name": schedule.model.name,
+        "cycle": schedule.model.cycle,
+        "energy": schedule.energy,
+        "lower_bound": schedule.lower_bound,
+        "gap": schedule.gap,
+        "full_speed": schedule.full_speed,
+        "saving": schedule.saving,
+        "faults": list(schedule.faults),
+        "seconds": schedule.seconds,
+        "tasks": [dict(zip(keys, row)) for row in rows(schedule)],
+        "notes": list(schedule.notes),
+    }

@@ -1,11 +1,23 @@
-"""`armature check`: what was read from a robot's file, what is doubtful about it, and its physics as a table."""
+"""`armature check`: what was read from a robot's file, what is doubtful about it, and its physics
+as a table."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from armature.cli.inputs import ARG, DRIVES, HOLD, LIMITS, PAYLOAD, ROBOT, SCENE, find_robot, scene_of, task_of
+from armature.cli.inputs import (
+    ARG,
+    DRIVES,
+    HOLD,
+    LIMITS,
+    PAYLOAD,
+    ROBOT,
+    SCENE,
+    find_robot,
+    scene_of,
+    task_of,
+)
 from armature.cli.output import answer, say, settings, table, tidy
 from armature.errors import several
 
@@ -22,28 +34,50 @@ def check(
     arg: list[str] | None = ARG,
     scene: Path | None = SCENE,
 ) -> None:
-    """What is in a robot's (or a task's) file: joints, limits, drives; what is doubtful, with its line; torques that gravity asks for."""
+    """What is in a robot's (or a task's) file: joints, limits, drives; what is doubtful, with its
+    line; torques that gravity asks for."""
     from armature.optimize.path.follow_path import FollowPath
 
     machine = find_robot(robot, drives, payload, limits, hold, arg)
     if (job := task_of(robot)) is not None:
         what = "a path" if isinstance(job.task, FollowPath) else "a move"
-        say(f"{robot}: {what} of least {job.objective} in {job.knots} steps; what follows is its robot with drives, limits and payload", "")
+        say(
+            f"{robot}: {what} of least {job.objective} in {job.knots} steps; what follows is its"
+            " robot with drives, limits and payload",
+            "",
+        )
     rows = physics(machine)
     head = ("joint", "holds [N·m or N]", "inertia [kg·m² or kg]", "drive gives [N·m or N]", "gear")
-    say(machine.summary(), "", "at rest, all joints at 0 (or the end of their range nearest to it):")
-    cells = [list({**row, "holds": x}.values()) for row, x in zip(rows, tidy(row["holds"] for row in rows))]
+    say(
+        machine.summary(), "", "at rest, all joints at 0 (or the end of their range nearest to it):"
+    )
+    cells = [
+        list({**row, "holds": x}.values())
+        for row, x in zip(rows, tidy(row["holds"] for row in rows))
+    ]
     doubtful, missing = doubts(machine), advice(machine)
-    say(table(head, cells), "", *doubtful, *missing, f"warnings: {len(settings.warned) + len(doubtful)}")
+    say(
+        table(head, cells),
+        "",
+        *doubtful,
+        *missing,
+        f"warnings: {len(settings.warned) + len(doubtful)}",
+    )
     near = nearness(machine, job, scene)
     if near:
         say(*near)
-    about = {"name": machine.name, "joints": rows, "links": machine.link_names, "mass": machine.mass}
+    about = {
+        "name": machine.name,
+        "joints": rows,
+        "links": machine.link_names,
+        "mass": machine.mass,
+    }
     answer({"ok": True, **about, "advice": [*doubtful, *missing], "scene": near})
 
 
 def nearness(robot: Robot, job: Any, scene: Path | None) -> list[str]:
-    """How near the robot is to the obstacles of a scene file, or of a task: at its start and goal, or with all joints at rest."""
+    """How near the robot is to the obstacles of a scene file, or of a task: at its start and goal,
+    or with all joints at rest."""
     import numpy as np
 
     from armature.optimize.transcription.task import Move
@@ -71,7 +105,8 @@ def nearness(robot: Robot, job: Any, scene: Path | None) -> list[str]:
 
 
 def physics(robot: Robot) -> list[dict[str, Any]]:
-    """For each joint: the torque that holds it against gravity, the inertia it feels, what its drive can give for a moment, its gear."""
+    """For each joint: the torque that holds it against gravity, the inertia it feels, what its
+    drive can give for a moment, its gear."""
     import numpy as np
 
     from armature.cli.starter import ranges
@@ -86,19 +121,38 @@ def physics(robot: Robot) -> list[dict[str, Any]]:
     rows = []
     for k, name in enumerate(robot.joint_names):
         drive = drives.get(name)
-        current = float("inf") if drive is None else min(drive.motor.peak_current, drive.amplifier.peak_current)
-        strength = abs(drive.constant) * current if drive is not None and current < float("inf") else ""
+        current = (
+            float("inf")
+            if drive is None
+            else min(drive.motor.peak_current, drive.amplifier.peak_current)
+        )
+        strength = (
+            abs(drive.constant) * current if drive is not None and current < float("inf") else ""
+        )
         ratio = "none" if drive is None else float(drive.gear.ratio)
-        rows.append({"joint": name, "holds": float(holding[k]), "inertia": float(inertia[k]), "gives": strength, "gear": ratio})
+        rows.append(
+            {
+                "joint": name,
+                "holds": float(holding[k]),
+                "inertia": float(inertia[k]),
+                "gives": strength,
+                "gear": ratio,
+            }
+        )
     return rows
 
 
 def doubts(robot: Robot) -> list[str]:
-    """What a robot's file says that cannot be true: placeholder masses, limits of 0, torque limits below what gravity needs."""
+    """What a robot's file says that cannot be true: placeholder masses, limits of 0, torque limits
+    below what gravity needs."""
     from armature.dynamics.positioning.workspace import weak_joints
     from armature.robot.check import mass_doubt, zero_limits
 
-    return [*filter(None, [mass_doubt(robot)]), *zero_limits(robot), *(str(joint) for joint in weak_joints(robot))]
+    return [
+        *filter(None, [mass_doubt(robot)]),
+        *zero_limits(robot),
+        *(str(joint) for joint in weak_joints(robot)),
+    ]
 
 
 def advice(robot: Robot) -> list[str]:
@@ -108,18 +162,37 @@ def advice(robot: Robot) -> list[str]:
 
     driven = {name for c in robot.drives for name in c.joints}
     bare = [name for name in robot.joint_names if name not in driven]
-    words = ["stand-in motors: energies are theirs; put your own into the drives file"] if has_stand_ins(robot) else []
+    words = (
+        ["stand-in motors: energies are theirs; put your own into the drives file"]
+        if has_stand_ins(robot)
+        else []
+    )
     if robot.n and not driven:
-        words.append("no drives: give them by --drives drives.yaml (armature init --robot writes one) to plan motions")
+        words.append(
+            "no drives: give them by --drives drives.yaml (armature init --robot writes one) to"
+            " plan motions"
+        )
     elif bare:
-        words.append(f"no drive on {several(bare)}: planning asks for one; add it, or --hold the joint")
+        words.append(
+            f"no drive on {several(bare)}: planning asks for one; add it, or --hold the joint"
+        )
     inferred = inferred_accelerations(robot)
     if inferred:
         said = ", ".join(f"{name} {a:.3g}" for name, a in inferred.items())
-        words.append(f"no limits of acceleration: least-energy plans take what the drives keep up for long [rad/s² or m/s²]: {said}")
-    free = [j.name for j in robot.joints if j.name in robot.joint_names and j.limits.acceleration == float("inf")]
+        words.append(
+            "no limits of acceleration: least-energy plans take what the drives keep up for long"
+            f" [rad/s² or m/s²]: {said}"
+        )
+    free = [
+        j.name
+        for j in robot.joints
+        if j.name in robot.joint_names and j.limits.acceleration == float("inf")
+    ]
     if free := [name for name in free if name not in inferred]:
         where = "any joint" if len(free) == len(robot.joint_names) else several(free)
         then = "plans infer them from the drives" if not driven else "motions may jerk"
-        words.append(f"no limits of acceleration on {where}: {then}; add your own in the task file, or MoveIt's by --limits")
+        words.append(
+            f"no limits of acceleration on {where}: {then}; add your own in the task file, or"
+            " MoveIt's by --limits"
+        )
     return words

@@ -1,4 +1,5 @@
-"""`armature curve`: what a move costs at every duration, where it is cheapest, and whether to hurry and wait on the brake."""
+"""`armature curve`: what a move costs at every duration, where it is cheapest, and whether to hurry
+and wait on the brake."""
 
 from __future__ import annotations
 
@@ -18,8 +19,14 @@ def curve(
     start: str | None = FROM,
     goal: str | None = GOAL,
     via: list[str] | None = VIA,
-    duration: str | None = typer.Option(None, "--duration", "-T", help="of which given passing times are parts", show_default=False),
-    durations: str | None = typer.Option(None, help="seconds: '0.8, 1, 1.5', or 'least … most : count' as 0.8:3:20", show_default=False),
+    duration: str | None = typer.Option(
+        None, "--duration", "-T", help="of which given passing times are parts", show_default=False
+    ),
+    durations: str | None = typer.Option(
+        None,
+        help="seconds: '0.8, 1, 1.5', or 'least … most : count' as 0.8:3:20",
+        show_default=False,
+    ),
     drives: Path | None = DRIVES,
     payload: str = PAYLOAD,
     limits: Path | None = LIMITS,
@@ -28,13 +35,18 @@ def curve(
     floor: str | None = FLOOR,
     supply: str | None = SUPPLY,
     knots: int = typer.Option(100, help="steps in time", min=4, max=20000),
-    save: Path | None = typer.Option(None, help="write the table (.csv) or the picture (.png, .svg, .pdf)", show_default=False),
-    picture: Path | None = typer.Option(None, help="write the picture too: .png, .svg or .pdf", show_default=False),
+    save: Path | None = typer.Option(
+        None, help="write the table (.csv) or the picture (.png, .svg, .pdf)", show_default=False
+    ),
+    picture: Path | None = typer.Option(
+        None, help="write the picture too: .png, .svg or .pdf", show_default=False
+    ),
 ) -> int:
-    """Energy against duration: a table, its minima, and advice. Exit code 1 where no duration is feasible.
+    """Energy against duration: a table, its minima, and advice. Exit code 1 where no duration is
+    feasible.
 
-    Of a task file with program: energy against the cycle, up to -T (by default three times the least cycle).
-    """
+    Of a task file with program: energy against the cycle, up to -T (by default three times the
+    least cycle)."""
     if start is None and goal is None and is_program(task):
         from armature.cli.program import curve_of_file
 
@@ -44,27 +56,57 @@ def curve(
 
     given = {"drives": drives, "payload": payload, "limits": limits, "hold": hold, "arg": arg}
     # objective: a move needs no duration here
-    job = find_job(task, start, goal, via, duration, given, objective="time", supply=supply, knots=knots, floor=floor)
+    job = find_job(
+        task,
+        start,
+        goal,
+        via,
+        duration,
+        given,
+        objective="time",
+        supply=supply,
+        knots=knots,
+        floor=floor,
+    )
     job = job.without_scene("the energy-time curve")
     if not isinstance(job.task, Move):
-        raise ArgumentError("energy against time is for moves; this task follows a path, whose best duration `armature plan` finds")
+        raise ArgumentError(
+            "energy against time is for moves; this task follows a path, whose best duration"
+            " `armature plan` finds"
+        )
     if job.task.duration is None and any(point.at is not None for point in job.task.via):
         raise ArgumentError("passing times of via points are parts of a duration: give it, -T 1.5")
     times = None if durations is None else _durations(durations)
-    with Progress(f"planning {job.robot.name} at {'50' if times is None else len(times)} durations") as progress:
+    with Progress(
+        f"planning {job.robot.name} at {'50' if times is None else len(times)} durations"
+    ) as progress:
         found = energy_time_curve(job.robot, job.task, times, job.supply, knots, callback=progress)
     if progress.stopped:
         answer({"ok": False})
         return INTERRUPTED
     rows = list(zip(found.durations.tolist(), found.energies.tolist(), found.losses.tolist()))
     say(
-        table(("duration [s]", "energy [J]", "losses [J]"), [[x if x == x else "none" for x in row] for row in rows]),
+        table(
+            ("duration [s]", "energy [J]", "losses [J]"),
+            [[x if x == x else "none" for x in row] for row in rows],
+        ),
         *(f"minimum at {T:.4g} s: {E:.4g} J" for T, E in found.minima),
-        found.advice.replace("energy_time_curve without durations", "without --durations armature curve"),
+        found.advice.replace(
+            "energy_time_curve without durations", "without --durations armature curve"
+        ),
     )
     written = _write(found, rows, save, picture)
-    answer({"durations": found.durations, "energies": found.energies, "losses": found.losses, "minima": found.minima,
-            "resonance": found.resonance, "advice": found.advice, "written": written})  # fmt: skip
+    answer(
+        {
+            "durations": found.durations,
+            "energies": found.energies,
+            "losses": found.losses,
+            "minima": found.minima,
+            "resonance": found.resonance,
+            "advice": found.advice,
+            "written": written,
+        }
+    )
     return OK if any(E == E for _, E, _ in rows) else FAILED
 
 
@@ -89,7 +131,10 @@ def _write(found, rows: list, save: Path | None, picture: Path | None) -> list[s
     written = []
     for path in (p for p in (save, picture) if p is not None):
         if path.suffix.lower() == ".csv":
-            lines = ["duration [s],energy [J],losses [J]", *(",".join(repr(x) for x in row) for row in rows)]
+            lines = [
+                "duration [s],energy [J],losses [J]",
+                *(",".join(repr(x) for x in row) for row in rows),
+            ]
             write_whole(path, "\n".join(lines) + "\n", table=True)
         else:
             draw(found, save=path)

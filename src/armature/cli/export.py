@@ -10,22 +10,48 @@ from armature.cli.inputs import coordinates, find_motion
 from armature.cli.output import answer, say
 from armature.errors import ArgumentError
 
-REJECT_EFFORT = ("foxy", "galactic", "humble")  # their joint_trajectory_controller refuses points with efforts
+REJECT_EFFORT = (
+    "foxy",
+    "galactic",
+    "humble",
+)  # their joint_trajectory_controller refuses points with efforts
 DISTROS = (*REJECT_EFFORT, "iron", "jazzy", "kilted", "rolling")
-EVEN = {".script": "8ms", ".src": "100ms", ".mod": "100ms"}  # steps of move lists, where none is given
+EVEN = {
+    ".script": "8ms",
+    ".src": "100ms",
+    ".mod": "100ms",
+}  # steps of move lists, where none is given
 
 
 def export(
     files: list[Path] = typer.Argument(
         metavar="SOURCE... TARGET",
-        help="motions (.csv, .npz, .json, .yaml, .parquet, .h5, .mcap) or saved plans, one after the other; then the file to write: "
-        ".csv, .npz, .json, .yaml (ROS 2), .parquet, .h5, .mcap, .script (URScript), .src (KRL), .mod (RAPID)",
+        help=(
+            "motions (.csv, .npz, .json, .yaml, .parquet, .h5, .mcap) or saved plans, one after the"
+            " other; then the file to write: .csv, .npz, .json, .yaml (ROS 2), .parquet, .h5,"
+            " .mcap, .script (URScript), .src (KRL), .mod (RAPID)"
+        ),
     ),
-    step: str | None = typer.Option(None, "--step", help="even times, with unit, e.g. 8ms; slower by less than a step", show_default=False),
-    effort: bool = typer.Option(False, "--effort/--no-effort", help="ROS 2 messages with torques; Humble's controller refuses them"),
-    distro: str | None = typer.Option(None, "--distro", help="of ROS 2, e.g. humble, to refuse what it refuses", show_default=False),
+    step: str | None = typer.Option(
+        None,
+        "--step",
+        help="even times, with unit, e.g. 8ms; slower by less than a step",
+        show_default=False,
+    ),
+    effort: bool = typer.Option(
+        False,
+        "--effort/--no-effort",
+        help="ROS 2 messages with torques; Humble's controller refuses them",
+    ),
+    distro: str | None = typer.Option(
+        None,
+        "--distro",
+        help="of ROS 2, e.g. humble, to refuse what it refuses",
+        show_default=False,
+    ),
 ) -> None:
-    """Write a motion, or a cycle of several, in another format: ROS 2 (.yaml), tables, programs, players, move lists of controllers."""
+    """Write a motion, or a cycle of several, in another format: ROS 2 (.yaml), tables, programs,
+    players, move lists of controllers."""
     from armature.motion.cycle import at_even_times, joined
 
     if len(files) < 2:
@@ -38,7 +64,14 @@ def export(
     motion = motion if every is None else at_even_times(motion, _seconds(every))
     _write(motion, target, suffix, effort)
     say(f"written: {target} ({motion.n} joints, {len(motion)} points, {motion.duration:.6g} s)")
-    answer({"written": target, "joints": motion.joint_names, "points": len(motion), "duration": motion.duration})
+    answer(
+        {
+            "written": target,
+            "joints": motion.joint_names,
+            "points": len(motion),
+            "duration": motion.duration,
+        }
+    )
 
 
 def _write(motion, target: Path, suffix: str, effort: bool) -> None:
@@ -58,7 +91,10 @@ def _check_distro(distro: str | None, effort: bool) -> None:
     if distro is not None and distro.lower() not in DISTROS:
         raise ArgumentError(f"--distro {distro} is not known; give one of {', '.join(DISTROS)}")
     if distro is not None and effort and distro.lower() in REJECT_EFFORT:
-        raise ArgumentError(f"the joint_trajectory_controller of {distro} refuses points with efforts; leave out --effort")
+        raise ArgumentError(
+            f"the joint_trajectory_controller of {distro} refuses points with efforts; leave out"
+            " --effort"
+        )
 
 
 def _seconds(text: str) -> float:

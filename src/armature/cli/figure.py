@@ -6,7 +6,17 @@ from pathlib import Path
 
 import typer
 
-from armature.cli.inputs import ARG, DRIVES, HOLD, LIMITS, PAYLOAD, ROBOT, SUPPLY, find_motion, find_robot
+from armature.cli.inputs import (
+    ARG,
+    DRIVES,
+    HOLD,
+    LIMITS,
+    PAYLOAD,
+    ROBOT,
+    SUPPLY,
+    find_motion,
+    find_robot,
+)
 from armature.cli.output import answer, say
 from armature.errors import ArgumentError
 
@@ -16,7 +26,9 @@ NAMES = ("motion", "graf", "power", "torque-speed", "ledger", "temperature")
 def figure(
     name: str = typer.Argument(help=f"one of: {', '.join(NAMES)}", autocompletion=lambda: NAMES),
     robot: str = ROBOT,
-    trajectory: Path = typer.Argument(help="the motion, as written by plan --save, or a saved plan"),
+    trajectory: Path = typer.Argument(
+        help="the motion, as written by plan --save, or a saved plan"
+    ),
     save: Path = typer.Option(..., "--save", help="picture to write: .png, .svg or .pdf"),
     supply: str | None = SUPPLY,
     drives: Path | None = DRIVES,
@@ -25,7 +37,8 @@ def figure(
     hold: str | None = HOLD,
     arg: list[str] | None = ARG,
 ) -> None:
-    """Draw a motion, its currents against velocity (graf), its power, its torques, where its energy went, or how the windings warm up."""
+    """Draw a motion, its currents against velocity (graf), its power, its torques, where its energy
+    went, or how the windings warm up."""
     import armature as arm
     from armature import plot
 

@@ -21,17 +21,27 @@ def identify(
         ..., help="recordings: .csv, .csv.gz, UR's RTDE .csv, .mat, .mcap, .db3 or a rosbag2 folder"
     ),
     output: Path = typer.Option(
-        ..., "--output", "-o", help="name of what is written: NAME.yaml (robot), NAME_drives.yaml, NAME.html"
+        ...,
+        "--output",
+        "-o",
+        help="name of what is written: NAME.yaml (robot), NAME_drives.yaml, NAME.html",
     ),
     held_out: list[Path] = typer.Option(
         [], "--held-out", help="a recording that is only predicted; may be repeated"
     ),
     drives: Path | None = DRIVES,
     gains: str | None = typer.Option(
-        None, help="joint torque per ampere, N·m/A, one number per joint, with commas", show_default=False
+        None,
+        help="joint torque per ampere, N·m/A, one number per joint, with commas",
+        show_default=False,
     ),
     gain_spread: float = typer.Option(
-        0.0, help="relative standard deviation of the gains; a recording with --payload makes them observable", min=0
+        0.0,
+        help=(
+            "relative standard deviation of the gains; a recording with --payload makes them"
+            " observable"
+        ),
+        min=0,
     ),
     payload: list[str] = typer.Option(
         [], help="RECORDING=MASS: what the tip carried there, e.g. run_3.csv=2.8kg; may be repeated"
@@ -40,20 +50,30 @@ def identify(
         None, help="gear ratios, where the recorded torques are the motors'", show_default=False
     ),
     columns: list[str] = typer.Option(
-        [], "--columns", help="FIELD=NAME: columns with names of their own, e.g. q=joint_{}_pos or t=clock; may be repeated"
+        [],
+        "--columns",
+        help=(
+            "FIELD=NAME: columns with names of their own, e.g. q=joint_{}_pos or t=clock; may be"
+            " repeated"
+        ),
     ),
     spring: list[str] = typer.Option([], help="a joint with a counterbalance; may be repeated"),
     window: str | None = typer.Option(
-        None, help="START,END: only this part of every recording, s of its own time", show_default=False
+        None,
+        help="START,END: only this part of every recording, s of its own time",
+        show_default=False,
     ),
     delay: str | None = typer.Option(
-        None, help="of currents or torques behind the positions, e.g. 4ms; estimated by default", show_default=False
+        None,
+        help="of currents or torques behind the positions, e.g. 4ms; estimated by default",
+        show_default=False,
     ),
     cutoff: float | None = typer.Option(
         None, help="of the zero-phase low-pass filter, Hz", show_default=False, min=0.01
     ),
 ) -> None:
-    """A robot from recordings: identified inertias, rotors, friction and drives, with errors on held-out recordings."""
+    """A robot from recordings: identified inertias, rotors, friction and drives, with errors on
+    held-out recordings."""
     from armature.identify.files.reader import load_recording
     from armature.identify.identify import identify as run
 
@@ -69,24 +89,40 @@ def identify(
 
     logs, others = ([read(p) for p in paths] for paths in (recordings, held_out))
     found = run(
-        machine, logs, others, numbers(gains, "--gains"), gain_spread, cutoff, spring,
-        delay=None if delay is None else coordinates(delay, "--delay", ("s",))[0], progress=note,
-    )  # fmt: skip
+        machine,
+        logs,
+        others,
+        numbers(gains, "--gains"),
+        gain_spread,
+        cutoff,
+        spring,
+        delay=None if delay is None else coordinates(delay, "--delay", ("s",))[0],
+        progress=note,
+    )
     written = [str(p) for p in found.save(output)]
     say(found, *(f"written: {name}" for name in written))
     if not found.robot.drives:
-        say("no drives are known, so that plans count no energy; give --drives, or record the supply's power")
+        say(
+            "no drives are known, so that plans count no energy; give --drives, or record the"
+            " supply's power"
+        )
     error = found.robot.model_error
     answer(
         {
-            "ok": True, "robot": written[0], "written": written, "agreement": found.agreement, "groups": found.groups,
-            "condition": found.condition, "gains": found.gains.tolist(),
+            "ok": True,
+            "robot": written[0],
+            "written": written,
+            "agreement": found.agreement,
+            "groups": found.groups,
+            "condition": found.condition,
+            "gains": found.gains.tolist(),
             "error": {k: x.tolist() for k, x in found.error.items()},
             "prior_error": {k: x.tolist() for k, x in found.prior_error.items()},
-            "held_out": found.held_out, "model_error": None if error is None else vars(error),
+            "held_out": found.held_out,
+            "model_error": None if error is None else vars(error),
             "parameters": [vars(p) for p in found.parameters],
         }
-    )  # fmt: skip
+    )
 
 
 def _window(text: str | None) -> tuple[float, float] | None:
@@ -115,6 +151,8 @@ def _loads(texts: list[str], paths: list[Path]) -> dict[Path, float]:
     for name, mass in _pairs(texts, "--payload").items():
         path = next((p for p in paths if str(p) == name or p.name == name), None)
         if path is None:
-            raise ArgumentError(f"--payload: {name!r} is none of the recordings {', '.join(p.name for p in paths)}")
+            raise ArgumentError(
+                f"--payload: {name!r} is none of the recordings {', '.join(p.name for p in paths)}"
+            )
         found[path] = parse(mass, "kg")
     return found

@@ -16,7 +16,13 @@ if TYPE_CHECKING:
     from armature.motion.trajectory import Trajectory
     from armature.robot.model import Robot
 
-EXAMPLES = {"rad": "90deg or 250mm, separated by commas", "kg": "3kg", "s": "800ms", "rad/s": "90deg/s", "N*m": "20N*m"}
+EXAMPLES = {
+    "rad": "90deg or 250mm, separated by commas",
+    "kg": "3kg",
+    "s": "800ms",
+    "rad/s": "90deg/s",
+    "N*m": "20N*m",
+}
 ROBOT_FILES = (".urdf", ".yaml", ".yml", ".xml", ".xacro")
 MOTION_FILES = (".csv", ".npz", ".json", ".yaml", ".yml", ".parquet", ".h5", ".hdf5", ".mcap")
 
@@ -28,34 +34,69 @@ def complete_robot(incomplete: str) -> list[str]:
     place = Path(incomplete)
     folder = place if incomplete.endswith("/") else place.parent
     found = sorted(folder.iterdir()) if folder.is_dir() else []
-    files = [f"{p}/" if p.is_dir() else str(p) for p in found if p.is_dir() or p.suffix in ROBOT_FILES]
+    files = [
+        f"{p}/" if p.is_dir() else str(p) for p in found if p.is_dir() or p.suffix in ROBOT_FILES
+    ]
     return [name for name in (*library(), *files) if name.startswith(incomplete)]
 
 
 ROBOT = typer.Argument(
-    help="a robot file (.urdf, .yaml, .xml, .xacro), the name of a built-in robot, or a task file, for its robot",
+    help=(
+        "a robot file (.urdf, .yaml, .xml, .xacro), the name of a built-in robot, or a task file,"
+        " for its robot"
+    ),
     autocompletion=complete_robot,
 )
-DRIVES = typer.Option(None, "--drives", help="YAML file with the drives, if the robot's file has none", show_default=False)
+DRIVES = typer.Option(
+    None,
+    "--drives",
+    help="YAML file with the drives, if the robot's file has none",
+    show_default=False,
+)
 PAYLOAD = typer.Option("0 kg", "--payload", help="mass at the tip, e.g. 3kg")
 LIMITS = typer.Option(None, "--limits", help="MoveIt's joint_limits.yaml", show_default=False)
-HOLD = typer.Option(None, "--hold", help="joints that stay still, by name or pattern, comma separated: 'gripper_*'", show_default=False)
-ARG = typer.Option(None, "--arg", help="argument of a xacro file, name:=value (once for each): ur_type:=ur5e", show_default=False)
-FLOOR = typer.Option(None, "--floor", help="height of the floor, e.g. -0.1 or '20 mm'; none; auto (default)", show_default=False)
-SCENE = typer.Option(None, "--scene", help="obstacles: a scene file (YAML), ours or MoveIt's", show_default=False)
+HOLD = typer.Option(
+    None,
+    "--hold",
+    help="joints that stay still, by name or pattern, comma separated: 'gripper_*'",
+    show_default=False,
+)
+ARG = typer.Option(
+    None,
+    "--arg",
+    help="argument of a xacro file, name:=value (once for each): ur_type:=ur5e",
+    show_default=False,
+)
+FLOOR = typer.Option(
+    None,
+    "--floor",
+    help="height of the floor, e.g. -0.1 or '20 mm'; none; auto (default)",
+    show_default=False,
+)
+SCENE = typer.Option(
+    None, "--scene", help="obstacles: a scene file (YAML), ours or MoveIt's", show_default=False
+)
 SUPPLY = typer.Option(None, "--supply", help="regenerative or non-regenerative", show_default=False)
 
 
 def find_robot(
-    name: str, drives: Path | None = None, payload: str = "0 kg", limits: Path | None = None, hold: str | None = None,
+    name: str,
+    drives: Path | None = None,
+    payload: str = "0 kg",
+    limits: Path | None = None,
+    hold: str | None = None,
     arg: list[str] | None = None,
-) -> Robot:  # fmt: skip
-    """A robot by its file, its name in the library, or a task file that tells of it, with what the options add."""
+) -> Robot:
+    """A robot by its file, its name in the library, or a task file that tells of it, with what the
+    options add."""
     from armature.job.job_file import find_robot as find
 
     job = task_of(name)
     if job is not None and arg:
-        raise ArgumentError("with a task file, a xacro file's arguments stand in the file, as arguments: {name: value}")
+        raise ArgumentError(
+            "with a task file, a xacro file's arguments stand in the file, as arguments: {name:"
+            " value}"
+        )
     robot = find(name, arguments=arguments_of(arg)) if job is None else job.robot
     robot = robot.with_limits(limits) if limits is not None else robot
     robot = robot.with_drives(drives) if drives is not None else robot
@@ -84,8 +125,8 @@ def task_of(name: str) -> Job | None:
 
 
 def find_mesh_folders(name: str, robot: Robot, wanted: bool | None) -> tuple[Path, ...]:
-    """Folders in which the meshes of a robot may lie, by its own or a task's file. wanted: None where nothing was said, which needs no
-    package that is not there."""
+    """Folders in which the meshes of a robot may lie, by its own or a task's file. wanted: None
+    where nothing was said, which needs no package that is not there."""
     from importlib.util import find_spec
 
     from armature.robot.load.packages import mesh_folders
@@ -141,32 +182,53 @@ def _number(text: str, what: str, units: tuple[str, ...]) -> float:
         if isfinite(value):
             return value
     raise ArgumentError(
-        f"{what}: {text!r} is not a number; give one in {units[0]}, or with a unit, such as {EXAMPLES.get(units[0], units[0])}"
+        f"{what}: {text!r} is not a number; give one in {units[0]}, or with a unit, such as"
+        f" {EXAMPLES.get(units[0], units[0])}"
     )
 
 
-def state(robot: Robot, text: str | None, what: str, units: tuple[str, ...] = ("rad", "m"), start: Any = None) -> Any:
-    """(n,) numbers from 'a, b, c' or 'joint=a, joint=b'; joints that are not named keep those of `start`, by default 0 or the end of their
-    range nearest to it."""
+def state(
+    robot: Robot,
+    text: str | None,
+    what: str,
+    units: tuple[str, ...] = ("rad", "m"),
+    start: Any = None,
+) -> Any:
+    """(n,) numbers from 'a, b, c' or 'joint=a, joint=b'; joints that are not named keep those of
+    `start`, by default 0 or the end of their range nearest to it."""
     from armature.job.job_file import configuration
     from armature.robot.unit import suits
 
     parts = [part.partition("=") for part in (text or "").split(",") if part.strip()]
     if robot.nq != robot.nv and parts:
-        raise ArgumentError(f"{what}: robot {robot.name!r} has a floating base; this verb takes robots on a fixed base")
+        raise ArgumentError(
+            f"{what}: robot {robot.name!r} has a floating base; this verb takes robots on a fixed"
+            " base"
+        )
     try:
         named = any(equals for _, equals, _ in parts)
-        for joint, value in zip(robot.joint_names, parts) if not named else ((name.strip(), (value,)) for name, _, value in parts):
+        for joint, value in (
+            zip(robot.joint_names, parts)
+            if not named
+            else ((name.strip(), (value,)) for name, _, value in parts)
+        ):
             suits(robot, joint, value[0].strip(), " or ".join(units))
         if parts and not named:
             return configuration(robot, coordinates(text or "", what, units), start)
-        return configuration(robot, {name.strip(): _number(value.strip(), what, units) for name, _, value in parts}, start)
+        return configuration(
+            robot,
+            {name.strip(): _number(value.strip(), what, units) for name, _, value in parts},
+            start,
+        )
     except ArgumentError as error:
-        raise ArgumentError(str(error) if str(error).startswith(what) else f"{what}: {error}") from None
+        raise ArgumentError(
+            str(error) if str(error).startswith(what) else f"{what}: {error}"
+        ) from None
 
 
 def find_motion(path: Path, robot: Robot | None = None) -> Trajectory:
-    """A motion from a file of one, or from a saved plan (a folder, .npz or .json); for `robot`, its joints in the robot's order."""
+    """A motion from a file of one, or from a saved plan (a folder, .npz or .json); for `robot`, its
+    joints in the robot's order."""
     from armature.errors import FileError
     from armature.motion.formats import load_trajectory
 
@@ -191,13 +253,20 @@ def _planned_motion(path: Path) -> Trajectory:
     from armature.job.saved import load_plan
 
     plan = load_plan(path)
-    if not plan.certificate.ok and not plan.certificate.invalid:  # that an invalid one is invalid was said on loading
-        warnings.warn(f"{path}: this motion is not certified; look at it before it is run", ArmatureWarning, stacklevel=2)
+    if (
+        not plan.certificate.ok and not plan.certificate.invalid
+    ):  # that an invalid one is invalid was said on loading
+        warnings.warn(
+            f"{path}: this motion is not certified; look at it before it is run",
+            ArmatureWarning,
+            stacklevel=2,
+        )
     return plan.trajectory
 
 
 def _for_robot(motion: Trajectory, robot: Robot, path: Path) -> Trajectory:
-    """The motion with the robot's joints in the robot's order, found by their names, or as they are where no name is known."""
+    """The motion with the robot's joints in the robot's order, found by their names, or as they are
+    where no name is known."""
     from dataclasses import replace
 
     from armature.errors import FileError
@@ -205,8 +274,17 @@ def _for_robot(motion: Trajectory, robot: Robot, path: Path) -> Trajectory:
     names = list(motion.joint_names)
     if set(robot.joint_names) <= set(names) and tuple(names) != robot.joint_names:
         order = [names.index(name) for name in robot.joint_names]
-        return replace(motion, q=motion.q[:, order], v=motion.v[:, order], a=motion.a[:, order], joint_names=robot.joint_names,
-                       tau=None if motion.tau is None else motion.tau[:, order], current=None, voltage=None, power=None)  # fmt: skip
+        return replace(
+            motion,
+            q=motion.q[:, order],
+            v=motion.v[:, order],
+            a=motion.a[:, order],
+            joint_names=robot.joint_names,
+            tau=None if motion.tau is None else motion.tau[:, order],
+            current=None,
+            voltage=None,
+            power=None,
+        )
     if motion.n != robot.n or set(names) & set(robot.joint_names) not in (set(), set(names)):
         wanted = f"robot {robot.name!r} has {robot.n}: {', '.join(robot.joint_names)}"
         raise FileError(f"the motion has the joints {', '.join(names)}; {wanted}", path)

@@ -17,11 +17,18 @@ if TYPE_CHECKING:
 
 def line(
     file: Path = typer.Argument(help="line file (.yaml); armature init writes an example"),
-    cycle: float | None = typer.Option(None, "--cycle", help="s; instead of the slowest station's least time", show_default=False),
-    picture: Path | None = typer.Option(None, "--plot", help="picture to write: .png, .svg or .pdf", show_default=False),
-    save: Path | None = typer.Option(None, "--save", help="folder for the plans of all moves", show_default=False),
+    cycle: float | None = typer.Option(
+        None, "--cycle", help="s; instead of the slowest station's least time", show_default=False
+    ),
+    picture: Path | None = typer.Option(
+        None, "--plot", help="picture to write: .png, .svg or .pdf", show_default=False
+    ),
+    save: Path | None = typer.Option(
+        None, "--save", help="folder for the plans of all moves", show_default=False
+    ),
 ) -> int:
-    """Use the whole cycle of a line at every station with the least energy: before and after, with certified plans.
+    """Use the whole cycle of a line at every station with the least energy: before and after, with
+    certified plans.
 
     A file with `tasks:` has them allocated to the stations first, so that the cycle is least.
 
@@ -43,7 +50,13 @@ def line(
         else:
             found = balance_line(what, progress=steps)  # type: ignore[arg-type]
     output.say(*([] if allocation is None else [allocation, ""]), found)
-    output.say("", output.table(("station", "move", "least s", "planned s", "wait s", "before J", "after J"), moves(found)))
+    output.say(
+        "",
+        output.table(
+            ("station", "move", "least s", "planned s", "wait s", "before J", "after J"),
+            moves(found),
+        ),
+    )
     if picture is not None:
         from armature.plot.line import line as draw
 
@@ -57,7 +70,11 @@ def line(
 
 def moves(found: BalancedLine) -> list[list[Any]]:
     """One line for every move."""
-    return [[s.name, m.name, m.least.duration, m.plan.duration, m.wait, m.before, m.after] for s in found.stations for m in s.moves]
+    return [
+        [s.name, m.name, m.least.duration, m.plan.duration, m.wait, m.before, m.after]
+        for s in found.stations
+        for m in s.moves
+    ]
 
 
 def written(found: BalancedLine, folder: Path) -> None:
@@ -87,7 +104,14 @@ def facts(found: BalancedLine) -> dict[str, Any]:
         for s in found.stations
     ]
     totals = {"energy_before": found.before, "energy_after": found.after, "saving": found.saving}
-    return {"ok": found.certified, "name": found.name, "cycle": found.cycle, "slowest": found.slowest, **totals, "stations": stations}
+    return {
+        "ok": found.certified,
+        "name": found.name,
+        "cycle": found.cycle,
+        "slowest": found.slowest,
+        **totals,
+        "stations": stations,
+    }
 
 
 class Steps:
@@ -114,7 +138,8 @@ class Steps:
             self._bar.stop()
 
     def __call__(self, what: str, done: int, total: int) -> None:
-        """Show what is being done: on terminals a bar, elsewhere a line after two seconds, then every ten."""
+        """Show what is being done: on terminals a bar, elsewhere a line after two seconds, then
+        every ten."""
         if not self.live and time.monotonic() - self.told > self.wait:
             self.told, self.wait = time.monotonic(), 10.0
             output.note(f"{self.title}: {what} ({done} of {total})")

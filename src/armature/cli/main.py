@@ -38,7 +38,10 @@ from armature.version import __version__
 app = typer.Typer(
     name="armature",
     help="Least-energy and least-time robot motions that the drives can really do, with the proof.",
-    epilog="Exit codes: 0 done; 1 there is no such motion, or it is not certified; 2 bad input; 3 a fault of the program; 130 interrupted.",
+    epilog=(
+        "Exit codes: 0 done; 1 there is no such motion, or it is not certified; 2 bad input; 3 a"
+        " fault of the program; 130 interrupted."
+    ),
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
@@ -71,13 +74,20 @@ def _version(asked: bool) -> None:
 
 
 @app.callback()
-def options(version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version and stop.")) -> None:
+def options(
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Print the version and stop."
+    ),
+) -> None:
     """Armature's command line."""
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command line; returns its exit code. Nothing but this function turns errors into words."""
-    output.start(json="--json" in arguments, debug="--debug" in arguments)  # known before anything can go wrong
+    """Run one command line; returns its exit code. Nothing but this function turns errors into
+    words."""
+    output.start(
+        json="--json" in arguments, debug="--debug" in arguments
+    )  # known before anything can go wrong
     try:
         code = app(list(arguments), prog_name="armature", standalone_mode=False)
         sys.stdout.flush()
@@ -90,24 +100,38 @@ def run(arguments: Sequence[str]) -> int:
         return _fail("interrupted", output.INTERRUPTED)
     except BrokenPipeError:
         return _closed()
-    except SystemExit as end:  # click's answer to a closed pipe is 1, which here means that there is no such motion
+    except (
+        SystemExit
+    ) as end:  # click's answer to a closed pipe is 1, which here means that there is no such motion
         if isinstance(end.__context__, BrokenPipeError):
             return _closed()
         raise
     except Exception as error:
         if hasattr(error, "format_message"):  # a mistake on the command line itself, found by typer
             words = error.format_message()  # type: ignore[attr-defined]
-            return _fail(f"{words} (see armature --help)", output.BAD_INPUT) if words else output.BAD_INPUT  # none: help was shown
+            return (
+                _fail(f"{words} (see armature --help)", output.BAD_INPUT)
+                if words
+                else output.BAD_INPUT
+            )  # none: help was shown
         if isinstance(error, typer.Abort):
             return _fail("interrupted", output.INTERRUPTED)
         if isinstance(error, MemoryError):
-            return _fail("there is not enough memory for this; ask for less (fewer knots, a smaller file)", output.INTERNAL)
+            return _fail(
+                "there is not enough memory for this; ask for less (fewer knots, a smaller file)",
+                output.INTERNAL,
+            )
         name = f"{type(error).__name__}: {error}".splitlines()[0][:300]
-        return _fail(f"internal error: {name}; run it again with --debug and report what it prints", output.INTERNAL)
+        return _fail(
+            f"internal error: {name}; run it again with --debug and report what it prints",
+            output.INTERNAL,
+        )
 
 
 def _closed() -> int:
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno() if sys.__stdout__ else 1)  # what is still buffered goes nowhere
+    os.dup2(
+        os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno() if sys.__stdout__ else 1
+    )  # what is still buffered goes nowhere
     return output.CLOSED_PIPE
 
 
@@ -115,6 +139,9 @@ def _fail(message: str, code: int) -> int:
     """Tell an error: one line on stderr, and with --json an object on stdout."""
     if output.settings.debug:
         traceback.print_exc()
-    print(message if message.startswith(("interrupted", "internal error")) else f"error: {message}", file=sys.stderr)
+    print(
+        message if message.startswith(("interrupted", "internal error")) else f"error: {message}",
+        file=sys.stderr,
+    )
     output.answer({"ok": False, "error": message, "exit_code": code})
     return code

@@ -1,4 +1,5 @@
-"""What a verb says: a table for people or one JSON object for programs; progress and warnings on stderr; no broken pipes."""
+"""What a verb says: a table for people or one JSON object for programs; progress and warnings on
+stderr; no broken pipes."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ OK, FAILED, BAD_INPUT, INTERNAL, INTERRUPTED, CLOSED_PIPE = 0, 1, 2, 3, 130, 141
 
 @dataclass
 class Settings:
-    """How this run speaks. json: one object on stdout.  quiet: errors only.  debug: tracebacks.  warned: what was warned of, once each."""
+    """How this run speaks. json: one object on stdout.  quiet: errors only.  debug: tracebacks.
+    warned: what was warned of, once each."""
 
     json: bool = False
     quiet: bool = False
@@ -62,13 +64,15 @@ def say(*texts: object) -> None:
 
 
 def answer(data: Mapping[str, Any]) -> None:
-    """The answer for programs: one JSON object on stdout, with --json only. Numbers that are not finite become null."""
+    """The answer for programs: one JSON object on stdout, with --json only. Numbers that are not
+    finite become null."""
     if settings.json:
         print(json.dumps(plain({**data, "warnings": settings.warned}), ensure_ascii=False))
 
 
 def plain(value: Any) -> Any:
-    """Mappings, lists, words and finite numbers of anything that can be said in JSON; complex numbers as [re, im]."""
+    """Mappings, lists, words and finite numbers of anything that can be said in JSON; complex
+    numbers as [re, im]."""
     if isinstance(value, Mapping):
         return {str(k): plain(v) for k, v in value.items()}
     if hasattr(value, "tolist"):
@@ -91,14 +95,26 @@ def note(text: str) -> None:
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Columns as wide as their cells; numbers to the right."""
     cells = [[_cell(x) for x in row] for row in rows]
-    right = [all(isinstance(row[k], int | float) for row in rows) for k in range(len(head))] if (rows := list(rows)) else []
-    widths = [max(len(h), *(len(row[k]) for row in cells)) if cells else len(h) for k, h in enumerate(head)]
-    side = lambda text, k: text.rjust(widths[k]) if k < len(right) and right[k] else text.ljust(widths[k])
-    return "\n".join("  ".join(side(x, k) for k, x in enumerate(row)).rstrip() for row in [list(head), *cells])
+    right = (
+        [all(isinstance(row[k], int | float) for row in rows) for k in range(len(head))]
+        if (rows := list(rows))
+        else []
+    )
+    widths = [
+        max(len(h), *(len(row[k]) for row in cells)) if cells else len(h)
+        for k, h in enumerate(head)
+    ]
+    side = lambda text, k: (
+        text.rjust(widths[k]) if k < len(right) and right[k] else text.ljust(widths[k])
+    )
+    return "\n".join(
+        "  ".join(side(x, k) for k, x in enumerate(row)).rstrip() for row in [list(head), *cells]
+    )
 
 
 def tidy(values: Iterable[float]) -> list[float]:
-    """Numbers of one unit for reading: what is below 1e-9 of the largest is rounding, and becomes 0."""
+    """Numbers of one unit for reading: what is below 1e-9 of the largest is rounding, and becomes
+    0."""
     column = [float(x) for x in values]
     least = 1e-9 * max((abs(x) for x in column if math.isfinite(x)), default=0.0)
     return [x if not abs(x) < least else 0.0 for x in column]
@@ -109,18 +125,21 @@ def _cell(value: object) -> str:
 
 
 class Progress:
-    """Shows how a search goes: a live line on terminals; elsewhere, after two seconds, a line every ten. Used as a context.
+    """Shows how a search goes: a live line on terminals; elsewhere, after two seconds, a line every
+    ten. Used as a context.
 
-    Call it with every iteration of the solver; until the first one comes, what is needed for the robot is being compiled, and that is told.
-    The first Ctrl-C makes it answer True, which ends the search with the best motion so far; the second one ends the program.
-    """
+    Call it with every iteration of the solver; until the first one comes, what is needed for the
+    robot is being compiled, and that is told. The first Ctrl-C makes it answer True, which ends the
+    search with the best motion so far; the second one ends the program."""
 
     def __init__(self, title: str):
         self.title = title
         self.live = sys.stderr.isatty() and not (settings.quiet or settings.json)
         self.stopped = self.noted = False
         self.begin = self.searching = self.told = time.monotonic()
-        self.wait = EARLY  # until the first iteration: a new machine compiles, and that is told early
+        self.wait = (
+            EARLY  # until the first iteration: a new machine compiles, and that is told early
+        )
         self._status: Any = None
         self._begun = threading.Event()  # the first iteration, or the end
 
@@ -138,7 +157,12 @@ class Progress:
             self._before = None
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self._begun.set()
         if self._before is not None:
             signal.signal(signal.SIGINT, self._before)
@@ -160,7 +184,10 @@ class Progress:
         if iteration.note and not self.noted and time.monotonic() - self.searching > SOON:  # once
             self.noted = True
             note(f"{self.title}: {iteration.note}; searching on")
-        self._tell(f"iteration {iteration.number}, cost {iteration.cost:.6g}, violation {iteration.violation:.1e}")
+        self._tell(
+            f"iteration {iteration.number}, cost {iteration.cost:.6g}, violation"
+            f" {iteration.violation:.1e}"
+        )
         return self.stopped
 
     def _compiling(self) -> None:

@@ -1,4 +1,5 @@
-"""`armature plan`: the motion of least energy or least time, with its certificate and its page; or what a recorded motion costs."""
+"""`armature plan`: the motion of least energy or least time, with its certificate and its page; or
+what a recorded motion costs."""
 
 from __future__ import annotations
 
@@ -33,7 +34,13 @@ if TYPE_CHECKING:
     from armature.job.job import Job
 
 START = typer.Option(
-    None, "--from", help="joint coordinates: '0, 90deg, 250mm' or 'elbow=90deg' (others 0); or a recorded motion (.csv)", show_default=False
+    None,
+    "--from",
+    help=(
+        "joint coordinates: '0, 90deg, 250mm' or 'elbow=90deg' (others 0); or a recorded motion"
+        " (.csv)"
+    ),
+    show_default=False,
 )
 
 
@@ -43,7 +50,9 @@ def plan(
     goal: str | None = GOAL,
     via: list[str] | None = VIA,
     duration: str | None = DURATION,
-    objective: str | None = typer.Option(None, "--objective", help="energy (default) or time", show_default=False),
+    objective: str | None = typer.Option(
+        None, "--objective", help="energy (default) or time", show_default=False
+    ),
     drives: Path | None = DRIVES,
     payload: str = PAYLOAD,
     limits: Path | None = LIMITS,
@@ -52,46 +61,108 @@ def plan(
     floor: str | None = FLOOR,
     scene: Path | None = SCENE,
     supply: str | None = SUPPLY,
-    knots: int | None = typer.Option(None, help="steps in time, 100 by default", show_default=False, min=4, max=20000),
+    knots: int | None = typer.Option(
+        None, help="steps in time, 100 by default", show_default=False, min=4, max=20000
+    ),
     smoothness: float | None = SMOOTHNESS,
-    deadline: float | None = typer.Option(None, help="seconds after which the best so far is taken", show_default=False, min=0.01),
+    deadline: float | None = typer.Option(
+        None, help="seconds after which the best so far is taken", show_default=False, min=0.01
+    ),
     thorough: bool | None = typer.Option(
         None, "--thorough/--quick", help="search from more starting motions, several times as long"
     ),
     save: Path | None = typer.Option(
-        None, help="write the plan: a folder, or the motion alone: .csv, .npz, .json, .yaml (ROS 2), …", show_default=False
+        None,
+        help="write the plan: a folder, or the motion alone: .csv, .npz, .json, .yaml (ROS 2), …",
+        show_default=False,
     ),
-    report: Path | None = typer.Option(None, help="write a page (.html) with figures and the moving robot", show_default=False),
+    report: Path | None = typer.Option(
+        None, help="write a page (.html) with figures and the moving robot", show_default=False
+    ),
     meshes: bool | None = typer.Option(
-        None, "--meshes/--no-meshes", help="draw the robot's meshes on the page; by default where their files are found", show_default=False
+        None,
+        "--meshes/--no-meshes",
+        help="draw the robot's meshes on the page; by default where their files are found",
+        show_default=False,
     ),
-    cycles: float | None = typer.Option(None, help="cycles a day: prints kWh in a year, here and on the page", show_default=False, min=0),
-    price: float | None = typer.Option(None, help="of a kWh, in any currency: money in a year, with --cycles", show_default=False, min=0),
+    cycles: float | None = typer.Option(
+        None,
+        help="cycles a day: prints kWh in a year, here and on the page",
+        show_default=False,
+        min=0,
+    ),
+    price: float | None = typer.Option(
+        None,
+        help="of a kWh, in any currency: money in a year, with --cycles",
+        show_default=False,
+        min=0,
+    ),
 ) -> int:
-    """Plan the motion of least energy (or time) and prove that the drives can do it. Exit code 1 when there is no such motion."""
+    """Plan the motion of least energy (or time) and prove that the drives can do it. Exit code 1
+    when there is no such motion."""
     if start is None and goal is None and is_program(task):
         from armature.cli.program import plan_file
 
         carried = None if payload == PAYLOAD.default else payload
-        robots = {"--drives": drives, "--payload": carried, "--limits": limits, "--hold": hold, "--arg": arg}
-        moves = {"--via": via, "--floor": floor, "--smoothness": smoothness, "--deadline": deadline, "--thorough": thorough}
+        robots = {
+            "--drives": drives,
+            "--payload": carried,
+            "--limits": limits,
+            "--hold": hold,
+            "--arg": arg,
+        }
+        moves = {
+            "--via": via,
+            "--floor": floor,
+            "--smoothness": smoothness,
+            "--deadline": deadline,
+            "--thorough": thorough,
+        }
         pages = {"--meshes": meshes, "--cycles": cycles, "--price": price}
         _refuse_for_program(task, robots | moves | pages)
-        return plan_file(Path(task), duration, objective, supply, knots, save, report, None if scene is None else scene_of(scene))
+        return plan_file(
+            Path(task),
+            duration,
+            objective,
+            supply,
+            knots,
+            save,
+            report,
+            None if scene is None else scene_of(scene),
+        )
     year = {} if cycles is None else {"cycles_per_day": cycles, "price": price}
     _check_targets(save, report, None)
     given = {"drives": drives, "payload": payload, "limits": limits, "hold": hold, "arg": arg}
     if start is not None and goal is None and Path(start).suffix.lower() in MOTION_FILES:
         _refuse_for_recorded(via, duration, objective)
         if scene is not None:
-            raise ArgumentError("--scene: a recorded motion is not planned around obstacles; give --from and --to configurations")
+            raise ArgumentError(
+                "--scene: a recorded motion is not planned around obstacles; give --from and --to"
+                " configurations"
+            )
         robot = find_robot(task, **given)
         page = {"meshes": find_mesh_folders(task, robot, meshes), **year}
-        move = ({} if smoothness is None else {"smoothness": smoothness}) | ({} if floor is None else {"floor": floor_of(floor)})
-        return _recorded(robot, Path(start), supply, knots, save, report, page, move, {"deadline": deadline, "thorough": thorough})
+        move = ({} if smoothness is None else {"smoothness": smoothness}) | (
+            {} if floor is None else {"floor": floor_of(floor)}
+        )
+        return _recorded(
+            robot,
+            Path(start),
+            supply,
+            knots,
+            save,
+            report,
+            page,
+            move,
+            {"deadline": deadline, "thorough": thorough},
+        )
     change = {"objective": objective, "supply": supply, "knots": knots, "floor": floor}
     job = find_job(task, start, goal, via, duration, given, smoothness, **change)
-    job = replace(job, thorough=thorough) if scene is None else replace(job, thorough=thorough, scene=scene_of(scene))
+    job = (
+        replace(job, thorough=thorough)
+        if scene is None
+        else replace(job, thorough=thorough, scene=scene_of(scene))
+    )
     _check_targets(save, report, job.output)
     with Progress(f"planning {job.name or job.robot.name}") as progress:
         solution = job.run(callback=progress, deadline=deadline)
@@ -108,8 +179,15 @@ def plan(
         say(solution.yearly(**year))
     written = _write(solution, job, save, report, page)
     proved = solution.ok and solution.certificate.ok
-    answer({**numbers(solution), "ok": proved, "certificate": certificate(solution), "written": written,
-            **({"year": asdict(solution.yearly(**year))} if year and solution.ok else {})})  # fmt: skip
+    answer(
+        {
+            **numbers(solution),
+            "ok": proved,
+            "certificate": certificate(solution),
+            "written": written,
+            **({"year": asdict(solution.yearly(**year))} if year and solution.ok else {}),
+        }
+    )
     if proved:
         return OK
     _hint(job)
@@ -126,18 +204,28 @@ def is_program(task: str) -> bool:
 
 
 def _say_certificate(solution: Any) -> None:
-    """The certificate without the notes that the plan has told already; where the task is not met there is nothing to certify."""
+    """The certificate without the notes that the plan has told already; where the task is not met
+    there is nothing to certify."""
     none = "certificate: none, for the motion found does not do what was asked for"
     proof = solution.certificate if solution.ok else None
-    say(none if proof is None else replace(proof, notes=tuple(note for note in proof.notes if note not in solution.notes)))
+    say(
+        none
+        if proof is None
+        else replace(proof, notes=tuple(note for note in proof.notes if note not in solution.notes))
+    )
 
 
 def _hint(job: Job) -> None:
     """What often helps where a plan fails."""
-    free = [j.name for j in job.robot.joints if j.name in job.robot.joint_names and j.limits.acceleration == float("inf")]
+    free = [
+        j.name
+        for j in job.robot.joints
+        if j.name in job.robot.joint_names and j.limits.acceleration == float("inf")
+    ]
     if free:
         say(
-            f"hint: {', '.join(free)} have no limit of acceleration, so that motions jump; give limits in the task, or MoveIt's by --limits"
+            f"hint: {', '.join(free)} have no limit of acceleration, so that motions jump; give"
+            " limits in the task, or MoveIt's by --limits"
         )
 
 
@@ -153,8 +241,11 @@ def _check_targets(save: Path | None, report: Path | None, output: Path | None) 
         check_plan_target(folder)
 
 
-def _write(solution: Any, job: Job, save: Path | None, report: Path | None, page: Mapping[str, Any]) -> list[str]:
-    """Files that the task or the options ask for; returns their names. page: options of the page."""
+def _write(
+    solution: Any, job: Job, save: Path | None, report: Path | None, page: Mapping[str, Any]
+) -> list[str]:
+    """Files that the task or the options ask for; returns their names. page: options of the
+    page."""
     from armature.job.saved import save_plan
 
     written = []
@@ -167,7 +258,11 @@ def _write(solution: Any, job: Job, save: Path | None, report: Path | None, page
         written.append(str(folder))
     if report is not None:
         written.append(str(_report(solution, report, page)))
-    doubt = "" if solution.ok else " (to look at, not for the robot: the motion does not do what was asked for)"
+    doubt = (
+        ""
+        if solution.ok
+        else " (to look at, not for the robot: the motion does not do what was asked for)"
+    )
     for name in written:
         say(f"written: {name}{doubt}")
     return written
@@ -177,35 +272,55 @@ def _report(solution: Any, report: Path, page: Mapping[str, Any]) -> Any:
     try:
         return solution.report(report, **page)
     except OSError as error:
-        raise FileError(f"the page cannot be written ({error.strerror}); choose another place", report) from None
+        raise FileError(
+            f"the page cannot be written ({error.strerror}); choose another place", report
+        ) from None
 
 
 def _refuse_for_program(task: str, options: dict[str, Any]) -> None:
     """Options of single moves, which a program's own file states for its steps."""
     given = [name for name, value in options.items() if value not in (None, [], ())]
     if given:
-        what = f"{Path(task).name} is a program, which gives such things in its file, for the robot or step by step"
+        what = (
+            f"{Path(task).name} is a program, which gives such things in its file, for the robot or"
+            " step by step"
+        )
         raise ArgumentError(f"{', '.join(given)}: {what}")
 
 
 def _refuse_for_recorded(via: Any, duration: str | None, objective: str | None) -> None:
     """Refuse options that a recorded motion leaves no room for."""
     if via:
-        raise ArgumentError("--via: a recorded motion has its own way; give --from and --to configurations to plan one by via points")
+        raise ArgumentError(
+            "--via: a recorded motion has its own way; give --from and --to configurations to plan"
+            " one by via points"
+        )
     if duration is not None:
-        raise ArgumentError("--duration: a recorded motion has its own; give --from and --to configurations to plan with another")
+        raise ArgumentError(
+            "--duration: a recorded motion has its own; give --from and --to configurations to plan"
+            " with another"
+        )
     if objective is not None and objective.strip().lower() != "energy":
         raise ArgumentError(
-            f"--objective {objective}: a recorded motion is compared with the least energy in its own time; leave the option out, "
-            "or give --from and --to configurations for the least time"
+            f"--objective {objective}: a recorded motion is compared with the least energy in its"
+            " own time; leave the option out, or give --from and --to configurations for the least"
+            " time"
         )
 
 
 def _recorded(
-    robot: Any, path: Path, supply: str | None, knots: int | None, save: Path | None, report: Path | None, page: Mapping[str, Any],
-    move: Mapping[str, Any], search: Mapping[str, Any],
-) -> int:  # fmt: skip
-    """What a recorded motion costs, and what a plan would. move: smoothness and floor.  search: deadline and thorough."""
+    robot: Any,
+    path: Path,
+    supply: str | None,
+    knots: int | None,
+    save: Path | None,
+    report: Path | None,
+    page: Mapping[str, Any],
+    move: Mapping[str, Any],
+    search: Mapping[str, Any],
+) -> int:
+    """What a recorded motion costs, and what a plan would. move: smoothness and floor.  search:
+    deadline and thorough."""
     from armature.job.job import Job
     from armature.job.recorded import recorded_cost
     from armature.motion.recorded import load_recorded
@@ -213,14 +328,34 @@ def _recorded(
 
     motion = load_recorded(path, robot) if path.suffix.lower() == ".csv" else _motion(path, robot)
     with Progress(f"planning {robot.name}") as progress:
-        found = recorded_cost(robot, motion, supply, knots or 100, callback=progress, **move, **search)
+        found = recorded_cost(
+            robot, motion, supply, knots or 100, callback=progress, **move, **search
+        )
     say(found)
     _say_certificate(found.plan)
-    job = Job(robot, Move(motion.q[0], motion.q[-1], motion.duration, **move), supply=supply, knots=knots or 100)
+    job = Job(
+        robot,
+        Move(motion.q[0], motion.q[-1], motion.duration, **move),
+        supply=supply,
+        knots=knots or 100,
+    )
     written = _write(found.plan, job, save, report, page)
-    book = {"energy": found.ledger.energy, "losses": found.ledger.losses, "duration": motion.duration, "broken": found.broken}
+    book = {
+        "energy": found.ledger.energy,
+        "losses": found.ledger.losses,
+        "duration": motion.duration,
+        "broken": found.broken,
+    }
     proved = found.plan.ok and found.plan.certificate.ok
-    answer({**numbers(found.plan), "ok": proved, "recorded": book, "certificate": certificate(found.plan), "written": written})
+    answer(
+        {
+            **numbers(found.plan),
+            "ok": proved,
+            "recorded": book,
+            "certificate": certificate(found.plan),
+            "written": written,
+        }
+    )
     if progress.stopped:
         return INTERRUPTED
     return OK if proved else FAILED
@@ -235,7 +370,11 @@ def _motion(path: Path, robot: Any) -> Any:
 def numbers(solution: Any) -> dict[str, Any]:
     """A plan's numbers, SI."""
     base, counted = solution.baseline, bool(solution.robot.drives)
-    energies = lambda book: {"energy": book.energy, "losses": book.losses} if counted else {"energy": None, "losses": None}
+    energies = lambda book: (
+        {"energy": book.energy, "losses": book.losses}
+        if counted
+        else {"energy": None, "losses": None}
+    )
     return {
         "ok": solution.ok,
         "status": solution.status.value,

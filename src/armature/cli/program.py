@@ -15,17 +15,29 @@ if TYPE_CHECKING:
 
 
 def plan_file(
-    file: Path, cycle: str | None, objective: str | None, supply: str | None, knots: int | None,
-    save: Path | None, report: Path | None, scene: Scene | None = None,
-) -> int:  # fmt: skip
-    """Plan the program of a file and prove it. cycle: instead of the file's, e.g. "5 s".  scene: instead of the file's."""
+    file: Path,
+    cycle: str | None,
+    objective: str | None,
+    supply: str | None,
+    knots: int | None,
+    save: Path | None,
+    report: Path | None,
+    scene: Scene | None = None,
+) -> int:
+    """Plan the program of a file and prove it. cycle: instead of the file's, e.g. "5 s".  scene:
+    instead of the file's."""
     from armature.cell.plan_program import plan_program
     from armature.cell.program_file import read_program
     from armature.cell.saved_program import facts
     from armature.write import check_target
 
     program, part = read_program(file)
-    change = {"cycle": None if cycle is None else _seconds(cycle), "supply": supply, "knots": knots, "scene": scene}
+    change = {
+        "cycle": None if cycle is None else _seconds(cycle),
+        "supply": supply,
+        "knots": knots,
+        "scene": scene,
+    }
     program = replace(program, **{key: value for key, value in change.items() if value is not None})
     for path in (p for p in (save, report) if p is not None and p.suffix):
         check_target(path)
@@ -48,7 +60,8 @@ def plan_file(
 
 
 def curve_of_file(file: Path, longest: str | None, supply: str | None, save: Path | None) -> int:
-    """Least energy of a program against its cycle. longest: the last cycle, e.g. "8 s".  save: .csv."""
+    """Least energy of a program against its cycle. longest: the last cycle, e.g. "8 s".  save:
+    .csv."""
     from armature.cell.plan_program import program_curve
     from armature.cell.program_file import load_program
     from armature.write import write_whole

@@ -1,4 +1,5 @@
-"""`armature schema`: JSON schemas of the files, with which editors complete keys and underline mistakes."""
+"""`armature schema`: JSON schemas of the files, with which editors complete keys and underline
+mistakes."""
 
 from __future__ import annotations
 
@@ -17,9 +18,12 @@ KINDS = ("robot", "drives", "task", "study", "line", "program", "cell", "cell-mo
 
 def schema(
     kind: str = typer.Argument(help=f"one of: {', '.join(KINDS)}", autocompletion=lambda: KINDS),
-    save: Path | None = typer.Option(None, "--save", help="write it to this file instead of stdout", show_default=False),
+    save: Path | None = typer.Option(
+        None, "--save", help="write it to this file instead of stdout", show_default=False
+    ),
 ) -> None:
-    """The JSON schema of a kind of file. For VS Code: a first line `# yaml-language-server: $schema=task.json` in the YAML file."""
+    """The JSON schema of a kind of file. For VS Code: a first line `# yaml-language-server:
+    $schema=task.json` in the YAML file."""
     if kind not in KINDS:
         raise ArgumentError(f"there is no schema of {kind!r}; choose one of {', '.join(KINDS)}")
     found = schema_of(kind)
@@ -39,7 +43,11 @@ def schema_of(kind: str) -> dict[str, Any]:
 
         return drives_schema()
     found = _model(kind).model_json_schema()
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_finite(found), "title": f"Armature {kind}"}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **_finite(found),
+        "title": f"Armature {kind}",
+    }
 
 
 def _model(kind: str) -> Any:
@@ -65,6 +73,8 @@ def _model(kind: str) -> Any:
 def _finite(value: Any) -> Any:
     """JSON has no infinity: defaults that are infinite are left out."""
     if isinstance(value, dict):
-        keep = {k: v for k, v in value.items() if not (isinstance(v, float) and not math.isfinite(v))}
+        keep = {
+            k: v for k, v in value.items() if not (isinstance(v, float) and not math.isfinite(v))
+        }
         return {k: _finite(v) for k, v in keep.items()}
     return [_finite(v) for v in value] if isinstance(value, list) else value

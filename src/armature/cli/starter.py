@@ -1,4 +1,5 @@
-"""First files for a robot of one's own: its joints' names, motors of about the right size, a move inside its ranges."""
+"""First files for a robot of one's own: its joints' names, motors of about the right size, a move
+inside its ranges."""
 
 from __future__ import annotations
 
@@ -54,28 +55,45 @@ def drives_text(robot: Robot) -> str:
     from armature.dynamics.forces.stand_in import stand_ins
 
     found = stand_ins(_moving(robot))
-    return DRIVES.format(robot=robot.name, rows="\n".join(_drive(name, found[name]) for name in movable(robot) if name in found))
+    return DRIVES.format(
+        robot=robot.name,
+        rows="\n".join(_drive(name, found[name]) for name in movable(robot) if name in found),
+    )
 
 
 def _drive(joint: str, drive: Drive) -> str:
     from armature.dynamics.forces.stand_in import EFFICIENCY
 
-    gear = "" if drive.gear.ratio == 1 else f", gear: {{ratio: {drive.gear.ratio:g}, efficiency: {100 * EFFICIENCY:g} %}}"
+    gear = (
+        ""
+        if drive.gear.ratio == 1
+        else f", gear: {{ratio: {drive.gear.ratio:g}, efficiency: {100 * EFFICIENCY:g} %}}"
+    )
     amplifier = f"amplifier: {{voltage: {drive.amplifier.voltage:g} V}}"
     return f"  {_word(joint)}: {{name: {drive.name}, motor: {drive.motor.name}{gear}, {amplifier}}}"
 
 
 def task_text(robot: Robot, file: str, arguments: Mapping[str, str] | None = None) -> str:
-    """task.yaml with a move of all joints that are not a gripper's; arguments: those that its xacro file was read with."""
+    """task.yaml with a move of all joints that are not a gripper's; arguments: those that its xacro
+    file was read with."""
     idle = [name for name in robot.joint_names if name not in movable(robot)]
     names = [name for name in robot.joint_names if name in movable(robot)]
     if robot.nq != robot.nv:
-        raise ArgumentError(f"robot {robot.name!r} has a floating base; motions are planned for robots on a fixed base")
+        raise ArgumentError(
+            f"robot {robot.name!r} has a floating base; motions are planned for robots on a fixed"
+            " base"
+        )
     moving = _moving(robot)
     start, goal = ends(moving)
     by_name = dict(zip(moving.joint_names, zip(start, goal)))
-    show = lambda k: "{" + ", ".join(f"{_word(n)}: {_value(robot.joint(n), by_name[n][k])}" for n in names) + "}"
-    hold = f"hold: [{', '.join(_word(n) for n in idle)}]     # these stay still and need no drive\n" if idle else ""
+    show = lambda k: (
+        "{" + ", ".join(f"{_word(n)}: {_value(robot.joint(n), by_name[n][k])}" for n in names) + "}"
+    )
+    hold = (
+        f"hold: [{', '.join(_word(n) for n in idle)}]     # these stay still and need no drive\n"
+        if idle
+        else ""
+    )
     drives = "" if robot.drives else "drives: drives.yaml\n"
     limits = _limits(robot, names)
     tip = hands(robot)[0]
@@ -83,11 +101,14 @@ def task_text(robot: Robot, file: str, arguments: Mapping[str, str] | None = Non
     given = ", ".join(f"{_word(name)}: {_word(value)}" for name, value in (arguments or {}).items())
     words["arguments"] = f"arguments: {{{given}}}\n" if given else ""
     words["duration"] = f"{duration(moving, start, goal):g}"
-    return TASK.format(**words, drives=drives, limits=limits, hold=hold, start=show(0), goal=show(1))
+    return TASK.format(
+        **words, drives=drives, limits=limits, hold=hold, start=show(0), goal=show(1)
+    )
 
 
 def duration(robot: Robot, start: list[float], goal: list[float]) -> float:
-    """`SHORTEST`, or where the drives need longer for the joint cubic, that and a quarter more, in halves of a second."""
+    """`SHORTEST`, or where the drives need longer for the joint cubic, that and a quarter more, in
+    halves of a second."""
     import numpy as np
 
     from armature.dynamics.forces.stand_in import with_stand_ins
@@ -108,7 +129,8 @@ def duration(robot: Robot, start: list[float], goal: list[float]) -> float:
 
 
 def _limits(robot: Robot, names: list[str]) -> str:
-    """Limits of acceleration and jerk where the robot's file has none (URDF has no place for them), and others for unreal ones."""
+    """Limits of acceleration and jerk where the robot's file has none (URDF has no place for them),
+    and others for unreal ones."""
     from armature.dynamics.positioning.workspace import doubtful_torque_limits, weak_joints
 
     weak = {joint.joint: joint for joint in weak_joints(robot)}
@@ -118,7 +140,10 @@ def _limits(robot: Robot, names: list[str]) -> str:
         if said := _missing(robot.joint(name), name in doubtful):
             comment = _why(robot.joint(name), weak) if name in doubtful else ""
             rows.append(f"  {_word(name)}: {{{', '.join(said)}}}{comment}\n")
-    head = "limits:                      # the robot's file has none of these; or MoveIt's: joint_limits.yaml\n"
+    head = (
+        "limits:                      # the robot's file has none of these; or MoveIt's:"
+        " joint_limits.yaml\n"
+    )
     return "".join([head, *rows]) if rows else ""
 
 
@@ -126,27 +151,39 @@ def _why(joint: Joint, weak: dict[str, Weak]) -> str:
     """A comment on a limit of torque that is left to the drive."""
     if joint.name in weak:
         found = weak[joint.name]
-        return f"   # the file says {found.limit:.3g} {found.unit}, gravity asks for {found.needed:.3g}"
+        return (
+            f"   # the file says {found.limit:.3g} {found.unit}, gravity asks for"
+            f" {found.needed:.3g}"
+        )
     if joint.limits.torque:
-        return f"   # the file says {joint.limits.torque:.3g}, as for joints that this does not hold"
+        return (
+            f"   # the file says {joint.limits.torque:.3g}, as for joints that this does not hold"
+        )
     return ""
 
 
 def _missing(joint: Joint, doubtful: bool) -> list[str]:
-    """Limits that a joint lacks, as YAML. A velocity or torque of 0 means "not known" in many files; the drive limits the torque then,
-    and where the file's limit is no real one."""
+    """Limits that a joint lacks, as YAML. A velocity or torque of 0 means "not known" in many
+    files; the drive limits the torque then, and where the file's limit is no real one."""
     unit, limits = "m" if joint.kind == "prismatic" else "rad", joint.limits
     said = ["lower: -180 deg", "upper: 180 deg"] if has_unset_range(joint) else []
     said += [] if limits.velocity else [f"velocity: {1 if unit == 'm' else 2} {unit}/s"]
-    said += [] if isfinite(limits.acceleration) else [f"acceleration: 10 {unit}/s^2", f"jerk: 150 {unit}/s^3"]
+    said += (
+        []
+        if isfinite(limits.acceleration)
+        else [f"acceleration: 10 {unit}/s^2", f"jerk: 150 {unit}/s^3"]
+    )
     return [*said, "torque: .inf"] if doubtful else said
 
 
 def _moving(robot: Robot) -> Robot:
-    """The robot with the joints held that a first plan does not move, and a whole turn for those whose range the file leaves open."""
+    """The robot with the joints held that a first plan does not move, and a whole turn for those
+    whose range the file leaves open."""
     idle = [name for name in robot.joint_names if name not in movable(robot)]
     held = robot.with_held(idle) if idle and robot.nq == robot.nv else robot
-    return held.with_limits({j.name: {"lower": -pi, "upper": pi} for j in held.joints if has_unset_range(j)})
+    return held.with_limits(
+        {j.name: {"lower": -pi, "upper": pi} for j in held.joints if has_unset_range(j)}
+    )
 
 
 def _locked(joint: Joint) -> bool:
@@ -155,11 +192,13 @@ def _locked(joint: Joint) -> bool:
 
 
 def movable(robot: Robot) -> list[str]:
-    """Joints that a first plan moves: without fingers, wheels and joints of no range; of a robot with many joints, those from the base
-    to its first hand."""
+    """Joints that a first plan moves: without fingers, wheels and joints of no range; of a robot
+    with many joints, those from the base to its first hand."""
     joints = {j.name: j for j in robot.joints}
     own = [name for name in robot.joint_names if name in joints and not joints[name].passive]
-    able = [name for name in own if not (is_finger(robot, joints[name]) or _locked(joints[name]))] or own
+    able = [
+        name for name in own if not (is_finger(robot, joints[name]) or _locked(joints[name]))
+    ] or own
     if len(able) <= MANY:
         return able
     hand = hands(robot)[0]
@@ -168,12 +207,14 @@ def movable(robot: Robot) -> list[str]:
 
 
 def ends(robot: Robot) -> tuple[list[float], list[float]]:
-    """Two configurations inside the ranges, above the floor, that the joints' torque limits can hold against gravity.
+    """Two configurations inside the ranges, above the floor, that the joints' torque limits can
+    hold against gravity.
 
-    The first try is about the middle of the ranges (or 0), an eighth of the range (at most 0.4 rad or m) to either side. Where a joint
-    would need more than 60 % of its torque, or a link be below the floor, at an end or half-way: one joint 1 rad or m from there, or
-    the first of 200 random places where neither is so; if there is none, the one of least torque, above the floor if possible.
-    """
+    The first try is about the middle of the ranges (or 0), an eighth of the range (at most 0.4 rad
+    or m) to either side. Where a joint would need more than 60 % of its torque, or a link be below
+    the floor, at an end or half-way: one joint 1 rad or m from there, or the first of 200 random
+    places where neither is so; if there is none, the one of least torque, above the floor if
+    possible."""
     import numpy as np
 
     low, high = (np.clip(x, -3.2, 3.2) for x in zip(*ranges(robot)))
@@ -187,18 +228,28 @@ def ends(robot: Robot) -> tuple[list[float], list[float]]:
     loads = np.max([_load(robot, places + k * reach) for k in (-1, 0, 1)], axis=0)
     above = np.min([_height(robot, places + k * reach) for k in (-1, 0, 1)], axis=0) >= 0.0
     fit = above & (loads <= 0.6)
-    best = places[np.argmax(fit) if fit.any() else np.argmin(np.where(above, loads, inf if above.any() else loads))]
+    best = places[
+        (
+            np.argmax(fit)
+            if fit.any()
+            else np.argmin(np.where(above, loads, inf if above.any() else loads))
+        )
+    ]
     return (best - reach).tolist(), (best + reach).tolist()
 
 
 def ranges(robot: Robot) -> list[tuple[float, float]]:
     """Lower and upper end of each coordinate's range, rad or m."""
     joints = {j.name: j.limits for j in robot.joints}
-    return [(joints[n].lower, joints[n].upper) if n in joints else (-inf, inf) for n in robot.joint_names]
+    return [
+        (joints[n].lower, joints[n].upper) if n in joints else (-inf, inf)
+        for n in robot.joint_names
+    ]
 
 
 def _load(robot: Robot, q: Any) -> Any:
-    """The largest part of a joint's torque limit that gravity takes, (k,), at configurations (k, n)."""
+    """The largest part of a joint's torque limit that gravity takes, (k,), at configurations (k,
+    n)."""
     import numpy as np
 
     from armature.dynamics.compiled import bias_forces
@@ -211,14 +262,19 @@ def _load(robot: Robot, q: Any) -> Any:
 
 
 def _height(robot: Robot, q: Any) -> Any:
-    """Height of the lowest part above the floor that a plan assumes, (k,), m, at configurations (k, n); inf where it assumes none."""
+    """Height of the lowest part above the floor that a plan assumes, (k,), m, at configurations (k,
+    n); inf where it assumes none."""
     import numpy as np
 
     from armature.dynamics.positioning.heights import part_heights
     from armature.optimize.planner.floor import floor_under
 
     floor = floor_under(robot, "auto")
-    return np.full(len(q), inf) if floor is None else part_heights(robot, q, floor.parts).min(axis=1) - floor.height
+    return (
+        np.full(len(q), inf)
+        if floor is None
+        else part_heights(robot, q, floor.parts).min(axis=1) - floor.height
+    )
 
 
 def _value(joint: Joint, x: float) -> str:
@@ -227,4 +283,6 @@ def _value(joint: Joint, x: float) -> str:
 
 def _word(text: str) -> str:
     """A YAML word, quoted where it must be."""
-    return text if re.fullmatch(r"[A-Za-z_/.][\w/.-]*", text) else "'" + text.replace("'", "''") + "'"
+    return (
+        text if re.fullmatch(r"[A-Za-z_/.][\w/.-]*", text) else "'" + text.replace("'", "''") + "'"
+    )

@@ -1,4 +1,5 @@
-"""`armature study`: many plans as one table that survives a kill; run, look, export, draw, and try again what failed."""
+"""`armature study`: many plans as one table that survives a kill; run, look, export, draw, and try
+again what failed."""
 
 from __future__ import annotations
 
@@ -15,14 +16,37 @@ if TYPE_CHECKING:
     from armature.study.run import Progress
     from armature.study.summary import Results
 
-app = typer.Typer(no_args_is_help=True, help="Many plans as one table: run it, stop it, go on, look at it.")
+app = typer.Typer(
+    no_args_is_help=True, help="Many plans as one table: run it, stop it, go on, look at it."
+)
 
 STUDY = typer.Argument(help="study file (.yaml), or the store of one (.db)")
-STORE = typer.Option(None, "--store", help="the file of the table; by default the study's with the ending .db", show_default=False)
-WORKERS = typer.Option(None, "--workers", "-w", min=1, help="processes of this machine; by default one for each core", show_default=False)
-CLUSTER = typer.Option(None, "--cluster", help="run on a Dask cluster: tcp://host:8786 or tls://host:8786; or local:N", show_default=False)
-TLS_CA = typer.Option(None, "--tls-ca", help="certificate of the cluster's authority (PEM)", show_default=False)
-TLS_CERT = typer.Option(None, "--tls-cert", help="certificate of this client (PEM)", show_default=False)
+STORE = typer.Option(
+    None,
+    "--store",
+    help="the file of the table; by default the study's with the ending .db",
+    show_default=False,
+)
+WORKERS = typer.Option(
+    None,
+    "--workers",
+    "-w",
+    min=1,
+    help="processes of this machine; by default one for each core",
+    show_default=False,
+)
+CLUSTER = typer.Option(
+    None,
+    "--cluster",
+    help="run on a Dask cluster: tcp://host:8786 or tls://host:8786; or local:N",
+    show_default=False,
+)
+TLS_CA = typer.Option(
+    None, "--tls-ca", help="certificate of the cluster's authority (PEM)", show_default=False
+)
+TLS_CERT = typer.Option(
+    None, "--tls-cert", help="certificate of this client (PEM)", show_default=False
+)
 TLS_KEY = typer.Option(None, "--tls-key", help="its key (PEM)", show_default=False)
 
 
@@ -35,7 +59,8 @@ def run(
     tls_key: Path | None = TLS_KEY,
     store: Path | None = STORE,
 ) -> int:
-    """Run the cases that are missing. Ctrl-C: the cases at work are finished; twice: stop at once. Run it again to go on.
+    """Run the cases that are missing. Ctrl-C: the cases at work are finished; twice: stop at once.
+    Run it again to go on.
 
     Exit codes: 0 all cases have a row; 1 some failed; 130 interrupted.
     """
@@ -46,14 +71,22 @@ def run(
     with Bar(what.name) as bar:
         results = run_study(what, where, workers, cluster, bar, tls=_tls(tls_ca, tls_cert, tls_key))
     stopped = results.interrupted and not results.complete
-    output.say(results, f"table: {where}", *(["stopped; the same command goes on where it was"] if stopped else []))
+    output.say(
+        results,
+        f"table: {where}",
+        *(["stopped; the same command goes on where it was"] if stopped else []),
+    )
     output.answer(facts(results))
     return output.INTERRUPTED if stopped else code(results)
 
 
 def retry(
     study: Path = typer.Argument(help="study file (.yaml)"),
-    case: list[int] = typer.Argument(None, help="numbers of cases; by default all that failed or were set aside", show_default=False),
+    case: list[int] = typer.Argument(
+        None,
+        help="numbers of cases; by default all that failed or were set aside",
+        show_default=False,
+    ),
     workers: int | None = WORKERS,
     cluster: str | None = CLUSTER,
     tls_ca: Path | None = TLS_CA,
@@ -96,11 +129,23 @@ def status(study: Path = STUDY, store: Path | None = STORE) -> int:
 
 def show(
     study: Path = STUDY,
-    case: str | None = typer.Argument(None, help="number or id of a case; by default the table", show_default=False),
+    case: str | None = typer.Argument(
+        None, help="number or id of a case; by default the table", show_default=False
+    ),
     store: Path | None = STORE,
-    state: str | None = typer.Option(None, "--state", help="only cases that are waiting, done, failed or poisoned", show_default=False),
+    state: str | None = typer.Option(
+        None,
+        "--state",
+        help="only cases that are waiting, done, failed or poisoned",
+        show_default=False,
+    ),
     rows: int = typer.Option(30, "--rows", min=1, help="lines of the table"),
-    save: Path | None = typer.Option(None, "--save", help="write the plan of the case: a folder, .npz or .json", show_default=False),
+    save: Path | None = typer.Option(
+        None,
+        "--save",
+        help="write the plan of the case: a folder, .npz or .json",
+        show_default=False,
+    ),
 ) -> int:
     """The table, or one case with all that is known about it."""
     results = loaded(study, store)
@@ -110,9 +155,19 @@ def show(
 
     with open_store(results.path) as table:
         row = table.row(case)
-    about = {"case": row.number, "id": row.id, "state": row.state, "inputs": row.inputs, "outcome": row.outcome, "seconds": row.seconds}
+    about = {
+        "case": row.number,
+        "id": row.id,
+        "state": row.state,
+        "inputs": row.inputs,
+        "outcome": row.outcome,
+        "seconds": row.seconds,
+    }
     about |= {"attempts": row.attempts, "reason": row.reason}
-    lines = [f"case {row.number} ({row.id}): {row.state}", *(f"  {k} = {v}" for k, v in row.inputs.items())]
+    lines = [
+        f"case {row.number} ({row.id}): {row.state}",
+        *(f"  {k} = {v}" for k, v in row.inputs.items()),
+    ]
     lines += [f"  {k}: {_short(v)}" for k, v in row.outcome.items() if v not in (None, "")]
     lines += [f"  {row.reason}"] if row.reason else []
     output.say(*lines)
@@ -128,14 +183,40 @@ def show_table(results: Results, state: str | None, most: int) -> int:
     from armature.robot.guard import known
     from armature.study.store import STATES
 
-    chosen = [k for k, row in enumerate(results.rows) if state is None or row.state == known("state", state, STATES)]
-    hidden = ("curve_durations", "curve_energies", "curve_losses", "minima", "id", "attempts", "iterations", "status")
-    table = {name: values for name, values in results.table().items() if name not in hidden and any(v not in (None, "") for v in values)}
-    output.say(output.table(list(table), [[_short(values[k]) for values in table.values()] for k in chosen[:most]]))
+    chosen = [
+        k
+        for k, row in enumerate(results.rows)
+        if state is None or row.state == known("state", state, STATES)
+    ]
+    hidden = (
+        "curve_durations",
+        "curve_energies",
+        "curve_losses",
+        "minima",
+        "id",
+        "attempts",
+        "iterations",
+        "status",
+    )
+    table = {
+        name: values
+        for name, values in results.table().items()
+        if name not in hidden and any(v not in (None, "") for v in values)
+    }
+    output.say(
+        output.table(
+            list(table), [[_short(values[k]) for values in table.values()] for k in chosen[:most]]
+        )
+    )
     if len(chosen) > most:
-        output.say(f"… and {len(chosen) - most} more; --rows {len(chosen)} shows all, armature study export writes them")
+        output.say(
+            f"… and {len(chosen) - most} more; --rows {len(chosen)} shows all, armature study"
+            " export writes them"
+        )
     whole = results.table()
-    output.answer({"columns": list(whole), "rows": [[values[k] for values in whole.values()] for k in chosen]})
+    output.answer(
+        {"columns": list(whole), "rows": [[values[k] for values in whole.values()] for k in chosen]}
+    )
     return output.OK
 
 
@@ -157,7 +238,8 @@ def plot(
     to: Path = typer.Argument(Path("study.png"), help="picture to write: .png, .svg or .pdf"),
     store: Path | None = STORE,
 ) -> int:
-    """Draw the table: energy against each varied key, what succeeded, the savings, and energy against time."""
+    """Draw the table: energy against each varied key, what succeeded, the savings, and energy
+    against time."""
     from armature.plot.study import study as draw
 
     draw(loaded(study, store), save=to)
@@ -180,7 +262,11 @@ def loaded(study: Path, store: Path | None) -> Results:
 
 def facts(results: Results) -> dict[str, Any]:
     """What programs want to know."""
-    trouble = [{"case": r.number, "state": r.state, "reason": r.reason} for r in results.rows if r.state in ("failed", "poisoned")]
+    trouble = [
+        {"case": r.number, "state": r.state, "reason": r.reason}
+        for r in results.rows
+        if r.state in ("failed", "poisoned")
+    ]
     good = sum(bool(r.outcome.get("ok", True)) for r in results.rows if r.state == "done")
     return {
         "ok": code(results) == output.OK,
@@ -207,7 +293,8 @@ def _short(value: Any) -> Any:
 
 
 class Bar:
-    """A bar with the remaining time on stderr; without a terminal, a line every ten seconds. Used as a context."""
+    """A bar with the remaining time on stderr; without a terminal, a line every ten seconds. Used
+    as a context."""
 
     def __init__(self, title: str):
         self.title, self.told = title, 0.0
@@ -219,8 +306,14 @@ class Bar:
             from rich.console import Console
             from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-            # drawn by us about four times a second: a thread of its own would take time from the workers
-            columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[words]}"))
+            # drawn by us about four times a second: a thread of its own would take time from the
+            # workers
+            columns = (
+                TextColumn("{task.description}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TextColumn("{task.fields[words]}"),
+            )
             self._bar = Progress(*columns, console=Console(stderr=True), auto_refresh=False)
             self._task = self._bar.add_task(self.title, total=None, words="")
             self._bar.start()
@@ -253,6 +346,12 @@ def remaining(now: Progress) -> str:
     parts += [f"{now.poisoned} set aside"] if now.poisoned else []
     if now.remaining is not None and now.done < now.total:
         s = round(now.remaining)
-        clock = f"{s // 3600} h {s % 3600 // 60} min" if s >= 3600 else f"{s // 60} min {s % 60} s" if s >= 60 else f"{s} s"
+        clock = (
+            f"{s // 3600} h {s % 3600 // 60} min"
+            if s >= 3600
+            else f"{s // 60} min {s % 60} s"
+            if s >= 60
+            else f"{s} s"
+        )
         parts.append(f"{clock} left")
     return ", ".join(parts)

@@ -1,4 +1,5 @@
-"""Verbs: functions whose parameters are the command's; every one also takes --quiet, --json, --force and --debug."""
+"""Verbs: functions whose parameters are the command's; every one also takes --quiet, --json,
+--force and --debug."""
 
 from __future__ import annotations
 
@@ -14,7 +15,9 @@ from armature.cli import output
 from armature.write import overwriting
 
 COMMON = {
-    "quiet": typer.Option(False, "--quiet", "-q", help="Print errors only; the exit code has the result."),
+    "quiet": typer.Option(
+        False, "--quiet", "-q", help="Print errors only; the exit code has the result."
+    ),
     "json": typer.Option(False, "--json", help="One JSON object on stdout, for programs."),
     "force": typer.Option(False, "--force", help="Write over files that Armature did not write."),
     "debug": typer.Option(False, "--debug", help="Show the traceback of an error."),
@@ -41,8 +44,13 @@ def common(function: Callable[..., int | None]) -> Callable[..., int | None]:
             return function(*args, **kwargs)
 
     hints = typing.get_type_hints(function)
-    own = [p.replace(annotation=hints.get(p.name, p.annotation)) for p in signature.parameters.values()]
-    extra = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=d, annotation=bool) for n, d in more.items()]
+    own = [
+        p.replace(annotation=hints.get(p.name, p.annotation)) for p in signature.parameters.values()
+    ]
+    extra = [
+        inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=d, annotation=bool)
+        for n, d in more.items()
+    ]
     run.__signature__ = signature.replace(parameters=[*own, *extra])  # type: ignore[attr-defined]
     run.__annotations__ = {**hints, **dict.fromkeys(more, bool)}
     return run

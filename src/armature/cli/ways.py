@@ -1,4 +1,5 @@
-"""`armature ways`: the different ways of a move, over the top, by the side, the other way round, in other postures; cheapest first."""
+"""`armature ways`: the different ways of a move, over the top, by the side, the other way round, in
+other postures; cheapest first."""
 
 from __future__ import annotations
 
@@ -27,7 +28,9 @@ def ways(
     via: list[str] | None = VIA,
     duration: str | None = DURATION,
     link: str | None = typer.Option(
-        None, help="reach the place and attitude that this link has at the goal, in whatever posture", show_default=False
+        None,
+        help="reach the place and attitude that this link has at the goal, in whatever posture",
+        show_default=False,
     ),
     most: int = typer.Option(8, help="ways that are worked out fully", min=1, max=100),
     drives: Path | None = DRIVES,
@@ -37,26 +40,68 @@ def ways(
     arg: list[str] | None = ARG,
     floor: str | None = FLOOR,
     supply: str | None = SUPPLY,
-    knots: int | None = typer.Option(None, help="steps in time, 100 by default", show_default=False, min=4, max=20000),
-    deadline: float | None = typer.Option(None, help="seconds for the search", show_default=False, min=0.01),
-    save: Path | None = typer.Option(None, help="a folder: every way as a plan of its own, with its page", show_default=False),
+    knots: int | None = typer.Option(
+        None, help="steps in time, 100 by default", show_default=False, min=4, max=20000
+    ),
+    deadline: float | None = typer.Option(
+        None, help="seconds for the search", show_default=False, min=0.01
+    ),
+    save: Path | None = typer.Option(
+        None, help="a folder: every way as a plan of its own, with its page", show_default=False
+    ),
 ) -> int:
-    """The different ways from one place to another, each locally best, cheapest first. Exit code 1 where none is certified."""
+    """The different ways from one place to another, each locally best, cheapest first. Exit code 1
+    where none is certified."""
     given = {"drives": drives, "payload": payload, "limits": limits, "hold": hold, "arg": arg}
-    job = find_job(task, start, goal, via, duration, given, objective="time", supply=supply, knots=knots, floor=floor)
+    job = find_job(
+        task,
+        start,
+        goal,
+        via,
+        duration,
+        given,
+        objective="time",
+        supply=supply,
+        knots=knots,
+        floor=floor,
+    )
     job = _checked(job.without_scene("armature ways"), save)
     with Progress(f"looking for ways of {job.robot.name}") as progress:
         found = _search(job, link, most, deadline, progress)
     rows = [
-        (k, way.energy, way.solution.losses, "yes" if way.solution.certificate.ok else "NO", way.description)
+        (
+            k,
+            way.energy,
+            way.solution.losses,
+            "yes" if way.solution.certificate.ok else "NO",
+            way.description,
+        )
         for k, way in enumerate(found, start=1)
     ]
     why = "" if found or progress.stopped else _why(job)
-    say(table(("way", "energy [J]", "losses [J]", "certified", "how it goes"), rows) if found else f"no way was found. {why}".rstrip())
+    say(
+        table(("way", "energy [J]", "losses [J]", "certified", "how it goes"), rows)
+        if found
+        else f"no way was found. {why}".rstrip()
+    )
     written = _write(found, job, save)
-    told = [{**numbers(way.solution), "certificate": certificate(way.solution), "description": way.description} for way in found]
+    told = [
+        {
+            **numbers(way.solution),
+            "certificate": certificate(way.solution),
+            "description": way.description,
+        }
+        for way in found
+    ]
     proved = any(way.solution.certificate.ok for way in found)
-    answer({"ok": proved and not progress.stopped, "ways": told, "diagnosis": why or None, "written": written})
+    answer(
+        {
+            "ok": proved and not progress.stopped,
+            "ways": told,
+            "diagnosis": why or None,
+            "written": written,
+        }
+    )
     if progress.stopped:
         return INTERRUPTED
     return OK if proved else FAILED
@@ -69,13 +114,19 @@ def _checked(job: Job, save: Path | None) -> Job:
     if not isinstance(job.task, Move):
         raise ArgumentError("ways round are for moves; this task follows a path, which is its way")
     if job.task.duration is None:
-        raise ArgumentError("ways are compared at one duration: give -T 1.5, or duration: 1.5 s in the task")
+        raise ArgumentError(
+            "ways are compared at one duration: give -T 1.5, or duration: 1.5 s in the task"
+        )
     if save is not None and save.suffix:
-        raise ArgumentError(f"--save {save}: several ways are written to a folder; give a name without an ending")
+        raise ArgumentError(
+            f"--save {save}: several ways are written to a folder; give a name without an ending"
+        )
     return replace(job, objective="energy")
 
 
-def _search(job: Job, link: str | None, most: int, deadline: float | None, progress: Progress) -> tuple[Way, ...]:
+def _search(
+    job: Job, link: str | None, most: int, deadline: float | None, progress: Progress
+) -> tuple[Way, ...]:
     from armature.dynamics.compiled import pose
     from armature.optimize.moves.ways import ways_round
 
@@ -96,8 +147,12 @@ def _write(found: tuple[Way, ...], job: Job, save: Path | None) -> list[str]:
     """Every way as a plan in a folder of its own; returns their names."""
     from armature.job.saved import save_plan
 
-    folders: list[Any] = [] if save is None else [save / f"way_{k}" for k in range(1, len(found) + 1)]
+    folders: list[Any] = (
+        [] if save is None else [save / f"way_{k}" for k in range(1, len(found) + 1)]
+    )
     for folder, way in zip(folders, found):
-        save_plan(way.solution, folder, command=["armature", *sys.argv[1:]], task=job.task, report=True)
+        save_plan(
+            way.solution, folder, command=["armature", *sys.argv[1:]], task=job.task, report=True
+        )
         say(f"written: {folder}")
     return [str(folder) for folder in folders]

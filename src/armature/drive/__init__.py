@@ -1,9 +1,18 @@
-"""Drives: the laws of motors, gears, friction, amplifiers, brakes and supplies, exact and smooth."""
+"""Drives: the laws of motors, gears, friction, amplifiers, brakes and supplies, exact and
+smooth."""
 
 from armature.drive.amplifier import Amplifier
 from armature.drive.brake import Brake
 from armature.drive.bus import Bus
-from armature.drive.catalogue import Catalogue, Supply, as_supply, catalogue, gear, motor, read_drives
+from armature.drive.catalogue import (
+    Catalogue,
+    Supply,
+    as_supply,
+    catalogue,
+    gear,
+    motor,
+    read_drives,
+)
 from armature.drive.corner import EXACT, Smooth
 from armature.drive.drive import Drive
 from armature.drive.flow import Flow

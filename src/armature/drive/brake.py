@@ -12,10 +12,12 @@ from armature.drive.component import Component, quantity
 class Brake(Component):
     """A brake that holds without current.
 
-    torque: that it holds, seen at the joint, N·m (N).  engage_time, release_time: s.  power: of its coil while released, W.
-    """
+    torque: that it holds, seen at the joint, N·m (N).  engage_time, release_time: s.  power: of its
+    coil while released, W."""
 
-    torque: float = quantity("N*m", inf, above=0, hint="give the torque that it holds, seen at the joint")
+    torque: float = quantity(
+        "N*m", inf, above=0, hint="give the torque that it holds, seen at the joint"
+    )
     engage_time: float = quantity("s", 0.0, least=0, hint="give a time")
     release_time: float = quantity("s", 0.0, least=0, hint="give a time")
     power: float = quantity("W", 0.0, least=0, hint="give the coil's power while released")
@@ -31,8 +33,9 @@ class Brake(Component):
         return abs(torque) <= self.torque
 
     def rest_energy(self, duration: float, holding_power: float) -> float:
-        """Energy of a rest, J, on the brake where that is possible: while it closes and opens the motor holds with `holding_power` (W)
-        and the coil is fed while it opens; in between neither takes anything. Never more than holding by the motor for the whole rest."""
+        """Energy of a rest, J, on the brake where that is possible: while it closes and opens the
+        motor holds with `holding_power` (W) and the coil is fed while it opens; in between neither
+        takes anything. Never more than holding by the motor for the whole rest."""
         by_motor = (holding_power + self.power) * duration
         if duration < self.shortest_rest:
             return by_motor

@@ -1,4 +1,5 @@
-"""How a part of a drive declares a quantity: unit, range and hint once, for the checks and for the reader of data sheets."""
+"""How a part of a drive declares a quantity: unit, range and hint once, for the checks and for the
+reader of data sheets."""
 
 from __future__ import annotations
 
@@ -10,11 +11,25 @@ from armature.errors import RobotError
 
 
 def quantity(
-    unit: str, default: Any = MISSING, *, above: float | None = None, least: float | None = None, most: float | None = None, hint: str = ""
+    unit: str,
+    default: Any = MISSING,
+    *,
+    above: float | None = None,
+    least: float | None = None,
+    most: float | None = None,
+    hint: str = "",
 ) -> Any:
-    """A field that holds a number in the given SI unit, within (above, …) or [least, most]. It may be infinite only if that is its
+    """A field that holds a number in the given SI unit, within (above, …) or [least, most]. It may
+    be infinite only if that is its
     default: a limit that is not there."""
-    metadata = {"unit": unit, "above": above, "least": least, "most": most, "hint": hint, "endless": default == math.inf}
+    metadata = {
+        "unit": unit,
+        "above": above,
+        "least": least,
+        "most": most,
+        "hint": hint,
+        "endless": default == math.inf,
+    }
     return field(default=default, metadata=metadata)
 
 
@@ -35,12 +50,22 @@ class Component:
         return f"{kind} {name!r}" if name else kind
 
     def _checked(self, name: str, value: Any, rule: Any) -> float:
-        if isinstance(value, bool) or (not isinstance(value, int | float) and not hasattr(value, "__float__")):
-            raise RobotError(f"{self.label}: {name} = {value!r} is not a number; give it in {rule['unit'] or 'plain numbers'}")
+        if isinstance(value, bool) or (
+            not isinstance(value, int | float) and not hasattr(value, "__float__")
+        ):
+            raise RobotError(
+                f"{self.label}: {name} = {value!r} is not a number; give it in"
+                f" {rule['unit'] or 'plain numbers'}"
+            )
         x = float(value)
         low, above, high = rule["least"], rule["above"], rule["most"]
         wrong = math.isnan(x) or (math.isinf(x) and not rule["endless"])
-        if wrong or (above is not None and not x > above) or (low is not None and x < low) or (high is not None and x > high):
+        if (
+            wrong
+            or (above is not None and not x > above)
+            or (low is not None and x < low)
+            or (high is not None and x > high)
+        ):
             raise self.error(name, x, rule)
         return x
 
@@ -54,4 +79,7 @@ class Component:
         allowed = " and ".join(b for b in bounds if b) or "a number"
         allowed = f"finite, {allowed}" if math.isinf(value) else allowed
         unit = f" {rule['unit']}" if rule["unit"] else ""
-        return RobotError(f"{self.label}: {name} = {value:g}{unit} must be {allowed}; {rule['hint'] or 'correct it'}")
+        return RobotError(
+            f"{self.label}: {name} = {value:g}{unit} must be {allowed};"
+            f" {rule['hint'] or 'correct it'}"
+        )

@@ -11,11 +11,12 @@ from armature.spatial.numbers import Number
 class Flow:
     """What one axis does at an instant; numbers, arrays or symbols.
 
-    torque: at the joint, N·m (N).  velocity: of the joint, rad/s (m/s).  gear_torque: what passes the gear, at the joint, N·m.
+    torque: at the joint, N·m (N).  velocity: of the joint, rad/s (m/s).  gear_torque: what passes
+    the gear, at the joint, N·m.
     motor_speed: rad/s.  current: A.  voltage: V.
-    Powers in W: mechanical (torque × velocity), the losses friction, gear, iron, copper, amplifier (with standby), `terminal` (at the
-    motor's terminals) and `power` (taken from the supply) = mechanical + all losses, exactly.
-    """
+    Powers in W: mechanical (torque × velocity), the losses friction, gear, iron, copper, amplifier
+    (with standby), `terminal` (at the motor's terminals) and `power` (taken from the supply) =
+    mechanical + all losses, exactly."""
 
     torque: Number
     velocity: Number

@@ -14,8 +14,8 @@ from armature.spatial.numbers import Number
 class Limit:
     """sign × quantity − bound ≤ 0, at every instant or, with `mean`, for the mean over the cycle.
 
-    name: what messages call it.  quantity: a field of Flow.  bound: in `unit`, > 0, also the natural scale of g.
-    """
+    name: what messages call it.  quantity: a field of Flow.  bound: in `unit`, > 0, also the
+    natural scale of g."""
 
     name: str
     quantity: str
@@ -25,7 +25,8 @@ class Limit:
     mean: bool = False
 
     def __call__(self, flow: Flow) -> Number:
-        """g, in the limit's unit; for a `mean` limit the integrand, whose mean over the cycle must be ≤ 0."""
+        """g, in the limit's unit; for a `mean` limit the integrand, whose mean over the cycle must
+        be ≤ 0."""
         return self.sign * getattr(flow, self.quantity) - self.bound
 
     def scaled(self, flow: Flow) -> Number:
@@ -33,7 +34,8 @@ class Limit:
         return self(flow) / self.bound
 
     def worst(self, t: np.ndarray, flow: Flow) -> tuple[float, float]:
-        """(largest g, time at which it occurs) over instants t (N,); for a `mean` limit the mean by the trapezoidal rule, at the end."""
+        """(largest g, time at which it occurs) over instants t (N,); for a `mean` limit the mean by
+        the trapezoidal rule, at the end."""
         g = np.broadcast_to(self(flow), np.shape(t))
         if self.mean:
             return float(np.sum(np.diff(t) * (g[1:] + g[:-1]) / 2) / (t[-1] - t[0])), float(t[-1])
@@ -42,7 +44,8 @@ class Limit:
 
 
 def readable(value: float, bound: float, unit: str) -> tuple[float, float, str]:
-    """A limited quantity as a data sheet gives it: the mean of a squared current is the square of its root mean square, A."""
+    """A limited quantity as a data sheet gives it: the mean of a squared current is the square of
+    its root mean square, A."""
     if unit != "A²":
         return value, bound, unit
     return float(np.sqrt(max(value, 0.0))), float(np.sqrt(bound)), "A (rms)"

@@ -23,16 +23,22 @@ class Motor(Component):
 
     resistance: R at 20 °C, Ω.  torque_constant: K, N·m/A.
     back_emf_constant: V·s/rad, for the voltage only; the torque constant if not given.
-    inertia: of the rotor, kg·m².  inductance: H.  iron_torque: constant torque of hysteresis and bearings against the motion, N·m.
+    inertia: of the rotor, kg·m².  inductance: H.  iron_torque: constant torque of hysteresis and
+    bearings against the motion, N·m.
     viscous: of eddy currents and bearings, N·m·s/rad.
     peak_heat: largest R i², W [34].  average_heat: largest mean of R i² over the cycle, W [35].
-    peak_current, continuous_current: A (continuous: root mean square over the cycle).  maximum_speed: rad/s.
-    linear: a linear motor for a prismatic joint: then N for N·m, m for rad, and inertia is the mover's mass in kg.
-    """
+    peak_current, continuous_current: A (continuous: root mean square over the cycle).
+    maximum_speed: rad/s.
+    linear: a linear motor for a prismatic joint: then N for N·m, m for rad, and inertia is the
+    mover's mass in kg."""
 
     resistance: float = quantity("ohm", above=0, hint="give the terminal resistance at 20 °C")
-    torque_constant: float = quantity("N*m/A", above=0, hint="give the torque per ampere (the gear's ratio carries the sign)")
-    back_emf_constant: float | None = quantity("V*s/rad", None, above=0, hint="give the voltage per rad/s, or leave it out")
+    torque_constant: float = quantity(
+        "N*m/A", above=0, hint="give the torque per ampere (the gear's ratio carries the sign)"
+    )
+    back_emf_constant: float | None = quantity(
+        "V*s/rad", None, above=0, hint="give the voltage per rad/s, or leave it out"
+    )
     inertia: float = quantity("kg*m^2", 0.0, least=0, hint="give the rotor's moment of inertia")
     inductance: float = quantity("H", 0.0, least=0, hint="give the terminal inductance")
     iron_torque: float = quantity("N*m", 0.0, least=0, hint="a loss takes energy, never gives it")
@@ -40,8 +46,12 @@ class Motor(Component):
     peak_heat: float = quantity("W", inf, above=0, hint="leave it out if there is no such limit")
     average_heat: float = quantity("W", inf, above=0, hint="leave it out if there is no such limit")
     peak_current: float = quantity("A", inf, above=0, hint="leave it out if there is no such limit")
-    continuous_current: float = quantity("A", inf, above=0, hint="leave it out if there is no such limit")
-    maximum_speed: float = quantity("rad/s", inf, above=0, hint="leave it out if there is no such limit")
+    continuous_current: float = quantity(
+        "A", inf, above=0, hint="leave it out if there is no such limit"
+    )
+    maximum_speed: float = quantity(
+        "rad/s", inf, above=0, hint="leave it out if there is no such limit"
+    )
     thermal: Thermal | None = None
     linear: bool = False
     name: str = ""
@@ -51,9 +61,10 @@ class Motor(Component):
         kt, ke = self.torque_constant, self.k_e
         if abs(ke - kt) > AGREEMENT * max(ke, kt):
             warnings.warn(
-                f"{self.label}: torque constant {kt:g} N·m/A and back-EMF constant {ke:g} V·s/rad "
-                f"(speed constant {30 / math.pi / ke:g} rpm/V) differ by {100 * abs(ke - kt) / kt:.1f} %; "
-                "in SI units they are one number: check the units of both, or leave the speed constant out",
+                f"{self.label}: torque constant {kt:g} N·m/A and back-EMF constant {ke:g} V·s/rad"
+                f" (speed constant {30 / math.pi / ke:g} rpm/V) differ by"
+                f" {100 * abs(ke - kt) / kt:.1f} %; in SI units they are one number: check the"
+                " units of both, or leave the speed constant out",
                 ArmatureWarning,
                 stacklevel=3,
             )
@@ -70,11 +81,16 @@ class Motor(Component):
 
     def resistance_at(self, temperature: Number) -> Number:
         """R at a winding temperature in °C, Ω."""
-        return self.resistance * (1 + self.temperature_coefficient * (temperature - REFERENCE_TEMPERATURE))
+        return self.resistance * (
+            1 + self.temperature_coefficient * (temperature - REFERENCE_TEMPERATURE)
+        )
 
     def drag(self, speed: Number, smooth: Smooth = EXACT, ratio: float = 1.0) -> Number:
-        """Torque that iron and bearings take at the rotor's speed, N·m; smooth.velocity is a joint velocity, hence the ratio."""
+        """Torque that iron and bearings take at the rotor's speed, N·m; smooth.velocity is a joint
+        velocity, hence the ratio."""
         result = self.viscous * speed
         if self.iron_torque:
-            result = result + self.iron_torque * (smooth.side(speed, abs(ratio)) if ratio > 0 else -smooth.side(-speed, abs(ratio)))
+            result = result + self.iron_torque * (
+                smooth.side(speed, abs(ratio)) if ratio > 0 else -smooth.side(-speed, abs(ratio))
+            )
         return result

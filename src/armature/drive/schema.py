@@ -37,9 +37,15 @@ def drives_schema() -> dict[str, Any]:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Armature drives",
-        "description": "Which motor, gear and amplifier move each joint; quantities are SI numbers or text with a unit.",
+        "description": (
+            "Which motor, gear and amplifier move each joint; quantities are SI numbers or text"
+            " with a unit."
+        ),
         "type": "object",
-        "anyOf": [{"properties": sections, "additionalProperties": False}, {"additionalProperties": one}],
+        "anyOf": [
+            {"properties": sections, "additionalProperties": False},
+            {"additionalProperties": one},
+        ],
         "$defs": {kind.__name__: _part(kind) for kind in sorted(parts, key=lambda k: k.__name__)},
     }
 
@@ -53,19 +59,47 @@ def _supply() -> dict[str, Any]:
     detailed = []
     for name, kind in _SUPPLIES.items():
         keys = {"kind": {"const": name}, **{f.name: _field(f) for f in fields(kind)}}
-        detailed.append({"type": "object", "properties": keys, "required": ["kind"], "additionalProperties": False})
+        detailed.append(
+            {
+                "type": "object",
+                "properties": keys,
+                "required": ["kind"],
+                "additionalProperties": False,
+            }
+        )
     return {"anyOf": [{"enum": list(_SUPPLIES)}, *detailed]}
 
 
 def _part(kind: type) -> dict[str, Any]:
-    """A mapping of a part's quantities, or a name of the catalogue where there is one; words may be joined by _, - or blanks."""
+    """A mapping of a part's quantities, or a name of the catalogue where there is one; words may be
+    joined by _, - or blanks."""
     own = {f.name: _field(f) for f in fields(kind)}
-    words = {word: {**ANY_NUMBER, "description": f"gives {target}; {unit}"} for (k, word), (target, unit, _) in _WORDS.items() if k is kind}
+    words = {
+        word: {**ANY_NUMBER, "description": f"gives {target}; {unit}"}
+        for (k, word), (target, unit, _) in _WORDS.items()
+        if k is kind
+    }
     if kind is Motor:
         words |= dict.fromkeys((*_THERMAL, *_FOLLOWS), ANY_NUMBER)
-    known = {**own, **words, "like": {"type": "string", "description": "a part of the catalogue whose quantities are taken over"}}
-    spelled = {"^" + re.escape(name).replace("_", "[ _-]") + "$": rule for name, rule in known.items() if "_" in name}
-    mapping = {"type": "object", "properties": known, "patternProperties": spelled, "additionalProperties": False}
+    known = {
+        **own,
+        **words,
+        "like": {
+            "type": "string",
+            "description": "a part of the catalogue whose quantities are taken over",
+        },
+    }
+    spelled = {
+        "^" + re.escape(name).replace("_", "[ _-]") + "$": rule
+        for name, rule in known.items()
+        if "_" in name
+    }
+    mapping = {
+        "type": "object",
+        "properties": known,
+        "patternProperties": spelled,
+        "additionalProperties": False,
+    }
     shelf = {Motor: catalogue().motors, Gear: catalogue().gears}.get(kind)
     return mapping if shelf is None else {"anyOf": [{"enum": sorted(shelf)}, mapping]}
 
@@ -74,7 +108,12 @@ def _field(f: Any) -> dict[str, Any]:
     """The schema of one quantity."""
     nested, unit, hint = _NESTED.get(f.name), f.metadata.get("unit"), f.metadata.get("hint", "")
     if f.name == "efficiency":
-        return {"anyOf": [*ANY_NUMBER["anyOf"], {"type": "object", "required": ["speeds", "loads", "values"]}]}
+        return {
+            "anyOf": [
+                *ANY_NUMBER["anyOf"],
+                {"type": "object", "required": ["speeds", "loads", "values"]},
+            ]
+        }
     if nested is not None:
         return _reference(nested)
     if unit is not None:

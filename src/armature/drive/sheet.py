@@ -1,4 +1,5 @@
-"""Reading parts of drives as they are typed from data sheets: mappings of names to numbers (SI) or strings with units."""
+"""Reading parts of drives as they are typed from data sheets: mappings of names to numbers (SI) or
+strings with units."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ _LINEAR = {
     "N*m/rad": "N/m",
 }
 
-# data sheets' own words: (class, word) -> (field, unit of the word, conversion to the field given the part's other fields)
+# data sheets' own words: (class, word) -> (field, unit of the word, conversion to the field given
+# the part's other fields)
 _WORDS: dict[tuple[type, str], tuple[str, str, Callable[[float, dict], float]]] = {
     (Motor, "terminal_resistance"): ("resistance", "ohm", lambda x, _: x),
     (Motor, "terminal_inductance"): ("inductance", "H", lambda x, _: x),
@@ -58,12 +60,29 @@ _THERMAL = {
     "ambient_temperature": "ambient",
 }
 
-# lines that follow from the others, or that nothing here depends on: accepted, so that a sheet can be typed in as it is printed
+# lines that follow from the others, or that nothing here depends on: accepted, so that a sheet can
+# be typed in as it is printed
 _FOLLOWS = {
-    "nominal_voltage", "no_load_speed", "nominal_speed", "nominal_torque", "max_continuous_torque", "stall_torque", "stall_current",
-    "starting_current", "max_efficiency", "speed/torque_gradient", "mechanical_time_constant", "number_of_pole_pairs",
-    "number_of_phases", "number_of_commutator_segments", "weight", "axial_play", "radial_play", "max_axial_load", "max_radial_load",
-}  # fmt: skip
+    "nominal_voltage",
+    "no_load_speed",
+    "nominal_speed",
+    "nominal_torque",
+    "max_continuous_torque",
+    "stall_torque",
+    "stall_current",
+    "starting_current",
+    "max_efficiency",
+    "speed/torque_gradient",
+    "mechanical_time_constant",
+    "number_of_pole_pairs",
+    "number_of_phases",
+    "number_of_commutator_segments",
+    "weight",
+    "axial_play",
+    "radial_play",
+    "max_axial_load",
+    "max_radial_load",
+}
 
 
 @dataclass
@@ -77,7 +96,9 @@ class Sheet:
     def note(self, message: str, data: Any = None, key: Any = None) -> None:
         """Keep a problem with the line of data[key], if data comes from a file."""
         known = getattr(data, "lines", {})
-        line = known[key] if isinstance(known, dict) and key in known else getattr(data, "line", None)
+        line = (
+            known[key] if isinstance(known, dict) and key in known else getattr(data, "line", None)
+        )
         self.problems.append((line, message))
 
     def finish(self) -> None:
@@ -91,7 +112,8 @@ class Sheet:
         raise FileError(first[1] + more, self.path, first[0])
 
     def part(self, kind: type, data: Any, where: str, parent: Any = None, key: Any = None) -> Any:
-        """A component of the given class from a mapping, or a name in the catalogue; None if something was wrong (and noted).
+        """A component of the given class from a mapping, or a name in the catalogue; None if
+        something was wrong (and noted).
 
         parent, key: the mapping where it stands, for the line.
         """
@@ -102,7 +124,8 @@ class Sheet:
                 return self._named(kind, data)
             if not isinstance(data, Mapping):
                 raise ArgumentError(
-                    f"{data!r} is not a {kind.__name__.lower()}; give a name of the catalogue or a mapping of its quantities"
+                    f"{data!r} is not a {kind.__name__.lower()}; give a name of the catalogue or a"
+                    " mapping of its quantities"
                 )
         except ArmatureError as error:
             self.note(f"{where}: {error}", parent, key)
@@ -115,7 +138,11 @@ class Sheet:
         try:
             return replace(base, **values) if base is not None else kind(**values)
         except TypeError:
-            missing = [f.name for f in fields(kind) if f.name not in values and f.default is f.default_factory]
+            missing = [
+                f.name
+                for f in fields(kind)
+                if f.name not in values and f.default is f.default_factory
+            ]
             self.note(f"{where}: missing {', '.join(missing)}; add it", data)
         except ArmatureError as error:
             key = _blamed(kind, data, str(error))
@@ -152,7 +179,12 @@ class Sheet:
                 options = [*known, *(w for k, w in _WORDS if k is kind)]
                 close = difflib.get_close_matches(key, options, 1)
                 self.note(
-                    f"{where}: {raw!r} is not known; " + (f"did you mean {close[0]!r}?" if close else f"known are {', '.join(options)}"),
+                    f"{where}: {raw!r} is not known; "
+                    + (
+                        f"did you mean {close[0]!r}?"
+                        if close
+                        else f"known are {', '.join(options)}"
+                    ),
                     data,
                     raw,
                 )
@@ -163,22 +195,36 @@ class Sheet:
             try:
                 values[target] = convert(_number(value, unit), values)
             except (ArmatureError, KeyError, TypeError, ZeroDivisionError) as error:
-                reason = error if isinstance(error, ArmatureError) else f"{value!r} cannot be converted to {target}; give {target} instead"
+                reason = (
+                    error
+                    if isinstance(error, ArmatureError)
+                    else f"{value!r} cannot be converted to {target}; give {target} instead"
+                )
                 self.note(f"{where}: {raw}: {reason}", data, raw)
         return values
 
     def _with_thermal(self, kind: type, data: Mapping) -> Mapping:
         """A motor's mapping with the thermal lines of its sheet put together as `thermal`."""
-        lines = {_THERMAL[_word(raw)]: value for raw, value in data.items() if kind is Motor and _word(raw) in _THERMAL}
+        lines = {
+            _THERMAL[_word(raw)]: value
+            for raw, value in data.items()
+            if kind is Motor and _word(raw) in _THERMAL
+        }
         if not lines:
             return data
         rest = {raw: value for raw, value in data.items() if _word(raw) not in _THERMAL}
         given = rest.get("thermal")
         return {**rest, "thermal": {**given, **lines} if isinstance(given, Mapping) else lines}
 
-    def _field(self, definition: Any, key: str, value: Any, data: Mapping, raw: Any, where: str) -> Any:
+    def _field(
+        self, definition: Any, key: str, value: Any, data: Mapping, raw: Any, where: str
+    ) -> Any:
         nested = _NESTED.get(key)
-        if nested is not None and value is not None and not (key == "efficiency" and not isinstance(value, Mapping)):
+        if (
+            nested is not None
+            and value is not None
+            and not (key == "efficiency" and not isinstance(value, Mapping))
+        ):
             return (
                 self._table(value, data, raw, where)
                 if nested is EfficiencyTable
@@ -187,7 +233,12 @@ class Sheet:
         if "unit" not in definition.metadata and key != "efficiency":
             wanted = bool if key == "linear" else str
             if not isinstance(value, wanted):
-                self.note(f"{where}: {raw}: {value!r} is not {'true or false' if wanted is bool else 'text'}", data, raw)
+                self.note(
+                    f"{where}: {raw}: {value!r} is not"
+                    f" {'true or false' if wanted is bool else 'text'}",
+                    data,
+                    raw,
+                )
             return value
         try:
             return None if value is None else _number(value, definition.metadata.get("unit", ""))
@@ -199,16 +250,26 @@ class Sheet:
         try:
             speeds = tuple(_number(x, "rad/s") for x in value["speeds"])
             loads = tuple(_number(x, "N*m") for x in value["loads"])
-            return EfficiencyTable(speeds, loads, tuple(tuple(_number(x, "") for x in row) for row in value["values"]))
+            return EfficiencyTable(
+                speeds, loads, tuple(tuple(_number(x, "") for x in row) for row in value["values"])
+            )
         except (ArmatureError, KeyError, TypeError) as error:
-            reason = error if isinstance(error, ArmatureError) else "needs the lists speeds, loads and values (one row for each speed)"
+            reason = (
+                error
+                if isinstance(error, ArmatureError)
+                else "needs the lists speeds, loads and values (one row for each speed)"
+            )
             self.note(f"{where}: {raw}: {reason}", data, raw)
         return None
 
 
 def _blamed(kind: type, data: Mapping, message: str) -> Any:
-    """The key of `data` that gave the quantity which a message is about, None where there is none."""
-    targets = {raw: _WORDS[kind, _word(raw)][0] if (kind, _word(raw)) in _WORDS else _word(raw) for raw in data}
+    """The key of `data` that gave the quantity which a message is about, None where there is
+    none."""
+    targets = {
+        raw: _WORDS[kind, _word(raw)][0] if (kind, _word(raw)) in _WORDS else _word(raw)
+        for raw in data
+    }
     return next((raw for raw, target in targets.items() if f" {target} = " in message), None)
 
 

@@ -1,8 +1,8 @@
 """Two bodies that warm up: winding and housing.
 
-C_w Ṫ_w = P_copper − (T_w − T_h)/R_wh,   C_h Ṫ_h = P_iron + (T_w − T_h)/R_wh − (T_h − T_a)/R_ha,   C_w = t_w/R_wh, C_h = t_h/R_ha,
-and copper's resistance grows with T_w, so that P_copper = R₂₀ i² (1 + α (T_w − 20 °C)): linear in (T_w, T_h) for a given current.
-"""
+C_w Ṫ_w = P_copper − (T_w − T_h)/R_wh,   C_h Ṫ_h = P_iron + (T_w − T_h)/R_wh − (T_h − T_a)/R_ha,
+C_w = t_w/R_wh, C_h = t_h/R_ha, and copper's resistance grows with T_w, so that P_copper = R₂₀ i² (1
++ α (T_w − 20 °C)): linear in (T_w, T_h) for a given current."""
 
 from __future__ import annotations
 
@@ -20,19 +20,33 @@ REFERENCE_TEMPERATURE = 20.0  # °C, at which resistances are given
 class Thermal(Component):
     """How a motor warms up.
 
-    winding_housing, housing_ambient: thermal resistances, K/W.  winding_time, housing_time: time constants, s.
-    maximum: the winding's highest temperature, °C.  ambient: °C.  coefficient: of copper's resistance, 1/K.
-    """
+    winding_housing, housing_ambient: thermal resistances, K/W.  winding_time, housing_time: time
+    constants, s.
+    maximum: the winding's highest temperature, °C.  ambient: °C.  coefficient: of copper's
+    resistance, 1/K."""
 
-    winding_housing: float = quantity("K/W", above=0, hint="give the thermal resistance from winding to housing")
-    housing_ambient: float = quantity("K/W", above=0, hint="give the thermal resistance from housing to ambient")
+    winding_housing: float = quantity(
+        "K/W", above=0, hint="give the thermal resistance from winding to housing"
+    )
+    housing_ambient: float = quantity(
+        "K/W", above=0, hint="give the thermal resistance from housing to ambient"
+    )
     winding_time: float = quantity("s", above=0, hint="give the winding's thermal time constant")
     housing_time: float = quantity("s", above=0, hint="give the motor's thermal time constant")
-    maximum: float = quantity("degC", 155.0, above=REFERENCE_TEMPERATURE, hint="give the winding's highest temperature in °C")
-    ambient: float = quantity("degC", 25.0, above=-273.15, hint="give the temperature of the surroundings in °C")
+    maximum: float = quantity(
+        "degC",
+        155.0,
+        above=REFERENCE_TEMPERATURE,
+        hint="give the winding's highest temperature in °C",
+    )
+    ambient: float = quantity(
+        "degC", 25.0, above=-273.15, hint="give the temperature of the surroundings in °C"
+    )
     coefficient: float = quantity("1/K", 0.00393, least=0, hint="copper has 0.00393 per kelvin")
 
-    def rates(self, winding: Number, housing: Number, copper_at_20: Number, iron: Number = 0.0) -> tuple[Number, Number]:
+    def rates(
+        self, winding: Number, housing: Number, copper_at_20: Number, iron: Number = 0.0
+    ) -> tuple[Number, Number]:
         """(Ṫ_w, Ṫ_h) in K/s at temperatures in °C; copper_at_20 = R₂₀ i² and iron loss in W."""
         copper = copper_at_20 * (1 + self.coefficient * (winding - REFERENCE_TEMPERATURE))
         conducted = (winding - housing) / self.winding_housing
@@ -44,11 +58,15 @@ class Thermal(Component):
     def cycle(self, dt: np.ndarray, copper_at_20: np.ndarray, iron: np.ndarray) -> Cycle:
         """How one cycle maps the temperatures at its start to those along it.
 
-        dt: (N,) durations, s; copper_at_20, iron: (N,) mean powers in each, W. Exact for powers constant within a step.
-        """
-        # affine system x' = A x + b as one 3×3 matrix acting on (T_w, T_h, 1); its columns are the rates at (1, 0), (0, 1) and (0, 0)
+        dt: (N,) durations, s; copper_at_20, iron: (N,) mean powers in each, W. Exact for powers
+        constant within a step."""
+        # affine system x' = A x + b as one 3×3 matrix acting on (T_w, T_h, 1); its columns are the
+        # rates at (1, 0), (0, 1) and (0, 0)
         still = np.array(self.rates(0.0, 0.0, copper_at_20, iron))
-        columns = [np.array(self.rates(w, h, copper_at_20, iron)) - still for w, h in ((1.0, 0.0), (0.0, 1.0))] + [still]
+        columns = [
+            np.array(self.rates(w, h, copper_at_20, iron)) - still
+            for w, h in ((1.0, 0.0), (0.0, 1.0))
+        ] + [still]
         generator = np.zeros((len(dt), 3, 3))
         generator[:, :2, :] = np.stack(columns, axis=-1).transpose(1, 0, 2)
         steps = exponentials(generator * np.asarray(dt)[:, None, None])
@@ -75,7 +93,8 @@ def exponentials(X: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Cycle:
-    """A repeated cycle as linear maps of (T_w, T_h, 1): `maps[n]` (N+1, 3, 3) leads from the cycle's start to its n-th instant."""
+    """A repeated cycle as linear maps of (T_w, T_h, 1): `maps[n]` (N+1, 3, 3) leads from the
+    cycle's start to its n-th instant."""
 
     maps: np.ndarray
 
@@ -89,7 +108,8 @@ class Cycle:
         return float(w), float(h)
 
     def steady(self) -> tuple[float, float]:
-        """Temperatures at the start of a cycle repeated for ever, °C; infinite where copper's growing resistance runs away."""
+        """Temperatures at the start of a cycle repeated for ever, °C; infinite where copper's
+        growing resistance runs away."""
         phi, shift = self.maps[-1][:2, :2], self.maps[-1][:2, 2]
         if np.max(np.abs(np.linalg.eigvals(phi))) >= 1.0:
             return float("inf"), float("inf")

@@ -1,4 +1,5 @@
-"""All drives of a robot together: which axis moves which joint, and how a joint's torque is shared."""
+"""All drives of a robot together: which axis moves which joint, and how a joint's torque is
+shared."""
 
 from __future__ import annotations
 
@@ -22,12 +23,14 @@ Matrix = tuple[tuple[float, ...], ...]
 
 @dataclass(frozen=True)
 class Coupling:
-    """Drives that move joints together by a constant matrix: axis velocities = matrix × joint velocities.
+    """Drives that move joints together by a constant matrix: axis velocities = matrix × joint
+    velocities.
 
-    One drive on one joint: matrix ((1,),), which is also what is taken if none is given. Two motors on one joint: ((1,), (1,)).
-    A differential: ((1, 1), (1, −1)). matrix: one row for each drive, one column for each joint; full column rank.
-    Where there are more drives than joints the torque is shared so that copper heat is least.
-    """
+    One drive on one joint: matrix ((1,),), which is also what is taken if none is given. Two motors
+    on one joint: ((1,), (1,)).
+    A differential: ((1, 1), (1, −1)). matrix: one row for each drive, one column for each joint;
+    full column rank. Where there are more drives than joints the torque is shared so that copper
+    heat is least."""
 
     joints: tuple[str, ...]
     drives: tuple[Drive, ...]
@@ -41,35 +44,42 @@ class Coupling:
         object.__setattr__(self, "matrix", tuple(tuple(float(x) for x in row) for row in rows))
         if not m or len(self.matrix) != m or any(len(row) != n for row in self.matrix):
             raise RobotError(
-                f"coupling of {', '.join(self.joints)}: the matrix needs {m} rows (drives) of {n} numbers (joints), got {self.matrix}"
+                f"coupling of {', '.join(self.joints)}: the matrix needs {m} rows (drives) of {n}"
+                f" numbers (joints), got {self.matrix}"
             )
         if np.linalg.matrix_rank(np.array(self.matrix)) < n:
             raise RobotError(
-                f"coupling of {', '.join(self.joints)}: the matrix {self.matrix} leaves a motion of these joints without a drive; "
-                "its columns must be independent"
+                f"coupling of {', '.join(self.joints)}: the matrix {self.matrix} leaves a motion of"
+                " these joints without a drive; its columns must be independent"
             )
 
     @property
     def share(self) -> np.ndarray:
-        """(m, n): axis torques = share × joint torques, with the least copper heat Σ R (torque/K)²: W T (Tᵀ W T)⁻¹, W = K²/R."""
+        """(m, n): axis torques = share × joint torques, with the least copper heat Σ R (torque/K)²:
+        W T (Tᵀ W T)⁻¹, W = K²/R."""
         T = np.array(self.matrix)
         W = np.diag([d.constant**2 / d.motor.resistance for d in self.drives])
         return W @ T @ np.linalg.inv(T.T @ W @ T)
 
     @property
     def axis_names(self) -> tuple[str, ...]:
-        """The joint's name for a single drive, else the drive's own name or joint names and a number."""
+        """The joint's name for a single drive, else the drive's own name or joint names and a
+        number."""
         if len(self.drives) == 1:
             return self.joints
-        return tuple(d.name or f"{'+'.join(self.joints)}.{k + 1}" for k, d in enumerate(self.drives))
+        return tuple(
+            d.name or f"{'+'.join(self.joints)}.{k + 1}" for k, d in enumerate(self.drives)
+        )
 
 
 @dataclass(frozen=True)
 class Drivetrain:
-    """The m drives of a robot with n joints, ready to compute: plain functions on columns of numbers, arrays or symbols.
+    """The m drives of a robot with n joints, ready to compute: plain functions on columns of
+    numbers, arrays or symbols.
 
     joint_names: n.  axis_names, drives: m.
-    matrix: (m, n), axis velocity = matrix × joint velocity.  share: (m, n), axis torque = share × joint torque.
+    matrix: (m, n), axis velocity = matrix × joint velocity.  share: (m, n), axis torque = share ×
+    joint torque.
     frictions: n, of the joints themselves (each drive may have its own on top).
     """
 
@@ -85,25 +95,38 @@ class Drivetrain:
         """Which joints have a drive."""
         return tuple(any(row[j] != 0 for row in self.share) for j in range(len(self.joint_names)))
 
-    def joint_friction(self, torque: Any, velocity: Any, smooth: Smooth | Sequence[Smooth] = EXACT) -> list[Number]:
+    def joint_friction(
+        self, torque: Any, velocity: Any, smooth: Smooth | Sequence[Smooth] = EXACT
+    ) -> list[Number]:
         """Friction torque of each joint, N·m (N); torque and velocity (..., n) or n numbers."""
         tau, v = self._columns(torque), self._columns(velocity)
-        return [f.torque(vj, tj, s) for f, tj, vj, s in zip(self.frictions, tau, v, self._of_joints(smooth))]
+        return [
+            f.torque(vj, tj, s)
+            for f, tj, vj, s in zip(self.frictions, tau, v, self._of_joints(smooth))
+        ]
 
-    def drive_friction(self, torque: Any, velocity: Any, smooth: Smooth | Sequence[Smooth] = EXACT) -> list[Number]:
-        """Friction of the drives as felt by each joint, N·m (N): Wᵀ F(W v, share τ), W the matrix; torque and velocity (..., n)."""
+    def drive_friction(
+        self, torque: Any, velocity: Any, smooth: Smooth | Sequence[Smooth] = EXACT
+    ) -> list[Number]:
+        """Friction of the drives as felt by each joint, N·m (N): Wᵀ F(W v, share τ), W the matrix;
+        torque and velocity (..., n)."""
         each = self._of_joints(smooth)
         axes = zip(self.drives, self.axis_velocity(velocity), self.axis_torque(torque), self.matrix)
         taken = [d.friction.torque(v, load, self._of_axis(row, each)) for d, v, load, row in axes]
-        felt = ([row[j] * f for row, f in zip(self.matrix, taken) if row[j]] for j in range(len(self.joint_names)))
+        felt = (
+            [row[j] * f for row, f in zip(self.matrix, taken) if row[j]]
+            for j in range(len(self.joint_names))
+        )
         return [sum(terms[1:], start=terms[0]) if terms else 0.0 for terms in felt]
 
-    def delivered_torque(self, torque: Any, velocity: Any, smooth: Smooth | Sequence[Smooth] = EXACT) -> list[Number]:
+    def delivered_torque(
+        self, torque: Any, velocity: Any, smooth: Smooth | Sequence[Smooth] = EXACT
+    ) -> list[Number]:
         """Torque that the gears deliver at each joint, N·m (N): what a joint's torque limit limits.
 
-        It moves the bodies and rotors (`torque`) and overcomes all friction on the joint's side of the gear: that of the joint and that
-        of its drives, wherever the user gave it. What the gear itself and the motor's iron lose comes before it.
-        """
+        It moves the bodies and rotors (`torque`) and overcomes all friction on the joint's side of
+        the gear: that of the joint and that of its drives, wherever the user gave it. What the gear
+        itself and the motor's iron lose comes before it."""
         drag = self.joint_friction(torque, velocity, smooth)
         needed = [t + d for t, d in zip(self._columns(torque), drag)]
         return [t + d for t, d in zip(needed, self.drive_friction(needed, velocity, smooth))]
@@ -125,9 +148,11 @@ class Drivetrain:
         smooth: Smooth | Sequence[Smooth] = EXACT,
         temperature: Any = None,
     ) -> list[Flow]:
-        """What every axis does, for joint torques of rigid bodies and rotors; the joints' friction is added here.
+        """What every axis does, for joint torques of rigid bodies and rotors; the joints' friction
+        is added here.
 
-        torque, velocity, acceleration: (..., n) arrays, or n numbers or symbols each.  temperature: m winding temperatures, °C.
+        torque, velocity, acceleration: (..., n) arrays, or n numbers or symbols each.  temperature:
+        m winding temperatures, °C.
         smooth: how corners are rounded, one for all or one for each joint.
         """
         each = self._of_joints(smooth)
@@ -139,17 +164,24 @@ class Drivetrain:
         rounding = [self._of_axis(row, each) for row in self.matrix]
         sides = self._sides(torque, velocity, each, tau)
         found = zip(self.drives, tau, v, a, T, rounding, sides)
-        return [d.flow(*state, smooth=s, temperature=Tk, sides=both) for d, *state, Tk, s, both in found]
+        return [
+            d.flow(*state, smooth=s, temperature=Tk, sides=both) for d, *state, Tk, s, both in found
+        ]
 
-    def _sides(self, torque: Any, velocity: Any, each: list[Smooth], blended: list[Number]) -> list[Any]:
-        """Torques of every axis if its joint moves forward, and backward, which differ by the joint's friction; None without rounding.
+    def _sides(
+        self, torque: Any, velocity: Any, each: list[Smooth], blended: list[Number]
+    ) -> list[Any]:
+        """Torques of every axis if its joint moves forward, and backward, which differ by the
+        joint's friction; None without rounding.
 
         An axis that moves several joints has no such sides."""
         if not any(rounded(s.torque) for s in each):
             return [None] * len(self.drives)
         both = []
         for sign in (1.0, -1.0):
-            drag = self.joint_friction(torque, velocity, [replace(s, direction=sign, blend=None) for s in each])
+            drag = self.joint_friction(
+                torque, velocity, [replace(s, direction=sign, blend=None) for s in each]
+            )
             needed = [t + d for t, d in zip(self._columns(torque), drag)]
             both.append([_combine(row, needed) for row in self.share])
         alone = [sum(w != 0.0 for w in row) == 1 and max(row) > 0.0 for row in self.matrix]
@@ -162,7 +194,11 @@ class Drivetrain:
     def _of_axis(row: tuple[float, ...], each: list[Smooth]) -> Smooth:
         """An axis that moves as one joint does knows its direction; one of a coupling does not."""
         joints = [j for j, w in enumerate(row) if w != 0.0]
-        return each[joints[0]] if len(joints) == 1 and row[joints[0]] == 1.0 else replace(each[joints[0]], direction=0.0, blend=None)
+        return (
+            each[joints[0]]
+            if len(joints) == 1 and row[joints[0]] == 1.0
+            else replace(each[joints[0]], direction=0.0, blend=None)
+        )
 
     def limits(self) -> tuple[tuple[int, str, Limit], ...]:
         """All limits of all drives as (axis index, axis name, limit)."""
@@ -170,16 +206,29 @@ class Drivetrain:
 
     @cached_property
     def _limits(self) -> tuple[tuple[int, str, Limit], ...]:
-        return tuple((k, self.axis_names[k], limit) for k, d in enumerate(self.drives) for limit in d.limits())
+        return tuple(
+            (k, self.axis_names[k], limit)
+            for k, d in enumerate(self.drives)
+            for limit in d.limits()
+        )
 
     def _columns(self, x: Any) -> list[Number]:
         n = len(self.joint_names)
         if isinstance(x, np.ndarray):
-            columns = list(x) if x.ndim == 1 else [x[..., j] for j in range(x.shape[-1])] if x.ndim else []
+            columns = (
+                list(x)
+                if x.ndim == 1
+                else [x[..., j] for j in range(x.shape[-1])]
+                if x.ndim
+                else []
+            )
         else:
             columns = [x[j] for j in range(x.numel())] if is_symbol(x) else list(x)
         if len(columns) != n:
-            raise ArgumentError(f"needs one value for each of the {n} joints ({', '.join(self.joint_names)}), got {len(columns)}")
+            raise ArgumentError(
+                f"needs one value for each of the {n} joints ({', '.join(self.joint_names)}), got"
+                f" {len(columns)}"
+            )
         return columns
 
 
@@ -188,13 +237,18 @@ def stack(flows: Sequence[Flow], quantity: str) -> np.ndarray:
     return np.stack(np.broadcast_arrays(*[getattr(f, quantity) for f in flows]), axis=-1)
 
 
-def drivetrain(couplings: Sequence[Coupling], joint_names: Sequence[str], frictions: Sequence[Friction] = ()) -> Drivetrain:
+def drivetrain(
+    couplings: Sequence[Coupling], joint_names: Sequence[str], frictions: Sequence[Friction] = ()
+) -> Drivetrain:
     """Lay out couplings on the joints of a robot, in the order of q."""
     names = tuple(joint_names)
     column = {name: j for j, name in enumerate(names)}
     _check_joints(couplings, column)
     ordered = sorted(couplings, key=lambda c: column[c.joints[0]])
-    matrix, share = (tuple(row for c in ordered for row in _spread(getattr(c, which), c.joints, column)) for which in ("matrix", "share"))
+    matrix, share = (
+        tuple(row for c in ordered for row in _spread(getattr(c, which), c.joints, column))
+        for which in ("matrix", "share")
+    )
     return Drivetrain(
         names,
         tuple(name for c in ordered for name in c.axis_names),
@@ -215,9 +269,14 @@ def _check_joints(couplings: Sequence[Coupling], column: dict[str, int]) -> None
     used: set[str] = set()
     for name in (j for c in couplings for j in c.joints):
         if name not in column:
-            raise RobotError(f"drive for {name!r}: the robot has no such moving joint; it has {', '.join(column)}")
+            raise RobotError(
+                f"drive for {name!r}: the robot has no such moving joint; it has"
+                f" {', '.join(column)}"
+            )
         if name in used:
-            raise RobotError(f"joint {name!r} has two drives; put both into one Coupling to share its load")
+            raise RobotError(
+                f"joint {name!r} has two drives; put both into one Coupling to share its load"
+            )
         used.add(name)
 
 

@@ -1,4 +1,5 @@
-"""Quantities as data sheets print them: "54.6 mN*m/A", "102 gcm²", "175 rpm/V", "12000 min⁻¹", a lead of "10 mm", a gear of "100:1"."""
+"""Quantities as data sheets print them: "54.6 mN*m/A", "102 gcm²", "175 rpm/V", "12000 min⁻¹", a
+lead of "10 mm", a gear of "100:1"."""
 
 from __future__ import annotations
 
@@ -50,7 +51,8 @@ _FACTOR = re.compile(r"([^\d^\s*·/⋅()-]+|1)(?:\^?(-?\d+))?$")
 
 
 def unit(text: str) -> tuple[float, tuple[int, ...]]:
-    """(factor to SI, dimension) of a unit expression: products by * or ·, quotients by /, powers by ^ (or ² ³)."""
+    """(factor to SI, dimension) of a unit expression: products by * or ·, quotients by /, powers by
+    ^ (or ² ³)."""
     factor, dimension, power = 1.0, [0] * 5, 1
     for token in re.split(r"([*·⋅/])", _spelt_out(text)):
         if token in "*·⋅":
@@ -66,8 +68,16 @@ def unit(text: str) -> tuple[float, tuple[int, ...]]:
 
 
 def _spelt_out(text: str) -> str:
-    """A unit with ^ for powers and * for products, which sheets leave out: "gcm²", "kg m²", "min⁻¹"."""
-    text = text.replace("⁻", "^-").replace("¹", "1").replace("²", "^2").replace("³", "^3").replace("^-^", "^-").strip()
+    """A unit with ^ for powers and * for products, which sheets leave out: "gcm²", "kg m²",
+    "min⁻¹"."""
+    text = (
+        text.replace("⁻", "^-")
+        .replace("¹", "1")
+        .replace("²", "^2")
+        .replace("³", "^3")
+        .replace("^-^", "^-")
+        .strip()
+    )
     text = re.sub(r"\s+", "*", re.sub(r"\s*([*·⋅/^])\s*", r"\1", text))
     return re.sub(r"(?<![A-Za-z])(k?g)(c?m)\^?2", r"\1*\2^2", text)
 
@@ -77,40 +87,63 @@ def _factor(token: str, text: str) -> tuple[float, tuple[int, ...], int]:
     symbol, exponent = (match[1], int(match[2] or 1)) if match else (token, 1)
     if symbol in _BASE:
         return *_BASE[symbol], exponent
-    if match and symbol[0] in _PREFIX and symbol[1:] in _BASE and symbol[1:] not in ("1", "%", "min", "rpm", "deg", "in"):
+    if (
+        match
+        and symbol[0] in _PREFIX
+        and symbol[1:] in _BASE
+        and symbol[1:] not in ("1", "%", "min", "rpm", "deg", "in")
+    ):
         scale, exponents = _BASE[symbol[1:]]
         return _PREFIX[symbol[0]] * scale, exponents, exponent
-    raise ArgumentError(f"unit {token!r} in {text!r} is not known; known are {', '.join(_BASE)} with the prefixes {', '.join(_PREFIX)}")
+    raise ArgumentError(
+        f"unit {token!r} in {text!r} is not known; known are {', '.join(_BASE)} with the prefixes"
+        f" {', '.join(_PREFIX)}"
+    )
 
 
 def parse(text: str, target: str) -> float:
-    """A number with its unit, e.g. "54.6 mN*m/A", in the SI unit `target`; a bare number is taken to be in `target` already."""
+    """A number with its unit, e.g. "54.6 mN*m/A", in the SI unit `target`; a bare number is taken
+    to be in `target` already."""
     if not target and (stated := _RATIO.match(text)):
         return _quotient(text, float(stated[1]), float(stated[2]))
     match = _NUMBER.match(text)
     if not match:
-        raise ArgumentError(f'{text!r} is not a number with a unit; write for example "1.5 {target or "%"}"')
+        raise ArgumentError(
+            f'{text!r} is not a number with a unit; write for example "1.5 {target or "%"}"'
+        )
     number, written = float(match[1]), match[2]
     if not written:
         return number
     factor, dimension = unit(written)
     to, wanted = unit(target) if target else (1.0, (0,) * 5)
     if dimension != wanted:
-        raise ArgumentError(f"{text!r} has the wrong kind of unit; give it in {target or 'no unit'} or a multiple of it")
+        raise ArgumentError(
+            f"{text!r} has the wrong kind of unit; give it in {target or 'no unit'} or a multiple"
+            " of it"
+        )
     if target == "degC" and written == "K":
         return number - 273.15
     return number * factor / to * _turns(written, target)
 
 
 def _turns(written: str, target: str) -> float:
-    """2π or 1/2π where a sheet means turns and does not say so: speeds in min⁻¹ are turns a minute, a lead in mm is that of one turn."""
+    """2π or 1/2π where a sheet means turns and does not say so: speeds in min⁻¹ are turns a minute,
+    a lead in mm is that of one turn."""
     if _ANGLE.search(written):
         return 1.0
-    return 2 * math.pi if target.startswith("rad/s") and "min" in written else 1 / (2 * math.pi) if target == "m/rad" else 1.0
+    return (
+        2 * math.pi
+        if target.startswith("rad/s") and "min" in written
+        else 1 / (2 * math.pi)
+        if target == "m/rad"
+        else 1.0
+    )
 
 
 def _quotient(text: str, turns: float, one: float) -> float:
     """A ratio written as "100:1"."""
     if one == 0.0 or turns < one:
-        raise ArgumentError(f'{text!r} is a ratio below 1; write the turns of the motor first: "100:1"')
+        raise ArgumentError(
+            f'{text!r} is a ratio below 1; write the turns of the motor first: "100:1"'
+        )
     return turns / one

@@ -1,4 +1,5 @@
-"""The physics: plain functions on any number type, and (in `compiled`) their compiled, batched, public forms."""
+"""The physics: plain functions on any number type, and (in `compiled`) their compiled, batched,
+public forms."""
 
 from armature.surface import attach
 

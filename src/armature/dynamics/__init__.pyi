@@ -34,4 +34,6 @@ from armature.dynamics.positioning.follow import Followed as Followed
 from armature.dynamics.positioning.follow import PathStatus as PathStatus
 from armature.dynamics.positioning.follow import follow as follow
 from armature.dynamics.positioning.inverse_kinematics import Configurations as Configurations
-from armature.dynamics.positioning.inverse_kinematics import inverse_kinematics as inverse_kinematics
+from armature.dynamics.positioning.inverse_kinematics import (
+    inverse_kinematics as inverse_kinematics,
+)

@@ -1,8 +1,8 @@
 """The one place where physics meets the compiler: the public, batched functions.
 
-Each traces its plain function once for a robot, keeps the kernel with the robot (and on disk, `kernels`), and calls it on whole batches.
-SI units, rad; arrays have the joint axis last; any leading axes are a batch and broadcast.
-"""
+Each traces its plain function once for a robot, keeps the kernel with the robot (and on disk,
+`kernels`), and calls it on whole batches. SI units, rad; arrays have the joint axis last; any
+leading axes are a batch and broadcast."""
 
 from __future__ import annotations
 
@@ -14,7 +14,14 @@ import numpy as np
 from armature.dynamics import linked, linked_derivatives, routes
 from armature.dynamics.differentiation import derivatives
 from armature.dynamics.holonomic import closed_loops
-from armature.dynamics.kernels import BaseMotion, Wrenches, check_moves, kernel, link_frame, physics_source
+from armature.dynamics.kernels import (
+    BaseMotion,
+    Wrenches,
+    check_moves,
+    kernel,
+    link_frame,
+    physics_source,
+)
 from armature.dynamics.recursion import energy, kinematics, mass, recursive
 from armature.errors import ArgumentError
 from armature.kernel.trace import Shape
@@ -22,25 +29,40 @@ from armature.memo import memo
 from armature.robot.model import Robot
 
 
-def inverse_dynamics(robot: Robot, q: Any, v: Any, a: Any, wrenches: Wrenches | None = None, base: BaseMotion | None = None) -> np.ndarray:
-    """Joint torques and forces (..., n) for accelerations `a` (..., n): τ = M(q) a + b(q, v). N·m, N.
+def inverse_dynamics(
+    robot: Robot,
+    q: Any,
+    v: Any,
+    a: Any,
+    wrenches: Wrenches | None = None,
+    base: BaseMotion | None = None,
+) -> np.ndarray:
+    """Joint torques and forces (..., n) for accelerations `a` (..., n): τ = M(q) a + b(q, v). N·m,
+    N.
 
-    wrenches: {link name: (..., 6) force and torque on the link at its origin, world axes}.  base: prescribed motion of the base.
-    """
+    wrenches: {link name: (..., 6) force and torque on the link at its origin, world axes}.  base:
+    prescribed motion of the base."""
     if robot.loops:
         return closed_loops.inverse_dynamics(robot, q, v, a, wrenches, base)
     return _dynamics(robot, "inverse_dynamics", recursive.inverse_dynamics, q, v, a, wrenches, base)
 
 
 def forward_dynamics(
-    robot: Robot, q: Any, v: Any, tau: Any, wrenches: Wrenches | None = None, method: str = "recursive", base: BaseMotion | None = None
+    robot: Robot,
+    q: Any,
+    v: Any,
+    tau: Any,
+    wrenches: Wrenches | None = None,
+    method: str = "recursive",
+    base: BaseMotion | None = None,
 ) -> np.ndarray:
     """Accelerations (..., n) under joint torques and forces `tau` (..., n). rad/s², m/s².
 
-    method: "recursive", the linear-cost recursion (3.5); "gauss", the sparse system of Gauss's principle (1.2); "gibbs-appell", the
-    probes of (2.2). All give the same answer; the first is by far the fastest.
-    wrenches: {link name: (..., 6) force and torque on the link at its origin, world axes}.  base: prescribed motion of the base.
-    """
+    method: "recursive", the linear-cost recursion (3.5); "gauss", the sparse system of Gauss's
+    principle (1.2); "gibbs-appell", the probes of (2.2). All give the same answer; the first is by
+    far the fastest.
+    wrenches: {link name: (..., 6) force and torque on the link at its origin, world axes}.  base:
+    prescribed motion of the base."""
     if method != "recursive":
         return routes.forward_dynamics(robot, method, q, v, tau, wrenches, base)
     if robot.loops or robot.passive:
@@ -48,11 +70,20 @@ def forward_dynamics(
             return closed_loops.forward_dynamics(robot, q, v, tau, wrenches, base)
         closed_loops.check_passive(robot, tau)
     check_moves(robot)
-    return _dynamics(robot, "forward_dynamics", recursive.forward_dynamics, q, v, tau, wrenches, base)
+    return _dynamics(
+        robot, "forward_dynamics", recursive.forward_dynamics, q, v, tau, wrenches, base
+    )
 
 
 def _dynamics(
-    robot: Robot, name: str, function: Callable, q: Any, v: Any, x: Any, wrenches: Wrenches | None, base: BaseMotion | None
+    robot: Robot,
+    name: str,
+    function: Callable,
+    q: Any,
+    v: Any,
+    x: Any,
+    wrenches: Wrenches | None,
+    base: BaseMotion | None,
 ) -> np.ndarray:
     """Call inverse or forward dynamics: `function(tree, q, v, x, wrenches, base)`."""
     if wrenches is not None and not isinstance(wrenches, Mapping):
@@ -69,10 +100,19 @@ def _dynamics(
     links = tuple(wrenches) if wrenches else ()
     for link in links:
         link_frame(robot, link)
-    inputs: dict[str, Shape | int] = {"q": tree.nq, "v": tree.nv, "a" if name == "inverse_dynamics" else "tau": tree.nv}
+    inputs: dict[str, Shape | int] = {
+        "q": tree.nq,
+        "v": tree.nv,
+        "a" if name == "inverse_dynamics" else "tau": tree.nv,
+    }
     inputs |= {f"wrench {link}": 6 for link in links}
     if base is not None:
-        inputs |= {"base rotation": (3, 3), "base velocity": 3, "base angular acceleration": 3, "base acceleration": 3}
+        inputs |= {
+            "base rotation": (3, 3),
+            "base velocity": 3,
+            "base angular acceleration": 3,
+            "base acceleration": 3,
+        }
 
     def plain(tree, q, v, x, *rest):
         outside = dict(zip(links, rest[: len(links)]))
@@ -93,13 +133,17 @@ def mass_matrix(robot: Robot, q: Any) -> np.ndarray:
 def bias_forces(robot: Robot, q: Any, v: Any) -> np.ndarray:
     """b(q, v) (..., n) in M q̈ + b = τ: gravity, centrifugal, Coriolis and gyroscopic forces."""
     if linked.applies(robot.tree):
-        return linked.run(robot, "inverse_dynamics", physics_source(), q, v, np.zeros(robot.nv), None)
+        return linked.run(
+            robot, "inverse_dynamics", physics_source(), q, v, np.zeros(robot.nv), None
+        )
     return kernel(robot, "bias_forces", recursive.bias_forces, {"q": robot.nq, "v": robot.nv})(q, v)
 
 
 def kinetic_energy(robot: Robot, q: Any, v: Any) -> np.ndarray:
     """Kinetic energy (...), rotors included, J."""
-    return kernel(robot, "kinetic_energy", energy.kinetic_energy, {"q": robot.nq, "v": robot.nv})(q, v)
+    return kernel(robot, "kinetic_energy", energy.kinetic_energy, {"q": robot.nq, "v": robot.nv})(
+        q, v
+    )
 
 
 def potential_energy(robot: Robot, q: Any) -> np.ndarray:
@@ -148,7 +192,7 @@ def forward_dynamics_derivatives(robot: Robot, q: Any, v: Any, tau: Any) -> Forw
     return ForwardDerivatives(*run(q, v, tau))
 
 
-# kinematics --------------------------------------------------------------------------------------------------------------
+# kinematics --------------------------------------------------------------------------------------
 
 
 class Pose(NamedTuple):
@@ -159,7 +203,8 @@ class Pose(NamedTuple):
 
 
 class PointMotion(NamedTuple):
-    """A point of a link: pose of the link's frame at the point, velocity and acceleration (..., 6), (linear, angular), world axes."""
+    """A point of a link: pose of the link's frame at the point, velocity and acceleration (..., 6),
+    (linear, angular), world axes."""
 
     pose: Pose
     velocity: np.ndarray
@@ -173,20 +218,28 @@ def _point(at: Any) -> Any:
 def pose(robot: Robot, q: Any, link: str) -> Pose:
     """Pose of a link's frame in the world."""
     plain = lambda tree, q: kinematics.link_pose(tree, q, link)
-    return Pose(*kernel(robot, "pose", plain, {"q": robot.nq}, link_frame(robot, link), masses=False)(q))
+    return Pose(
+        *kernel(robot, "pose", plain, {"q": robot.nq}, link_frame(robot, link), masses=False)(q)
+    )
 
 
 def jacobian(robot: Robot, q: Any, link: str, at: Any = None) -> np.ndarray:
-    """(..., 6, n): linear and angular velocity, world axes, of a point of a link for each unit of v.
+    """(..., 6, n): linear and angular velocity, world axes, of a point of a link for each unit of
+    v.
 
     at: the point in the link's frame, (..., 3), m; its origin by default.
     """
     plain = lambda tree, q, at: kinematics.jacobian(tree, q, link, at)
-    return kernel(robot, "jacobian", plain, {"q": robot.nq, "at": 3}, link_frame(robot, link), masses=False)(q, _point(at))
+    return kernel(
+        robot, "jacobian", plain, {"q": robot.nq, "at": 3}, link_frame(robot, link), masses=False
+    )(q, _point(at))
 
 
-def point_kinematics(robot: Robot, q: Any, v: Any, a: Any, link: str, at: Any = None) -> PointMotion:
-    """Pose, velocity and acceleration of a point of a link; `at` in the link's frame, (..., 3), m, its origin by default."""
+def point_kinematics(
+    robot: Robot, q: Any, v: Any, a: Any, link: str, at: Any = None
+) -> PointMotion:
+    """Pose, velocity and acceleration of a point of a link; `at` in the link's frame, (..., 3), m,
+    its origin by default."""
 
     def plain(tree, q, v, a, at):
         where = kinematics.link_pose(tree, q, link)
@@ -200,7 +253,8 @@ def point_kinematics(robot: Robot, q: Any, v: Any, a: Any, link: str, at: Any = 
 
 
 def skeleton(robot: Robot, q: Any) -> np.ndarray:
-    """(..., links, 3): origins of all link frames in the world, m, in the order of `robot.links`; for pictures."""
+    """(..., links, 3): origins of all link frames in the world, m, in the order of `robot.links`;
+    for pictures."""
 
     def plain(tree, q):
         poses = [*energy.body_poses(tree, q), kinematics.WORLD]  # the last, index −1, is the world
@@ -211,7 +265,8 @@ def skeleton(robot: Robot, q: Any) -> np.ndarray:
 
 
 def link_poses(robot: Robot, q: Any) -> Pose:
-    """Poses of all link frames in the world: R (..., links, 3, 3), p (..., links, 3), in the order of `robot.links`; for pictures."""
+    """Poses of all link frames in the world: R (..., links, 3, 3), p (..., links, 3), in the order
+    of `robot.links`; for pictures."""
 
     def plain(tree, q):
         poses = [*energy.body_poses(tree, q), kinematics.WORLD]  # the last, index −1, is the world

@@ -1,8 +1,9 @@
-"""Kernels of a robot: plain functions of its tree, traced once, compiled, and kept with the robot (and on disk).
+"""Kernels of a robot: plain functions of its tree, traced once, compiled, and kept with the robot
+(and on disk).
 
-What a robot carries (`Robot.with_payload`) is no constant of the code: in the tree that functions are traced with, mass, first moment
-and inertia of a body with a payload are parameters, whose values a kernel is given when it is loaded.
-"""
+What a robot carries (`Robot.with_payload`) is no constant of the code: in the tree that functions
+are traced with, mass, first moment and inertia of a body with a payload are parameters, whose
+values a kernel is given when it is loaded."""
 
 from __future__ import annotations
 
@@ -31,15 +32,21 @@ Wrenches = Mapping[str, Any]
 
 @functools.cache
 def physics_source() -> str:
-    """Digest of the source that kernels are traced from: a change of the physics makes new kernels."""
+    """Digest of the source that kernels are traced from: a change of the physics makes new
+    kernels."""
     root = Path(__file__).parent.parent
-    files = sorted(p for room in ("spatial", "dynamics") for p in (root / room).rglob("*.py")) + [root / "robot" / "tree.py"]
+    files = sorted(p for room in ("spatial", "dynamics") for p in (root / room).rglob("*.py")) + [
+        root / "robot" / "tree.py"
+    ]
     return hashlib.sha256(b"".join(p.read_bytes() for p in files)).hexdigest()
 
 
 def fingerprint(robot: Robot, masses: bool = True) -> str:
-    """Digest of every number of `traced_tree(robot, masses)`, and of the links' names, by which they are asked for."""
-    return keep(robot, ("fingerprint", masses), lambda: _digest(robot.tree, carriers(robot), masses))
+    """Digest of every number of `traced_tree(robot, masses)`, and of the links' names, by which
+    they are asked for."""
+    return keep(
+        robot, ("fingerprint", masses), lambda: _digest(robot.tree, carriers(robot), masses)
+    )
 
 
 def _digest(tree: Tree, carrying: tuple[int, ...], masses: bool) -> str:
@@ -47,10 +54,14 @@ def _digest(tree: Tree, carrying: tuple[int, ...], masses: bool) -> str:
     for i, b in enumerate(tree.bodies):
         numbers = [b.parent, b.q, b.v, b.multiplier, b.offset, *b.R.flat, *b.p, *b.axis]
         numbers += [b.rotor, b.ratio, *b.rotor_axis] if masses else []
-        numbers += [b.mass, *b.first_moment, *b.inertia.flat] if masses and i not in carrying else []
+        numbers += (
+            [b.mass, *b.first_moment, *b.inertia.flat] if masses and i not in carrying else []
+        )
         digest.update(f"{b.kind} {b.mimic}".encode() + np.array(numbers, dtype=float).tobytes())
     for name, frame in tree.frames.items():
-        digest.update(name.encode() + np.array([frame.body, *frame.R.flat, *frame.p], dtype=float).tobytes())
+        digest.update(
+            name.encode() + np.array([frame.body, *frame.R.flat, *frame.p], dtype=float).tobytes()
+        )
     return digest.hexdigest()
 
 
@@ -62,21 +73,31 @@ def keep(robot: Robot, key: object, make: Callable[[], Any]) -> Any:
     return store[key]
 
 
-def kernel(robot: Robot, name: str, function: Callable, inputs: Mapping[str, Shape | int], *details: object, masses: bool = True) -> Kernel:
-    """The kernel of `function(tree, *symbols)` for a robot, named by (name, details), which must say all that it depends on besides.
+def kernel(
+    robot: Robot,
+    name: str,
+    function: Callable,
+    inputs: Mapping[str, Shape | int],
+    *details: object,
+    masses: bool = True,
+) -> Kernel:
+    """The kernel of `function(tree, *symbols)` for a robot, named by (name, details), which must
+    say all that it depends on besides.
 
-    It must take the mechanism's numbers from the tree that it is given. masses: False for what does not depend on them.
-    """
+    It must take the mechanism's numbers from the tree that it is given. masses: False for what does
+    not depend on them."""
 
     def make() -> Kernel:
         key = f"{name} {details} {fingerprint(robot, masses)} {physics_source()}"
-        build = lambda: trace(functools.partial(function, traced_tree(robot, masses)), inputs, name=name)
+        build = lambda: trace(
+            functools.partial(function, traced_tree(robot, masses)), inputs, name=name
+        )
         return compiled(key, build, carried_numbers(robot))
 
     return keep(robot, (name, details), make)
 
 
-# what is carried ---------------------------------------------------------------------------------------------------------
+# what is carried ---------------------------------------------------------------------------------
 
 INERTIAL = 10  # numbers of a body: m, m c (3), J about its origin (xx, yy, zz, xy, xz, yz)
 
@@ -88,20 +109,37 @@ def carriers(robot: Robot) -> tuple[int, ...]:
 
 
 def carried_numbers(robot: Robot) -> tuple[float, ...]:
-    """INERTIAL numbers of every body that carries a payload, all that is welded to it included: the parameters of the robot's kernels."""
+    """INERTIAL numbers of every body that carries a payload, all that is welded to it included: the
+    parameters of the robot's kernels."""
     bodies = [robot.tree.bodies[i] for i in carriers(robot)]
-    rows = [(b.mass, *b.first_moment, *b.inertia.diagonal(), b.inertia[0, 1], b.inertia[0, 2], b.inertia[1, 2]) for b in bodies]
+    rows = [
+        (
+            b.mass,
+            *b.first_moment,
+            *b.inertia.diagonal(),
+            b.inertia[0, 1],
+            b.inertia[0, 2],
+            b.inertia[1, 2],
+        )
+        for b in bodies
+    ]
     return tuple(float(x) for row in rows for x in row)
 
 
 def traced_tree(robot: Robot, masses: bool = True) -> Tree:
-    """The robot's tree for tracing: mass, first moment and inertia of bodies with a payload are parameters of the kernel.
+    """The robot's tree for tracing: mass, first moment and inertia of bodies with a payload are
+    parameters of the kernel.
 
-    masses: False makes those of all bodies, and of rotors, NaN: what is traced cannot depend on them.
-    """
+    masses: False makes those of all bodies, and of rotors, NaN: what is traced cannot depend on
+    them."""
     bodies = list(robot.tree.bodies)
     if not masses:
-        unknown = {"mass": np.nan, "first_moment": np.full(3, np.nan), "inertia": np.full((3, 3), np.nan), "rotor": np.nan}
+        unknown = {
+            "mass": np.nan,
+            "first_moment": np.full(3, np.nan),
+            "inertia": np.full((3, 3), np.nan),
+            "rotor": np.nan,
+        }
         return replace(robot.tree, bodies=tuple(replace(b, **unknown) for b in bodies))
     carrying = carriers(robot)
     for i, numbers in zip(carrying, parameters(INERTIAL * len(carrying)).reshape(-1, INERTIAL)):
@@ -111,12 +149,13 @@ def traced_tree(robot: Robot, masses: bool = True) -> Tree:
     return replace(robot.tree, bodies=tuple(bodies))
 
 
-# what functions of a robot are asked with ---------------------------------------------------------------------------------
+# what functions of a robot are asked with --------------------------------------------------------
 
 
 class BaseMotion(NamedTuple):
-    """Prescribed motion of a robot's base: orientation in the world (..., 3, 3); in the base's own axes its angular velocity
-    (rad/s), angular acceleration (rad/s²) and the acceleration of its origin (m/s²), each (..., 3)."""
+    """Prescribed motion of a robot's base: orientation in the world (..., 3, 3); in the base's own
+    axes its angular velocity (rad/s), angular acceleration (rad/s²) and the acceleration of its
+    origin (m/s²), each (..., 3)."""
 
     rotation: Any = np.eye(3)
     angular_velocity: Any = np.zeros(3)
@@ -127,7 +166,10 @@ class BaseMotion(NamedTuple):
 def link_frame(robot: Robot, link: str) -> str:
     """The name of a link that the robot has."""
     if link not in robot.tree.frames:
-        raise ArgumentError(f"link {link!r} is not in robot {robot.name!r}; its links are: {', '.join(robot.tree.frames)}")
+        raise ArgumentError(
+            f"link {link!r} is not in robot {robot.name!r}; its links are:"
+            f" {', '.join(robot.tree.frames)}"
+        )
     return link
 
 
@@ -137,19 +179,25 @@ def check_links(robot: Robot, wrenches: Wrenches | None) -> tuple[str, ...]:
 
 
 def check_moves(robot: Robot) -> None:
-    """Refuse a joint that moves no mass or inertia at all: its acceleration is not defined (BᵀPB = 0)."""
+    """Refuse a joint that moves no mass or inertia at all: its acceleration is not defined (BᵀPB =
+    0)."""
     once(robot, "moves", _check_moves)
 
 
 def _check_moves(robot: Robot) -> bool:
     tree = robot.tree
     q = random_configuration(tree, np.random.default_rng(0))
-    found = linked.pivots(robot, q, physics_source()) if linked.applies(tree) else mass.pivots(tree, q)
-    for name, D, scale in reversed(found):  # tip to base, as they were eliminated: past a zero the rest means nothing
+    found = (
+        linked.pivots(robot, q, physics_source()) if linked.applies(tree) else mass.pivots(tree, q)
+    )
+    for name, D, scale in reversed(
+        found
+    ):  # tip to base, as they were eliminated: past a zero the rest means nothing
         if not 1e-13 * scale < D:  # also where D is not a number
             raise RobotError(
-                f"joint {name!r} moves no mass or inertia (generalised inertia {D:.3g}): its acceleration is not defined; "
-                "give its link a mass or inertia, its motor a rotor inertia, or make the joint fixed"
+                f"joint {name!r} moves no mass or inertia (generalised inertia {D:.3g}): its"
+                " acceleration is not defined; give its link a mass or inertia, its motor a rotor"
+                " inertia, or make the joint fixed"
             )
     return True
 

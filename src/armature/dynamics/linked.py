@@ -1,10 +1,11 @@
-"""Long mechanisms: the same steps as `recursive`, traced once for each type of joint, in a compiled loop over the links.
+"""Long mechanisms: the same steps as `recursive`, traced once for each type of joint, in a compiled
+loop over the links.
 
-Unrolled code for hundreds of links would be long to compile; here the link's numbers are inputs of the step's kernel. A recursion
-is a list of passes; a pass reads and writes slots: "params" (the link's numbers), "q", "v", "x" and "out" (the user's arrays),
-and named work arrays of the link itself ("total") or of its parent ("^total"). Laid out for one block of states, all passes over
-all links are one list of kernel calls, which a Numba loop runs for one block after another.
-"""
+Unrolled code for hundreds of links would be long to compile; here the link's numbers are inputs of
+the step's kernel. A recursion is a list of passes; a pass reads and writes slots: "params" (the
+link's numbers), "q", "v", "x" and "out" (the user's arrays), and named work arrays of the link
+itself ("total") or of its parent ("^total"). Laid out for one block of states, all passes over all
+links are one list of kernel calls, which a Numba loop runs for one block after another."""
 
 from __future__ import annotations
 
@@ -41,18 +42,30 @@ def applies(tree: Tree) -> bool:
     return len(tree.bodies) > MANY and not tree.has_mimic
 
 
-# the steps on flat arrays ------------------------------------------------------------------------------------------------
+# the steps on flat arrays ------------------------------------------------------------------------
 
 
 def parameters(body: Body) -> Array:
     """The numbers of a link that its steps use, (PARAMS,)."""
     J = body.inertia
     moments = [J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]]
-    return np.array([*body.R.flat, *body.p, body.mass, *body.first_moment, *moments, body.rotor, body.ratio, *body.rotor_axis])
+    return np.array(
+        [
+            *body.R.flat,
+            *body.p,
+            body.mass,
+            *body.first_moment,
+            *moments,
+            body.rotor,
+            body.ratio,
+            *body.rotor_axis,
+        ]
+    )
 
 
 def symbolic(body: Body, x: Array) -> Body:
-    """A body of the same joint type whose numbers are symbols; its coordinates are the first of q, v and x."""
+    """A body of the same joint type whose numbers are symbols; its coordinates are the first of q,
+    v and x."""
     xx, yy, zz, xy, xz, yz = x[16:22]
     J = pack([xx, xy, xz, xy, yy, yz, xz, yz, zz], (3, 3))
     spin = x[24:27] if body.rotor_axis.any() else np.zeros(3)
@@ -74,7 +87,10 @@ def symbolic(body: Body, x: Array) -> Body:
 
 def joint_type(body: Body) -> str:
     """Bodies of one type share their kernels."""
-    return f"{body.kind} {body.axis.tolist()} rotor {bool(body.rotor)} gyroscopic {bool(body.rotor and body.rotor_axis.any())}"
+    return (
+        f"{body.kind} {body.axis.tolist()} rotor {bool(body.rotor)} gyroscopic"
+        f" {bool(body.rotor and body.rotor_axis.any())}"
+    )
 
 
 def _flat(*parts: Any) -> Array:
@@ -88,44 +104,79 @@ def _pack_cost(c: rec.CostToGo) -> Array:
 
 def _unpack_cost(x: Array) -> rec.CostToGo:
     full = lambda s: pack([s[0], s[1], s[2], s[1], s[3], s[4], s[2], s[4], s[5]], (3, 3))
-    return rec.CostToGo(Blocks(full(x[:6]), x[6:15].reshape(3, 3), full(x[15:21])), x[21:24], x[24:27])
+    return rec.CostToGo(
+        Blocks(full(x[:6]), x[6:15].reshape(3, 3), full(x[15:21])), x[21:24], x[24:27]
+    )
 
 
 def _three(x: Array) -> tuple[Array, Array, Array]:
     return x[:3], x[3:6], x[6:9]
 
 
-def _spin_step(body: Body, q: Array, v: Array, a: Array, parent: Array, outside: Array | None = None) -> tuple[Array, Array]:
+def _spin_step(
+    body: Body, q: Array, v: Array, a: Array, parent: Array, outside: Array | None = None
+) -> tuple[Array, Array]:
     spin = rec.spin_step(body, placement(body, q), rec.Spin(*_three(parent)), v, a)
-    own = rec.newton_euler(body, spin, None if outside is None else rec.Wrench(outside[:3], outside[3:]))
+    own = rec.newton_euler(
+        body, spin, None if outside is None else rec.Wrench(outside[:3], outside[3:])
+    )
     return _flat(*spin), _flat(*own)
 
 
-def _force_step(body: Body, q: Array, v: Array, a: Array, carrier: Array, total: Array, above: Array) -> tuple[Array, Array]:
-    efforts, passed = rec.force_step(body, placement(body, q), rec.Spin(*_three(carrier)), rec.Wrench(total[:3], total[3:]), v, a)
+def _force_step(
+    body: Body, q: Array, v: Array, a: Array, carrier: Array, total: Array, above: Array
+) -> tuple[Array, Array]:
+    efforts, passed = rec.force_step(
+        body, placement(body, q), rec.Spin(*_three(carrier)), rec.Wrench(total[:3], total[3:]), v, a
+    )
     return pack(efforts), above + _flat(*passed)
 
 
-def _carry_step(body: Body, q: Array, v: Array, parent: Array, outside: Array | None = None) -> tuple[Array, Array]:
+def _carry_step(
+    body: Body, q: Array, v: Array, parent: Array, outside: Array | None = None
+) -> tuple[Array, Array]:
     c = rec.carry(body, placement(body, q), rec.Carried(*_three(parent)), v)
-    return _flat(*c), _pack_cost(rec.own_cost(body, c, None if outside is None else rec.Wrench(outside[:3], outside[3:])))
+    return _flat(*c), _pack_cost(
+        rec.own_cost(body, c, None if outside is None else rec.Wrench(outside[:3], outside[3:]))
+    )
 
 
 def _eliminate_step(
-    body: Body, q: Array, v: Array, tau: Array, own: Array, parent: Array, total: Array, above: Array
+    body: Body,
+    q: Array,
+    v: Array,
+    tau: Array,
+    own: Array,
+    parent: Array,
+    total: Array,
+    above: Array,
 ) -> tuple[Array, Array]:
     c = rec.Carried(*_three(own))
-    passed, kept = rec.eliminate(body, placement(body, q), c, parent[:3], _unpack_cost(total), v, tau)
+    passed, kept = rec.eliminate(
+        body, placement(body, q), c, parent[:3], _unpack_cost(total), v, tau
+    )
     if passed is None or isinstance(kept, rec.Acceleration):
         return _flat(*kept[:2], 0.0, 0.0), above
     return _flat(kept.c_lin, kept.c_ang, kept.D, kept.e), above + _pack_cost(passed)
 
 
-def _release_step(body: Body, q: Array, own: Array, kept: Array, parent: Array) -> tuple[Array, Array]:
+def _release_step(
+    body: Body, q: Array, own: Array, kept: Array, parent: Array
+) -> tuple[Array, Array]:
     sign = float(np.sum(body.axis))
     free = body.kind == "free"
-    known = rec.Acceleration(kept[:3], kept[3:6]) if free else rec.Elimination(sign, kept[:3], kept[3:6], kept[6], kept[7])
-    qdd, acc = rec.release(body, placement(body, q), rec.Carried(*_three(own)), known, rec.Acceleration(parent[:3], parent[3:]))
+    known = (
+        rec.Acceleration(kept[:3], kept[3:6])
+        if free
+        else rec.Elimination(sign, kept[:3], kept[3:6], kept[6], kept[7])
+    )
+    qdd, acc = rec.release(
+        body,
+        placement(body, q),
+        rec.Carried(*_three(own)),
+        known,
+        rec.Acceleration(parent[:3], parent[3:]),
+    )
     return pack(qdd), _flat(*acc)
 
 
@@ -143,15 +194,34 @@ class Pass:
     outwards: bool = True
 
 
-SIZES = {"spin": 9, "wrench": 6, "carried": 9, "cost": 27, "kept": 8, "acc": 6, "turn": 9, "outside": 6}
+SIZES = {
+    "spin": 9,
+    "wrench": 6,
+    "carried": 9,
+    "cost": 27,
+    "kept": 8,
+    "acc": 6,
+    "turn": 9,
+    "outside": 6,
+}
 PASSES = {
     "inverse_dynamics": (
         Pass(_spin_step, ("q", "v", "x", "^spin"), ("spin", "wrench")),
-        Pass(_force_step, ("q", "v", "x", "^spin", "wrench", "^wrench"), ("out", "^wrench"), outwards=False),
+        Pass(
+            _force_step,
+            ("q", "v", "x", "^spin", "wrench", "^wrench"),
+            ("out", "^wrench"),
+            outwards=False,
+        ),
     ),
     "forward_dynamics": (
         Pass(_carry_step, ("q", "v", "^carried"), ("carried", "cost")),
-        Pass(_eliminate_step, ("q", "v", "x", "carried", "^carried", "cost", "^cost"), ("kept", "^cost"), outwards=False),
+        Pass(
+            _eliminate_step,
+            ("q", "v", "x", "carried", "^carried", "cost", "^cost"),
+            ("kept", "^cost"),
+            outwards=False,
+        ),
         Pass(_release_step, ("q", "carried", "kept", "^acc"), ("out", "acc")),
     ),
     "turns": (Pass(_turn_step, ("q", "^turn"), ("turn",)),),
@@ -159,8 +229,13 @@ PASSES = {
 
 
 def step_kernel(sweep: Pass, body: Body, outside: bool, tangent: bool, source: str) -> Kernel:
-    """The kernel of a pass for one type of joint; with tangents, every slot holds its values and then their directional derivative."""
-    user = {"q": 7, "v": 6, "x": 6, "out": 6} if body.kind == "free" else {"q": 1, "v": 1, "x": 1, "out": 1}
+    """The kernel of a pass for one type of joint; with tangents, every slot holds its values and
+    then their directional derivative."""
+    user = (
+        {"q": 7, "v": 6, "x": 6, "out": 6}
+        if body.kind == "free"
+        else {"q": 1, "v": 1, "x": 1, "out": 1}
+    )
     reads = (*sweep.reads, "outside") if outside else sweep.reads
     sizes = [(user | SIZES)[s.lstrip("^")] * (2 if tangent else 1) for s in reads]
     inputs: Mapping[str, Shape | int] = {"params": PARAMS} | dict(zip(reads, sizes))
@@ -177,20 +252,24 @@ def along(step: Callable[..., tuple], pairs: Sequence[Array]) -> list[Array]:
     results = []
     for result in step(*values):
         slope = ca.jtimes(to_casadi(result), at, direction)
-        results.append(np.concatenate([np.asarray(result, dtype=object), from_casadi_column(slope, (len(result),))]))
+        results.append(
+            np.concatenate(
+                [np.asarray(result, dtype=object), from_casadi_column(slope, (len(result),))]
+            )
+        )
     return results
 
 
-# the list of calls -------------------------------------------------------------------------------------------------------
+# the list of calls -------------------------------------------------------------------------------
 
 
 class Program:
     """All passes of a recursion over all links, laid out for one block of states.
 
-    addresses (calls,): kernels.  tables (calls, slots): where the first row of each slot is; for the user's arrays the offset in
-    doubles within a row.  strides (calls, slots): doubles between rows.  owner (calls, slots): which user array a slot belongs to
-    (0 q, 1 v, 2 x, 3 out, 4 + k: outside wrench k), or −1 for work arrays.
-    """
+    addresses (calls,): kernels.  tables (calls, slots): where the first row of each slot is; for
+    the user's arrays the offset in doubles within a row.  strides (calls, slots): doubles between
+    rows.  owner (calls, slots): which user array a slot belongs to (0 q, 1 v, 2 x, 3 out, 4 + k:
+    outside wrench k), or −1 for work arrays."""
 
     def __init__(self, tree: Tree, name: str, pushed: Sequence[int], tangent: bool, source: str):
         passes = PASSES[name]
@@ -201,21 +280,33 @@ class Program:
         per_state = sum(SIZES[s] for s in slots) * self.double * len(tree.bodies) * 8
         self.rows = int(np.clip(WORK // per_state // 8 * 8, 8, 64))
         self.params = np.array([parameters(b) for b in tree.bodies])
-        self.work = {s: np.zeros((len(tree.bodies), self.rows, SIZES[s] * self.double)) for s in slots}
+        self.work = {
+            s: np.zeros((len(tree.bodies), self.rows, SIZES[s] * self.double)) for s in slots
+        }
         self.base = {s: np.zeros((self.rows, SIZES[s] * self.double)) for s in slots}
         self.kernels: dict[str, Kernel] = {}
         calls = []
         for sweep in passes:
-            order = range(len(tree.bodies)) if sweep.outwards else range(len(tree.bodies) - 1, -1, -1)
+            order = (
+                range(len(tree.bodies)) if sweep.outwards else range(len(tree.bodies) - 1, -1, -1)
+            )
             calls += [self._call(tree, sweep, i, source) for i in order]
         self.addresses = np.array([c[0] for c in calls], dtype=np.int64)
         width = max(len(c[1]) for c in calls)
-        padded = lambda k: np.array([c[k] + [0] * (width - len(c[k])) for c in calls], dtype=np.int64)
+        padded = lambda k: np.array(
+            [c[k] + [0] * (width - len(c[k])) for c in calls], dtype=np.int64
+        )
         self.tables, self.strides, self.owner = padded(1), padded(2), padded(3)
 
-    def _call(self, tree: Tree, sweep: Pass, i: int, source: str) -> tuple[int, list[int], list[int], list[int]]:
+    def _call(
+        self, tree: Tree, sweep: Pass, i: int, source: str
+    ) -> tuple[int, list[int], list[int], list[int]]:
         body = tree.bodies[i]
-        push = self.pushed.index(i) if i in self.pushed and "^" + sweep.writes[0] in sweep.reads else -1
+        push = (
+            self.pushed.index(i)
+            if i in self.pushed and "^" + sweep.writes[0] in sweep.reads
+            else -1
+        )
         name = f"{sweep.step.__name__} {joint_type(body)} {push >= 0}"
         if name not in self.kernels:
             self.kernels[name] = step_kernel(sweep, body, push >= 0, self.tangent, source)
@@ -229,7 +320,12 @@ class Program:
 
     def _slot(self, tree: Tree, slot: str, body: Body, i: int, push: int) -> tuple[int, int, int]:
         """(address or offset, stride, owner) of one slot of a call."""
-        user = {"q": (body.q, tree.nq, 0), "v": (body.v, tree.nv, 1), "x": (body.v, tree.nv, 2), "out": (body.v, tree.nv, 3)}
+        user = {
+            "q": (body.q, tree.nq, 0),
+            "v": (body.v, tree.nv, 1),
+            "x": (body.v, tree.nv, 2),
+            "out": (body.v, tree.nv, 3),
+        }
         if slot in user:
             offset, size, owner = user[slot]
             return offset * self.double, size * self.double, owner
@@ -241,7 +337,8 @@ class Program:
         return array.ctypes.data, array.shape[-1], -1
 
     def run(self, arrays: list[np.ndarray], count: int) -> None:
-        """Run over all rows of the user's arrays (q, v, x, out, outside wrenches); each C-contiguous."""
+        """Run over all rows of the user's arrays (q, v, x, out, outside wrenches); each
+        C-contiguous."""
         starts = np.array([a.ctypes.data for a in arrays], dtype=np.int64)
         run_blocks(self.addresses, self.tables, self.strides, self.owner, starts, self.rows, count)
 
@@ -258,15 +355,22 @@ def run_blocks(addresses, tables, strides, owner, starts, rows, count):
             for s in range(slots):
                 row_strides[s] = strides[c, s]
                 k = owner[c, s]
-                row_table[s] = tables[c, s] if k < 0 else starts[k] + 8 * (tables[c, s] + first * strides[c, s])
+                row_table[s] = (
+                    tables[c, s]
+                    if k < 0
+                    else starts[k] + 8 * (tables[c, s] + first * strides[c, s])
+                )
             call(addresses[c], row_table.ctypes.data, row_strides.ctypes.data, number)  # type: ignore[call-arg]
 
 
-# the public functions' side ----------------------------------------------------------------------------------------------
+# the public functions' side ----------------------------------------------------------------------
 
 
-def program_of(robot: Robot, name: str, source: str, pushed: tuple[int, ...] = (), tangent: bool = False) -> Program:
-    """The program of a robot, made once for each thread (its work arrays serve one caller at a time)."""
+def program_of(
+    robot: Robot, name: str, source: str, pushed: tuple[int, ...] = (), tangent: bool = False
+) -> Program:
+    """The program of a robot, made once for each thread (its work arrays serve one caller at a
+    time)."""
     store = memo(robot, "programs")
     key = (name, pushed, tangent, threading.get_ident())
     if key not in store:
@@ -275,9 +379,17 @@ def program_of(robot: Robot, name: str, source: str, pushed: tuple[int, ...] = (
 
 
 def run(
-    robot: Robot, name: str, source: str, q: Any, v: Any, x: Any, wrenches: Mapping[str, Any] | None, gravity: bool = True
+    robot: Robot,
+    name: str,
+    source: str,
+    q: Any,
+    v: Any,
+    x: Any,
+    wrenches: Mapping[str, Any] | None,
+    gravity: bool = True,
 ) -> np.ndarray:
-    """Inverse or forward dynamics of a long robot on batches; the arguments of the public functions."""
+    """Inverse or forward dynamics of a long robot on batches; the arguments of the public
+    functions."""
     tree = robot.tree
     links = list(wrenches or ())
     arguments = {"q": (q, tree.nq), "v": (v, tree.nv), "x": (x, tree.nv)}
@@ -331,20 +443,36 @@ def rows_of(arguments: dict[str, tuple[Any, int]]) -> tuple[tuple[int, ...], lis
     except ValueError:
         shapes = ", ".join(f"{name} {a.shape}" for name, a in arrays.items())
         raise ArgumentError(f"the leading axes do not broadcast: {shapes}") from None
-    return batch, [np.ascontiguousarray(np.broadcast_to(a, (*batch, a.shape[-1])).reshape(-1, a.shape[-1])) for a in arrays.values()]
+    return batch, [
+        np.ascontiguousarray(np.broadcast_to(a, (*batch, a.shape[-1])).reshape(-1, a.shape[-1]))
+        for a in arrays.values()
+    ]
 
 
 def mass_matrix(robot: Robot, q: Any, source: str) -> np.ndarray:
-    """M (..., n, n): one inverse dynamics, without gravity and velocity, for each unit acceleration."""
+    """M (..., n, n): one inverse dynamics, without gravity and velocity, for each unit
+    acceleration."""
     n = robot.nv
     q = np.asarray(q, dtype=float)
-    columns = run(robot, "inverse_dynamics", source, q[..., None, :], np.zeros(n), np.eye(n), None, gravity=False)
+    columns = run(
+        robot,
+        "inverse_dynamics",
+        source,
+        q[..., None, :],
+        np.zeros(n),
+        np.eye(n),
+        None,
+        gravity=False,
+    )
     return (columns + np.swapaxes(columns, -1, -2)) / 2
 
 
 def pivots(robot: Robot, q: np.ndarray, source: str) -> list[tuple[str, float, float]]:
-    """(joint, D = BᵀPB of the recursion, the largest of them): D is zero where a joint moves no mass or inertia."""
+    """(joint, D = BᵀPB of the recursion, the largest of them): D is zero where a joint moves no
+    mass or inertia."""
     run(robot, "forward_dynamics", source, q, np.zeros(robot.nv), np.zeros(robot.nv), None)
     D = program_of(robot, "forward_dynamics", source).work["kept"][:, 0, 6]
     bodies = [(i, b) for i, b in enumerate(robot.tree.bodies) if b.kind != "free"]
-    return [(b.name, float(D[i]), float(np.max(np.abs(b.inertia)) + b.mass * 1e-6)) for i, b in bodies]
+    return [
+        (b.name, float(D[i]), float(np.max(np.abs(b.inertia)) + b.mass * 1e-6)) for i, b in bodies
+    ]

@@ -1,4 +1,5 @@
-"""First derivatives for long mechanisms: the loop over the links carries a directional derivative, one row for each direction."""
+"""First derivatives for long mechanisms: the loop over the links carries a directional derivative,
+one row for each direction."""
 
 from __future__ import annotations
 
@@ -13,7 +14,9 @@ from armature.robot.tree import Tree
 from armature.spatial.vectors import skew
 
 
-def inverse(robot: Robot, q: Any, v: Any, a: Any, source: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def inverse(
+    robot: Robot, q: Any, v: Any, a: Any, source: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """∂τ/∂q (tangent space), ∂τ/∂v, ∂τ/∂a = M, each (..., n, n)."""
     tree, n = robot.tree, robot.nv
     batch, (q, v, a) = linked.rows_of({"q": (q, tree.nq), "v": (v, n), "a": (a, n)})
@@ -27,7 +30,9 @@ def inverse(robot: Robot, q: Any, v: Any, a: Any, source: str) -> tuple[np.ndarr
     return dq.reshape(*batch, n, n), dv.reshape(*batch, n, n), M.reshape(*batch, n, n)
 
 
-def forward(robot: Robot, q: Any, v: Any, tau: Any, source: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def forward(
+    robot: Robot, q: Any, v: Any, tau: Any, source: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """∂q̈/∂q = −M⁻¹ ∂τ/∂q, ∂q̈/∂v = −M⁻¹ ∂τ/∂v at a = q̈, and M⁻¹."""
     qdd = linked.run(robot, "forward_dynamics", source, q, v, tau, None)
     dq, dv, M = inverse(robot, q, v, qdd, source)
@@ -35,14 +40,19 @@ def forward(robot: Robot, q: Any, v: Any, tau: Any, source: str) -> tuple[np.nda
     return -inverse_M @ dq, -inverse_M @ dv, inverse_M
 
 
-def _along(robot: Robot, state: tuple[np.ndarray, ...], directions: tuple[np.ndarray, ...], source: str) -> np.ndarray:
+def _along(
+    robot: Robot, state: tuple[np.ndarray, ...], directions: tuple[np.ndarray, ...], source: str
+) -> np.ndarray:
     """dτ (directions, n) of inverse dynamics along rows of directions in q, v and a."""
     tree = robot.tree
     program = linked.program_of(robot, "inverse_dynamics", source, tangent=True)
     program.base["spin"][:] = 0.0
     program.base["spin"][:, 6:9] = -tree.gravity
     count = len(directions[0])
-    arrays = [paired(tree, np.broadcast_to(x, d.shape), d, k == 0) for k, (x, d) in enumerate(zip(state, directions))]
+    arrays = [
+        paired(tree, np.broadcast_to(x, d.shape), d, k == 0)
+        for k, (x, d) in enumerate(zip(state, directions))
+    ]
     out = np.empty((count, 2 * tree.nv))
     program.run([*arrays, out], count)
     return unpaired(tree, out)
@@ -72,7 +82,8 @@ def _spans(tree: Tree, coordinates: bool) -> list[tuple[int, int]]:
 
 
 def tangent_directions(tree: Tree, q: np.ndarray) -> np.ndarray:
-    """(nv, nq): the change of q along each unit of v; ẋ = R u and quaternion rate ½ [w E + ⟨ε⟩; −εᵀ] ω for a floating base."""
+    """(nv, nq): the change of q along each unit of v; ẋ = R u and quaternion rate ½ [w E + ⟨ε⟩;
+    −εᵀ] ω for a floating base."""
     directions = np.zeros((tree.nv, tree.nq))
     for body in tree.bodies:
         if body.kind != "free":

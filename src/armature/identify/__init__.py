@@ -1,1 +1,2 @@
-"""From a recording to a robot: readers of recordings, regressors, estimation, drives and supply, exciting motions."""
+"""From a recording to a robot: readers of recordings, regressors, estimation, drives and supply,
+exciting motions."""

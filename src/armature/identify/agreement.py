@@ -1,8 +1,9 @@
-"""Do the columns of a recording fit the robot? Order, signs and units, checked against motion, friction and gravity.
+"""Do the columns of a recording fit the robot? Order, signs and units, checked against motion,
+friction and gravity.
 
-Speeds must be the derivatives of positions; friction must take power; and torque must contain what the description says of gravity
-and inertia. Only what is beyond doubt is refused: descriptions may be wrong themselves.
-"""
+Speeds must be the derivatives of positions; friction must take power; and torque must contain what
+the description says of gravity and inertia. Only what is beyond doubt is refused: descriptions may
+be wrong themselves."""
 
 from __future__ import annotations
 
@@ -47,10 +48,9 @@ class Signals:
         return Signals(*(x * sign for x in (self.q, self.v, self.a, self.y)))
 
 
-def agreement(
-    robot: Robot, recordings: list[Recording], gains: np.ndarray, cutoff: float
-) -> str:
-    """One sentence on order, signs and units; an ArgumentError where they are wrong beyond doubt."""
+def agreement(robot: Robot, recordings: list[Recording], gains: np.ndarray, cutoff: float) -> str:
+    """One sentence on order, signs and units; an ArgumentError where they are wrong beyond
+    doubt."""
     for recording in recordings:
         _check_speeds(robot, recording)
     found = _signals(recordings, gains, cutoff)
@@ -61,15 +61,19 @@ def agreement(
     told = [k for k, fit in enumerate(fits) if fit.matters]
     rest = [robot.joint_names[k] for k in range(robot.n) if k not in told]
     if not told:
-        return "order, signs and units: the description says too little of the torques to compare them"
+        return (
+            "order, signs and units: the description says too little of the torques to compare them"
+        )
     ratios = ", ".join(f"{robot.joint_names[k]} {fits[k].ratio:.2f}" for k in told)
     none = f"; nothing to compare at {', '.join(rest)}" if rest else ""
     odd = [f for f in (fits[k].ratio for k in told) if not 1 / 3 < f < 3]
-    doubt = " (far from 1: check the unit of the torques or the gains, or the masses)" if odd else ""
+    doubt = (
+        " (far from 1: check the unit of the torques or the gains, or the masses)" if odd else ""
+    )
     return f"order and signs agree; measured over described torque: {ratios}{doubt}{none}"
 
 
-# speeds against positions ---------------------------------------------------------------------------
+# speeds against positions ------------------------------------------------------------------------
 
 
 def _check_speeds(robot: Robot, recording: Recording) -> None:
@@ -85,8 +89,8 @@ def _check_speeds(robot: Robot, recording: Recording) -> None:
         joint = robot.joint_names[k]
         if alike[i, i] < -ALIKE:
             raise ArgumentError(
-                f"{recording.name}: the speeds of joint {joint!r} have the sign opposite to its positions; "
-                "reverse one of the two columns"
+                f"{recording.name}: the speeds of joint {joint!r} have the sign opposite to its"
+                " positions; reverse one of the two columns"
             )
         other = int(np.argmax(alike[i]))
         if alike[i, i] < APART and alike[i, other] > ALIKE:
@@ -95,10 +99,14 @@ def _check_speeds(robot: Robot, recording: Recording) -> None:
                 f"{robot.joint_names[moving[other]]!r}; correct the order of the columns"
             )
         slope = float(v[:, k] @ rates[:, k] / (rates[:, k] @ rates[:, k]))
-        for factor, words in ((DEGREES, "speeds are in degrees"), (1 / DEGREES, "positions are in degrees")):
+        for factor, words in (
+            (DEGREES, "speeds are in degrees"),
+            (1 / DEGREES, "positions are in degrees"),
+        ):
             if alike[i, i] > ALIKE and abs(slope / factor - 1) < TOLERANCE:
                 raise ArgumentError(
-                    f"{recording.name}: joint {joint!r}: its {words}, the others in rad; give both in rad"
+                    f"{recording.name}: joint {joint!r}: its {words}, the others in rad; give both"
+                    " in rad"
                 )
 
 
@@ -106,14 +114,15 @@ def _cosine(x: np.ndarray, y: np.ndarray) -> float:
     return float(x @ y / max(np.linalg.norm(x) * np.linalg.norm(y), 1e-12))
 
 
-# torques against the description --------------------------------------------------------------------
+# torques against the description -----------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Fit:
     """A measured torque explained by a joint's described torque and friction.
 
-    residual: variance left, of the measured.  ratio: measured over described.  matters: the described torque explains something.
+    residual: variance left, of the measured.  ratio: measured over described.  matters: the
+    described torque explains something.
     takes: friction takes power.  dissipates: whether friction explains something.
     """
 
@@ -135,7 +144,11 @@ class Fit:
         without_drag, _ = _left(y, rigid)
         power = float(np.mean((x[2] * v + x[3] * np.tanh(v / width)) * v))
         return Fit(
-            left, float(x[0]), left < MATTERS * without_rigid, power >= 0, left < MATTERS * without_drag
+            left,
+            float(x[0]),
+            left < MATTERS * without_rigid,
+            power >= 0,
+            left < MATTERS * without_drag,
         )
 
 
@@ -150,7 +163,9 @@ def _left(y: np.ndarray, columns: list[np.ndarray]) -> tuple[float, np.ndarray]:
 def _signals(recordings: list[Recording], gains: np.ndarray, cutoff: float) -> Signals:
     pieces = [grid for r in recordings for grid in grids(r, cutoff)]
     rows = [
-        np.concatenate([grid.q, grid.v, grid.a, grid.filtered(grid.measured) * gains], axis=1)[grid.inner]
+        np.concatenate([grid.q, grid.v, grid.a, grid.filtered(grid.measured) * gains], axis=1)[
+            grid.inner
+        ]
         for grid in pieces
     ]
     table = np.concatenate(rows)
@@ -168,7 +183,8 @@ def _rotorless(robot: Robot) -> Robot:
 
 
 def _check_order(robot: Robot, found: Signals, name: str) -> None:
-    """Torques in another order than positions, or all columns in another order than the robot's joints."""
+    """Torques in another order than positions, or all columns in another order than the robot's
+    joints."""
     described = _described(robot, found)
     n = robot.n
     costs = np.log([[Fit.of(found, described, k, j).residual for j in range(n)] for k in range(n)])
@@ -176,25 +192,30 @@ def _check_order(robot: Robot, found: Signals, name: str) -> None:
     gain = np.trace(costs) - costs[rows, joints].sum()
     moved = [int(k) for k in rows if joints[k] != k]
     if moved and gain > DECISIVE * len(moved) / 2:
-        pairs = ", ".join(f"{robot.joint_names[k]} holds that of {robot.joint_names[joints[k]]}" for k in moved)
+        pairs = ", ".join(
+            f"{robot.joint_names[k]} holds that of {robot.joint_names[joints[k]]}" for k in moved
+        )
         raise ArgumentError(
-            f"{name}: the torques or currents stand in another order than the positions: column {pairs}; "
-            "correct the order of the columns"
+            f"{name}: the torques or currents stand in another order than the positions: column"
+            f" {pairs}; correct the order of the columns"
         )
     own = float(np.trace(costs))
-    trials = [_swapped(n, i, j) for i, j in itertools.combinations(range(n), 2)] + [list(range(n))[::-1]]
+    trials = [_swapped(n, i, j) for i, j in itertools.combinations(range(n), 2)] + [
+        list(range(n))[::-1]
+    ]
     gains = [own - _misfit(robot, found.ordered(trial)) for trial in trials]
     if max(gains, default=0.0) > 2 * DECISIVE:
         names = ", ".join(robot.joint_names[k] for k in trials[int(np.argmax(gains))])
         raise ArgumentError(
-            f"{name}: the joints' columns seem to stand in another order: as {names} they fit the description far better; "
-            "correct the order of the columns"
+            f"{name}: the joints' columns seem to stand in another order: as {names} they fit the"
+            " description far better; correct the order of the columns"
         )
     gains = [own - _misfit(robot, found.reversed(j)) for j in range(n)]
     if max(gains) > 2 * DECISIVE:
         raise ArgumentError(
-            f"{name}: the positive direction of joint {robot.joint_names[int(np.argmax(gains))]!r} seems not to be the description's: "
-            "reversed it fits far better; reverse its position and torque, or correct the axis"
+            f"{name}: the positive direction of joint {robot.joint_names[int(np.argmax(gains))]!r}"
+            " seems not to be the description's: reversed it fits far better; reverse its position"
+            " and torque, or correct the axis"
         )
 
 
@@ -214,11 +235,12 @@ def _check_signs(robot: Robot, fits: list[Fit], name: str) -> None:
     for joint, fit in zip(robot.joint_names, fits):
         if fit.dissipates and not fit.takes:
             raise ArgumentError(
-                f"{name}: at joint {joint!r} friction would give power: the sign of its torque or current is "
-                "opposite to that of its motion; reverse the column"
+                f"{name}: at joint {joint!r} friction would give power: the sign of its torque or"
+                " current is opposite to that of its motion; reverse the column"
             )
         if fit.matters and fit.ratio < REVERSED:
             raise ArgumentError(
-                f"{name}: at joint {joint!r} the measured torque is {fit.ratio:.2f} times the described one: the joint's "
-                "positive direction is not the description's; reverse its position and torque, or correct the axis"
+                f"{name}: at joint {joint!r} the measured torque is {fit.ratio:.2f} times the"
+                " described one: the joint's positive direction is not the description's; reverse"
+                " its position and torque, or correct the axis"
             )

@@ -1,8 +1,9 @@
-"""Base parameters: the combinations of inertial parameters that torques depend on, by a rank-revealing QR factorisation.
+"""Base parameters: the combinations of inertial parameters that torques depend on, by a
+rank-revealing QR factorisation.
 
-W P = Q [R₁ R₂; 0 0] with column pivoting; the torque W π depends on β = π₁ + R₁⁻¹ R₂ π₂ alone (Gautier 1991). Rotor inertias and
-constant offsets stand beside the bodies' parameters, since they share combinations: the mass on a vertical slide and its offset.
-"""
+W P = Q [R₁ R₂; 0 0] with column pivoting; the torque W π depends on β = π₁ + R₁⁻¹ R₂ π₂ alone
+(Gautier 1991). Rotor inertias and constant offsets stand beside the bodies' parameters, since they
+share combinations: the mass on a vertical slide and its offset."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ UNITS = ("kg", *["kg·m"] * 3, *["kg·m²"] * 6)
 class Base:
     """The structure of a robot's inertial parameters.
 
-    matrix: (r, p) β = matrix π, p = 10 bodies' parameters, a rotor and an offset for every joint.  labels: (p,).
+    matrix: (r, p) β = matrix π, p = 10 bodies' parameters, a rotor and an offset for every joint.
+    labels: (p,).
     pivots: (r,) the parameter that each combination is named after.
     alone: parameters that are identified by themselves.  combined: that are only in sums.
     unseen: that no torque depends on.
@@ -63,7 +65,8 @@ class Base:
 
 
 def base_parameters(robot: Robot, seed: int = 0) -> Base:
-    """The combinations of inertial parameters and rotors that the joint torques of a robot depend on."""
+    """The combinations of inertial parameters and rotors that the joint torques of a robot depend
+    on."""
     labels = parameter_labels(robot)
     W = _observations(robot, seed)
     size = np.sqrt(np.mean(W**2, axis=0))
@@ -90,7 +93,10 @@ def base_parameters(robot: Robot, seed: int = 0) -> Base:
 def parameter_labels(robot: Robot) -> tuple[str, ...]:
     """Names of the bodies' parameters, of the rotors and of the offsets."""
     bodies = [f"{b.name}.{p}" for b in robot.tree.bodies for p in NAMES]
-    return (*bodies, *(f"{name}.{what}" for what in ("rotor", "offset") for name in robot.joint_names))
+    return (
+        *bodies,
+        *(f"{name}.{what}" for what in ("rotor", "offset") for name in robot.joint_names),
+    )
 
 
 def base_columns(places: Layout) -> np.ndarray:
@@ -111,7 +117,9 @@ def _observations(robot: Robot, seed: int) -> np.ndarray:
 def with_rotors_and_offsets(Y: np.ndarray, a: np.ndarray) -> np.ndarray:
     """(N, n, p) the regressor (N, n, 10 nb) with columns for the rotors and offsets; a: (N, n)."""
     eye = np.eye(a.shape[1])
-    return np.concatenate([Y, a[:, :, None] * eye, np.broadcast_to(eye, (len(a), *eye.shape))], axis=2)
+    return np.concatenate(
+        [Y, a[:, :, None] * eye, np.broadcast_to(eye, (len(a), *eye.shape))], axis=2
+    )
 
 
 def ranges(robot: Robot) -> tuple[np.ndarray, np.ndarray]:

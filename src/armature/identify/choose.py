@@ -1,7 +1,8 @@
-"""Which model predicts best: groups of friction features and the trust in the description, by cross-validation.
+"""Which model predicts best: groups of friction features and the trust in the description, by
+cross-validation.
 
-The folds are the recordings, or blocks in time of a single one. Weights and scales of the residuals come from the largest model with
-a loose prior, so that they do not depend on what is being chosen.
+The folds are the recordings, or blocks in time of a single one. Weights and scales of the residuals
+come from the largest model with a loose prior, so that they do not depend on what is being chosen.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ def choose(
     best = score(groups, trust)
     while rest := [g for g in CHOSEN if g not in groups]:
         if progress is not None:
-            progress(f"cross-validation: {', '.join(g for g in groups if g not in ALWAYS) or 'first'}")
+            progress(
+                f"cross-validation: {', '.join(g for g in groups if g not in ALWAYS) or 'first'}"
+            )
         trials = {g: score((*groups, g), trust) for g in rest}
         added = min(trials, key=lambda g: trials[g])
         if trials[added] > WORTH * best:

@@ -1,7 +1,8 @@
-"""The delay of measured currents or torques behind positions: the shift with which the model explains them best.
+"""The delay of measured currents or torques behind positions: the shift with which the model
+explains them best.
 
-One delay for all recordings of a logger. Least squares of the shifted signals on the same regressor: y(t + d) against X(t).
-"""
+One delay for all recordings of a logger. Least squares of the shifted signals on the same
+regressor: y(t + d) against X(t)."""
 
 from __future__ import annotations
 
@@ -21,18 +22,23 @@ WORTH = 0.1  # fall of the mean log of the joints' errors for which a delay is t
 
 
 def shifted(recording: Recording, delay: float) -> Recording:
-    """The recording with currents and torques taken `delay` s later, so that they belong to the positions of their time."""
+    """The recording with currents and torques taken `delay` s later, so that they belong to the
+    positions of their time."""
     if not delay:
         return recording
     t, first = np.unique(recording.t, return_index=True)
-    at = lambda x: np.column_stack([np.interp(recording.t + delay, t, column) for column in x[first].T])
-    fields = {name: at(x) for name in ("current", "torque") if (x := getattr(recording, name)) is not None}
+    at = lambda x: np.column_stack(
+        [np.interp(recording.t + delay, t, column) for column in x[first].T]
+    )
+    fields = {
+        name: at(x) for name in ("current", "torque") if (x := getattr(recording, name)) is not None
+    }
     return replace(recording, **fields)
 
 
 def estimated_delay(places: Layout, recordings: list[Recording], cutoff: float) -> float:
-    """s by which currents or torques come after the positions; 0 where no shift explains them clearly better, or where samples are
-    too few or too far apart to tell."""
+    """s by which currents or torques come after the positions; 0 where no shift explains them
+    clearly better, or where samples are too few or too far apart to tell."""
     if max(typical_step(r.t) for r in recordings) > LARGEST / 2:
         return 0.0
     data = collect(places, recordings, cutoff)
@@ -43,7 +49,9 @@ def estimated_delay(places: Layout, recordings: list[Recording], cutoff: float) 
         bases.append(_orthonormal(seen))
         if data.moving[:, joint].sum() < ROWS * bases[-1].shape[1]:
             return 0.0
-    signals = [(grid, grid.filtered(grid.measured)) for r in recordings for grid in grids(r, cutoff)]
+    signals = [
+        (grid, grid.filtered(grid.measured)) for r in recordings for grid in grids(r, cutoff)
+    ]
     shifts = np.linspace(-LARGEST, LARGEST, 2 * STEPS + 1)
     errors = np.array([_error(_late(signals, float(d)) * data.moving, bases) for d in shifts])
     best, own = int(np.argmin(errors)), STEPS

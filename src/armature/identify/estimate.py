@@ -1,12 +1,14 @@
-"""Estimation: weighted least squares with the description as prior, made physically consistent by a small convex programme.
+"""Estimation: weighted least squares with the description as prior, made physically consistent by a
+small convex programme.
 
-    minimise  Σ_j Σ_t w (y_j − (X_j φ + known)/K_j)²/s_j² + (φ − φ₀)ᵀ Λ (φ − φ₀) + Σ_j (log K_j − log K_j0)²/spread²
-    subject to  P_b(φ) ⪰ ε P_b(φ₀) for every body, rotor, viscous and dry friction ≥ 0
+    minimise  Σ_j Σ_t w (y_j − (X_j φ + known)/K_j)²/s_j² + (φ − φ₀)ᵀ Λ (φ − φ₀) + Σ_j (log K_j −
+    log K_j0)²/spread² subject to  P_b(φ) ⪰ ε P_b(φ₀) for every body, rotor, viscous and dry
+    friction ≥ 0
 
-s_j² is the residual's variance times its correlation time, so that the first term counts independent samples; w are Huber's weights;
-gains K_j enter by linearisation (Gauss–Newton). Without the constraints the minimum is a linear system; the programme is solved by
-Clarabel where that minimum is not consistent.
-"""
+s_j² is the residual's variance times its correlation time, so that the first term counts
+independent samples; w are Huber's weights; gains K_j enter by linearisation (Gauss–Newton). Without
+the constraints the minimum is a linear system; the programme is solved by Clarabel where that
+minimum is not consistent."""
 
 from __future__ import annotations
 
@@ -58,7 +60,8 @@ class Noise:
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """phi: (p,).  gains: (n,) N·m per measured unit.  covariance: (p + n, p + n) of φ and log gains.
+    """phi: (p,).  gains: (n,) N·m per measured unit.  covariance: (p + n, p + n) of φ and log
+    gains.
     information: (p + n, p + n) of the data alone.  kept: (p,) parameters of the model.
     prior_gains: (n,)."""
 
@@ -131,7 +134,8 @@ def _normal(
     H, g = np.zeros((p + n, p + n)), np.zeros(p + n)
     for j, (rows, table) in enumerate(zip(data.joints, sums.tables)):
         c, k = np.exp(-logs[j]), len(rows.columns)
-        # residual = B x + d with x = (φ_j, log K_j): y ≈ c X φ + c known − (log K − log K₀) c (X φ₀ + known)
+        # residual = B x + d with x = (φ_j, log K_j): y ≈ c X φ + c known − (log K − log K₀) c (X φ₀
+        # + known)
         B = np.zeros((k + 2, k + 1))
         B[:k, :k] = c * np.eye(k)
         B[:k, k], B[k, k] = -c * phi[rows.columns], -c
@@ -204,7 +208,8 @@ def _programme(
     cones: tuple[int, int],
     size: np.ndarray,
 ) -> np.ndarray:
-    """½ xᵀHx − gᵀx → min subject to rows x − bound in the cones, by Clarabel, in scaled variables."""
+    """½ xᵀHx − gᵀx → min subject to rows x − bound in the cones, by Clarabel, in scaled
+    variables."""
     import importlib
 
     from scipy.sparse import csc_matrix
@@ -243,7 +248,8 @@ def _programme(
 def reweighted(
     layout: Layout, data: Data, given: Prior, trust: float, kept: np.ndarray
 ) -> tuple[Noise, Estimate]:
-    """Iteratively reweighted least squares: Huber's weights, 0 at rest, and the residuals' scales."""
+    """Iteratively reweighted least squares: Huber's weights, 0 at rest, and the residuals'
+    scales."""
     y = data.measured
     weights = data.moving.astype(float)
     scale = np.maximum(np.std(y, axis=0), TINY)

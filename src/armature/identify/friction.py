@@ -4,12 +4,13 @@ rotor          J q̈
 viscous        c q̇
 offset         constant
 coulomb        f tanh(q̇/w), w a hundredth of the axis's typical speed
-hysteresis     Σ f z_δ: Dahl's elements, z' = (q̇/δ)(1 − z sign q̇): friction turns over within the displacement δ and, at
+hysteresis     Σ f z_δ: Dahl's elements, z' = (q̇/δ)(1 − z sign q̇): friction turns over within the
+displacement δ and, at
                standstill, stays what it was (a Maxwell-slip model)
 speeds         Σ f tanh(q̇/w) with wider w: friction that is not linear in speed
 load           μ |τ| z: friction in proportion to the torque carried
-spring         sin, cos of the joint's angle and of twice it: counterbalances; only of joints that are named
-"""
+spring         sin, cos of the joint's angle and of twice it: counterbalances; only of joints that
+are named"""
 
 from __future__ import annotations
 

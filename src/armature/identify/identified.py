@@ -1,4 +1,5 @@
-"""What identification found: the robot, its parameters with standard errors, and how well it predicts."""
+"""What identification found: the robot, its parameters with standard errors, and how well it
+predicts."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ FRICTION_UNITS = {"viscous": "N·m·s/rad", "load": ""}
 
 @dataclass(frozen=True)
 class Parameter:
-    """One identified number. name: in words; a combination of inertial parameters is named as a sum.
+    """One identified number. name: in words; a combination of inertial parameters is named as a
+    sum.
 
     value, standard_error: in `unit`.  prior: what the description says.
     """
@@ -52,10 +54,12 @@ class Identified:
 
     robot: with identified inertias, rotor inertias, friction (viscous, Coulomb, load) and drives.
     gains: (n,) joint torque per measured unit: N·m/A for currents, 1 for torques.
-    groups: of friction features that were taken.  trust: in the description, relative standard deviation.
+    groups: of friction features that were taken.  trust: in the description, relative standard
+    deviation.
     error, prior_error: {recording: (n,) r.m.s. error in % of the measured signal's spread}.
     held_out: names of the recordings that nothing was fitted to.  recordings: all of them.
-    agreement: sentence on order, signs and units.  supply: fit of the supply's power, where it was recorded.
+    agreement: sentence on order, signs and units.  supply: fit of the supply's power, where it was
+    recorded.
     delay: s by which currents or torques came after the positions; `recordings` hold them shifted.
     """
 
@@ -77,7 +81,8 @@ class Identified:
     delay: float
 
     def predict(self, recording: Recording) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """t (N,), predicted and measured signals (N, n), filtered alike; A or N·m. The delay is taken out."""
+        """t (N,), predicted and measured signals (N, n), filtered alike; A or N·m. The delay is
+        taken out."""
         phi = self.estimate.phi
         own = recording if recording in self.recordings else shifted(recording, self.delay)
         data = collect(self.layout, [own], self.cutoff, phi[: self.layout.inertial])
@@ -97,13 +102,16 @@ class Identified:
         cov = found.covariance[np.ix_(where, where)]
         errors = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", base.matrix, cov, base.matrix), 0.0))
         rows = [
-            Parameter(base.formula(k), float(values[k]), float(errors[k]), float(priors[k]), base.unit(k))
+            Parameter(
+                base.formula(k), float(values[k]), float(errors[k]), float(priors[k]), base.unit(k)
+            )
             for k in range(len(values))
         ]
         return (*rows, *self._friction_parameters(), *self._gain_parameters())
 
     def _friction_parameters(self) -> list[Parameter]:
-        """Of every axis: viscous, dry (the sum of all features that level off), load, springs; offsets are base parameters."""
+        """Of every axis: viscous, dry (the sum of all features that level off), load, springs;
+        offsets are base parameters."""
         places, found = self.layout, self.estimate
         rows = []
         for axis, name in enumerate(places.axis_names):
@@ -113,7 +121,15 @@ class Identified:
                     value, before = float(found.phi[own].sum()), float(self.prior_phi[own].sum())
                     error = float(np.sqrt(max(found.covariance[np.ix_(own, own)].sum(), 0.0)))
                     if own:
-                        rows.append(Parameter(f"{name}.{words}", value, error, before, FRICTION_UNITS.get(words, "N·m")))
+                        rows.append(
+                            Parameter(
+                                f"{name}.{words}",
+                                value,
+                                error,
+                                before,
+                                FRICTION_UNITS.get(words, "N·m"),
+                            )
+                        )
         return rows
 
     def _gain_parameters(self) -> list[Parameter]:
@@ -121,24 +137,38 @@ class Identified:
         errors = np.sqrt(np.maximum(np.diag(self.estimate.covariance)[p : p + n], 0.0))
         names = self.prior_robot.joint_names
         return [
-            Parameter(f"{names[k]}.gain", float(self.gains[k]), float(self.gains[k] * errors[k]),
-                      float(self.estimate.prior_gains[k]), "N·m/A")
-            for k in range(n) if errors[k] > 0
-        ]  # fmt: skip
+            Parameter(
+                f"{names[k]}.gain",
+                float(self.gains[k]),
+                float(self.gains[k] * errors[k]),
+                float(self.estimate.prior_gains[k]),
+                "N·m/A",
+            )
+            for k in range(n)
+            if errors[k] > 0
+        ]
 
     @cached_property
     def condition(self) -> float:
-        """Condition number of what the recordings tell of the base parameters, columns scaled to 1, friction left free."""
+        """Condition number of what the recordings tell of the base parameters, columns scaled to 1,
+        friction left free."""
         # W π = W₁ β: the columns of the parameters that combinations are named after
         own = base_columns(self.layout)[list(self.base.pivots)]
         rest = np.flatnonzero(self.estimate.kept)
         rest = rest[(rest >= self.layout.inertial) & ~np.isin(rest, own)]
         H = self.estimate.information
         cross = H[np.ix_(own, rest)]
-        H = H[np.ix_(own, own)] - cross @ np.linalg.pinv(H[np.ix_(rest, rest)], hermitian=True) @ cross.T
+        H = (
+            H[np.ix_(own, own)]
+            - cross @ np.linalg.pinv(H[np.ix_(rest, rest)], hermitian=True) @ cross.T
+        )
         size = np.sqrt(np.maximum(np.diag(H), 1e-300))
         values = np.linalg.eigvalsh(H / np.outer(size, size))
-        return float(np.sqrt(values[-1] / values[0])) if values[0] > SINGULAR * values[-1] else float("inf")
+        return (
+            float(np.sqrt(values[-1] / values[0]))
+            if values[0] > SINGULAR * values[-1]
+            else float("inf")
+        )
 
     @cached_property
     def uncertainty(self) -> ModelUncertainty:
@@ -154,33 +184,43 @@ class Identified:
         return ModelUncertainty(self._inertial_covariance(), np.minimum(relative, 0.9))
 
     def _inertial_covariance(self) -> np.ndarray:
-        """(10 nb, 10 nb) of bodies that differ as the base parameters do: what is open within a combination, or between a body and
-        its rotor, moves no torque and must not be drawn."""
+        """(10 nb, 10 nb) of bodies that differ as the base parameters do: what is open within a
+        combination, or between a body and its rotor, moves no torque and must not be drawn."""
         base, where, inertial = self.base, base_columns(self.layout), self.layout.inertial
-        rows = [k for k, pivot in enumerate(base.pivots) if not base.labels[pivot].endswith(".offset")]
+        rows = [
+            k for k, pivot in enumerate(base.pivots) if not base.labels[pivot].endswith(".offset")
+        ]
         C = base.matrix[rows]
         A = np.linalg.pinv(C[:, :inertial], rcond=1e-9) @ C
         return A @ self.estimate.covariance[np.ix_(where, where)] @ A.T
 
     def save(self, path: str | PathLike[str]) -> tuple[Path, ...]:
-        """Write `path`.yaml (the robot, drives inside), `path`_drives.yaml (the drives alone, where there are any) and
+        """Write `path`.yaml (the robot, drives inside), `path`_drives.yaml (the drives alone, where
+        there are any) and
         `path`.html (the page). Returns the files."""
         return worker("Identified.save")(self, path)
 
     def report(self, path: str | PathLike[str]) -> Path:
-        """Write a page (.html): measured against predicted, residuals, what is well and what badly known."""
+        """Write a page (.html): measured against predicted, residuals, what is well and what badly
+        known."""
         return worker("Identified.report")(self, path)
 
     def __str__(self) -> str:
         base, known = self.base, [p for p in self.parameters if not p.is_badly_known]
         lines = [f"identified {self.robot.name}: {self.agreement}"]
         lines.append(
-            f"{len(base.pivots)} combinations of {len(base.labels)} inertial parameters, rotors and offsets can be seen; "
-            f"{len(known)} of {len(self.parameters)} parameters are known to better than {BADLY:.0%}; "
-            f"condition number {condition_words(self.condition)}"
+            f"{len(base.pivots)} combinations of {len(base.labels)} inertial parameters, rotors and"
+            f" offsets can be seen; {len(known)} of {len(self.parameters)} parameters are known to"
+            f" better than {BADLY:.0%}; condition number {condition_words(self.condition)}"
         )
-        late = f"; currents or torques {1e3 * self.delay:.1f} ms after the positions" if self.delay else ""
-        lines.append(f"friction: {', '.join(self.groups)}; trust in the description {self.trust:g}{late}")
+        late = (
+            f"; currents or torques {1e3 * self.delay:.1f} ms after the positions"
+            if self.delay
+            else ""
+        )
+        lines.append(
+            f"friction: {', '.join(self.groups)}; trust in the description {self.trust:g}{late}"
+        )
         lines.append("r.m.s. error in % of each joint's spread, description → identified:")
         for name, error in self.error.items():
             kind = "held out" if name in self.held_out else "fitted"
@@ -196,7 +236,9 @@ class Identified:
 
 def condition_words(condition: float) -> str:
     """A condition number in words."""
-    return f"{condition:.3g}" if np.isfinite(condition) else "∞ (the motion leaves some of them open)"
+    return (
+        f"{condition:.3g}" if np.isfinite(condition) else "∞ (the motion leaves some of them open)"
+    )
 
 
 def percent(data: Data, phi: np.ndarray, gains: np.ndarray) -> np.ndarray:

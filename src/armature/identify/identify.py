@@ -38,13 +38,16 @@ def identify(
     delay: float | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Identified:
-    """Identify inertias, rotor inertias, friction and drives from recordings of positions and currents or torques.
+    """Identify inertias, rotor inertias, friction and drives from recordings of positions and
+    currents or torques.
 
     held_out: recordings that are only predicted.  gains: (n,) joint torque per ampere, N·m/A, for
     recordings of currents; by default those of the robot's drives.  gain_spread: their relative
     standard deviation; 0: they are exact. A recording with a known payload makes them observable.
-    cutoff: of the zero-phase low-pass, Hz; 10 Hz or less by default.  springs: names of joints with a
-    counterbalance.  delay: s by which currents or torques were recorded after the positions; by default it
+    cutoff: of the zero-phase low-pass, Hz; 10 Hz or less by default.  springs: names of joints with
+    a
+    counterbalance.  delay: s by which currents or torques were recorded after the positions; by
+    default it
     is estimated.  progress: called with a line on what is being done.
     Friction groups and the trust in the description are chosen by cross-validation on `recordings`.
     """
@@ -74,9 +77,12 @@ def identify(
     has_currents = train[0].current is not None
     supply = fit_supply(train, found.gains, fc) if has_currents else None
     machine = with_identified_drives(
-        identified_robot(places, found, data), robot, found.gains if has_currents else None, supply,
+        identified_robot(places, found, data),
+        robot,
+        found.gains if has_currents else None,
+        supply,
         mean_loads(places, found, data),
-    )  # fmt: skip
+    )
     errors, before = {}, {}
     for recording in [*train, *others]:
         part = collect(places, [recording], fc, found.phi[: places.inertial])
@@ -84,9 +90,23 @@ def identify(
         before[recording.name] = percent(part, given.mean, factors)
     machine = with_model_error(machine, others or train, found.gains, fc, bool(others))
     return Identified(
-        machine, robot, found, places, given.mean, found.gains, fc, groups, trust, errors, before,
-        tuple(r.name for r in others), (*train, *others), sentence, supply, late,
-    )  # fmt: skip
+        machine,
+        robot,
+        found,
+        places,
+        given.mean,
+        found.gains,
+        fc,
+        groups,
+        trust,
+        errors,
+        before,
+        tuple(r.name for r in others),
+        (*train, *others),
+        sentence,
+        supply,
+        late,
+    )
 
 
 def _listed(recordings: Recording | Iterable[Recording]) -> list[Recording]:
@@ -99,7 +119,9 @@ def _check_names(
     names = [r.name for r in [*train, *others]]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise ArgumentError(f"two recordings are called {twice!r}; give each its own name, and none twice")
+        raise ArgumentError(
+            f"two recordings are called {twice!r}; give each its own name, and none twice"
+        )
     for name in springs:
         robot.joint(name)
 
@@ -111,12 +133,14 @@ def torque_per_unit(robot: Robot, recordings: list[Recording], gains: Any) -> np
     if any(r.current is None for r in recordings):
         raise ArgumentError("some recordings hold currents, others torques; identify them apart")
     if gains is None:
-        driven = {c.joints[0]: abs(c.drives[0].constant) for c in robot.drives if len(c.drives) == 1}
+        driven = {
+            c.joints[0]: abs(c.drives[0].constant) for c in robot.drives if len(c.drives) == 1
+        }
         missing = [name for name in robot.joint_names if name not in driven]
         if missing:
             raise ArgumentError(
-                f"the recordings hold currents, but joint {missing[0]!r} has no drive that says its "
-                "torque per ampere; give gains=[…] in N·m/A (--gains), or a robot with drives"
+                f"the recordings hold currents, but joint {missing[0]!r} has no drive that says its"
+                " torque per ampere; give gains=[…] in N·m/A (--gains), or a robot with drives"
             )
         gains = [driven[name] for name in robot.joint_names]
     try:

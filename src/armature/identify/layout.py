@@ -1,4 +1,5 @@
-"""Which parameters there are and where each stands in the vector φ = (π of all bodies, features of all axes)."""
+"""Which parameters there are and where each stands in the vector φ = (π of all bodies, features of
+all axes)."""
 
 from __future__ import annotations
 
@@ -104,6 +105,8 @@ def layout(
     columns = []
     for k, speed in enumerate(typical):
         left_out = ("spring",) if k < n else ("spring", "offset", "load")
-        own = tuple(g for g in GROUPS if g not in left_out or (g == "spring" and names[k] in springs))
+        own = tuple(
+            g for g in GROUPS if g not in left_out or (g == "spring" and names[k] in springs)
+        )
         columns.append(features(own, float(speed)))
     return Layout(robot, axes, tuple(names), tuple(columns))

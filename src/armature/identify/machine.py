@@ -55,7 +55,9 @@ def identified_robot(places: Layout, found: Estimate, data: Data) -> Robot:
 def rotor_inertia(places: Layout, found: Estimate, joint: int) -> float:
     """Of all rotors that turn with a joint, seen at the joint, kg·m² (kg)."""
     axes = np.flatnonzero(places.axes[:, joint])
-    parts = [places.axes[k, joint] ** 2 * float(sum(found.phi[places.of(int(k), "rotor")])) for k in axes]
+    parts = [
+        places.axes[k, joint] ** 2 * float(sum(found.phi[places.of(int(k), "rotor")])) for k in axes
+    ]
     return max(sum(parts), 0.0)
 
 
@@ -74,7 +76,8 @@ def _link(link: Link, own: np.ndarray, R: np.ndarray, p: np.ndarray) -> Link:
 
 
 def _friction(places: Layout, found: Estimate, data: Data, joint: int) -> Friction:
-    """Viscous and Coulomb friction nearest to what all axes take from a joint along the recorded motion, with load friction."""
+    """Viscous and Coulomb friction nearest to what all axes take from a joint along the recorded
+    motion, with load friction."""
     rows, moving = data.joints[joint], data.moving[:, joint]
     own = np.zeros(places.size)
     for axis in np.flatnonzero(places.axes[:, joint]):
@@ -88,18 +91,23 @@ def _friction(places: Layout, found: Estimate, data: Data, joint: int) -> Fricti
     return Friction(float(viscous), float(coulomb), load=load)
 
 
-# drives ---------------------------------------------------------------------------------------------
+# drives ------------------------------------------------------------------------------------------
 
 
 def with_identified_drives(
-    robot: Robot, prior: Robot, gains: np.ndarray | None, supply: SupplyFit | None, loads: np.ndarray
+    robot: Robot,
+    prior: Robot,
+    gains: np.ndarray | None,
+    supply: SupplyFit | None,
+    loads: np.ndarray,
 ) -> Robot:
-    """The identified robot with drives: the description's, or, where the supply's power told the losses, new ones.
+    """The identified robot with drives: the description's, or, where the supply's power told the
+    losses, new ones.
 
-    gains: (n,) N·m/A where currents were recorded.  loads: (n,) mean |torque| of the rigid bodies, N·m.
-    A drive carries all friction of its joint and the identified rotor; one that the description does not have is seen at the joint:
-    ratio 1. A joint without a drive keeps its friction, that of the load at its mean.
-    """
+    gains: (n,) N·m/A where currents were recorded.  loads: (n,) mean |torque| of the rigid bodies,
+    N·m. A drive carries all friction of its joint and the identified rotor; one that the
+    description does not have is seen at the joint: ratio 1. A joint without a drive keeps its
+    friction, that of the load at its mean."""
     old = {c.joints[0]: c.drives[0] for c in prior.drives if len(c.joints) == len(c.drives) == 1}
     drives = {}
     for k, name in enumerate(robot.joint_names):
@@ -127,7 +135,8 @@ def _reflected(joint: Joint) -> float:
 def _changed(
     drive: Drive, joint: Joint, gain: float | None, supply: SupplyFit | None, k: int
 ) -> Drive:
-    """The description's drive with identified constants; losses of its gear and iron are in the identified friction."""
+    """The description's drive with identified constants; losses of its gear and iron are in the
+    identified friction."""
     ratio = drive.gear.ratio
     inertia = max(_reflected(joint) / ratio**2 - drive.gear.inertia, 0.0)
     motor = replace(drive.motor, inertia=inertia, iron_torque=0.0, viscous=0.0)

@@ -1,4 +1,5 @@
-"""The error of the robot as it is planned with: its own inertias, rotors and friction law, not the richer one of the estimate."""
+"""The error of the robot as it is planned with: its own inertias, rotors and friction law, not the
+richer one of the estimate."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ SLOW = 0.02  # of a joint's largest speed: below, it counts as standing
 
 @dataclass(frozen=True, eq=False)
 class MeteredPower:
-    """Supply power of a recording, W. t: (N,) s.  predicted: (N,) by the robot's ledger from the motion alone.
+    """Supply power of a recording, W. t: (N,) s.  predicted: (N,) by the robot's ledger from the
+    motion alone.
     measured: (N,).  step: s between samples."""
 
     t: np.ndarray
@@ -43,7 +45,9 @@ def with_model_error(
     predicted, measured, v = (np.concatenate(x) for x in zip(*pieces))
     spread = np.maximum(np.std(measured, axis=0), 1e-12)
     moving = np.abs(v) > SLOW * np.abs(v).max(axis=0)  # at rest stiction leaves the torque open
-    squares = np.sum(moving * (predicted - measured) ** 2, axis=0) / np.maximum(moving.sum(axis=0), 1)
+    squares = np.sum(moving * (predicted - measured) ** 2, axis=0) / np.maximum(
+        moving.sum(axis=0), 1
+    )
     torque = 100.0 * float(np.sqrt(np.mean(squares / spread**2)))
     energy = _energy(robot, recordings, gains, cutoff, predicted, measured)
     return replace(robot, model_error=ModelError(torque, energy, held_out))
@@ -52,7 +56,8 @@ def with_model_error(
 def planned_torque(
     robot: Robot, recording: Recording, gains: np.ndarray, cutoff: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(N, n) joint torques by the robot's own model, and measured, N·m, filtered alike; and speeds."""
+    """(N, n) joint torques by the robot's own model, and measured, N·m, filtered alike; and
+    speeds."""
     carried = _carrying(robot, recording)
     found = []
     for grid in grids(recording, cutoff):
@@ -65,16 +70,21 @@ def planned_torque(
 
 
 def planned_power(robot: Robot, recording: Recording, cutoff: float) -> list[MeteredPower]:
-    """Supply power by the ledger's laws from the motion alone, beside the meter's, for each part without gaps."""
+    """Supply power by the ledger's laws from the motion alone, beside the meter's, for each part
+    without gaps."""
     carried = _carrying(robot, recording)
     supply = as_supply(robot.supply)
     found = []
     for grid in grids(recording, cutoff):
         if grid.power is None:
             continue
-        powers = stack(carried.drivetrain.flow(rigid_torque(carried, grid), grid.v, grid.a), "power")
+        powers = stack(
+            carried.drivetrain.flow(rigid_torque(carried, grid), grid.v, grid.a), "power"
+        )
         drawn = np.asarray(supply.drawn([powers[..., k] for k in range(powers.shape[-1])]))
-        found.append(MeteredPower(grid.t, grid.filtered(drawn), grid.filtered(grid.power), grid.step))
+        found.append(
+            MeteredPower(grid.t, grid.filtered(drawn), grid.filtered(grid.power), grid.step)
+        )
     return found
 
 
@@ -87,7 +97,9 @@ def drag(robot: Robot, v: np.ndarray, tau: np.ndarray) -> np.ndarray:
     """(N, n) what friction of joints and drives takes, dry friction rounded, N·m."""
     smooth = Smooth(velocity=WIDTH, power=WIDTH)
     of_drives = robot.drivetrain.drive_friction(tau, v, smooth)
-    return friction_torque(robot, v, tau, WIDTH) + np.stack(np.broadcast_arrays(*of_drives, tau[:, 0])[:-1], axis=-1)
+    return friction_torque(robot, v, tau, WIDTH) + np.stack(
+        np.broadcast_arrays(*of_drives, tau[:, 0])[:-1], axis=-1
+    )
 
 
 def _carrying(robot: Robot, recording: Recording) -> Robot:
@@ -97,13 +109,23 @@ def _carrying(robot: Robot, recording: Recording) -> Robot:
 
 
 def _energy(
-    robot: Robot, recordings: list[Recording], gains: np.ndarray, cutoff: float,
-    predicted: np.ndarray, measured: np.ndarray,
-) -> float:  # fmt: skip
+    robot: Robot,
+    recordings: list[Recording],
+    gains: np.ndarray,
+    cutoff: float,
+    predicted: np.ndarray,
+    measured: np.ndarray,
+) -> float:
     """Error in % of the metered energy, or of ∫ i² dt."""
-    metered = [r for r in recordings if r.supply_power is not None] if len(robot.drives) == robot.n else []
+    metered = (
+        [r for r in recordings if r.supply_power is not None]
+        if len(robot.drives) == robot.n
+        else []
+    )
     if metered:
-        sums = np.array([part.energy for r in metered for part in planned_power(robot, r, cutoff)]).sum(axis=0)
+        sums = np.array(
+            [part.energy for r in metered for part in planned_power(robot, r, cutoff)]
+        ).sum(axis=0)
         return 100.0 * abs(float(sums[0] / sums[1]) - 1.0)
     heat = [np.sum((x / gains) ** 2) for x in (predicted, measured)]
     return 100.0 * abs(float(heat[0] / max(heat[1], 1e-300)) - 1.0)

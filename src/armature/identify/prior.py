@@ -1,4 +1,5 @@
-"""What is known before the recordings: the description's inertias and friction, with how far they are trusted."""
+"""What is known before the recordings: the description's inertias and friction, with how far they
+are trusted."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Pseudo-inertia of a body: the 4 × 4 matrix whose positive definiteness is physical consistency.
 
 P = [[Σ, h], [hᵀ, m]],  Σ = ½ tr(J) 1 − J = ∫ x xᵀ dm: a density ≥ 0 exists exactly where P ⪰ 0.
-Distances between bodies are measured by ½ tr(P₀⁻¹ dP P₀⁻¹ dP), which does not depend on units or frames.
-"""
+Distances between bodies are measured by ½ tr(P₀⁻¹ dP P₀⁻¹ dP), which does not depend on units or
+frames."""
 
 from __future__ import annotations
 

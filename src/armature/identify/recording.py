@@ -1,4 +1,5 @@
-"""Recordings: what a robot's controller or a logger wrote down while it moved, checked before anything is fitted."""
+"""Recordings: what a robot's controller or a logger wrote down while it moved, checked before
+anything is fitted."""
 
 from __future__ import annotations
 
@@ -60,8 +61,8 @@ class Recording:
         if len(back):
             k = int(back[0])
             raise ArgumentError(
-                f"{self.name}: time goes back from {t[k]:.6g} s to {t[k + 1]:.6g} s at row {k + 2}; "
-                "cut the recording there, or sort its lines"
+                f"{self.name}: time goes back from {t[k]:.6g} s to {t[k + 1]:.6g} s at row {k + 2};"
+                " cut the recording there, or sort its lines"
             )
         if self.payload < 0:
             raise ArgumentError(f"{self.name}: payload = {self.payload:g} kg must be ≥ 0")
@@ -141,7 +142,7 @@ def _check_ranges(robot: Robot, recording: Recording) -> None:
         room = 0.02 * (limits.upper - limits.lower)
         if np.isfinite(room) and (low < limits.lower - room or high > limits.upper + room):
             raise RobotError(
-                f"{recording.name}: joint {joint!r} moves from {low:.4g} to {high:.4g}, outside its "
-                f"range {limits.lower:.4g} … {limits.upper:.4g}; check the unit (rad, m), the order "
-                "of the joints' columns, and the description's limits"
+                f"{recording.name}: joint {joint!r} moves from {low:.4g} to {high:.4g}, outside its"
+                f" range {limits.lower:.4g} … {limits.upper:.4g}; check the unit (rad, m), the"
+                " order of the joints' columns, and the description's limits"
             )

@@ -1,4 +1,5 @@
-"""The linear relation measured = (regressor · φ)/gain, joint by joint, as rows for the estimation."""
+"""The linear relation measured = (regressor · φ)/gain, joint by joint, as rows for the
+estimation."""
 
 from __future__ import annotations
 
@@ -97,8 +98,8 @@ def collect(
 
 
 def moving(v: np.ndarray, number: np.ndarray) -> np.ndarray:
-    """(N, n) rows at which joints move: faster than a part of their typical speed, or next to such a row of the same recording.
-    A joint that stands nearly all the time counts as moving."""
+    """(N, n) rows at which joints move: faster than a part of their typical speed, or next to such
+    a row of the same recording. A joint that stands nearly all the time counts as moving."""
     fast = np.abs(v) > STANDING * np.sqrt(np.mean(v**2, axis=0))
     found = fast.copy()
     for shift in range(1, NEXT + 1):

@@ -1,7 +1,7 @@
 """From samples to what regressors need: one time grid, zero-phase low-pass, derivatives by splines.
 
-Whatever is compared is filtered alike: regressor columns and measured torques pass the same filter, which leaves a linear relation as
-it is, and are then thinned to what the filter leaves room for.
+Whatever is compared is filtered alike: regressor columns and measured torques pass the same filter,
+which leaves a linear relation as it is, and are then thinned to what the filter leaves room for.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class Grid:
     """A recording on a uniform time grid, filtered.
 
     t: (N,) s.  q, v, a: (N, n).  measured: (N, n) currents or torques, not yet filtered.
-    step: s.  cutoff: Hz.  name: of the recording.  power: (N,) of the supply, not filtered, or None.
-    """
+    step: s.  cutoff: Hz.  name: of the recording.  power: (N,) of the supply, not filtered, or
+    None."""
 
     t: np.ndarray
     q: np.ndarray
@@ -68,14 +68,16 @@ class Grid:
 
 
 def default_cutoff(recordings: list[Recording]) -> float:
-    """Where the positions' spectra end in noise, 2 to 10 Hz, or what the slowest sampling allows."""
+    """Where the positions' spectra end in noise, 2 to 10 Hz, or what the slowest sampling
+    allows."""
     rates = [1.0 / typical_step(r.t) for r in recordings]
     content = max(_content(r) for r in recordings)
     return min(float(np.clip(ROOM * content, LOWEST, CUTOFF)), 0.5 * NYQUIST_PART * min(rates))
 
 
 def _content(recording: Recording) -> float:
-    """The highest frequency at which a joint's position stands out of the noise at the end of its spectrum, Hz."""
+    """The highest frequency at which a joint's position stands out of the noise at the end of its
+    spectrum, Hz."""
     t, first = np.unique(recording.t, return_index=True)
     step = typical_step(t)
     even = np.arange(t[0], t[-1], step)
@@ -109,7 +111,8 @@ def low_pass(x: np.ndarray, cutoff: float, step: float) -> np.ndarray:
 
 
 def grids(recording: Recording, cutoff: float) -> list[Grid]:
-    """The recording as one or more grids, parted at long gaps; parts too short to filter are left out."""
+    """The recording as one or more grids, parted at long gaps; parts too short to filter are left
+    out."""
     t = recording.t
     ends = np.flatnonzero(np.diff(t) > max(GAP, 20 * typical_step(t))) + 1
     least = 3.0 / cutoff  # s

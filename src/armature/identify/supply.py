@@ -1,10 +1,12 @@
-"""Power taken from the supply, fitted to a meter: standing load, resistances of the motors, efficiency of the amplifiers.
+"""Power taken from the supply, fitted to a meter: standing load, resistances of the motors,
+efficiency of the amplifiers.
 
-    P = P₀ + Σ_j d_j (R_j i_j² + K_j i_j q̇_j),   d_j = 1/η where the motor takes power, η where it gives power back
+    P = P₀ + Σ_j d_j (R_j i_j² + K_j i_j q̇_j),   d_j = 1/η where the motor takes power, η where it
+    gives power back
 
-K i q̇ is what the motors give to rotors, friction and load: with measured currents all mechanical losses are in it. The resistances
-share a prior (their mean), so that one that hardly carries current does not run away.
-"""
+K i q̇ is what the motors give to rotors, friction and load: with measured currents all mechanical
+losses are in it. The resistances share a prior (their mean), so that one that hardly carries
+current does not run away."""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ from armature.identify.signals import Grid, grids
 
 EFFICIENCIES = np.round(np.arange(1.0, 0.695, -0.01), 2)
 SPREAD = 1.0  # relative standard deviation of one motor's resistance about their mean
-SIGNIFICANT = 4.0  # fall of the squared error, in variances, for which an efficiency below 1 is taken
+SIGNIFICANT = (
+    4.0  # fall of the squared error, in variances, for which an efficiency below 1 is taken
+)
 LEAST = 1e-3  # Ω
 ROUNDS = 4
 
@@ -30,7 +34,8 @@ class SupplyFit:
     """What the supply's meter told.
 
     standing: W, taken at rest.  resistance: (n,) Ω of the motors, in amperes of the recording.
-    efficiency: of the amplifiers, both ways.  errors: (1 + n,) standard errors of standing and resistances.
+    efficiency: of the amplifiers, both ways.  errors: (1 + n,) standard errors of standing and
+    resistances.
     rms: W, of the fit.  gains: (n,) N·m/A with which it was found.
     """
 
@@ -67,7 +72,9 @@ def fit_supply(recordings: list[Recording], gains: np.ndarray, cutoff: float) ->
     heat, work, power = (np.concatenate(x) for x in zip(*pieces))
     number = np.concatenate([np.full(len(p[2]), k) for k, p in enumerate(pieces)])
     if len(power) < 10 * (2 + heat.shape[1]):
-        raise ArgumentError(f"{len(power)} samples of the supply's power are too few to fit its losses")
+        raise ArgumentError(
+            f"{len(power)} samples of the supply's power are too few to fit its losses"
+        )
     fits = [_fit(heat, work, power, number, float(eta)) for eta in EFFICIENCIES]
     variance, squares = fits[0][3], np.array([f[2] for f in fits])
     best = int(np.argmin(squares))
@@ -90,7 +97,8 @@ def _terms(grid: Grid, gains: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.nd
 def _fit(
     heat: np.ndarray, work: np.ndarray, power: np.ndarray, number: np.ndarray, eta: float
 ) -> tuple[np.ndarray, np.ndarray, float, float]:
-    """(P₀, R …), their standard errors, the sum of squares, and the variance of an independent sample."""
+    """(P₀, R …), their standard errors, the sum of squares, and the variance of an independent
+    sample."""
     N, n = heat.shape
     R = np.full(n, 0.5)
     variance = float(np.var(power))

@@ -1,4 +1,5 @@
-"""Task files: a Job from YAML, file names relative to the file's own folder; mistakes have their line."""
+"""Task files: a Job from YAML, file names relative to the file's own folder; mistakes have their
+line."""
 
 from __future__ import annotations
 
@@ -35,7 +36,8 @@ from armature.text import read_text
 
 
 def load_job(path: str | PathLike[str]) -> Job:
-    """The job that a task file describes: robot with drives, payload and limits, a move or a path, what to minimise.
+    """The job that a task file describes: robot with drives, payload and limits, a move or a path,
+    what to minimise.
 
     A FileError lists what is wrong, each with its line; nothing is planned yet (`job.run()` does).
     """
@@ -44,44 +46,72 @@ def load_job(path: str | PathLike[str]) -> Job:
 
 
 def robot_of(part: TaskFile, data: Any, path: str | PathLike[str]) -> Robot:
-    """The robot of a checked task, with all that the task says about it; arguments as for `job_of`."""
+    """The robot of a checked task, with all that the task says about it; arguments as for
+    `job_of`."""
     return _Maker(part, data, Path(path)).robot()
 
 
 def job_of(part: TaskFile, data: Any, path: str | PathLike[str], robot: Robot | None = None) -> Job:
-    """The job of a checked task. data: the values that it was made of, for lines.  path: of its file, which others are relative to.
+    """The job of a checked task. data: the values that it was made of, for lines.  path: of its
+    file, which others are relative to.
 
     robot: where it is known already, as `robot_of` made it.
     """
     maker = _Maker(part, data, Path(path))
     robot = robot or maker.robot()
     with maker.at("supply"):
-        given = {} if part.supply is None else selected(data, ["supply"]) if isinstance(data, Block) else {"supply": part.supply}
+        given = (
+            {}
+            if part.supply is None
+            else selected(data, ["supply"])
+            if isinstance(data, Block)
+            else {"supply": part.supply}
+        )
         supply = read_drives(given, path)[1] if given else None
     task = maker.move(robot, part.move) if part.move is not None else maker.path(robot, part.path)
     output = None if part.output is None else maker.folder / part.output
-    return Job(robot, task, part.objective, supply, part.knots, part.name or Path(path).stem, output, scene=maker.scene())
+    return Job(
+        robot,
+        task,
+        part.objective,
+        supply,
+        part.knots,
+        part.name or Path(path).stem,
+        output,
+        scene=maker.scene(),
+    )
 
 
 def path_of(robot: Robot, part: PathPart, data: Any, path: str | PathLike[str]) -> Any:
-    """The path that a checked part describes; files that it names are relative to that of `path`. data: its values, for lines."""
+    """The path that a checked part describes; files that it names are relative to that of `path`.
+    data: its values, for lines."""
     return _Maker(TaskFile.model_construct(), data, Path(path))._shape(robot, part)
 
 
 def scene_in(given: Any, data: Any, path: str | PathLike[str]) -> Scene | None:
-    """What `scene:` of a checked file gives: of a file relative to that of `path`, or the objects themselves. data: its values."""
+    """What `scene:` of a checked file gives: of a file relative to that of `path`, or the objects
+    themselves. data: its values."""
     return _Maker(TaskFile.model_construct(scene=given), data, Path(path)).scene()
 
 
-def find_robot(name: str, folder: Path = Path(), arguments: Mapping[str, Any] | None = None) -> Robot:
-    """A robot by the name of its file, relative to `folder`, or by its name in the library; arguments: of a xacro file."""
+def find_robot(
+    name: str, folder: Path = Path(), arguments: Mapping[str, Any] | None = None
+) -> Robot:
+    """A robot by the name of its file, relative to `folder`, or by its name in the library;
+    arguments: of a xacro file."""
     file = folder / name
     if name in library() and not os.path.exists(file):
         if arguments:
-            raise ArgumentError(f"the built-in robot {name!r} takes no arguments; only .xacro files have them")
+            raise ArgumentError(
+                f"the built-in robot {name!r} takes no arguments; only .xacro files have them"
+            )
         return library(name)
     if not file.suffix:
-        known = f"{suggestion(name, library())}" if not os.path.exists(file) else "give a .urdf, .xacro, .xml or .yaml file"
+        known = (
+            f"{suggestion(name, library())}"
+            if not os.path.exists(file)
+            else "give a .urdf, .xacro, .xml or .yaml file"
+        )
         raise ArgumentError(f"{name!r} is neither a robot file nor a built-in robot; {known}")
     return load(file, arguments=arguments)
 
@@ -107,22 +137,27 @@ class _Maker:
         """A file named at a place of the task file, which must exist."""
         file = self.folder / name
         if not os.path.exists(file):
-            words = f"{'.'.join(place)}: there is no file {file}; names are relative to this file's folder"
+            words = (
+                f"{'.'.join(place)}: there is no file {file}; names are relative to this file's"
+                " folder"
+            )
             raise FileError(words, self.file, line_of(self.data, place))
         return file
 
     def suited(self, robot: Robot, *place: Any, either: str = "rad or m") -> None:
-        """Refuse units of the wrong kind in what is given joint by joint at a place: angles of joints that slide, lengths of others."""
+        """Refuse units of the wrong kind in what is given joint by joint at a place: angles of
+        joints that slide, lengths of others."""
         given = raw(self.data, place)
         given = dict(zip(robot.joint_names, given)) if isinstance(given, list) else given
         for joint, value in given.items() if isinstance(given, Mapping) else ():
             with self.at(*place):
                 suits(robot, joint, value, either)
 
-    # --- the robot ------------------------------------------------------------------------------------------------------
+    # --- the robot -------------------------------------------------------------------------------
 
     def robot(self) -> Robot:
-        """The robot with limits, friction, drives, held joints (which may leave a chain, with one tip) and payload."""
+        """The robot with limits, friction, drives, held joints (which may leave a chain, with one
+        tip) and payload."""
         part = self.part
         with self.at("robot"):
             if Path(part.robot).suffix and part.robot not in library():
@@ -139,7 +174,11 @@ class _Maker:
             robot = with_held(robot, part.hold) if part.hold else robot
         with self.at("tool"):
             tool = part.tool
-            robot = robot if tool is None else robot.with_tool(tool.position, tool.rpy, tool.link, tool.name)
+            robot = (
+                robot
+                if tool is None
+                else robot.with_tool(tool.position, tool.rpy, tool.link, tool.name)
+            )
         with self.at("payload"):
             return self._loaded(robot, part.payload)
 
@@ -155,13 +194,23 @@ class _Maker:
     def _driven(self, robot: Robot, drives: str | Mapping[str, Any]) -> Robot:
         if isinstance(drives, str):
             return with_drives(robot, self.near(drives, "drives"))
-        return with_drives(robot, selected(self.data, ["drives"]) if isinstance(self.data, Block) else {"drives": drives}, self.file)
+        return with_drives(
+            robot,
+            selected(self.data, ["drives"]) if isinstance(self.data, Block) else {"drives": drives},
+            self.file,
+        )
 
     def _loaded(self, robot: Robot, payload: PayloadPart | float | None) -> Robot:
         if payload is None:
             return robot
-        given = payload if isinstance(payload, PayloadPart) else PayloadPart(mass=payload, inertia=None)
-        return robot.with_payload(given.mass, given.at, given.link, given.inertia) if given.mass or given.link else robot
+        given = (
+            payload if isinstance(payload, PayloadPart) else PayloadPart(mass=payload, inertia=None)
+        )
+        return (
+            robot.with_payload(given.mass, given.at, given.link, given.inertia)
+            if given.mass or given.link
+            else robot
+        )
 
     def scene(self) -> Scene | None:
         """The obstacles, of a file or as they stand in the task."""
@@ -173,7 +222,7 @@ class _Maker:
         with self.at("scene"):
             return scene_of(raw(self.data, ("scene",)), self.file)
 
-    # --- the task -------------------------------------------------------------------------------------------------------
+    # --- the task --------------------------------------------------------------------------------
 
     def move(self, robot: Robot, part: MovePart) -> Move:
         """The move, with all configurations as arrays."""
@@ -195,14 +244,26 @@ class _Maker:
             self.suited(robot, "move", "via", k, "velocity", either="rad/s or m/s")
             with self.at("move", "via", k):
                 via = stop if isinstance(stop, ViaPart) else ViaPart(configuration=stop)
-                stops.append(Via(configuration(robot, via.configuration, start, self.part.floor), via.at, rates(robot, via.velocity)))
+                stops.append(
+                    Via(
+                        configuration(robot, via.configuration, start, self.part.floor),
+                        via.at,
+                        rates(robot, via.velocity),
+                    )
+                )
         with self.at("move"):
             ends = rates(robot, part.start_velocity), rates(robot, part.goal_velocity)
-            smooth = {"smoothness": part.smoothness, "acceleration_limits": part.acceleration_limits}
+            smooth = {
+                "smoothness": part.smoothness,
+                "acceleration_limits": part.acceleration_limits,
+            }
             task = Move(start, goal, part.duration, stops, *ends, floor=self.part.floor, **smooth)
             task.vectors(robot)
             if part.duration is None and self.part.objective == "energy":
-                raise ArgumentError("a least-energy move needs a duration, e.g. duration: 1.5 s; or ask for objective: time")
+                raise ArgumentError(
+                    "a least-energy move needs a duration, e.g. duration: 1.5 s; or ask for"
+                    " objective: time"
+                )
         return task
 
     def path(self, robot: Robot, part: PathPart | None) -> FollowPath:
@@ -216,7 +277,10 @@ class _Maker:
                 value = getattr(part, key)
                 given[key] = None if value is None else configuration(robot, value, None)
         with self.at("path"):
-            options = {key: getattr(part, key) for key in ("duration", "time_price", "link", "pull", "start_speed", "end_speed")}
+            options = {
+                key: getattr(part, key)
+                for key in ("duration", "time_price", "link", "pull", "start_speed", "end_speed")
+            }
             return FollowPath(path, **options, **given, floor=self.part.floor)
 
     def _shape(self, robot: Robot, part: PathPart) -> Any:
@@ -238,13 +302,19 @@ class _Maker:
         return shapes.joint_path(np.array(points).reshape(-1, robot.n), robot.joint_names)
 
     def _places(self, given: Any, key: str) -> Any:
-        return self.near(given, "path", key) if isinstance(given, str) else [place(p) for p in given]
+        return (
+            self.near(given, "path", key) if isinstance(given, str) else [place(p) for p in given]
+        )
 
 
 def raw(data: Any, place: Sequence[Any]) -> Any:
     """What a file says at a place, as it stands there; None where there is nothing."""
     for step in place:
-        inside = step in data if isinstance(data, Mapping) else isinstance(data, list) and isinstance(step, int) and step < len(data)
+        inside = (
+            step in data
+            if isinstance(data, Mapping)
+            else isinstance(data, list) and isinstance(step, int) and step < len(data)
+        )
         data = data[step] if inside else None
     return data
 
@@ -259,39 +329,55 @@ def place(given: Any) -> Goal:
     return Goal(p, None if given.rpy is None else np.array(frames.from_rpy(*given.rpy)))
 
 
-def configuration(robot: Robot, given: Any, start: np.ndarray | None, floor: Any = None) -> np.ndarray:
-    """(n,) joint coordinates from a list, {joint: value}, or a pose of the hand (in its own posture, or that nearest to `start`).
+def configuration(
+    robot: Robot, given: Any, start: np.ndarray | None, floor: Any = None
+) -> np.ndarray:
+    """(n,) joint coordinates from a list, {joint: value}, or a pose of the hand (in its own
+    posture, or that nearest to `start`).
 
-    Joints that are not named keep those of `start`, or without one 0 or the end of their range nearest to it.
-    """
+    Joints that are not named keep those of `start`, or without one 0 or the end of their range
+    nearest to it."""
     if isinstance(given, PosePart):
-        return in_posture(robot, place(given), given.link or tip(robot), start, given.posture, floor)
+        return in_posture(
+            robot, place(given), given.link or tip(robot), start, given.posture, floor
+        )
     if isinstance(given, Mapping):
         _known(robot, given)
         rest = start if start is not None else _rest(robot)
         return np.array([given.get(name, rest[k]) for k, name in enumerate(robot.joint_names)])
     if len(given) != robot.n:
-        raise ArgumentError(f"{len(given)} values for {robot.n} joints; give one for each of {', '.join(robot.joint_names)}")
+        raise ArgumentError(
+            f"{len(given)} values for {robot.n} joints; give one for each of"
+            f" {', '.join(robot.joint_names)}"
+        )
     return np.array(given, dtype=float)
 
 
 def _rest(robot: Robot) -> list[float]:
     """Where joints are that nobody names, (n,)."""
-    joints = {joint.name: joint for joint in robot.joints}  # the parts of a planar joint have names of their own
+    joints = {
+        joint.name: joint for joint in robot.joints
+    }  # the parts of a planar joint have names of their own
     return [resting(joints[name]) if name in joints else 0.0 for name in robot.joint_names]
 
 
 def rates(robot: Robot, given: Any) -> Any:
-    """(n,) velocities from a number for all, a list, or {joint: value} with 0 for the others; None stays None."""
+    """(n,) velocities from a number for all, a list, or {joint: value} with 0 for the others; None
+    stays None."""
     if isinstance(given, Mapping):
         _known(robot, given)
         return np.array([given.get(name, 0.0) for name in robot.joint_names])
     if isinstance(given, Sequence) and len(given) != robot.n:
-        raise ArgumentError(f"{len(given)} velocities for {robot.n} joints; give one for each of {', '.join(robot.joint_names)}")
+        raise ArgumentError(
+            f"{len(given)} velocities for {robot.n} joints; give one for each of"
+            f" {', '.join(robot.joint_names)}"
+        )
     return given
 
 
 def _known(robot: Robot, given: Mapping[str, Any]) -> None:
     for name in given:
         if name not in robot.joint_names:
-            raise ArgumentError(f"there is no moving joint {name!r}; {suggestion(name, robot.joint_names)}")
+            raise ArgumentError(
+                f"there is no moving joint {name!r}; {suggestion(name, robot.joint_names)}"
+            )

@@ -1,4 +1,5 @@
-"""Where a result comes from: versions, machine, inputs and command, without the names of people, hosts or folders."""
+"""Where a result comes from: versions, machine, inputs and command, without the names of people,
+hosts or folders."""
 
 from __future__ import annotations
 
@@ -25,24 +26,32 @@ FOLDERS = re.compile(r"""(?<![^\s='",:])(?:~[^\s/]*/|/|[A-Za-z]:\\)(?:[^\s'"/\\]
 PACKAGES = ("numpy", "scipy", "casadi", "llvmlite", "numba")
 
 
-def provenance(inputs: Mapping[str, Any], command: str | Sequence[str] | None = None) -> dict[str, Any]:
-    """What made a result: {"armature", "python", "packages", "machine", "date", "command", "inputs": {name: sha256}}.
+def provenance(
+    inputs: Mapping[str, Any], command: str | Sequence[str] | None = None
+) -> dict[str, Any]:
+    """What made a result: {"armature", "python", "packages", "machine", "date", "command",
+    "inputs": {name: sha256}}.
 
-    inputs: {name: a robot, a task, a text, or the Path of a file}.  command: as typed; of absolute paths only the last part is kept.
-    """
+    inputs: {name: a robot, a task, a text, or the Path of a file}.  command: as typed; of absolute
+    paths only the last part is kept."""
     return {
         "armature": VERSION,
         "python": platform.python_version(),
         "packages": {name: metadata.version(name) for name in PACKAGES},
-        "machine": f"{_processor()}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}",
+        "machine": (
+            f"{_processor()}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}"
+        ),
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "command": _anonymous(command),
-        "inputs": {name: f"sha256:{digest(value)}" for name, value in inputs.items() if value is not None},
+        "inputs": {
+            name: f"sha256:{digest(value)}" for name, value in inputs.items() if value is not None
+        },
     }
 
 
 def digest(value: Any) -> str:
-    """SHA-256 of an input, hexadecimal: of a file's bytes, of a robot's YAML, else of its numbers and names in a fixed order."""
+    """SHA-256 of an input, hexadecimal: of a file's bytes, of a robot's YAML, else of its numbers
+    and names in a fixed order."""
     if isinstance(value, Path):
         data = read_bytes(value)
     elif isinstance(value, Robot):
@@ -55,9 +64,13 @@ def digest(value: Any) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Anything as mappings, lists, numbers and words: dataclasses by their fields, functions by their names."""
+    """Anything as mappings, lists, numbers and words: dataclasses by their fields, functions by
+    their names."""
     if is_dataclass(value) and not isinstance(value, type):
-        return {"kind": type(value).__name__, **{f.name: plain(getattr(value, f.name)) for f in fields(value) if f.compare}}
+        return {
+            "kind": type(value).__name__,
+            **{f.name: plain(getattr(value, f.name)) for f in fields(value) if f.compare},
+        }
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (np.ndarray, np.generic)):

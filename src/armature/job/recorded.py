@@ -1,4 +1,5 @@
-"""What a recorded or taught motion costs, how near its limits it runs, and what the least would be."""
+"""What a recorded or taught motion costs, how near its limits it runs, and what the least would
+be."""
 
 from __future__ import annotations
 
@@ -28,9 +29,10 @@ STILL = 0.02  # of its highest speed: below this an end counts as rest
 class Recorded:
     """A recorded motion and what could have been.
 
-    trajectory: with torques, currents, voltages and powers.  ledger: where its energy went.  margins: {joint: {limit: Margin}}.
-    plan: the least-energy motion between the same ends in the same time; its baseline is the recorded motion.
-    """
+    trajectory: with torques, currents, voltages and powers.  ledger: where its energy went.
+    margins: {joint: {limit: Margin}}.
+    plan: the least-energy motion between the same ends in the same time; its baseline is the
+    recorded motion."""
 
     robot: Robot
     supply: Supply
@@ -42,7 +44,11 @@ class Recorded:
     @property
     def worst(self) -> Margin | None:
         """The limit that the recorded motion comes nearest to, or exceeds most."""
-        return min((m for row in self.margins.values() for m in row.values()), key=lambda m: m.fraction, default=None)
+        return min(
+            (m for row in self.margins.values() for m in row.values()),
+            key=lambda m: m.fraction,
+            default=None,
+        )
 
     @property
     def broken(self) -> tuple[Margin, ...]:
@@ -52,57 +58,104 @@ class Recorded:
 
     @property
     def saving(self) -> float | None:
-        """Fraction that the plan saves: of the losses with a supply that takes energy back, else of the energy drawn."""
+        """Fraction that the plan saves: of the losses with a supply that takes energy back, else of
+        the energy drawn."""
         return self.plan.saving
 
     def __str__(self) -> str:
         book, plan, worst = self.ledger, self.plan, self.worst
         lines = [f"recorded motion of {self.robot.name}: {self.trajectory.duration:.4g} s"]
-        lines.append(f"it draws {book.energy:.4g} J from the supply and turns {book.losses:.4g} J into heat")
+        lines.append(
+            f"it draws {book.energy:.4g} J from the supply and turns {book.losses:.4g} J into heat"
+        )
         if self.broken:
             lines += ["it breaks limits:", *(f"  {m}" for m in self.broken)]
         elif worst is not None:
             lines.append(f"it keeps all limits; the nearest: {worst} ({left(worst)})")
         if not plan.ok:
-            return "\n".join([*lines, f"no plan for the same ends and time was found: {plan.diagnosis or plan.status.value}"])
-        lines.append(f"the plan between the same ends in the same time: {plan.energy:.4g} J drawn, {plan.losses:.4g} J of heat")
+            return "\n".join(
+                [
+                    *lines,
+                    (
+                        "no plan for the same ends and time was found:"
+                        f" {plan.diagnosis or plan.status.value}"
+                    ),
+                ]
+            )
+        lines.append(
+            f"the plan between the same ends in the same time: {plan.energy:.4g} J drawn,"
+            f" {plan.losses:.4g} J of heat"
+        )
         if self.saving is not None:
             lines.append(saved(self.saving, counted(plan.returns), bool(self.broken)))
         return "\n".join(lines)
 
 
 def saved(saving: float, of: str, broken: bool) -> str:
-    """What a plan saves against a recorded motion, in words. saving: a fraction.  of: what.  broken: the recorded motion breaks limits."""
+    """What a plan saves against a recorded motion, in words. saving: a fraction.  of: what.
+    broken: the recorded motion breaks limits."""
     if saving >= 0.0:
         return f"so {100 * saving:.1f} % of the {of} can be saved"
-    why = "it breaks limits that the plan keeps" if broken else "its ends were taken as rest, or the search found no better motion"
-    return f"nothing can be saved: the recorded motion takes {-100 * saving:.1f} % less of the {of} than the plan ({why})"
+    why = (
+        "it breaks limits that the plan keeps"
+        if broken
+        else "its ends were taken as rest, or the search found no better motion"
+    )
+    return (
+        f"nothing can be saved: the recorded motion takes {-100 * saving:.1f} % less of the {of}"
+        f" than the plan ({why})"
+    )
 
 
 @interruptible
 def recorded_cost(
-    robot: Robot, trajectory: Trajectory | str | PathLike[str], supply: Any = None, knots: int = 100,
-    smoothness: float = SMOOTHNESS, floor: Any = "auto", **options: Any,
-) -> Recorded:  # fmt: skip
-    """Tell what a recorded motion costs and plan the cheapest one between the same ends in the same time.
+    robot: Robot,
+    trajectory: Trajectory | str | PathLike[str],
+    supply: Any = None,
+    knots: int = 100,
+    smoothness: float = SMOOTHNESS,
+    floor: Any = "auto",
+    **options: Any,
+) -> Recorded:
+    """Tell what a recorded motion costs and plan the cheapest one between the same ends in the same
+    time.
 
-    trajectory: (N+1, n), as `load_recorded` gives it, or the path of a file for it; ends that hardly move (2 % of the joint's highest
-    speed) count as rest.
-    supply, knots, options: as in `minimize_energy`; by default the robot's own supply.  smoothness, floor: of the plan, as in `Move`.
-    """
+    trajectory: (N+1, n), as `load_recorded` gives it, or the path of a file for it; ends that
+    hardly move (2 % of the joint's highest speed) count as rest.
+    supply, knots, options: as in `minimize_energy`; by default the robot's own supply.  smoothness,
+    floor: of the plan, as in `Move`."""
     if isinstance(trajectory, str | PathLike):
         trajectory = load_recorded(trajectory, robot)
     if not isinstance(trajectory, Trajectory):
-        raise ArgumentError(f"the motion must be a Trajectory or the path of a recorded file, got {type(trajectory).__name__}")
+        raise ArgumentError(
+            "the motion must be a Trajectory or the path of a recorded file, got"
+            f" {type(trajectory).__name__}"
+        )
     if trajectory.n != robot.nv or trajectory.q.shape[1] != robot.nq:
-        raise ArgumentError(f"the motion has {trajectory.n} joints, robot {robot.name!r} has {robot.nv}: {', '.join(robot.joint_names)}")
+        raise ArgumentError(
+            f"the motion has {trajectory.n} joints, robot {robot.name!r} has {robot.nv}:"
+            f" {', '.join(robot.joint_names)}"
+        )
     source = as_supply(supply if supply is not None else robot.supply)
     motion = drive_signals(robot, trajectory)
     book, found = ledger(robot, motion, source), margins(robot, motion)
-    v0, v1 = (np.where(np.abs(v) <= STILL * np.abs(motion.v).max(axis=0), 0.0, v) for v in (motion.v[0], motion.v[-1]))
+    v0, v1 = (
+        np.where(np.abs(v) <= STILL * np.abs(motion.v).max(axis=0), 0.0, v)
+        for v in (motion.v[0], motion.v[-1])
+    )
     start, goal = motion.q[0], motion.q[-1]
-    task = Move(start, goal, motion.duration, start_velocity=v0, goal_velocity=v1, smoothness=smoothness, floor=floor)
+    task = Move(
+        start,
+        goal,
+        motion.duration,
+        start_velocity=v0,
+        goal_velocity=v1,
+        smoothness=smoothness,
+        floor=floor,
+    )
     plan = minimize_energy(robot, task, source, knots=knots, **options)
     kept = all(m.fraction >= -ALLOWED for row in found.values() for m in row.values())
-    compare = Baseline(motion, book, kept, "" if kept else "which breaks limits", "the recorded motion")
+    compare = Baseline(
+        motion, book, kept, "" if kept else "which breaks limits", "the recorded motion"
+    )
     return Recorded(robot, source, motion, book, found, replace(plan, compare=compare))

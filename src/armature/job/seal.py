@@ -1,5 +1,6 @@
-"""Hashes that bind a certificate to what it was made for: the motion, the robot, the supply and the figures of the plan, and the files
-beside it in the folder of a saved plan that repeat them for people and other programs."""
+"""Hashes that bind a certificate to what it was made for: the motion, the robot, the supply and the
+figures of the plan, and the files beside it in the folder of a saved plan that repeat them for
+people and other programs."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ PARTS = {
 
 
 def sealed(document: Mapping[str, Any]) -> dict[str, str]:
-    """{part: SHA-256} of a plan's document: its motion's arrays, robot, supply and figures, and the certificate with all of them."""
+    """{part: SHA-256} of a plan's document: its motion's arrays, robot, supply and figures, and the
+    certificate with all of them."""
     found = {
         "motion": _motion(document["trajectory"]),
         "robot": _digest([document["robot"], document.get("floor")]),
@@ -40,7 +42,8 @@ def sealed(document: Mapping[str, Any]) -> dict[str, str]:
 
 
 def file_hashes(folder: Path, names: Sequence[str]) -> dict[str, str]:
-    """{name: SHA-256} of those files of a folder that are there; empty text for what is no regular file of a readable size."""
+    """{name: SHA-256} of those files of a folder that are there; empty text for what is no regular
+    file of a readable size."""
     return {name: _file_hash(folder / name) for name in names if os.path.lexists(folder / name)}
 
 
@@ -51,24 +54,35 @@ def _file_hash(path: Path) -> str:
         return ""
 
 
-def broken_seal(document: Mapping[str, Any], folder: Path | None = None, names: Sequence[str] = ()) -> str:
-    """Why the certificate of a document does not hold for what stands beside it; empty where it does.
+def broken_seal(
+    document: Mapping[str, Any], folder: Path | None = None, names: Sequence[str] = ()
+) -> str:
+    """Why the certificate of a document does not hold for what stands beside it; empty where it
+    does.
 
-    folder, names: where the plan was read from, and the files there that must be as they were saved; one that is gone does no harm.
-    """
+    folder, names: where the plan was read from, and the files there that must be as they were
+    saved; one that is gone does no harm."""
     kept = document.get("hashes")
     if not isinstance(kept, Mapping) or set(kept) != set(PARTS):
-        return "the plan was saved without hashes, by an older version or from a changed plan; plan or certify it again"
+        return (
+            "the plan was saved without hashes, by an older version or from a changed plan; plan or"
+            " certify it again"
+        )
     now = sealed(document)
     changed = [words for part, words in PARTS.items() if kept[part] != now[part]]
     if len(changed) > 1:
         changed.remove(PARTS["certificate"])  # its hash holds the others
     changed += _changed_files(document.get("files"), folder, names)
-    return f"since it was made, these were changed: {', '.join(changed)}; plan or certify it again" if changed else ""
+    return (
+        f"since it was made, these were changed: {', '.join(changed)}; plan or certify it again"
+        if changed
+        else ""
+    )
 
 
 def _changed_files(kept: Any, folder: Path | None, names: Sequence[str]) -> list[str]:
-    """Files of a saved plan's folder that are not those that were saved; plans of older versions name none."""
+    """Files of a saved plan's folder that are not those that were saved; plans of older versions
+    name none."""
     if folder is None or not isinstance(kept, Mapping):
         return []
     now = file_hashes(folder, [name for name in names if name in kept])
@@ -77,7 +91,9 @@ def _changed_files(kept: Any, folder: Path | None, names: Sequence[str]) -> list
 
 def _motion(track: Mapping[str, Any]) -> str:
     """Of a motion's numbers, bit for bit, its joints and how it runs between its knots."""
-    found = hashlib.sha256(_digest({name: track[name] for name in ("interpolation", "joint_names")}).encode())
+    found = hashlib.sha256(
+        _digest({name: track[name] for name in ("interpolation", "joint_names")}).encode()
+    )
     for name in ("t", *KINDS):
         if name in track:
             x = np.ascontiguousarray(_numbers(track[name]), dtype="<f8")

@@ -1,11 +1,11 @@
 """The cache on disk: object code of kernels and of compiled loops, kept for the next process.
 
-An entry is one file: a magic line, a SHA-256 of the rest, a JSON header and the content. Its name is
-the SHA-256 of its key: what was compiled, for which CPU, and by which versions, so that several
+An entry is one file: a magic line, a SHA-256 of the rest, a JSON header and the content. Its name
+is the SHA-256 of its key: what was compiled, for which CPU, and by which versions, so that several
 versions share a folder. An entry is used only if it is the user's own (owner; nobody else may write
-to it or to its folder; no symbolic link), whole (checksum) and of this key. Everything else is a miss,
-and a folder that cannot be used costs time, never the answer. Above `cache_limit` the entries that
-were not used for longest are deleted.
+to it or to its folder; no symbolic link), whole (checksum) and of this key. Everything else is a
+miss, and a folder that cannot be used costs time, never the answer. Above `cache_limit` the entries
+that were not used for longest are deleted.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ def cache_folder() -> Path:
 
 
 def cache_limit() -> int:
-    """Size of the cache in bytes: ARMATURE_CACHE_SIZE in MB (0: keep nothing), 1000 MB by default."""
+    """Size of the cache in bytes: ARMATURE_CACHE_SIZE in MB (0: keep nothing), 1000 MB by
+    default."""
     try:
         megabytes = float(os.environ["ARMATURE_CACHE_SIZE"])
         return max(0, int(megabytes * 1e6))
@@ -131,7 +132,8 @@ def is_own_folder(folder: Path) -> bool:
 
 
 def read_own_file(path: Path) -> bytes:
-    """The content of a regular file of this user's, now marked as used; OSError if it is anything else."""
+    """The content of a regular file of this user's, now marked as used; OSError if it is anything
+    else."""
     flags = os.O_RDONLY
     for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):
         flags |= getattr(os, name, 0)

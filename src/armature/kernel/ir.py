@@ -1,4 +1,5 @@
-"""A writer of LLVM assembly for vectors of doubles: fresh names, one method for each instruction used."""
+"""A writer of LLVM assembly for vectors of doubles: fresh names, one method for each instruction
+used."""
 
 from __future__ import annotations
 
@@ -9,9 +10,9 @@ from collections.abc import Sequence
 class Writer:
     """Collects the lines of one function body. Values are strings: names (%12) or constants.
 
-    width: lanes of a vector.  fast: flags of the arithmetic.  table: bits → place of the numbers that are read from the array
-    %constants instead of standing in the code, shared by all functions of a module; its first places, with negative keys, are parameters.
-    """
+    width: lanes of a vector.  fast: flags of the arithmetic.  table: bits → place of the numbers
+    that are read from the array %constants instead of standing in the code, shared by all functions
+    of a module; its first places, with negative keys, are parameters."""
 
     def __init__(self, width: int, fast: str = "", table: dict[int, int] | None = None):
         self.width = width
@@ -43,7 +44,8 @@ class Writer:
         self.lines.append(f"{name}:")
 
     def number(self, value: float) -> str:
-        """A vector with this number, exact by its bits, in every lane. Read from the table, it costs one broadcast and no address."""
+        """A vector with this number, exact by its bits, in every lane. Read from the table, it
+        costs one broadcast and no address."""
         (bits,) = struct.unpack("<Q", struct.pack("<d", value))
         if self.table is None or bits == 0:
             return "<" + ", ".join([f"double 0x{bits:016X}"] * self.width) + ">"
@@ -57,7 +59,10 @@ class Writer:
     def splat(self, scalar: str) -> str:
         """A vector with this double in every lane."""
         first = self.emit(f"insertelement {self.vector} poison, double {scalar}, i32 0")
-        return self.emit(f"shufflevector {self.vector} {first}, {self.vector} poison, <{self.width} x i32> zeroinitializer")
+        return self.emit(
+            f"shufflevector {self.vector} {first}, {self.vector} poison, <{self.width} x i32>"
+            " zeroinitializer"
+        )
 
     def integer(self, value: int) -> str:
         """A vector of 64-bit integers, every lane the same."""
@@ -115,11 +120,15 @@ class Writer:
     def load(self, pointer: str, index: int) -> str:
         """Vector number `index` of an array of vectors."""
         address = self.emit(f"getelementptr {self.vector}, ptr {pointer}, i64 {index}")
-        return self.emit(f"load {self.volatile}{self.vector}, ptr {address}, align {8 * self.width}")
+        return self.emit(
+            f"load {self.volatile}{self.vector}, ptr {address}, align {8 * self.width}"
+        )
 
     def store(self, value: str, pointer: str, index: int) -> None:
         address = self.emit(f"getelementptr {self.vector}, ptr {pointer}, i64 {index}")
-        self.do(f"store {self.volatile}{self.vector} {value}, ptr {address}, align {8 * self.width}")
+        self.do(
+            f"store {self.volatile}{self.vector} {value}, ptr {address}, align {8 * self.width}"
+        )
 
 
 def function(header: str, writer: Writer) -> str:
@@ -133,14 +142,16 @@ def parameter_places(count: int) -> dict[int, int]:
 
 
 def table(numbers: dict[int, int]) -> str:
-    """The text of the array @constants from a writer's table; with parameters it can be found and written from outside."""
+    """The text of the array @constants from a writer's table; with parameters it can be found and
+    written from outside."""
     values = ", ".join(f"double 0x{max(bits, 0):016X}" for bits in numbers) or "double 0.0"
     kind = "global" if -1 in numbers else "internal constant"
     return f"@constants = {kind} [{max(len(numbers), 1)} x double] [{values}], align 64\n"
 
 
 def transpose(w: Writer, rows: Sequence[str]) -> list[str]:
-    """c vectors as rows of c × c blocks side by side → the same of each block's columns: log₂ c rounds of shuffles. Its own inverse."""
+    """c vectors as rows of c × c blocks side by side → the same of each block's columns: log₂ c
+    rounds of shuffles. Its own inverse."""
     values = list(rows)
     step = 1
     while step < len(values):

@@ -39,7 +39,9 @@ class LoopCache:
 
     def __init__(self, function: Callable, options: dict[str, Any]):
         self.function = function
-        self.options = sorted((name, sorted(x) if isinstance(x, set) else x) for name, x in options.items())
+        self.options = sorted(
+            (name, sorted(x) if isinstance(x, set) else x) for name, x in options.items()
+        )
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The compiled overload, or None: whatever goes wrong, it is compiled again."""
@@ -60,7 +62,9 @@ class LoopCache:
             return
         try:
             content = dumps(data._reduce())
-            cache.write_entry(self.key(sig, data.codegen), {"loop": self.function.__qualname__}, content)
+            cache.write_entry(
+                self.key(sig, data.codegen), {"loop": self.function.__qualname__}, content
+            )
         except Exception:  # what cannot be kept is compiled again
             return
 
@@ -68,7 +72,10 @@ class LoopCache:
         """Signature, CPU, versions, and every source and constant that the loop is made of."""
         versions = f"numba {numba.__version__} llvmlite {llvmlite.__version__} python {sys.version}"
         name = f"{self.function.__module__}.{self.function.__qualname__}"
-        return f"loop {name} {sig} {codegen.magic_tuple()} {versions} {self.options} {digest(self.function)}"
+        return (
+            f"loop {name} {sig} {codegen.magic_tuple()} {versions} {self.options}"
+            f" {digest(self.function)}"
+        )
 
     def enable(self) -> None:
         """Numba's caches can be switched on and off; this one is on."""

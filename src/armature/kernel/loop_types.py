@@ -88,7 +88,8 @@ def read_annotation(annotation: Any) -> Type:
         fields = tuple((name, read_annotation(hints[name])) for name in annotation._fields)
         return RecordType(annotation.__qualname__, fields)
     raise ArgumentError(
-        f"a loop cannot be given {annotation}: annotate float, int, bool, Vector, Matrix, Matrices, Indices, or a NamedTuple of these"
+        f"a loop cannot be given {annotation}: annotate float, int, bool, Vector, Matrix, Matrices,"
+        " Indices, or a NamedTuple of these"
     )
 
 
@@ -153,6 +154,7 @@ def array_words(kind: ArrayType, array: np.ndarray) -> tuple[int, ...]:
     """(address, lengths) of an array; one of another kind is refused."""
     if array.ndim != kind.rank or array.dtype != kind.dtype or not array.flags.c_contiguous:
         raise ArgumentError(
-            f"a loop takes a C-contiguous array of rank {kind.rank} of {kind.dtype.__name__}, got shape {array.shape}, {array.dtype}"
+            f"a loop takes a C-contiguous array of rank {kind.rank} of {kind.dtype.__name__}, got"
+            f" shape {array.shape}, {array.dtype}"
         )
     return data_address(array), *array.shape

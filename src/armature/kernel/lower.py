@@ -1,8 +1,8 @@
 """Expression → LLVM assembly: one instruction on a vector of states for each operation.
 
-Long expressions are cut into functions of about BLOCK operations, which exchange values through an array: LLVM's time then grows
-linearly with their number. The loop over the batch around them is in `shell`.
-"""
+Long expressions are cut into functions of about BLOCK operations, which exchange values through an
+array: LLVM's time then grows linearly with their number. The loop over the batch around them is in
+`shell`."""
 
 from __future__ import annotations
 
@@ -20,14 +20,21 @@ from armature.errors import ArgumentError
 from armature.kernel.ir import Writer
 from armature.kernel.trace import Expression
 
-BLOCK = 8000  # fewer, and values travel through memory more often; more, and LLVM's time grows faster than the length
-TRAFFIC = 500  # loads and stores in a block that LLVM may try to merge, in time growing with the square of their number
-FAST = "contract"  # allows fused multiply-add and nothing else: NaN, infinity, signed zeros and the order of operations are kept
+# fewer, and values travel through memory more often; more, and LLVM's time grows faster than the
+# length
+BLOCK = 8000
+# loads and stores in a block that LLVM may try to merge, in time growing with the square of their
+# number
+TRAFFIC = 500
+# allows fused multiply-add and nothing else: NaN, infinity, signed zeros and the order of
+# operations are kept
+FAST = "contract"
 
 
 @dataclass
 class Program:
-    """The expression in single-assignment form: value i is made by operation `ops[i]` from the values `args[i]`."""
+    """The expression in single-assignment form: value i is made by operation `ops[i]` from the
+    values `args[i]`."""
 
     ops: list[int] = field(default_factory=list)
     args: list[tuple[int, ...]] = field(default_factory=list)
@@ -77,15 +84,35 @@ def read_program(expression: Expression) -> Program:
     return program
 
 
-# operations ----------------------------------------------------------------------------------------------------------
+# operations --------------------------------------------------------------------------------------
 
-_INTRINSIC = {ca.OP_SQRT: "sqrt", ca.OP_FABS: "fabs", ca.OP_FLOOR: "floor", ca.OP_CEIL: "ceil", ca.OP_COPYSIGN: "copysign"}
+_INTRINSIC = {
+    ca.OP_SQRT: "sqrt",
+    ca.OP_FABS: "fabs",
+    ca.OP_FLOOR: "floor",
+    ca.OP_CEIL: "ceil",
+    ca.OP_COPYSIGN: "copysign",
+}
 _COMPARE = {ca.OP_LT: "olt", ca.OP_LE: "ole", ca.OP_EQ: "oeq", ca.OP_NE: "une"}
 _LANES = {
-    ca.OP_ASIN: "asin", ca.OP_ACOS: "acos", ca.OP_ATAN: "atan", ca.OP_SINH: "sinh", ca.OP_COSH: "cosh", ca.OP_ASINH: "asinh",
-    ca.OP_ACOSH: "acosh", ca.OP_ATANH: "atanh", ca.OP_ERF: "erf", ca.OP_LOG1P: "log1p", ca.OP_EXPM1: "expm1", ca.OP_POW: "pow",
-    ca.OP_CONSTPOW: "pow", ca.OP_ATAN2: "atan2", ca.OP_FMOD: "fmod", ca.OP_HYPOT: "hypot", ca.OP_REMAINDER: "remainder",
-}  # fmt: skip
+    ca.OP_ASIN: "asin",
+    ca.OP_ACOS: "acos",
+    ca.OP_ATAN: "atan",
+    ca.OP_SINH: "sinh",
+    ca.OP_COSH: "cosh",
+    ca.OP_ASINH: "asinh",
+    ca.OP_ACOSH: "acosh",
+    ca.OP_ATANH: "atanh",
+    ca.OP_ERF: "erf",
+    ca.OP_LOG1P: "log1p",
+    ca.OP_EXPM1: "expm1",
+    ca.OP_POW: "pow",
+    ca.OP_CONSTPOW: "pow",
+    ca.OP_ATAN2: "atan2",
+    ca.OP_FMOD: "fmod",
+    ca.OP_HYPOT: "hypot",
+    ca.OP_REMAINDER: "remainder",
+}
 _ARITHMETIC: dict[int, Callable[..., str]] = {
     ca.OP_ASSIGN: lambda w, a: a,
     ca.OP_LIFT: lambda w, a, b: a,
@@ -98,24 +125,39 @@ _ARITHMETIC: dict[int, Callable[..., str]] = {
     ca.OP_SQ: lambda w, a: w.mul(a, a),
     ca.OP_TWICE: lambda w, a: w.add(a, a),
     # fmin and fmax: NaN in either argument comes out, so that it is never hidden
-    ca.OP_FMIN: lambda w, a, b: w.select(w.compare("uno", b, b), b, w.select(w.compare("ogt", a, b), b, a)),
-    ca.OP_FMAX: lambda w, a, b: w.select(w.compare("uno", b, b), b, w.select(w.compare("olt", a, b), b, a)),
+    ca.OP_FMIN: lambda w, a, b: w.select(
+        w.compare("uno", b, b), b, w.select(w.compare("ogt", a, b), b, a)
+    ),
+    ca.OP_FMAX: lambda w, a, b: w.select(
+        w.compare("uno", b, b), b, w.select(w.compare("olt", a, b), b, a)
+    ),
     ca.OP_SIGN: lambda w, a: w.select(
-        w.compare("ogt", a, w.number(0.0)), w.number(1.0), w.select(w.compare("olt", a, w.number(0.0)), w.number(-1.0), a)
+        w.compare("ogt", a, w.number(0.0)),
+        w.number(1.0),
+        w.select(w.compare("olt", a, w.number(0.0)), w.number(-1.0), a),
     ),
     # truth values are 1.0 and 0.0, as in CasADi
     ca.OP_NOT: lambda w, a: _truth(w, w.compare("oeq", a, w.number(0.0))),
     ca.OP_AND: lambda w, a, b: _truth(w, _both(w, "and", a, b)),
     ca.OP_OR: lambda w, a, b: _truth(w, _both(w, "or", a, b)),
-    ca.OP_IF_ELSE_ZERO: lambda w, a, b: w.select(w.compare("une", a, w.number(0.0)), b, w.number(0.0)),
+    ca.OP_IF_ELSE_ZERO: lambda w, a, b: w.select(
+        w.compare("une", a, w.number(0.0)), b, w.number(0.0)
+    ),
 }
-_STRICT = {ca.OP_EXP: vectormath.exponential, ca.OP_LOG: vectormath.logarithm, ca.OP_TANH: vectormath.hyperbolic_tangent}
+_STRICT = {
+    ca.OP_EXP: vectormath.exponential,
+    ca.OP_LOG: vectormath.logarithm,
+    ca.OP_TANH: vectormath.hyperbolic_tangent,
+}
 _CIRCULAR = {ca.OP_SIN: "s", ca.OP_COS: "c"}
 
 
 def _name(op: int) -> str:
     """CasADi's name of an operation, as OP_…"""
-    return next((name for name in dir(ca) if name.startswith("OP_") and getattr(ca, name) == op), f"number {op}")
+    return next(
+        (name for name in dir(ca) if name.startswith("OP_") and getattr(ca, name) == op),
+        f"number {op}",
+    )
 
 
 def _truth(w: Writer, mask: str) -> str:
@@ -144,15 +186,24 @@ class Lowering:
                 self.circular[args[0]] = self.circular.get(args[0], "") + _CIRCULAR[op]
 
     def module(self) -> str:
-        """The whole module: blocks, the kernel around them, and the C-library functions that they call."""
+        """The whole module: blocks, the kernel around them, and the C-library functions that they
+        call."""
         blocks, spills = self._blocks()
         kernel = shell.kernel(self.expression, self.width, len(blocks), spills)
         lanes = "".join(vectormath.lane_by_lane(name, self.width) for name in sorted(self.library))
         lanes += "".join(vectormath.far(f, self.width) for f in sorted(self.far))
-        return "".join(blocks) + kernel + quick.entries(self.expression) + lanes + ir.table(self.constants) + shell.declarations(self.width)
+        return (
+            "".join(blocks)
+            + kernel
+            + quick.entries(self.expression)
+            + lanes
+            + ir.table(self.constants)
+            + shell.declarations(self.width)
+        )
 
     def _blocks(self) -> tuple[list[str], int]:
-        """The operations in functions of about BLOCK operations, and the number of values spilled between them."""
+        """The operations in functions of about BLOCK operations, and the number of values spilled
+        between them."""
         p = self.program
         given = p.constants.keys() | p.parameters.keys() | p.inputs.keys()
         work = [v for v in range(len(p.ops)) if v not in given]
@@ -170,8 +221,11 @@ class Lowering:
         texts = [self._block(c, chunk, place, stores.get(c, [])) for c, chunk in enumerate(chunks)]
         return texts, total
 
-    def _block(self, index: int, chunk: list[int], place: dict[int, int], positions: list[int]) -> str:
-        """One function: load what it needs, compute, store what later blocks and the outputs need."""
+    def _block(
+        self, index: int, chunk: list[int], place: dict[int, int], positions: list[int]
+    ) -> str:
+        """One function: load what it needs, compute, store what later blocks and the outputs
+        need."""
         p, w = self.program, Writer(self.width, FAST, self.constants)
         fetched = {a for v in chunk for a in p.args[v]}.difference(chunk, p.constants, p.parameters)
         if len(fetched) + len(positions) + sum(v in place for v in chunk) > TRAFFIC:
@@ -185,11 +239,15 @@ class Lowering:
             if v in p.parameters:
                 return w.kept(p.parameters[v])
             if v not in known:
-                known[v] = w.load("%in", p.inputs[v]) if v in p.inputs else w.load("%spill", place[v])
+                known[v] = (
+                    w.load("%in", p.inputs[v]) if v in p.inputs else w.load("%spill", place[v])
+                )
             return known[v]
 
         for v in chunk:
-            known[v] = self._operation(w, p.ops[v], [value(a) for a in p.args[v]], p.args[v], angles)
+            known[v] = self._operation(
+                w, p.ops[v], [value(a) for a in p.args[v]], p.args[v], angles
+            )
             if v in place:
                 w.store(known[v], "%spill", place[v])
         for position in positions:
@@ -199,7 +257,14 @@ class Lowering:
         pointers = ", ".join(f"ptr noalias %{name}" for name in shell.BLOCK_POINTERS)
         return ir.function(f"internal void @block{index}({pointers}) noinline", w)
 
-    def _operation(self, w: Writer, op: int, args: list[str], values: tuple[int, ...], angles: dict[int, dict[str, str]]) -> str:
+    def _operation(
+        self,
+        w: Writer,
+        op: int,
+        args: list[str],
+        values: tuple[int, ...],
+        angles: dict[int, dict[str, str]],
+    ) -> str:
         if op in _ARITHMETIC:
             return _ARITHMETIC[op](w, *args)
         if op in _INTRINSIC:
@@ -216,13 +281,20 @@ class Lowering:
                 return power
         if op not in _LANES:
             name = self.expression.name
-            raise ArgumentError(f"{name} uses CasADi's operation {_name(op)}, which has no machine code; write it with other operations")
+            raise ArgumentError(
+                f"{name} uses CasADi's operation {_name(op)}, which has no machine code; write it"
+                " with other operations"
+            )
         self.library.add(_LANES[op])
         return vectormath.call_lanes(w, _LANES[op], *args)
 
-    def _circular(self, w: Writer, op: int, x: str, value: int, angles: dict[int, dict[str, str]]) -> str:
+    def _circular(
+        self, w: Writer, op: int, x: str, value: int, angles: dict[int, dict[str, str]]
+    ) -> str:
         if value not in angles:
-            which = "".join(dict.fromkeys(self.circular.get(value, "") + ("sc" if op == ca.OP_TAN else "")))
+            which = "".join(
+                dict.fromkeys(self.circular.get(value, "") + ("sc" if op == ca.OP_TAN else ""))
+            )
             self.far.update(which)
             angles[value] = self._strict(w, lambda: vectormath.sine_cosine(w, x, which))
         if op == ca.OP_TAN:
@@ -259,7 +331,8 @@ class Lowering:
 
 
 def _chunks(p: Program, work: list[int]) -> list[list[int]]:
-    """Consecutive operations up to a weight of BLOCK; reading an input or feeding an output weighs as much as four operations."""
+    """Consecutive operations up to a weight of BLOCK; reading an input or feeding an output weighs
+    as much as four operations."""
     feeds = Counter(p.outputs)
     chunks: list[list[int]] = [[]]
     weight = 0
@@ -274,7 +347,8 @@ def _chunks(p: Program, work: list[int]) -> list[list[int]]:
 
 
 def _spill_places(chunks: list[list[int]], last: dict[int, int]) -> tuple[dict[int, int], int]:
-    """A place on the stack for every value that outlives its block; places are used again when their value is dead."""
+    """A place on the stack for every value that outlives its block; places are used again when
+    their value is dead."""
     place: dict[int, int] = {}
     free: list[int] = []
     total = 0

@@ -1,4 +1,5 @@
-"""LLVM assembly → machine code, kept on disk (`cache.py`) under a key of what was traced, the CPU and all versions."""
+"""LLVM assembly → machine code, kept on disk (`cache.py`) under a key of what was traced, the CPU
+and all versions."""
 
 from __future__ import annotations
 
@@ -22,7 +23,9 @@ def target_machine() -> llvm.TargetMachine:
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_default_triple()
     features = llvm.get_host_cpu_features().flatten()
-    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=2, reloc="pic", codemodel="jitdefault")
+    return target.create_target_machine(
+        cpu=llvm.get_host_cpu_name(), features=features, opt=2, reloc="pic", codemodel="jitdefault"
+    )
 
 
 @functools.cache
@@ -36,12 +39,18 @@ def vector_width() -> int:
 
 @functools.cache
 def platform_key() -> str:
-    """CPU, versions and the compiler's own source: object code made under another key is not ours."""
+    """CPU, versions and the compiler's own source: object code made under another key is not
+    ours."""
     import casadi
 
-    source = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))).hexdigest()
+    source = hashlib.sha256(
+        b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
+    ).hexdigest()
     cpu = f"{llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
-    versions = f"llvmlite {llvmlite.__version__} casadi {casadi.CasadiMeta.version()} object {object.__basicsize__} compiler {source}"
+    versions = (
+        f"llvmlite {llvmlite.__version__} casadi {casadi.CasadiMeta.version()} object"
+        f" {object.__basicsize__} compiler {source}"
+    )
     return f"{llvm.get_default_triple()} {cpu} width {vector_width()} {versions}"
 
 
@@ -82,10 +91,13 @@ class Loaded:
 
 
 def load_object(code: bytes, parameters: Sequence[float] = ()) -> Loaded:
-    """Put object code into memory, a copy of its own, write its parameters and find its functions."""
+    """Put object code into memory, a copy of its own, write its parameters and find its
+    functions."""
     engine = load_engine(code)
     if len(parameters):
-        numbers = (ctypes.c_double * len(parameters)).from_address(engine.get_global_value_address("constants"))
+        numbers = (ctypes.c_double * len(parameters)).from_address(
+            engine.get_global_value_address("constants")
+        )
         numbers[:] = [float(x) for x in parameters]
     kernel, one, rows = (engine.get_function_address(name) for name in ("kernel", "one", "rows"))
     return Loaded(engine, kernel, (one, rows))
@@ -103,10 +115,12 @@ def load_engine(code: bytes) -> llvm.ExecutionEngine:
 
 def target_machine_for_engine() -> llvm.TargetMachine:
     """A target machine of its own for each engine, which takes it over."""
-    return llvm.Target.from_default_triple().create_target_machine(opt=0, reloc="pic", codemodel="jitdefault")
+    return llvm.Target.from_default_triple().create_target_machine(
+        opt=0, reloc="pic", codemodel="jitdefault"
+    )
 
 
-# the cache ---------------------------------------------------------------------------------------------------------------
+# the cache ---------------------------------------------------------------------------------------
 
 
 def cache_path(key: str) -> Path:

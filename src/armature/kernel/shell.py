@@ -1,9 +1,11 @@
-"""The kernel around the blocks of operations: `void kernel(double** args, int64_t* strides, int64_t count)`.
+"""The kernel around the blocks of operations: `void kernel(double** args, int64_t* strides, int64_t
+count)`.
 
-args: pointers to the inputs, then the outputs.  strides: the distance in doubles between consecutive rows of each.  count: rows.
-It handles `width` rows at a time: their inputs are transposed into vectors, the operations run, the outputs are transposed back.
-In the last, ragged group the last row stands in for the missing ones, so there is no second path.
-"""
+args: pointers to the inputs, then the outputs.  strides: the distance in doubles between
+consecutive rows of each.  count: rows.
+It handles `width` rows at a time: their inputs are transposed into vectors, the operations run, the
+outputs are transposed back. In the last, ragged group the last row stands in for the missing ones,
+so there is no second path."""
 
 from __future__ import annotations
 
@@ -23,14 +25,23 @@ def kernel(expression: Expression, width: int, blocks: int, spills: int) -> str:
     sizes_out = [a.size for a in expression.outputs]
     n = len(sizes_in) + len(sizes_out)
     on_heap = _arrays(w, {"in": sum(sizes_in), "out": sum(sizes_out), "spill": spills})
-    base = [w.emit(f"load ptr, ptr {w.emit(f'getelementptr ptr, ptr %args, i64 {i}')}") for i in range(n)]
-    step = [w.emit(f"load i64, ptr {w.emit(f'getelementptr i64, ptr %strides, i64 {i}')}") for i in range(n)]
+    base = [
+        w.emit(f"load ptr, ptr {w.emit(f'getelementptr ptr, ptr %args, i64 {i}')}")
+        for i in range(n)
+    ]
+    step = [
+        w.emit(f"load i64, ptr {w.emit(f'getelementptr i64, ptr %strides, i64 {i}')}")
+        for i in range(n)
+    ]
     w.do("%last = sub i64 %count, 1")
     w.do("%some = icmp sgt i64 %count, 0")
     w.do("br i1 %some, label %group, label %end")
     w.label("group")
     w.do("%row = phi i64 [ 0, %entry ], [ %next, %done ]")
-    rows = [w.emit(f"call i64 @llvm.smin.i64(i64 {w.emit(f'add i64 %row, {lane}')}, i64 %last)") for lane in range(width)]
+    rows = [
+        w.emit(f"call i64 @llvm.smin.i64(i64 {w.emit(f'add i64 %row, {lane}')}, i64 %last)")
+        for lane in range(width)
+    ]
     _move(w, "gather", base, step, rows, sizes_in)
     for b in range(blocks):
         w.do(f"call void @block{b}(ptr %in, ptr %out, ptr %spill, ptr @constants)")
@@ -48,7 +59,8 @@ def kernel(expression: Expression, width: int, blocks: int, spills: int) -> str:
 
 
 def _arrays(w: Writer, sizes: dict[str, int]) -> bool:
-    """Room for %in, %out and %spill, in vectors; on the heap when it is too much for the stack of a thread. Is it?"""
+    """Room for %in, %out and %spill, in vectors; on the heap when it is too much for the stack of a
+    thread. Is it?"""
     size = 8 * w.width
     if size * sum(sizes.values()) <= STACK:
         for name, number in sizes.items():
@@ -64,11 +76,23 @@ def _arrays(w: Writer, sizes: dict[str, int]) -> bool:
     return True
 
 
-def _move(w: Writer, way: str, base: list[str], step: list[str], rows: list[str], sizes: list[int]) -> None:
-    """gather: the numbers of each argument in `width` rows → vectors of %in; scatter: vectors of %out → rows. COLUMNS at a time."""
+def _move(
+    w: Writer, way: str, base: list[str], step: list[str], rows: list[str], sizes: list[int]
+) -> None:
+    """gather: the numbers of each argument in `width` rows → vectors of %in; scatter: vectors of
+    %out → rows. COLUMNS at a time."""
     local, offset = ("%in" if way == "gather" else "%out"), 0
     for i, size in enumerate(sizes):
-        addresses = [w.emit(f"getelementptr double, ptr {base[i]}, i64 {w.emit(f'mul i64 {r}, {step[i]}')}") for r in rows] if size else []
+        addresses = (
+            [
+                w.emit(
+                    f"getelementptr double, ptr {base[i]}, i64 {w.emit(f'mul i64 {r}, {step[i]}')}"
+                )
+                for r in rows
+            ]
+            if size
+            else []
+        )
         place = w.emit(f"getelementptr {w.vector}, ptr {local}, i64 {offset}")
         offset += size
         done, columns = 0, min(COLUMNS, w.width)
@@ -98,19 +122,24 @@ def _loop(w: Writer, way: str, addresses: list[str], place: str, times: int, col
 
 
 def _columns(w: Writer, way: str, addresses: list[str], place: str, k: str, columns: int) -> None:
-    """Columns k, k + 1, … of every row: pieces of rows side by side in a vector, blocks transposed, and the way back."""
+    """Columns k, k + 1, … of every row: pieces of rows side by side in a vector, blocks transposed,
+    and the way back."""
     piece = f"<{columns} x double>"
     address = [w.emit(f"getelementptr double, ptr {a}, i64 {k}") for a in addresses]
     place = w.emit(f"getelementptr {w.vector}, ptr {place}, i64 {k}")
     if way == "gather":
         pieces = [w.emit(f"load {piece}, ptr {a}, align 8") for a in address]
-        for i, column in enumerate(transpose(w, [_join(w, pieces[j::columns], columns) for j in range(columns)])):
+        for i, column in enumerate(
+            transpose(w, [_join(w, pieces[j::columns], columns) for j in range(columns)])
+        ):
             w.store(column, place, i)
         return
     for j, row in enumerate(transpose(w, [w.load(place, i) for i in range(columns)])):
         for b, a in enumerate(address[j::columns]):
             lanes = ", ".join(f"i32 {b * columns + i}" for i in range(columns))
-            part = w.emit(f"shufflevector {w.vector} {row}, {w.vector} poison, <{columns} x i32> <{lanes}>")
+            part = w.emit(
+                f"shufflevector {w.vector} {row}, {w.vector} poison, <{columns} x i32> <{lanes}>"
+            )
             w.do(f"store {piece} {part}, ptr {a}, align 8")
 
 
@@ -120,7 +149,8 @@ def _join(w: Writer, pieces: list[str], length: int) -> str:
         lanes = ", ".join(f"i32 {i}" for i in range(2 * length))
         pair = f"<{length} x double>"
         pieces = [
-            w.emit(f"shufflevector {pair} {a}, {pair} {b}, <{2 * length} x i32> <{lanes}>") for a, b in zip(pieces[::2], pieces[1::2])
+            w.emit(f"shufflevector {pair} {a}, {pair} {b}, <{2 * length} x i32> <{lanes}>")
+            for a, b in zip(pieces[::2], pieces[1::2])
         ]
         length *= 2
     return pieces[0]

@@ -14,7 +14,8 @@ CONSTANT = (bool, int, float, complex, str, bytes, tuple, type(None))
 
 
 def digest(function: Callable) -> str:
-    """SHA-256 of the sources and constants that a function is made of, through whatever it calls."""
+    """SHA-256 of the sources and constants that a function is made of, through whatever it
+    calls."""
     parts: dict[str, str] = {}
     gather(function, parts)
     return hashlib.sha256(repr(sorted(parts.items())).encode()).hexdigest()

@@ -1,8 +1,8 @@
 """Scalar symbols that live in NumPy arrays.
 
-A `Symbol` wraps one CasADi SX scalar and behaves as a number: arrays of them (dtype object) add, multiply and `@` by NumPy's own
-rules, which arrays of bare SX do not. Products with 0 and sums with 0 vanish at once, so that the zeros of a robot cost nothing.
-"""
+A `Symbol` wraps one CasADi SX scalar and behaves as a number: arrays of them (dtype object) add,
+multiply and `@` by NumPy's own rules, which arrays of bare SX do not. Products with 0 and sums with
+0 vanish at once, so that the zeros of a robot cost nothing."""
 
 from __future__ import annotations
 
@@ -66,7 +66,9 @@ class Symbol:
             return NotImplemented
         if isinstance(other, Symbol):
             return Symbol(self.x / other.x)
-        return self if other == 1 else Symbol(self.x * (1.0 / other) if other != 0 else self.x / other)
+        return (
+            self if other == 1 else Symbol(self.x * (1.0 / other) if other != 0 else self.x / other)
+        )
 
     def __rtruediv__(self, other: Any) -> Any:
         return 0.0 if other == 0 else Symbol(other / self.x)
@@ -122,8 +124,9 @@ class Condition(Symbol):
 
     def __bool__(self) -> bool:
         raise ArgumentError(
-            "a traced function decides by `if`, `and`, `or`, max or min on a comparison, whose outcome is not known when it is traced; "
-            "use where, maximum and minimum of armature.spatial.numbers, which take both ways"
+            "a traced function decides by `if`, `and`, `or`, max or min on a comparison, whose"
+            " outcome is not known when it is traced; use where, maximum and minimum of"
+            " armature.spatial.numbers, which take both ways"
         )
 
 
@@ -138,7 +141,9 @@ def _method(name: str) -> Callable[[Symbol], Symbol]:
 
 
 # elementary functions under NumPy's names, so that np.sin(array of symbols) works too
-_FUNCTIONS = "sin cos tan arcsin arccos arctan sinh cosh tanh exp log log1p expm1 sqrt fabs sign floor ceil"
+_FUNCTIONS = (
+    "sin cos tan arcsin arccos arctan sinh cosh tanh exp log log1p expm1 sqrt fabs sign floor ceil"
+)
 for _name in _FUNCTIONS.split():
     setattr(Symbol, _name, _method(_name))
 
@@ -155,7 +160,8 @@ def symbols(name: str, shape: int | tuple[int, ...]) -> Any:
 
 
 def from_casadi_column(column: ca.SX, shape: tuple[int, ...]) -> Any:
-    """The entries of a symbolic column, in C order, as an array of symbols; one bare symbol for shape ()."""
+    """The entries of a symbolic column, in C order, as an array of symbols; one bare symbol for
+    shape ()."""
     if shape == ():
         return Symbol(column[0])
     array = np.empty(prod(shape), dtype=object)

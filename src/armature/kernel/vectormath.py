@@ -1,14 +1,15 @@
 """sin, cos, exp, log, tanh, … on vectors of doubles, written in LLVM assembly.
 
-Each function takes a strict `Writer` (no fast-math flags: the reductions depend on the order of operations).
-Everything else that a kernel may need goes lane by lane through the C library. The accuracy of each is tested in tests/kernel.
-"""
+Each function takes a strict `Writer` (no fast-math flags: the reductions depend on the order of
+operations). Everything else that a kernel may need goes lane by lane through the C library. The
+accuracy of each is tested in tests/kernel."""
 
 from __future__ import annotations
 
 from armature.kernel.ir import Writer, function
 
-# π/2 in three parts of 53 bits each: with fma the reduction below is exact up to its last rounding; all positive, so that −0 stays −0
+# π/2 in three parts of 53 bits each: with fma the reduction below is exact up to its last rounding;
+# all positive, so that −0 stays −0
 HALF_PI = (1.5707963267948966, 6.123233995736765e-17, 1.082856673921914e-32)
 TWO_OVER_PI = 0.6366197723675814
 SINCOS_LIMIT = 2.0**26  # beyond it sin, cos and tan call the C library
@@ -16,27 +17,57 @@ ROUND = 1.5 * 2.0**52  # adding it rounds to an integer and leaves that integer 
 
 # the classic minimax polynomials of sin(r) and cos(r) on |r| ≤ π/4
 SIN = (
-    -1.66666666666666324348e-1, 8.33333333332248946124e-3, -1.98412698298579493134e-4, 2.75573137070700676789e-6,
-    -2.50507602534068634195e-8, 1.58969099521155010221e-10,
-)  # fmt: skip
+    -1.66666666666666324348e-1,
+    8.33333333332248946124e-3,
+    -1.98412698298579493134e-4,
+    2.75573137070700676789e-6,
+    -2.50507602534068634195e-8,
+    1.58969099521155010221e-10,
+)
 COS = (
-    4.16666666666666019037e-2, -1.38888888888741095749e-3, 2.48015872894767294178e-5, -2.75573143513906633035e-7,
-    2.08757232129817482790e-9, -1.13596475577881948265e-11,
-)  # fmt: skip
+    4.16666666666666019037e-2,
+    -1.38888888888741095749e-3,
+    2.48015872894767294178e-5,
+    -2.75573143513906633035e-7,
+    2.08757232129817482790e-9,
+    -1.13596475577881948265e-11,
+)
 # log((1 + s)/(1 − s)) − 2s = s·(s²·L₁ + s⁴·L₂ + …)
 LOG = (
-    6.666666666666735130e-1, 3.999999999940941908e-1, 2.857142874366239149e-1, 2.222219843214978396e-1,
-    1.818357216161805012e-1, 1.531383769920937332e-1, 1.479819860511658591e-1,
-)  # fmt: skip
+    6.666666666666735130e-1,
+    3.999999999940941908e-1,
+    2.857142874366239149e-1,
+    2.222219843214978396e-1,
+    1.818357216161805012e-1,
+    1.531383769920937332e-1,
+    1.479819860511658591e-1,
+)
 LOG2E = 1.4426950408889634
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-1, 1.90821492927058770002e-10
 
 CIRCULAR = {"s": "sin", "c": "cos"}
 # functions of the C library that kernels may call lane by lane: name → number of arguments
 LIBRARY = {
-    "sin": 1, "cos": 1, "tan": 1, "asin": 1, "acos": 1, "atan": 1, "sinh": 1, "cosh": 1, "asinh": 1, "acosh": 1, "atanh": 1,
-    "erf": 1, "log1p": 1, "expm1": 1, "pow": 2, "atan2": 2, "fmod": 2, "hypot": 2, "remainder": 2,
-}  # fmt: skip
+    "sin": 1,
+    "cos": 1,
+    "tan": 1,
+    "asin": 1,
+    "acos": 1,
+    "atan": 1,
+    "sinh": 1,
+    "cosh": 1,
+    "asinh": 1,
+    "acosh": 1,
+    "atanh": 1,
+    "erf": 1,
+    "log1p": 1,
+    "expm1": 1,
+    "pow": 2,
+    "atan2": 2,
+    "fmod": 2,
+    "hypot": 2,
+    "remainder": 2,
+}
 
 
 def polynomial(w: Writer, x: str, coefficients: tuple[float, ...]) -> str:
@@ -64,14 +95,17 @@ def lane_by_lane(name: str, width: int) -> str:
 
 def call_lanes(w: Writer, name: str, *args: str) -> str:
     """Call @lanes.NAME on vectors."""
-    return w.emit(f"call {w.vector} @lanes.{name}(" + ", ".join(f"{w.vector} {a}" for a in args) + ")")
+    return w.emit(
+        f"call {w.vector} @lanes.{name}(" + ", ".join(f"{w.vector} {a}" for a in args) + ")"
+    )
 
 
 def sine_cosine(w: Writer, x: str, which: str) -> dict[str, str]:
-    """sin and/or cos (which: "s", "c" or "sc") of a vector: reduction by π/2, two polynomials, quadrant by integer select.
+    """sin and/or cos (which: "s", "c" or "sc") of a vector: reduction by π/2, two polynomials,
+    quadrant by integer select.
 
-    A vector with a lane beyond SINCOS_LIMIT, infinite or NaN goes to @far.sin and @far.cos, in a block that is seldom entered.
-    """
+    A vector with a lane beyond SINCOS_LIMIT, infinite or NaN goes to @far.sin and @far.cos, in a
+    block that is seldom entered."""
     n = w.name()[2:]
     near, far, done = f"near{n}", f"far{n}", f"done{n}"
     w.do(f"br i1 {w.any(_beyond(w, x))}, label %{far}, label %{near}, !prof !0")
@@ -82,15 +116,24 @@ def sine_cosine(w: Writer, x: str, which: str) -> dict[str, str]:
     quick = _sine_cosine_near(w, x, which)
     w.do(f"br label %{done}")
     w.label(done)
-    return {f: w.emit(f"phi {w.vector} [ {slow[f]}, %{far} ], [ {quick[f]}, %{near} ]") for f in which}
+    return {
+        f: w.emit(f"phi {w.vector} [ {slow[f]}, %{far} ], [ {quick[f]}, %{near} ]") for f in which
+    }
 
 
 def far(which: str, width: int) -> str:
-    """Definition of @far.sin or @far.cos ("s", "c"): the C library's value in lanes beyond the limit, in the others the usual one."""
+    """Definition of @far.sin or @far.cos ("s", "c"): the C library's value in lanes beyond the
+    limit, in the others the usual one."""
     w = Writer(width)
-    value = w.select(_beyond(w, "%x"), call_lanes(w, CIRCULAR[which], "%x"), _sine_cosine_near(w, "%x", which)[which])
+    value = w.select(
+        _beyond(w, "%x"),
+        call_lanes(w, CIRCULAR[which], "%x"),
+        _sine_cosine_near(w, "%x", which)[which],
+    )
     w.do(f"ret {w.vector} {value}")
-    return function(f"internal {w.vector} @far.{CIRCULAR[which]}({w.vector} %x) noinline", w) + lane_by_lane(CIRCULAR[which], width)
+    return function(
+        f"internal {w.vector} @far.{CIRCULAR[which]}({w.vector} %x) noinline", w
+    ) + lane_by_lane(CIRCULAR[which], width)
 
 
 def _beyond(w: Writer, x: str) -> str:
@@ -128,7 +171,8 @@ def _power_of_two(w: Writer, k: str) -> str:
 
 
 def _exp_parts(w: Writer, x: str, low: float, high: float) -> tuple[str, str, str]:
-    """(k, r, e^r − 1) with x = k ln 2 + r, |r| ≤ ln 2 / 2, x clamped to [low, high]; NaN stays NaN."""
+    """(k, r, e^r − 1) with x = k ln 2 + r, |r| ≤ ln 2 / 2, x clamped to [low, high]; NaN stays
+    NaN."""
     x = w.select(w.compare("ogt", x, w.number(high)), w.number(high), x)
     x = w.select(w.compare("olt", x, w.number(low)), w.number(low), x)
     shifted = w.fma(x, w.number(LOG2E), w.number(ROUND))
@@ -145,7 +189,8 @@ def _exp_parts(w: Writer, x: str, low: float, high: float) -> tuple[str, str, st
 
 
 def exponential(w: Writer, x: str) -> str:
-    """exp: 2ᵏ(1 + p), the power in two factors so that subnormal results and overflow come out right."""
+    """exp: 2ᵏ(1 + p), the power in two factors so that subnormal results and overflow come out
+    right."""
     k, _, p = _exp_parts(w, x, -746.0, 710.0)
     half = w.int_op("ashr", k, w.integer(1))
     rest = w.int_op("sub", k, half)
@@ -154,7 +199,8 @@ def exponential(w: Writer, x: str) -> str:
 
 
 def hyperbolic_tangent(w: Writer, x: str) -> str:
-    """tanh |x| = m/(m + 2) with m = e^{2|x|} − 1 = 2ᵏp + (2ᵏ − 1), accurate for small arguments too; then the sign."""
+    """tanh |x| = m/(m + 2) with m = e^{2|x|} − 1 = 2ᵏp + (2ᵏ − 1), accurate for small arguments
+    too; then the sign."""
     size = w.intrinsic("fabs", x)
     k, _, p = _exp_parts(w, w.add(size, size), -1.0, 50.0)
     power = _power_of_two(w, k)
@@ -164,7 +210,8 @@ def hyperbolic_tangent(w: Writer, x: str) -> str:
 
 
 def logarithm(w: Writer, x: str) -> str:
-    """ln: x = 2ᵉm with m in [√½, √2), f = m − 1, s = f/(2 + f); zero → −∞, negative → NaN, ∞ → ∞."""
+    """ln: x = 2ᵉm with m in [√½, √2), f = m − 1, s = f/(2 + f); zero → −∞, negative → NaN, ∞ →
+    ∞."""
     tiny = w.compare("olt", x, w.number(2.2250738585072014e-308))
     y = w.select(tiny, w.mul(x, w.number(2.0**54)), x)
     # subtracting the bits of √½ makes the exponent field count from there

@@ -1,8 +1,8 @@
 """Motions as Parquet tables and HDF5 files, with units in their metadata.
 
-Their libraries unpack what a file tells them to: they run in a process with limits (`armature.confine`), and what a file says about its
-size is checked before anything is unpacked. Limits: 128 MB, 16 million numbers; no data outside of the file.
-"""
+Their libraries unpack what a file tells them to: they run in a process with limits
+(`armature.confine`), and what a file says about its size is checked before anything is unpacked.
+Limits: 128 MB, 16 million numbers; no data outside of the file."""
 
 from __future__ import annotations
 
@@ -34,14 +34,18 @@ def package(name: str, what: str, extra: str = "io") -> Any:
         raise MissingExtraError(what, name.partition(".")[0], extra) from None
 
 
-# Parquet -----------------------------------------------------------------------------------------------------------------
+# Parquet -----------------------------------------------------------------------------------------
 
 
 def write_parquet(trajectory: Trajectory, about: dict[str, Any]) -> bytes:
-    """A table t, q.joint, …; the unit is metadata of each column, the rest stands under `armature` in the schema's."""
+    """A table t, q.joint, …; the unit is metadata of each column, the rest stands under `armature`
+    in the schema's."""
     pa, parquet = package("pyarrow", "a Parquet file"), package("pyarrow.parquet", "a Parquet file")
     names, values = columns(trajectory)
-    parts = [pa.field(name, pa.float64(), metadata={"unit": UNITS[name.partition(".")[0]]}) for name in names]
+    parts = [
+        pa.field(name, pa.float64(), metadata={"unit": UNITS[name.partition(".")[0]]})
+        for name in names
+    ]
     schema = pa.schema(parts, metadata={"armature": json.dumps(about)})
     out = io.BytesIO()
     parquet.write_table(pa.table([values[:, k] for k in range(len(names))], schema=schema), out)
@@ -53,11 +57,17 @@ def read_parquet(path: str | PathLike[str]) -> Trajectory:
     package("pyarrow", "a Parquet file")
     check_regular(path, MOST_BINARY)
     about, arrays = confined("armature.motion.binary:parquet_content", os.path.abspath(path))
-    return from_columns(about["names"], arrays["values"], checked(_parsed(about["note"]), path) if about["note"] else {}, path)
+    return from_columns(
+        about["names"],
+        arrays["values"],
+        checked(_parsed(about["note"]), path) if about["note"] else {},
+        path,
+    )
 
 
 def parquet_content(path: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Names and numbers of a Parquet table, and what it says about itself; called in a process with limits."""
+    """Names and numbers of a Parquet table, and what it says about itself; called in a process with
+    limits."""
     import pyarrow as pa
     import pyarrow.parquet as parquet
 
@@ -65,25 +75,44 @@ def parquet_content(path: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         file = parquet.ParquetFile(io.BytesIO(read_bytes(path)))
         rows, names = file.metadata.num_rows, [field.name for field in file.schema_arrow]
         if len(names) > MOST_COLUMNS or rows * len(names) > MOST_NUMBERS or rows < 0:
-            raise FileError(f"the table has {rows} rows of {len(names)} columns; at most {MOST_NUMBERS} numbers are read", path)
-        bad = next((f.name for f in file.schema_arrow if not (pa.types.is_floating(f.type) or pa.types.is_integer(f.type))), None)
+            raise FileError(
+                f"the table has {rows} rows of {len(names)} columns; at most {MOST_NUMBERS} numbers"
+                " are read",
+                path,
+            )
+        bad = next(
+            (
+                f.name
+                for f in file.schema_arrow
+                if not (pa.types.is_floating(f.type) or pa.types.is_integer(f.type))
+            ),
+            None,
+        )
         if bad is not None:
-            raise FileError(f"this is not a Parquet table of numbers: column {bad[:60]!r} holds something else", path)
+            raise FileError(
+                f"this is not a Parquet table of numbers: column {bad[:60]!r} holds something else",
+                path,
+            )
         table = file.read(use_threads=False)
         values = np.column_stack([np.asarray(c.to_numpy(), dtype=float) for c in table.columns])
     except (pa.ArrowException, TypeError, ValueError, OSError) as e:
-        raise FileError(f"this is not a Parquet table of numbers ({_short(e)}); check the file", path) from None
+        raise FileError(
+            f"this is not a Parquet table of numbers ({_short(e)}); check the file", path
+        ) from None
     if not np.all(np.isfinite(values)):
         raise FileError("the table holds a number that is missing or not finite; correct it", path)
     note = (table.schema.metadata or {}).get(b"armature")
-    return {"names": names, "note": note.decode("utf-8", "replace") if note else None}, {"values": values}
+    return {"names": names, "note": note.decode("utf-8", "replace") if note else None}, {
+        "values": values
+    }
 
 
-# HDF5 --------------------------------------------------------------------------------------------------------------------
+# HDF5 --------------------------------------------------------------------------------------------
 
 
 def write_hdf5(trajectory: Trajectory, about: dict[str, Any]) -> bytes:
-    """Data sets t (N+1,), q (N+1, n), …, each with the attribute `unit`; the attribute `armature` of the file holds the rest in JSON."""
+    """Data sets t (N+1,), q (N+1, n), …, each with the attribute `unit`; the attribute `armature`
+    of the file holds the rest in JSON."""
     h5py = package("h5py", "an HDF5 file")
     out = io.BytesIO()
     with h5py.File(out, "w") as file:
@@ -107,32 +136,60 @@ def hdf5_content(path: str) -> tuple[str | None, dict[str, np.ndarray]]:
 
     try:
         with h5py.File(io.BytesIO(read_bytes(path)), "r") as file:
-            named = {name: _data_set(h5py, file, name, path) for name in UNITS if file.get(name, getlink=True) is not None}
+            named = {
+                name: _data_set(h5py, file, name, path)
+                for name in UNITS
+                if file.get(name, getlink=True) is not None
+            }
             if (count := sum(x.size for x in named.values())) > MOST_NUMBERS:
-                raise FileError(f"the file holds {count} numbers; at most {MOST_NUMBERS} are read", path)
+                raise FileError(
+                    f"the file holds {count} numbers; at most {MOST_NUMBERS} are read", path
+                )
             note = _note(file)
             return note, {name: np.asarray(x[()], dtype=float) for name, x in named.items()}
     except (OSError, RuntimeError, KeyError, TypeError, ValueError) as e:
-        raise FileError(f"this is not an HDF5 file of arrays ({_short(e)}); check the file", path) from None
+        raise FileError(
+            f"this is not an HDF5 file of arrays ({_short(e)}); check the file", path
+        ) from None
 
 
 def _data_set(h5py: Any, file: Any, name: str, path: object) -> Any:
-    """A data set that lies in the file itself, holds plain numbers and is packed in a usual way; a FileError for any other."""
+    """A data set that lies in the file itself, holds plain numbers and is packed in a usual way; a
+    FileError for any other."""
     if not isinstance(file.get(name, getlink=True), h5py.HardLink):
-        raise FileError(f"{name!r} is a link to another place; store the numbers in the file itself", path)
+        raise FileError(
+            f"{name!r} is a link to another place; store the numbers in the file itself", path
+        )
     found = file[name]
-    if not isinstance(found, h5py.Dataset) or found.shape is None or found.dtype.kind not in "fiu" or found.dtype.itemsize > 8:
+    if (
+        not isinstance(found, h5py.Dataset)
+        or found.shape is None
+        or found.dtype.kind not in "fiu"
+        or found.dtype.itemsize > 8
+    ):
         raise FileError(f"{name!r} is no array of plain numbers; store it as one", path)
     plan = found.id.get_create_plist()
     if plan.get_layout() == h5py.h5d.VIRTUAL or plan.get_external_count():
-        raise FileError(f"{name!r} lies in other files, which are not read; store the numbers in the file itself", path)
+        raise FileError(
+            f"{name!r} lies in other files, which are not read; store the numbers in the file"
+            " itself",
+            path,
+        )
     filters = [plan.get_filter(k)[0] for k in range(plan.get_nfilters())]
-    usual = (h5py.h5z.FILTER_DEFLATE, h5py.h5z.FILTER_SHUFFLE, h5py.h5z.FILTER_FLETCHER32, h5py.h5z.FILTER_LZF)
+    usual = (
+        h5py.h5z.FILTER_DEFLATE,
+        h5py.h5z.FILTER_SHUFFLE,
+        h5py.h5z.FILTER_FLETCHER32,
+        h5py.h5z.FILTER_LZF,
+    )
     if not set(filters) <= set(usual):
         raise FileError(f"{name!r} is packed in an unusual way; store it plainly, or by gzip", path)
     piece = np.prod(found.chunks or 1, dtype=float)
     if piece > MOST_NUMBERS:
-        raise FileError(f"{name!r} is stored in pieces of {piece:.3g} numbers; at most {MOST_NUMBERS} are read", path)
+        raise FileError(
+            f"{name!r} is stored in pieces of {piece:.3g} numbers; at most {MOST_NUMBERS} are read",
+            path,
+        )
     return found
 
 

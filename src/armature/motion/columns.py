@@ -13,18 +13,33 @@ from armature.motion.trajectory import INTERPOLATIONS, Trajectory
 
 KINDS = ("q", "v", "a", "tau", "current", "voltage", "power")
 UNITS = {
-    "t": "s", "q": "rad or m", "v": "rad/s or m/s", "a": "rad/s² or m/s²", "tau": "N·m or N", "current": "A", "voltage": "V", "power": "W",
-}  # fmt: skip
-LARGEST = {"t": 1e19, "duration": 1e8}  # s: stamps in nanoseconds are the largest in use, three years the longest motion
+    "t": "s",
+    "q": "rad or m",
+    "v": "rad/s or m/s",
+    "a": "rad/s² or m/s²",
+    "tau": "N·m or N",
+    "current": "A",
+    "voltage": "V",
+    "power": "W",
+}
+LARGEST = {
+    "t": 1e19,
+    "duration": 1e8,
+}  # s: stamps in nanoseconds are the largest in use, three years the longest motion
 LARGEST_VALUE = 1e15  # of anything else, in its unit
 VERSION = metadata.version("armature")
 MARK = "armature trajectory"
 
 
 def _names(trajectory: Trajectory, kind: str) -> list[str]:
-    """Names of the columns of one kind: the joints', or numbers where there are more or fewer columns than joints."""
+    """Names of the columns of one kind: the joints', or numbers where there are more or fewer
+    columns than joints."""
     width = getattr(trajectory, kind).shape[1]
-    names = trajectory.joint_names if len(trajectory.joint_names) == width else tuple(map(str, range(width)))
+    names = (
+        trajectory.joint_names
+        if len(trajectory.joint_names) == width
+        else tuple(map(str, range(width)))
+    )
     return [f"{kind}.{name}" for name in names]
 
 
@@ -35,7 +50,13 @@ def columns(trajectory: Trajectory) -> tuple[list[str], np.ndarray]:
     return names, np.column_stack([trajectory.t, *(getattr(trajectory, k) for k in kinds)])
 
 
-def from_columns(names: list[str], values: np.ndarray, about: dict[str, Any], path: object, line: int | None = None) -> Trajectory:
+def from_columns(
+    names: list[str],
+    values: np.ndarray,
+    about: dict[str, Any],
+    path: object,
+    line: int | None = None,
+) -> Trajectory:
     """The trajectory of a table; columns that are not known are refused."""
     if "t" not in names:
         raise FileError("there is no column 't' (times in s); add it", path, line)
@@ -43,21 +64,38 @@ def from_columns(names: list[str], values: np.ndarray, about: dict[str, Any], pa
     for i, name in enumerate(names):
         kind = name.partition(".")[0]
         if name != "t" and (kind not in KINDS or "." not in name):
-            raise FileError(f"column {name!r} is not known; use t, q.<joint>, v.<joint>, a.<joint>, tau.<joint>, …", path, line)
+            raise FileError(
+                f"column {name!r} is not known; use t, q.<joint>, v.<joint>, a.<joint>,"
+                " tau.<joint>, …",
+                path,
+                line,
+            )
         groups.setdefault(kind, []).append(i)
     if "q" not in groups:
-        raise FileError("there is no column 'q.<joint>' (positions); add one for each joint", path, line)
+        raise FileError(
+            "there is no column 'q.<joint>' (positions); add one for each joint", path, line
+        )
     joints = tuple(names[i].partition(".")[2] for i in groups["q"])
     arrays = {k: values[:, groups[k]] for k in KINDS if k in groups}
-    return completed(values[:, names.index("t")], arrays, about.get("joint_names", joints), about.get("interpolation", "hermite"))
+    return completed(
+        values[:, names.index("t")],
+        arrays,
+        about.get("joint_names", joints),
+        about.get("interpolation", "hermite"),
+    )
 
 
-def completed(t: np.ndarray, arrays: dict[str, np.ndarray], names: Any, interpolation: str) -> Trajectory:
-    """Missing velocities and accelerations by a cubic spline through the positions; an ArgumentError for times and values out of range."""
+def completed(
+    t: np.ndarray, arrays: dict[str, np.ndarray], names: Any, interpolation: str
+) -> Trajectory:
+    """Missing velocities and accelerations by a cubic spline through the positions; an
+    ArgumentError for times and values out of range."""
     check_range(t, arrays)
     if "v" not in arrays or "a" not in arrays:
         if len(t) < 2 or np.any(np.diff(t) <= 0):
-            raise ArgumentError("times must be one increasing sequence of at least two numbers to derive velocities")
+            raise ArgumentError(
+                "times must be one increasing sequence of at least two numbers to derive velocities"
+            )
         if "v" in arrays:
             arrays = {**arrays, "a": _rates(t, arrays["v"], "not-a-knot", 1)[0]}
         else:
@@ -68,18 +106,32 @@ def completed(t: np.ndarray, arrays: dict[str, np.ndarray], names: Any, interpol
 
 
 def check_range(t: np.ndarray, arrays: Mapping[str, np.ndarray]) -> None:
-    """Refuse times and values that no motion has: a loop over them would not end, their squares are not finite."""
-    times = [float(np.max(np.abs(t), initial=0.0)), float(np.ptp(t)) if np.ndim(t) == 1 and len(t) else 0.0]
+    """Refuse times and values that no motion has: a loop over them would not end, their squares are
+    not finite."""
+    times = [
+        float(np.max(np.abs(t), initial=0.0)),
+        float(np.ptp(t)) if np.ndim(t) == 1 and len(t) else 0.0,
+    ]
     for value, (name, most) in zip(times, LARGEST.items()):
         if not value <= most:
-            raise ArgumentError(f"the times reach a {name} of {value:.3g} s; at most {most:.0e} s are taken: check their unit")
+            raise ArgumentError(
+                f"the times reach a {name} of {value:.3g} s; at most {most:.0e} s are taken: check"
+                " their unit"
+            )
     for name, x in arrays.items():
-        if np.size(x) and float(np.nanmax(np.abs(np.where(np.isfinite(x), x, 0.0)))) > LARGEST_VALUE:
-            raise ArgumentError(f"{name!r} reaches values beyond {LARGEST_VALUE:.0e}; check units, and times that are too near")
+        if (
+            np.size(x)
+            and float(np.nanmax(np.abs(np.where(np.isfinite(x), x, 0.0)))) > LARGEST_VALUE
+        ):
+            raise ArgumentError(
+                f"{name!r} reaches values beyond {LARGEST_VALUE:.0e}; check units, and times that"
+                " are too near"
+            )
 
 
 def _rates(t: np.ndarray, x: np.ndarray, ends: str, orders: int) -> list[np.ndarray]:
-    """Derivatives of cubic splines through the columns of x, one column at a time to save memory."""
+    """Derivatives of cubic splines through the columns of x, one column at a time to save
+    memory."""
     from scipy.interpolate import CubicSpline
 
     with np.errstate(all="ignore"):  # what overflows is refused here
@@ -87,14 +139,19 @@ def _rates(t: np.ndarray, x: np.ndarray, ends: str, orders: int) -> list[np.ndar
             curves = [CubicSpline(t, column, bc_type=ends) for column in np.atleast_2d(x.T)]
             found = [np.column_stack([c(t, k + 1) for c in curves]) for k in range(orders)]
         except (ValueError, np.linalg.LinAlgError) as e:
-            raise ArgumentError(f"no velocities can be found from the positions ({e}); check times and their unit") from None
+            raise ArgumentError(
+                f"no velocities can be found from the positions ({e}); check times and their unit"
+            ) from None
     if not all(np.all(np.isfinite(rate)) for rate in found):
-        raise ArgumentError("the times are too near to each other for velocities to be finite; check their unit")
+        raise ArgumentError(
+            "the times are too near to each other for velocities to be finite; check their unit"
+        )
     return found
 
 
 def describe(trajectory: Trajectory, provenance: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """What a file says about itself: format, units, joints, how the motion runs between knots, and where it comes from."""
+    """What a file says about itself: format, units, joints, how the motion runs between knots, and
+    where it comes from."""
     present = [k for k in ("t", *KINDS) if getattr(trajectory, k) is not None]
     return {
         "format": MARK,
@@ -126,25 +183,38 @@ def from_mapping(data: Any, path: object, finite: bool = True) -> Trajectory:
 def checked(about: Any, path: object, line: int | None = None) -> dict[str, Any]:
     """What a file says about itself, or a FileError."""
     if isinstance(about, dict) and about.get("format") == "armature plan":
-        raise FileError("this is a whole plan; read it by load_plan(path), its motion is .trajectory", path, line)
+        raise FileError(
+            "this is a whole plan; read it by load_plan(path), its motion is .trajectory",
+            path,
+            line,
+        )
     if not isinstance(about, dict) or about.get("format") != MARK:
         raise FileError(f"this is not an {MARK}; check the file", path, line)
     if about.get("interpolation") not in INTERPOLATIONS:
-        raise FileError(f"interpolation {about.get('interpolation')!r} is not known; use one of {', '.join(INTERPOLATIONS)}", path, line)
+        raise FileError(
+            f"interpolation {about.get('interpolation')!r} is not known; use one of"
+            f" {', '.join(INTERPOLATIONS)}",
+            path,
+            line,
+        )
     names = about.get("joint_names")
     if not isinstance(names, list) or not all(isinstance(n, str) for n in names):
         raise FileError("joint_names must be a list of names; correct it", path, line)
     return about
 
 
-def from_arrays(about: dict[str, Any], data: dict[str, Any], path: object, finite: bool = True) -> Trajectory:
+def from_arrays(
+    about: dict[str, Any], data: dict[str, Any], path: object, finite: bool = True
+) -> Trajectory:
     """The trajectory of arrays by their names; a FileError names the one that is wrong."""
     arrays = {}
     for k, value in data.items():
         try:
             arrays[k] = np.asarray(value, dtype=float)
         except (TypeError, ValueError, OverflowError):
-            raise FileError(f"{k!r} is not an array of numbers; every row must have the same length", path) from None
+            raise FileError(
+                f"{k!r} is not an array of numbers; every row must have the same length", path
+            ) from None
         if (finite or k == "t") and not np.all(np.isfinite(arrays[k])):
             raise FileError(f"{k!r} holds a number that is not finite; correct it", path)
     for k in ("t", "q"):

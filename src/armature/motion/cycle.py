@@ -17,36 +17,52 @@ TINY = 1e-3  # of a step: how long an acceleration takes to jump where two motio
 
 
 def joined(motions: Sequence[Trajectory]) -> Trajectory:
-    """One motion of several that follow one another: each begins where the one before ended, with its velocity."""
+    """One motion of several that follow one another: each begins where the one before ended, with
+    its velocity."""
     first = motions[0]
     for k, (before, after) in enumerate(itertools.pairwise(motions)):
         if before.joint_names != after.joint_names:
             theirs, others = (", ".join(m.joint_names) for m in (after, before))
-            raise ArgumentError(f"motion {k + 2} moves the joints {theirs}, the one before {others}")
+            raise ArgumentError(
+                f"motion {k + 2} moves the joints {theirs}, the one before {others}"
+            )
         for name in ("q", "v"):
             gap = np.abs(getattr(after, name)[0] - getattr(before, name)[-1])
             j = int(np.argmax(gap))
             if gap[j] > APART * max(1.0, np.abs(getattr(before, name)).max()):
                 what = "position" if name == "q" else "velocity"
                 joint = first.joint_names[j] if first.joint_names else f"joint {j}"
-                pair = f"motion {k + 2} begins with another {what} of {joint!r} than motion {k + 1} ends with"
+                pair = (
+                    f"motion {k + 2} begins with another {what} of {joint!r} than motion {k + 1}"
+                    " ends with"
+                )
                 raise ArgumentError(f"{pair}: off by {gap[j]:.4g}; plan it from there")
     return first if len(motions) == 1 else chained(motions)
 
 
 def chained(motions: Sequence[Trajectory]) -> Trajectory:
-    """Motions one after the other, not checked. Where their accelerations differ there are two knots, TINY of a step apart, so that
-    every motion runs between its knots as it did alone."""
+    """Motions one after the other, not checked. Where their accelerations differ there are two
+    knots, TINY of a step apart, so that every motion runs between its knots as it did alone."""
     kinds = {m.interpolation for m in motions}
-    parts = list(motions) if len(kinds) == 1 else [m if m.interpolation == "linear" else _linear(m) for m in motions]
-    names = [name for name in ("q", "v", "a", "tau", "current", "voltage", "power") if all(getattr(m, name) is not None for m in parts)]
+    parts = (
+        list(motions)
+        if len(kinds) == 1
+        else [m if m.interpolation == "linear" else _linear(m) for m in motions]
+    )
+    names = [
+        name
+        for name in ("q", "v", "a", "tau", "current", "voltage", "power")
+        if all(getattr(m, name) is not None for m in parts)
+    ]
     t, rows, start = [], {name: [] for name in names}, 0.0
     for k, motion in enumerate(parts):
         at = motion.t - motion.t[0] + start
         start = float(at[-1])
         keep = len(at)
         if k + 1 < len(parts):
-            jumps = motion.interpolation == "held" or not np.allclose(motion.a[-1], parts[k + 1].a[0], atol=1e-9)
+            jumps = motion.interpolation == "held" or not np.allclose(
+                motion.a[-1], parts[k + 1].a[0], atol=1e-9
+            )
             if jumps and motion.interpolation != "held" and len(motion) > 1:
                 motion = _ending_earlier(motion)
                 at = motion.t - motion.t[0] + at[0]
@@ -56,7 +72,12 @@ def chained(motions: Sequence[Trajectory]) -> Trajectory:
         for name in names:
             rows[name].append(getattr(motion, name)[:keep])
     missing = dict.fromkeys({"tau", "current", "voltage", "power"} - set(names))
-    return replace(parts[0], t=np.concatenate(t), **{name: np.concatenate(r) for name, r in rows.items()}, **missing)
+    return replace(
+        parts[0],
+        t=np.concatenate(t),
+        **{name: np.concatenate(r) for name, r in rows.items()},
+        **missing,
+    )
 
 
 def _ending_earlier(motion: Trajectory) -> Trajectory:
@@ -65,7 +86,9 @@ def _ending_earlier(motion: Trajectory) -> Trajectory:
     t[-1] -= TINY * (t[-1] - t[-2])
     last = motion(t[-1])
     swap = lambda rows, row: np.vstack([rows[:-1], row])
-    return replace(motion, t=t, q=swap(motion.q, last.q), v=swap(motion.v, last.v), a=swap(motion.a, last.a))
+    return replace(
+        motion, t=t, q=swap(motion.q, last.q), v=swap(motion.v, last.v), a=swap(motion.a, last.a)
+    )
 
 
 def _linear(motion: Trajectory) -> Trajectory:
@@ -76,14 +99,19 @@ def _linear(motion: Trajectory) -> Trajectory:
 
 
 def at_even_times(motion: Trajectory, step: float) -> Trajectory:
-    """The motion every `step` seconds, first and last point exact: where its duration is no multiple of the step the motion is run slower,
-    in the next multiple; torques and currents are left out then, for they are those of the quicker motion."""
+    """The motion every `step` seconds, first and last point exact: where its duration is no
+    multiple of the step the motion is run slower, in the next multiple; torques and currents are
+    left out then, for they are those of the quicker motion."""
     if not (step > 0.0 and motion.duration / step <= MOST):
-        raise ArgumentError(f"a step of {step:g} s: give a time above 0 that leaves at most a million points")
+        raise ArgumentError(
+            f"a step of {step:g} s: give a time above 0 that leaves at most a million points"
+        )
     count = max(1, int(np.ceil(motion.duration / step - 1e-6)))
     slower = count * step / motion.duration
     even = motion.resample(np.linspace(motion.t[0], motion.t[-1], count + 1))
     if abs(slower - 1.0) < 1e-9:
         return replace(even, t=step * np.arange(count + 1))
     gone = {"tau": None, "current": None, "voltage": None, "power": None}
-    return replace(even, t=step * np.arange(count + 1), v=even.v / slower, a=even.a / slower**2, **gone)
+    return replace(
+        even, t=step * np.arange(count + 1), v=even.v / slower, a=even.a / slower**2, **gone
+    )

@@ -1,8 +1,9 @@
-"""Files that motions are kept in: CSV, NPZ, JSON, ROS 2 JointTrajectory YAML; Parquet, HDF5 and MCAP where their packages are installed.
+"""Files that motions are kept in: CSV, NPZ, JSON, ROS 2 JointTrajectory YAML; Parquet, HDF5 and
+MCAP where their packages are installed.
 
-The suffix decides. All but ROS 2 give back an equal trajectory, bit for bit; ROS 2 keeps times to a nanosecond and knows positions,
-velocities, accelerations and efforts only. Units stand in every file. A bad file is refused with its line.
-"""
+The suffix decides. All but ROS 2 give back an equal trajectory, bit for bit; ROS 2 keeps times to a
+nanosecond and knows positions, velocities, accelerations and efforts only. Units stand in every
+file. A bad file is refused with its line."""
 
 from __future__ import annotations
 
@@ -20,7 +21,16 @@ import numpy as np
 
 from armature.errors import ArmatureError, FileError
 from armature.motion.archive import npz_content
-from armature.motion.columns import arrays_of, checked, columns, completed, describe, from_arrays, from_columns, from_mapping
+from armature.motion.columns import (
+    arrays_of,
+    checked,
+    columns,
+    completed,
+    describe,
+    from_arrays,
+    from_columns,
+    from_mapping,
+)
 from armature.motion.table import read_table
 from armature.motion.trajectory import Trajectory
 from armature.nested import json_value
@@ -28,8 +38,11 @@ from armature.text import read_text
 from armature.write import write_whole
 
 
-def save(trajectory: Trajectory, path: str | PathLike[str], provenance: Mapping[str, Any] | None = None) -> None:
-    """Write a trajectory; the suffix .csv, .npz, .json, .yaml (ROS 2), .parquet, .h5 or .mcap decides the format.
+def save(
+    trajectory: Trajectory, path: str | PathLike[str], provenance: Mapping[str, Any] | None = None
+) -> None:
+    """Write a trajectory; the suffix .csv, .npz, .json, .yaml (ROS 2), .parquet, .h5 or .mcap
+    decides the format.
 
     provenance: where the motion comes from; it is written into the file.
     """
@@ -38,10 +51,11 @@ def save(trajectory: Trajectory, path: str | PathLike[str], provenance: Mapping[
 
 
 def load_trajectory(path: str | PathLike[str]) -> Trajectory:
-    """Read a trajectory that `save` wrote, or a CSV, ROS 2 or MCAP file of another program: times and positions are enough.
+    """Read a trajectory that `save` wrote, or a CSV, ROS 2 or MCAP file of another program: times
+    and positions are enough.
 
-    Velocities and accelerations that are not in the file are those of the cubic spline through the positions.
-    """
+    Velocities and accelerations that are not in the file are those of the cubic spline through the
+    positions."""
     _, read = _format(path)
     try:
         return read(path)
@@ -51,16 +65,20 @@ def load_trajectory(path: str | PathLike[str]) -> Trajectory:
         raise e if isinstance(e, ImportError) else FileError(str(e), path) from None
 
 
-def _format(path: str | PathLike[str]) -> tuple[Callable[[Trajectory, dict], bytes], Callable[..., Trajectory]]:
+def _format(
+    path: str | PathLike[str],
+) -> tuple[Callable[[Trajectory, dict], bytes], Callable[..., Trajectory]]:
     suffix = Path(os.fspath(path)).suffix.lower()
     if suffix not in FORMATS:
-        raise FileError(f"the suffix {suffix!r} is not that of a motion; use one of {', '.join(FORMATS)}", path)
+        raise FileError(
+            f"the suffix {suffix!r} is not that of a motion; use one of {', '.join(FORMATS)}", path
+        )
     module, name = FORMATS[suffix]
     found = importlib.import_module(module)
     return getattr(found, f"write_{name}"), getattr(found, f"read_{name}")
 
 
-# CSV ---------------------------------------------------------------------------------------------------------------------
+# CSV ---------------------------------------------------------------------------------------------
 
 
 def write_csv(trajectory: Trajectory, about: dict[str, Any]) -> bytes:
@@ -83,17 +101,25 @@ def read_csv(path: str | PathLike[str]) -> Trajectory:
             try:
                 said = json_value(note, path)
             except FileError:
-                raise FileError("the first line is not what a trajectory begins with; restore or remove it", path, 1) from None
+                raise FileError(
+                    "the first line is not what a trajectory begins with; restore or remove it",
+                    path,
+                    1,
+                ) from None
             about = checked(said, path, 1)
     t = table.values[:, table.names.index("t")] if "t" in table.names else np.empty(0)
     back = np.flatnonzero(np.diff(t) <= 0)
     if len(back):
         k = int(back[0]) + 1
-        raise FileError(f"the time {t[k]:g} s is not after {t[k - 1]:g} s of the line before; sort the lines", path, int(table.lines[k]))
+        raise FileError(
+            f"the time {t[k]:g} s is not after {t[k - 1]:g} s of the line before; sort the lines",
+            path,
+            int(table.lines[k]),
+        )
     return from_columns(table.names, table.values, about, path, table.header_line)
 
 
-# JSON and NPZ ------------------------------------------------------------------------------------------------------------
+# JSON and NPZ ------------------------------------------------------------------------------------
 
 
 def write_json(trajectory: Trajectory, about: dict[str, Any]) -> bytes:
@@ -118,10 +144,12 @@ def read_npz(path: str | PathLike[str]) -> Trajectory:
     """The trajectory of an NPZ file."""
     content = npz_content(path)
     known = checked(json_value(str(content.pop("about", "null")), path), path)
-    return from_arrays(known, {k: content[k] for k in content if k in known.get("units", content)}, path)
+    return from_arrays(
+        known, {k: content[k] for k in content if k in known.get("units", content)}, path
+    )
 
 
-# ROS 2 -------------------------------------------------------------------------------------------------------------------
+# ROS 2 -------------------------------------------------------------------------------------------
 
 
 def write_ros(trajectory: Trajectory, about: dict[str, Any]) -> bytes:

@@ -11,7 +11,8 @@ SAME = 1e-12  # of a step in time: roots nearer than this are one
 
 
 def coefficients(motion: Trajectory) -> np.ndarray:
-    """(N, degree + 1, n): q = Σ c[k] xᵏ in every step, x from 0 at its beginning to 1 at its end."""
+    """(N, degree + 1, n): q = Σ c[k] xᵏ in every step, x from 0 at its beginning to 1 at its
+    end."""
     h = np.diff(motion.t)[:, None]
     q0, q1 = motion.q[:-1], motion.q[1:]
     v0, v1 = motion.v[:-1] * h, motion.v[1:] * h
@@ -22,11 +23,14 @@ def coefficients(motion: Trajectory) -> np.ndarray:
         return np.stack([q0, v0, a0 / 2, (a1 - a0) / 6], axis=1)
     dq, dv, da = q1 - q0 - v0 - a0 / 2, v1 - v0 - a0, a1 - a0
     cubic = 10 * dq - 4 * dv + da / 2
-    return np.stack([q0, v0, a0 / 2, cubic, -15 * dq + 7 * dv - da, 6 * dq - 3 * dv + da / 2], axis=1)
+    return np.stack(
+        [q0, v0, a0 / 2, cubic, -15 * dq + 7 * dv - da, 6 * dq - 3 * dv + da / 2], axis=1
+    )
 
 
 def derivative(c: np.ndarray) -> np.ndarray:
-    """Coefficients of the derivative; c: (..., d + 1, n), constant terms first; at least one remains."""
+    """Coefficients of the derivative; c: (..., d + 1, n), constant terms first; at least one
+    remains."""
     if c.shape[-2] == 1:
         return np.zeros_like(c)
     return c[..., 1:, :] * np.arange(1.0, c.shape[-2])[:, None]
@@ -41,11 +45,11 @@ def value(c: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def roots(c: np.ndarray) -> list[np.ndarray]:
-    """Real roots inside (0, 1) of M polynomials and of their derivatives, c (M, d + 1) with constant terms first: for the k-th derivative
-    (M, d − k), NaN where there are fewer.
+    """Real roots inside (0, 1) of M polynomials and of their derivatives, c (M, d + 1) with
+    constant terms first: for the k-th derivative (M, d − k), NaN where there are fewer.
 
-    Between two neighbouring roots of its derivative a polynomial is monotone: each such piece holds one root or none.
-    """
+    Between two neighbouring roots of its derivative a polynomial is monotone: each such piece holds
+    one root or none."""
     M, degree = len(c), c.shape[1] - 1
     if degree < 1:
         return []
@@ -57,7 +61,9 @@ def roots(c: np.ndarray) -> list[np.ndarray]:
     at = _at(c, edges)
     found = np.full((M, degree), np.nan)
     rows, part = np.nonzero(at[:, :-1] * at[:, 1:] < 0.0)
-    found[rows, part] = _bracketed(c[rows], edges[rows, part], edges[rows, part + 1], at[rows, part + 1] > 0.0)
+    found[rows, part] = _bracketed(
+        c[rows], edges[rows, part], edges[rows, part + 1], at[rows, part + 1] > 0.0
+    )
     touching = (at[:, 1:-1] == 0.0) & (edges[:, 1:-1] < 1.0)
     found[:, :-1] = np.where(touching, edges[:, 1:-1], found[:, :-1])
     return [found, *deeper]
@@ -86,7 +92,8 @@ def _at(c: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def _bracketed(c: np.ndarray, low: np.ndarray, high: np.ndarray, rising: np.ndarray) -> np.ndarray:
-    """Where polynomials change their sign between low and high, all (R,): Newton's steps, halving where they leave the bracket."""
+    """Where polynomials change their sign between low and high, all (R,): Newton's steps, halving
+    where they leave the bracket."""
     slope, x = c[:, 1:] * np.arange(1.0, c.shape[1]), (low + high) / 2
     for _ in range(MOST):
         y = _at(c, x)
@@ -103,14 +110,16 @@ def _bracketed(c: np.ndarray, low: np.ndarray, high: np.ndarray, rising: np.ndar
 
 
 def joint_roots(c: np.ndarray) -> list[np.ndarray]:
-    """Roots inside the steps of polynomials c (N, d + 1, n) and of their derivatives: (N, d − k, n), NaN where there are fewer."""
+    """Roots inside the steps of polynomials c (N, d + 1, n) and of their derivatives: (N, d − k,
+    n), NaN where there are fewer."""
     N, size, n = c.shape
     found = roots(np.ascontiguousarray(c.transpose(0, 2, 1)).reshape(N * n, size))
     return [x.reshape(N, n, x.shape[1]).transpose(0, 2, 1) for x in found]
 
 
 def extremes(c: np.ndarray, turns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(N, m, n) places x and values of all that can be an extremum in a step: both ends and the roots `turns` of the derivative."""
+    """(N, m, n) places x and values of all that can be an extremum in a step: both ends and the
+    roots `turns` of the derivative."""
     N, _, n = c.shape
     inner = np.where(np.isnan(turns), 0.0, turns)
     x = np.concatenate([np.zeros((N, 1, n)), inner, np.ones((N, 1, n))], axis=1)

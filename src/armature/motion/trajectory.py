@@ -13,7 +13,9 @@ from armature.errors import ArgumentError
 from armature.seam import worker
 
 INTERPOLATIONS = ("held", "linear", "hermite")
-ROUNDING = 1e-7  # of a duration: what sums of steps leave, and solvers of a sum that they have to meet
+ROUNDING = (
+    1e-7  # of a duration: what sums of steps leave, and solvers of a sum that they have to meet
+)
 
 
 class Sample(NamedTuple):
@@ -29,10 +31,11 @@ class Trajectory:
     """Knots of a motion, N + 1 of them, and how it runs between them.
 
     t: (N+1,) increasing, s.  q, v, a: (N+1, n), rad or m and their rates.  joint_names: n names.
-    tau: (N+1, n) joint torques or forces; current A, voltage V, power W of each drive: (N+1, drives); None where not known.
-    interpolation: "held": the acceleration a[k] holds from knot k to k+1 (a plan by accelerations; q and v are then exact);
-    "linear": the acceleration runs straight between the knots; "hermite": a polynomial that meets q, v and a at both ends.
-    """
+    tau: (N+1, n) joint torques or forces; current A, voltage V, power W of each drive: (N+1,
+    drives); None where not known.
+    interpolation: "held": the acceleration a[k] holds from knot k to k+1 (a plan by accelerations;
+    q and v are then exact); "linear": the acceleration runs straight between the knots; "hermite":
+    a polynomial that meets q, v and a at both ends."""
 
     t: np.ndarray
     q: np.ndarray
@@ -51,13 +54,19 @@ class Trajectory:
             if value is not None:
                 object.__setattr__(self, name, np.ascontiguousarray(value, dtype=float))
         if self.interpolation not in INTERPOLATIONS:
-            raise ArgumentError(f"interpolation {self.interpolation!r} is not known; use one of {', '.join(INTERPOLATIONS)}")
+            raise ArgumentError(
+                f"interpolation {self.interpolation!r} is not known; use one of"
+                f" {', '.join(INTERPOLATIONS)}"
+            )
         if self.t.ndim != 1 or len(self.t) == 0 or not np.all(np.diff(self.t) > 0):
             raise ArgumentError("times must be one increasing sequence of at least one number")
         for name in ("q", "v", "a", "tau", "current", "voltage", "power"):
             value = getattr(self, name)
             if value is not None and (value.ndim != 2 or len(value) != len(self.t)):
-                raise ArgumentError(f"{name} has shape {value.shape}; expected ({len(self.t)}, n), one row for each time")
+                raise ArgumentError(
+                    f"{name} has shape {value.shape}; expected ({len(self.t)}, n), one row for each"
+                    " time"
+                )
 
     @property
     def duration(self) -> float:
@@ -76,21 +85,34 @@ class Trajectory:
         return f"<Trajectory of {self.n} joints, {len(self)} knots, {self.duration:.6g} s>"
 
     def __call__(self, t: Numbers) -> Sample:
-        """q, v and a at times t (...), each (..., n); the motion stands still before its start and after its end."""
+        """q, v and a at times t (...), each (..., n); the motion stands still before its start and
+        after its end."""
         t = np.asarray(t, dtype=float)
         if len(self.t) == 1:
-            return Sample(*(np.broadcast_to(x[0], (*t.shape, x.shape[1])).copy() for x in (self.q, self.v, self.a)))
+            return Sample(
+                *(
+                    np.broadcast_to(x[0], (*t.shape, x.shape[1])).copy()
+                    for x in (self.q, self.v, self.a)
+                )
+            )
         inside = np.clip(t, self.t[0], self.t[-1])
         k = np.clip(np.searchsorted(self.t, inside, side="right") - 1, 0, len(self.t) - 2)
         h = (self.t[k + 1] - self.t[k])[..., None]
         s = (inside - self.t[k])[..., None]
         q, v, a = _BETWEEN[self.interpolation](self, k, h, s)
-        rounding = 4 * np.spacing(abs(self.t[0]) + abs(self.t[-1]))  # t[0] + duration is still the end
+        rounding = 4 * np.spacing(
+            abs(self.t[0]) + abs(self.t[-1])
+        )  # t[0] + duration is still the end
         rest = ((t < self.t[0] - rounding) | (t > self.t[-1] + rounding))[..., None]
-        return Sample(q, np.where(rest, 0.0, v), np.where(rest, 0.0, a)) if rest.any() else Sample(q, v, a)
+        return (
+            Sample(q, np.where(rest, 0.0, v), np.where(rest, 0.0, a))
+            if rest.any()
+            else Sample(q, v, a)
+        )
 
     def lasting(self, duration: float) -> Trajectory:
-        """The same knots with the last at exactly `duration` (s) after the first, where rounding left it beside."""
+        """The same knots with the last at exactly `duration` (s) after the first, where rounding
+        left it beside."""
         if abs(duration - self.duration) > ROUNDING * duration or duration <= 0.0:
             return self
         t = self.t[0] + (self.t - self.t[0]) * (duration / self.duration)
@@ -98,20 +120,27 @@ class Trajectory:
         return replace(self, t=t)
 
     def resample(self, t: Any) -> Trajectory:
-        """The same motion with knots at other times; what is not q, v, a is interpolated linearly."""
+        """The same motion with knots at other times; what is not q, v, a is interpolated
+        linearly."""
         t = np.asarray(t, dtype=float)
-        linear = lambda x: None if x is None else np.column_stack([np.interp(t, self.t, column) for column in x.T])
-        others = {name: linear(getattr(self, name)) for name in ("tau", "current", "voltage", "power")}
+        linear = lambda x: (
+            None if x is None else np.column_stack([np.interp(t, self.t, column) for column in x.T])
+        )
+        others = {
+            name: linear(getattr(self, name)) for name in ("tau", "current", "voltage", "power")
+        }
         interpolation = "hermite" if self.interpolation == "held" else self.interpolation
         return replace(self, t=t, **self(t)._asdict(), **others, interpolation=interpolation)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write this motion to a .csv, .npz, .json, .yaml (ROS 2 JointTrajectory), .parquet, .h5 or .mcap file by its suffix."""
+        """Write this motion to a .csv, .npz, .json, .yaml (ROS 2 JointTrajectory), .parquet, .h5 or
+        .mcap file by its suffix."""
         worker("Trajectory.save")(self, path)
 
     @staticmethod
     def load(path: str | PathLike[str]) -> Trajectory:
-        """Read a motion from a file that `save` wrote, or a CSV or ROS 2 file of another program."""
+        """Read a motion from a file that `save` wrote, or a CSV or ROS 2 file of another
+        program."""
         return worker("Trajectory.load")(path)
 
 

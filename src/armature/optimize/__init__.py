@@ -1,4 +1,5 @@
-"""Problems, the interior-point solver, planners and certificates; here the public names of planning."""
+"""Problems, the interior-point solver, planners and certificates; here the public names of
+planning."""
 
 from armature.surface import attach
 

@@ -15,8 +15,8 @@ STANDS = ("#DDDDDD", style.COLOURS[2], style.COLOURS[5], style.COLOURS[3])
 
 
 def gantt(schedule: Schedule, save: str | PathLike[str] | None = None) -> Figure:
-    """One row for every robot over one cycle (s): movements, and stands coloured by power mode. Tasks
-    that go on into the next cycle are drawn in two parts."""
+    """One row for every robot over one cycle (s): movements, and stands coloured by power mode.
+    Tasks that go on into the next cycle are drawn in two parts."""
     robots, cycle = list(schedule.tasks), schedule.model.cycle
     figure = Figure(figsize=(12.0, 1.8 + 0.6 * len(robots)), layout="constrained")
     axes = figure.add_subplot()

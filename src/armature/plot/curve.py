@@ -16,13 +16,28 @@ if TYPE_CHECKING:
 
 
 def curve(result: Curve, save: str | PathLike[str] | None = None) -> Figure:
-    """Net energy and losses (J) over durations (s) of an `energy_time_curve`; minima are marked, the advice stands below."""
+    """Net energy and losses (J) over durations (s) of an `energy_time_curve`; minima are marked,
+    the advice stands below."""
     figure, (a,) = style.panels(1, "Energy against duration", width=7.5, height=4.6)
-    a.plot(result.durations, result.energies, marker="o", markersize=3, label="energy drawn", **style.line(0))
+    a.plot(
+        result.durations,
+        result.energies,
+        marker="o",
+        markersize=3,
+        label="energy drawn",
+        **style.line(0),
+    )
     a.plot(result.durations, result.losses, label="losses", **style.line(1))
     for T, E in result.minima:
         a.plot(T, E, "v", color=style.COLOURS[2], markersize=8)
-        a.annotate(f"{T:.3g} s, {E:.3g} J", (T, E), xytext=(0, -16), textcoords="offset points", ha="center", fontsize="small")
+        a.annotate(
+            f"{T:.3g} s, {E:.3g} J",
+            (T, E),
+            xytext=(0, -16),
+            textcoords="offset points",
+            ha="center",
+            fontsize="small",
+        )
     missing = result.durations[np.isnan(result.energies)]
     if len(missing):
         a.axvspan(missing.min(), missing.max(), color="#EEEEEE", label="no plan")

@@ -1,4 +1,5 @@
-"""GRAF: current against velocity of each drive, with the region that voltage, current and heat limits leave (B10)."""
+"""GRAF: current against velocity of each drive, with the region that voltage, current and heat
+limits leave (B10)."""
 
 from __future__ import annotations
 
@@ -16,8 +17,13 @@ from armature.robot.model import Robot
 from armature.simulate.ledger import flow_of, motion_steps
 
 
-def graf(robot: Robot | Any, trajectory: Trajectory | None = None, save: str | PathLike[str] | None = None) -> Figure:
-    """Current (A) against joint velocity (rad/s, m/s), one panel for each drive; the feasible region is shaded, the start is a dot.
+def graf(
+    robot: Robot | Any,
+    trajectory: Trajectory | None = None,
+    save: str | PathLike[str] | None = None,
+) -> Figure:
+    """Current (A) against joint velocity (rad/s, m/s), one panel for each drive; the feasible
+    region is shaded, the start is a dot.
 
     robot: with its drives, or a plan in place of robot and trajectory.
     """
@@ -30,14 +36,22 @@ def graf(robot: Robot | Any, trajectory: Trajectory | None = None, save: str | P
         most = peak_current(drive)
         largest = min(most, 1.6 * float(np.abs(i).max()) + 1e-6) if most == inf else most
         x = velocity_range(drive, largest, float(np.abs(v).max()))
-        low, high = current_band(drive, np.clip(x, -fastest(drive, most), fastest(drive, most)), largest)
+        low, high = current_band(
+            drive, np.clip(x, -fastest(drive, most), fastest(drive, most)), largest
+        )
         inside = np.abs(x) <= fastest(drive, most)
-        a.fill_between(x, low, high, where=inside, color=style.REGION, linewidth=0, label="feasible")
+        a.fill_between(
+            x, low, high, where=inside, color=style.REGION, linewidth=0, label="feasible"
+        )
         for bound in (low, high):
             a.plot(x, np.where(inside, bound, np.nan), color=style.LIMIT, linewidth=0.8)
         a.plot(v, i, color=style.COLOURS[1], linewidth=1.6, label="motion")
         a.plot(v[0], i[0], "o", color=style.COLOURS[1], markersize=5)
-        a.set(title=name, xlabel=f"velocity [{'m/s' if _slides(robot, name) else 'rad/s'}]", ylabel="current [A]")
+        a.set(
+            title=name,
+            xlabel=f"velocity [{'m/s' if _slides(robot, name) else 'rad/s'}]",
+            ylabel="current [A]",
+        )
         a.margins(0.04)
     axes[0].legend(loc="best", fontsize="small")
     return style.finish(figure, save)

@@ -1,4 +1,5 @@
-"""The page of an identification (HTML, no network): measured against predicted, residuals, what is well and what badly known."""
+"""The page of an identification (HTML, no network): measured against predicted, residuals, what is
+well and what badly known."""
 
 from __future__ import annotations
 
@@ -38,7 +39,9 @@ def save_identification(found: Any, path: str | PathLike[str]) -> tuple[Path, ..
     """Write the robot, its drives and the page beside one another. Returns the files."""
     stem = Path(fspath(path))
     stem = stem.with_suffix("") if stem.suffix.lower() in (".yaml", ".yml", ".html") else stem
-    robot, drives, page = (stem.with_name(stem.name + end) for end in (".yaml", "_drives.yaml", ".html"))
+    robot, drives, page = (
+        stem.with_name(stem.name + end) for end in (".yaml", "_drives.yaml", ".html")
+    )
     has_drives = bool(found.robot.drives)
     for target in (robot, *((drives,) if has_drives else ()), page):
         check_target(target)
@@ -60,7 +63,10 @@ def identification_page(found: Any) -> str:
     error = found.robot.model_error
     parts += [] if error is None else [f"<p><b>{html.escape(str(error))}.</b></p>"]
     parts.append(f"<p>{html.escape(found.agreement)}.</p>")
-    parts += ["<h2>Error of each recording</h2>", "<p>R.m.s. error in % of each joint's spread: description → identified.</p>"]
+    parts += [
+        "<h2>Error of each recording</h2>",
+        "<p>R.m.s. error in % of each joint's spread: description → identified.</p>",
+    ]
     parts.append(_table(("recording", *names), _error_rows(found)))
     if found.supply is not None:
         parts += ["<h2>Supply</h2>", f"<p>{html.escape(str(found.supply))}.</p>", _power(found)]
@@ -68,7 +74,10 @@ def identification_page(found: Any) -> str:
     shown = [r for r in found.recordings if r.name in found.held_out] or list(found.recordings)
     for recording in shown[:3]:
         kind = "held out" if recording.name in found.held_out else "fitted"
-        parts += [f"<h3>{html.escape(recording.name)} ({kind})</h3>", _picture(comparison(found, recording))]
+        parts += [
+            f"<h3>{html.escape(recording.name)} ({kind})</h3>",
+            _picture(comparison(found, recording)),
+        ]
     parts += ["<h2>Parameters</h2>", _known(found)]
     title = html.escape(f"{found.robot.name}, identified")
     head = f'<meta charset="utf-8"><title>{title}</title><!-- {MARK} --><style>{STYLE}</style>'
@@ -84,9 +93,19 @@ def comparison(found: Any, recording: Recording) -> Figure:
     pick = slice(None, None, max(1, len(t) // MOST_POINTS))
     for k, (a, name) in enumerate(zip(axes, found.robot.joint_names)):
         a.plot(t[pick], measured[pick, k], color="#888888", linewidth=1.4, label="measured")
-        a.plot(t[pick], predicted[pick, k], color=style.COLOURS[0], linewidth=0.9, label="predicted")
-        a.plot(t[pick], (measured - predicted)[pick, k], color=style.COLOURS[1], linewidth=0.7, label="difference")
-        a.set_title(f"{name}: {found.error.get(recording.name, np.full(99, np.nan))[k]:.1f} %", fontsize=9)
+        a.plot(
+            t[pick], predicted[pick, k], color=style.COLOURS[0], linewidth=0.9, label="predicted"
+        )
+        a.plot(
+            t[pick],
+            (measured - predicted)[pick, k],
+            color=style.COLOURS[1],
+            linewidth=0.7,
+            label="difference",
+        )
+        a.set_title(
+            f"{name}: {found.error.get(recording.name, np.full(99, np.nan))[k]:.1f} %", fontsize=9
+        )
         a.set_ylabel(unit)
     axes[0].legend(fontsize=7)
     return figure
@@ -97,7 +116,13 @@ def power_figure(found: Any, recording: Recording) -> Figure:
     figure, (a,) = style.panels(1, width=9.0, height=2.8)
     for part in planned_power(found.robot, recording, found.cutoff):
         a.plot(part.t, part.measured, color="#888888", linewidth=1.4, label="measured")
-        a.plot(part.t, part.predicted, color=style.COLOURS[0], linewidth=0.9, label="predicted from the motion")
+        a.plot(
+            part.t,
+            part.predicted,
+            color=style.COLOURS[0],
+            linewidth=0.9,
+            label="predicted from the motion",
+        )
     a.set_xlabel("s")
     a.set_ylabel("W")
     a.legend(fontsize=7)
@@ -115,18 +140,29 @@ def _power(found: Any) -> str:
     metered = [r for r in found.recordings if r.supply_power is not None]
     rows = []
     for recording in metered:
-        sums = np.sum([part.energy for part in planned_power(found.robot, recording, found.cutoff)], axis=0)
-        rows.append((recording.name, f"{sums[0]:.4g}", f"{sums[1]:.4g}", f"{100 * (sums[0] / sums[1] - 1):+.1f} %"))
+        sums = np.sum(
+            [part.energy for part in planned_power(found.robot, recording, found.cutoff)], axis=0
+        )
+        rows.append(
+            (
+                recording.name,
+                f"{sums[0]:.4g}",
+                f"{sums[1]:.4g}",
+                f"{100 * (sums[0] / sums[1] - 1):+.1f} %",
+            )
+        )
     table = _table(("recording", "predicted from the motion, J", "measured, J", ""), rows)
     return table + "".join(_picture(power_figure(found, r)) for r in metered[:2])
 
 
 def _known(found: Any) -> str:
-    """All parameters with their standard errors; badly known ones in red; what cannot be identified, by name."""
+    """All parameters with their standard errors; badly known ones in red; what cannot be
+    identified, by name."""
     base = found.base
     lines = [
-        f"<p>{len(base.pivots)} combinations of {len(base.labels)} inertial parameters, rotors and offsets act on the torques "
-        f"(condition number {condition_words(found.condition)}). Standard errors above 30 % are red.</p>"
+        f"<p>{len(base.pivots)} combinations of {len(base.labels)} inertial parameters, rotors and"
+        f" offsets act on the torques (condition number {condition_words(found.condition)})."
+        " Standard errors above 30 % are red.</p>"
     ]
     in_sums = "Known only in the sums below, each alone left at the description"
     for words, names in (("No torque depends on", base.unseen), (in_sums, base.combined)):
@@ -136,14 +172,26 @@ def _known(found: Any) -> str:
     for p in found.parameters:
         kind = ' class="bad"' if p.is_badly_known else ""
         cells = (f"{p.value:.4g}", f"{p.standard_error:.2g}", f"{p.prior:.4g}", html.escape(p.unit))
-        rows.append(f"<tr{kind}><td>{html.escape(p.name)}</td>" + "".join(f"<td>{c}</td>" for c in cells) + "</tr>")
-    head = "".join(f"<th>{x}</th>" for x in ("parameter", "identified", "standard error", "description", "unit"))
-    return "\n".join(lines) + f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+        rows.append(
+            f"<tr{kind}><td>{html.escape(p.name)}</td>"
+            + "".join(f"<td>{c}</td>" for c in cells)
+            + "</tr>"
+        )
+    head = "".join(
+        f"<th>{x}</th>"
+        for x in ("parameter", "identified", "standard error", "description", "unit")
+    )
+    return (
+        "\n".join(lines)
+        + f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+    )
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     first = "".join(f"<th>{html.escape(x)}</th>" for x in head)
-    rest = "".join("<tr>" + "".join(f"<td>{html.escape(x)}</td>" for x in row) + "</tr>" for row in rows)
+    rest = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(x)}</td>" for x in row) + "</tr>" for row in rows
+    )
     return f"<table><thead><tr>{first}</tr></thead><tbody>{rest}</tbody></table>"
 
 

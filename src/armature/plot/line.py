@@ -1,4 +1,5 @@
-"""A balanced line: what every station does in the cycle, before and after; its energies; and the curves that were used."""
+"""A balanced line: what every station does in the cycle, before and after; its energies; and the
+curves that were used."""
 
 from __future__ import annotations
 
@@ -16,9 +17,13 @@ MOVE, WAIT, PROCESS = style.COLOURS[0], "#DDDDDD", style.COLOURS[5]
 
 
 def line(balanced: BalancedLine, save: str | PathLike[str] | None = None) -> Figure:
-    """Times of all stations before and after, energies of a cycle (J), and energy-time curves with the durations that were chosen."""
+    """Times of all stations before and after, energies of a cycle (J), and energy-time curves with
+    the durations that were chosen."""
     stations = balanced.stations
-    title = f"{balanced.name}: {balanced.before:.4g} J → {balanced.after:.4g} J in a cycle of {balanced.cycle:.4g} s"
+    title = (
+        f"{balanced.name}: {balanced.before:.4g} J → {balanced.after:.4g} J in a cycle of"
+        f" {balanced.cycle:.4g} s"
+    )
     figure = Figure(figsize=(12.0, 2.6 + 0.55 * len(stations) + 3.2), layout="constrained")
     figure.suptitle(title)
     grid = figure.add_gridspec(2, 2, height_ratios=[1.6 + 0.55 * len(stations), 3.2])
@@ -28,14 +33,30 @@ def line(balanced: BalancedLine, save: str | PathLike[str] | None = None) -> Fig
     for k, station in enumerate(stations):
         _bars(times, station, balanced.cycle, k)
     times.axvline(balanced.cycle, color=style.LIMIT, linestyle="--", linewidth=1.0)
-    times.set(xlabel="time in the cycle [s] (above: before, below: after)", xlim=(0, 1.03 * balanced.cycle))
+    times.set(
+        xlabel="time in the cycle [s] (above: before, below: after)",
+        xlim=(0, 1.03 * balanced.cycle),
+    )
     looks = (("moves", MOVE), ("process", PROCESS), ("waits", WAIT))
     patches = [Patch(color=colour, label=label) for label, colour in looks]
-    times.legend(handles=patches, ncols=3, fontsize="small", loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False)
+    times.legend(
+        handles=patches,
+        ncols=3,
+        fontsize="small",
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        frameon=False,
+    )
     place = np.arange(len(stations))
     energies.barh(place - 0.2, [s.before for s in stations], 0.36, color="#999999", label="before")
-    bars = energies.barh(place + 0.2, [s.after for s in stations], 0.36, color=style.COLOURS[2], label="after")
-    energies.bar_label(bars, [f" {100 * (s.after / s.before - 1):+.0f} %" if s.before > 0 else "" for s in stations], fontsize="small")
+    bars = energies.barh(
+        place + 0.2, [s.after for s in stations], 0.36, color=style.COLOURS[2], label="after"
+    )
+    energies.bar_label(
+        bars,
+        [f" {100 * (s.after / s.before - 1):+.0f} %" if s.before > 0 else "" for s in stations],
+        fontsize="small",
+    )
     energies.set(xlabel="energy of a cycle [J]")
     energies.legend(fontsize="small")
     for axes in (times, energies):
@@ -49,7 +70,10 @@ def _bars(axes: Axes, station: BalancedStation, cycle: float, row: int) -> None:
     """Moves, processes and waits of a station as bars: before above, after below."""
     least = sum(m.least.duration for m in station.moves)
     moves, waits = sum(m.plan.duration for m in station.moves), sum(m.wait for m in station.moves)
-    for offset, parts in ((-0.2, (least, station.process_time, cycle - station.least_time)), (0.2, (moves, station.process_time, waits))):
+    for offset, parts in (
+        (-0.2, (least, station.process_time, cycle - station.least_time)),
+        (0.2, (moves, station.process_time, waits)),
+    ):
         left = 0.0
         for width, colour in zip(parts, (MOVE, PROCESS, WAIT)):
             axes.barh(row + offset, width, 0.36, left=left, color=colour)
@@ -60,8 +84,20 @@ def _curves(axes: Axes, balanced: BalancedLine) -> None:
     """Energy against time of every move, with the duration that it was given."""
     moves = [(f"{s.name}: {m.name}", m) for s in balanced.stations for m in s.moves]
     for k, (name, move) in enumerate(moves):
-        axes.plot(move.durations, move.energies, label=name, marker="." if len(move.durations) == 1 else None, **style.line(k))
-        axes.plot([move.plan.duration], [move.after], "o", color=style.COLOURS[k % len(style.COLOURS)], markersize=6)
+        axes.plot(
+            move.durations,
+            move.energies,
+            label=name,
+            marker="." if len(move.durations) == 1 else None,
+            **style.line(k),
+        )
+        axes.plot(
+            [move.plan.duration],
+            [move.after],
+            "o",
+            color=style.COLOURS[k % len(style.COLOURS)],
+            markersize=6,
+        )
     axes.set(xlabel="duration of a move [s] (o: as planned)", ylabel="energy [J]")
     axes.grid(True, color="#DDDDDD", linewidth=0.6)
     if len(moves) <= 16:

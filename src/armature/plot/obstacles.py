@@ -31,18 +31,42 @@ def obstacle_solids(o: Obstacle) -> list[dict[str, Any]]:
     R, p = np.array(o.rotation), np.array(o.position)
     rounded = lambda x: np.round(x, 4).tolist()
     if o.shape == "box":
-        return [{"kind": "box", "at": rounded(p), "R": rounded(R.ravel()), "size": rounded(o.size), "paint": PAINT}]
+        return [
+            {
+                "kind": "box",
+                "at": rounded(p),
+                "R": rounded(R.ravel()),
+                "size": rounded(o.size),
+                "paint": PAINT,
+            }
+        ]
     if o.shape == "sphere":
         return [{"kind": "sphere", "at": rounded(p), "r": round(o.size[0], 4), "paint": PAINT}]
     if o.shape in ("cylinder", "capsule"):
         half = R[:, 2] * o.size[1] / 2
         radius = round(o.size[0], 4)
-        tube = {"kind": "tube", "a": rounded(p - half), "b": rounded(p + half), "r": radius, "paint": PAINT}
-        caps = [{"kind": "sphere", "at": rounded(p + s * half), "r": radius, "paint": PAINT} for s in (-1, 1)]
+        tube = {
+            "kind": "tube",
+            "a": rounded(p - half),
+            "b": rounded(p + half),
+            "r": radius,
+            "paint": PAINT,
+        }
+        caps = [
+            {"kind": "sphere", "at": rounded(p + s * half), "r": radius, "paint": PAINT}
+            for s in (-1, 1)
+        ]
         return [tube, *caps] if o.shape == "capsule" else [tube]
     if o.shape == "hull":
         points = np.array(o.points) @ R.T + p
-        return [{"kind": "mesh", "points": rounded(points), "faces": hull_faces(points).tolist(), "paint": PAINT}]
+        return [
+            {
+                "kind": "mesh",
+                "points": rounded(points),
+                "faces": hull_faces(points).tolist(),
+                "paint": PAINT,
+            }
+        ]
     return []
 
 
@@ -50,5 +74,14 @@ def clearance_chart(robot: Robot, scene: Scene, motion: Trajectory) -> dict[str,
     """The least distance of any pair over time, mm, as a chart of the page."""
     t = np.linspace(motion.t[0], motion.t[-1], INSTANTS)
     least = np.minimum(distance(robot, scene, motion(t).q).least, MOST)
-    series = {"name": "plan", "x": np.round(t - t[0], 5).tolist(), "y": np.round(1e3 * least, 2).tolist()}
-    return {"title": "clearance of the nearest pair", "unit": "mm", "series": [series], "limits": [0.0]}
+    series = {
+        "name": "plan",
+        "x": np.round(t - t[0], 5).tolist(),
+        "y": np.round(1e3 * least, 2).tolist(),
+    }
+    return {
+        "title": "clearance of the nearest pair",
+        "unit": "mm",
+        "series": [series],
+        "limits": [0.0],
+    }

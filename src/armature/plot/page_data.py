@@ -1,4 +1,5 @@
-"""What the page of a plan shows, as plain data for its script: poses over time, signals with limits, regions, flows, tables."""
+"""What the page of a plan shows, as plain data for its script: poses over time, signals with
+limits, regions, flows, tables."""
 
 from __future__ import annotations
 
@@ -28,7 +29,10 @@ def page_data(plan: Any, meshes: dict[str, list[dict[str, Any]]] | None = None) 
     return {
         "ok": bool(plan.ok),
         "scene": _scene(plan, meshes),
-        "names": {"plan": "plan" if plan.ok else "motion of least violation", "base": None if base is None else base.name},
+        "names": {
+            "plan": "plan" if plan.ok else "motion of least violation",
+            "base": None if base is None else base.name,
+        },
         "joints": [*_clearance(plan), *_signals(plan, joints=True)],
         "axes": _signals(plan, joints=False),
         "graf": _regions(plan),
@@ -39,7 +43,7 @@ def page_data(plan: Any, meshes: dict[str, list[dict[str, Any]]] | None = None) 
     }
 
 
-# the moving robot ---------------------------------------------------------------------------------------------------------
+# the moving robot --------------------------------------------------------------------------------
 
 
 def _scene(plan: Any, meshes: dict[str, list[dict[str, Any]]] | None) -> dict[str, Any]:
@@ -54,7 +58,13 @@ def _scene(plan: Any, meshes: dict[str, list[dict[str, Any]]] | None) -> dict[st
     if scene_of(plan) is not None:
         with_obstacles(drawn, robot, scene_of(plan))
     tips = [index[t] for t in hands(robot)[:4]]
-    return {"floor": floor, "solids": drawn, "size": round(reach(robot), 4), "tips": tips, "tracks": tracks}
+    return {
+        "floor": floor,
+        "solids": drawn,
+        "size": round(reach(robot), 4),
+        "tips": tips,
+        "tracks": tracks,
+    }
 
 
 def scene_of(plan: Any) -> Any:
@@ -73,17 +83,22 @@ def _clearance(plan: Any) -> list[dict[str, Any]]:
 def _track(robot: Robot, motion: Trajectory) -> dict[str, Any]:
     """duration: s.  p: (frames, links · 3), m.  r: (frames, links · 4) quaternions x y z w."""
     poses = link_poses(robot, motion(np.linspace(motion.t[0], motion.t[-1], FRAMES)).q)
-    flat = lambda x: np.round(np.nan_to_num(x, posinf=0.0, neginf=0.0).reshape(FRAMES, -1), 4).tolist()
+    flat = lambda x: np.round(
+        np.nan_to_num(x, posinf=0.0, neginf=0.0).reshape(FRAMES, -1), 4
+    ).tolist()
     turns = to_quaternion(np.asarray(poses.R))
-    turns = np.where(np.isfinite(turns), turns, [0.0, 0.0, 0.0, 1.0])  # a search that failed may end in no numbers at all
+    turns = np.where(
+        np.isfinite(turns), turns, [0.0, 0.0, 0.0, 1.0]
+    )  # a search that failed may end in no numbers at all
     return {"duration": short(motion.duration), "p": flat(np.asarray(poses.p)), "r": flat(turns)}
 
 
-# signals and their limits -------------------------------------------------------------------------------------------------
+# signals and their limits ------------------------------------------------------------------------
 
 
 def _signals(plan: Any, joints: bool) -> list[dict[str, Any]]:
-    """One entry for each joint (position, velocity, torque) or axis (current), each a list of charts."""
+    """One entry for each joint (position, velocity, torque) or axis (current), each a list of
+    charts."""
     robot = plan.robot
     names = robot.joint_names if joints else robot.drivetrain.axis_names
     make = _joint_charts if joints else _axis_charts
@@ -97,11 +112,24 @@ def _joint_charts(plan: Any, k: int) -> list[dict[str, Any]]:
     length, force = ("m", "N") if slides else ("rad", "N·m")
     both = lambda x: [] if limit is None else [-x, x]
     charts = [
-        _chart("position", length, plan, "q", k, [] if limit is None else [limit.lower, limit.upper]),
-        _chart("velocity", f"{length}/s", plan, "v", k, both(limit.velocity if limit else math.inf)),
+        _chart(
+            "position", length, plan, "q", k, [] if limit is None else [limit.lower, limit.upper]
+        ),
+        _chart(
+            "velocity", f"{length}/s", plan, "v", k, both(limit.velocity if limit else math.inf)
+        ),
     ]
     if plan.trajectory.tau is not None:
-        charts.append(_chart("force" if slides else "torque", force, plan, "tau", k, both(limit.torque if limit else math.inf)))
+        charts.append(
+            _chart(
+                "force" if slides else "torque",
+                force,
+                plan,
+                "tau",
+                k,
+                both(limit.torque if limit else math.inf),
+            )
+        )
     return charts
 
 
@@ -112,18 +140,29 @@ def _axis_charts(plan: Any, k: int) -> list[dict[str, Any]]:
     return [_chart("current", "A", plan, "current", k, [-most, most])]
 
 
-def _chart(title: str, unit: str, plan: Any, kind: str, k: int, limits: list[float]) -> dict[str, Any]:
+def _chart(
+    title: str, unit: str, plan: Any, kind: str, k: int, limits: list[float]
+) -> dict[str, Any]:
     """A signal of the plan and of the baseline over time, with its finite limits."""
     series = [_series("plan", plan.trajectory, kind, k)]
     base = None if plan.baseline is None else plan.baseline.trajectory
     if base is not None and getattr(base, kind) is not None:
         series.insert(0, _series("base", base, kind, k))
-    return {"title": title, "unit": unit, "series": series, "limits": [short(x) for x in limits if math.isfinite(x)]}
+    return {
+        "title": title,
+        "unit": unit,
+        "series": series,
+        "limits": [short(x) for x in limits if math.isfinite(x)],
+    }
 
 
 def _series(name: str, motion: Trajectory, kind: str, k: int) -> dict[str, Any]:
     pick = _picked(len(motion))
-    return {"name": name, "x": shorts(motion.t[pick] - motion.t[0]), "y": shorts(getattr(motion, kind)[pick, k])}
+    return {
+        "name": name,
+        "x": shorts(motion.t[pick] - motion.t[0]),
+        "y": shorts(getattr(motion, kind)[pick, k]),
+    }
 
 
 def _picked(count: int) -> np.ndarray:
@@ -150,9 +189,15 @@ def _regions(plan: Any) -> list[dict[str, Any]]:
         low, high = current_band(drive, x, largest)
         slides = plan.robot.joint(name).kind == "prismatic"
         pick = _picked(len(motion))
-        whole = bool(np.abs(x).max() >= edge)  # else its sides are those of the picture, and no limits
+        whole = bool(
+            np.abs(x).max() >= edge
+        )  # else its sides are those of the picture, and no limits
         region = {"x": shorts(x), "low": shorts(low), "high": shorts(high), "whole": whole}
-        path = {"v": shorts(v[pick]), "i": shorts(i[pick]), "t": shorts(motion.t[pick] - motion.t[0])}
+        path = {
+            "v": shorts(v[pick]),
+            "i": shorts(i[pick]),
+            "t": shorts(motion.t[pick] - motion.t[0]),
+        }
         found.append({"name": name, "unit": "m/s" if slides else "rad/s", "region": region, **path})
     return found
 
@@ -162,20 +207,37 @@ def _power(plan: Any) -> list[dict[str, Any]]:
     motion, base = plan.trajectory, None if plan.baseline is None else plan.baseline.trajectory
     if motion.power is None:
         return []
-    axes = [_series(name, motion, "power", k) for k, name in enumerate(plan.robot.drivetrain.axis_names)]
-    total = [_total("plan", motion)] if base is None or base.power is None else [_total("base", base), _total("plan", motion)]
+    axes = [
+        _series(name, motion, "power", k) for k, name in enumerate(plan.robot.drivetrain.axis_names)
+    ]
+    total = (
+        [_total("plan", motion)]
+        if base is None or base.power is None
+        else [_total("base", base), _total("plan", motion)]
+    )
     return [
         {"title": "all axes together", "unit": "W", "series": total, "limits": [], "zero": True},
-        {"title": "each axis of the plan", "unit": "W", "series": axes, "limits": [], "zero": True, "many": True},
+        {
+            "title": "each axis of the plan",
+            "unit": "W",
+            "series": axes,
+            "limits": [],
+            "zero": True,
+            "many": True,
+        },
     ]
 
 
 def _total(name: str, motion: Trajectory) -> dict[str, Any]:
     pick = _picked(len(motion))
-    return {"name": name, "x": shorts(motion.t[pick] - motion.t[0]), "y": shorts(np.asarray(motion.power)[pick].sum(-1))}
+    return {
+        "name": name,
+        "x": shorts(motion.t[pick] - motion.t[0]),
+        "y": shorts(np.asarray(motion.power)[pick].sum(-1)),
+    }
 
 
-# tables -------------------------------------------------------------------------------------------------------------------
+# tables ------------------------------------------------------------------------------------------
 
 
 def _energy(plan: Any) -> dict[str, Any]:
@@ -183,17 +245,36 @@ def _energy(plan: Any) -> dict[str, Any]:
     if not plan.robot.drives:
         return {"flows": {}, "joints": {}, "residual": None}
     pairs = lambda flows: [[name.replace("_", " "), short(x)] for name, x in flows]
-    books = {"plan": plan.ledger} | ({} if plan.baseline is None else {"base": plan.baseline.ledger})
-    rows = {joint: {key: short(x) for key, x in row.items()} for joint, row in plan.ledger.per_joint.items()}
-    flows = {name: {"in": pairs(flows_in(book)), "out": pairs(flows_out(book)), "net": short(book.energy)} for name, book in books.items()}
+    books = {"plan": plan.ledger} | (
+        {} if plan.baseline is None else {"base": plan.baseline.ledger}
+    )
+    rows = {
+        joint: {key: short(x) for key, x in row.items()}
+        for joint, row in plan.ledger.per_joint.items()
+    }
+    flows = {
+        name: {
+            "in": pairs(flows_in(book)),
+            "out": pairs(flows_out(book)),
+            "net": short(book.energy),
+        }
+        for name, book in books.items()
+    }
     return {"flows": flows, "joints": rows, "residual": short(plan.ledger.residual)}
 
 
 def _margins(certificate: Any) -> list[dict[str, Any]]:
     """Every limit, nearest first."""
-    rows = sorted((m for row in certificate.margins.values() for m in row.values()), key=lambda m: m.fraction)
+    rows = sorted(
+        (m for row in certificate.margins.values() for m in row.values()), key=lambda m: m.fraction
+    )
     when = lambda m: short(round(m.time, 6))  # a knot's two sides are told as the knot
-    numbers = lambda m: {"value": f"{m.value:.4g}", "bound": f"{m.bound:.4g} {m.unit}", "left": short(m.fraction), "t": when(m)}
+    numbers = lambda m: {
+        "value": f"{m.value:.4g}",
+        "bound": f"{m.bound:.4g} {m.unit}",
+        "left": short(m.fraction),
+        "t": when(m),
+    }
     return [{"joint": m.joint, "limit": m.limit, **numbers(m)} for m in rows]
 
 

@@ -47,7 +47,9 @@ def _pdf(plan: Any) -> bytes:
     from matplotlib.backends.backend_pdf import PdfPages
 
     out = io.BytesIO()
-    with PdfPages(out, metadata={"Title": f"{plan.robot.name}: {words.headline(plan)}", "Creator": MARK}) as file:
+    with PdfPages(
+        out, metadata={"Title": f"{plan.robot.name}: {words.headline(plan)}", "Creator": MARK}
+    ) as file:
         for page in pages(plan):
             file.savefig(page)
     return out.getvalue()
@@ -65,9 +67,13 @@ def _png(plan: Any) -> bytes:
         canvas.draw()
         pictures.append(np.asarray(canvas.buffer_rgba())[..., :3])
     width = max(p.shape[1] for p in pictures)
-    wide = [np.pad(p, ((0, 0), (0, width - p.shape[1]), (0, 0)), constant_values=255) for p in pictures]
+    wide = [
+        np.pad(p, ((0, 0), (0, width - p.shape[1]), (0, 0)), constant_values=255) for p in pictures
+    ]
     out = io.BytesIO()
-    imsave(out, np.ascontiguousarray(np.concatenate(wide)), format="png", metadata={"Software": MARK})
+    imsave(
+        out, np.ascontiguousarray(np.concatenate(wide)), format="png", metadata={"Software": MARK}
+    )
     return out.getvalue()
 
 
@@ -75,11 +81,29 @@ def _title(plan: Any) -> Figure:
     """What the plan saves, in words, and the certificate."""
     figure = Figure(figsize=(8.3, 6.0))
     good = plan.ok and plan.certificate.ok and not mass_doubt(plan.robot)
-    peaks = [f"peak {what} of {joint}: {mine}, {plan.baseline.name} {other}" for what, joint, mine, other, _ in words.peak_rows(plan)]
+    peaks = [
+        f"peak {what} of {joint}: {mine}, {plan.baseline.name} {other}"
+        for what, joint, mine, other, _ in words.peak_rows(plan)
+    ]
     figure.text(0.06, 0.92, plan.robot.name, fontsize=11, color="#666666")
     title = textwrap.fill(words.headline(plan), 44)
-    figure.text(0.06, 0.90, title, fontsize=20, weight="bold", color="#0A7A52" if good else "#B3261E", va="top")
-    told = (*words.summary(plan), *(peaks if plan.ok else ()), "", *words.certificate(plan).splitlines(), "", *plan.notes)
+    figure.text(
+        0.06,
+        0.90,
+        title,
+        fontsize=20,
+        weight="bold",
+        color="#0A7A52" if good else "#B3261E",
+        va="top",
+    )
+    told = (
+        *words.summary(plan),
+        *(peaks if plan.ok else ()),
+        "",
+        *words.certificate(plan).splitlines(),
+        "",
+        *plan.notes,
+    )
     lines = [textwrap.fill(line, 96) for line in told]
     figure.text(0.06, 0.74, "\n".join(lines), fontsize=9.5, va="top", linespacing=1.5)
     return figure
@@ -87,12 +111,32 @@ def _title(plan: Any) -> Figure:
 
 def _margins(plan: Any) -> Figure:
     """The limits that the motion comes nearest to."""
-    rows = sorted((m for row in plan.certificate.margins.values() for m in row.values()), key=lambda m: m.fraction)[:ROWS]
-    figure, (a,) = style.panels(1, "Every limit, nearest first", width=8.3, height=0.6 + 0.24 * (len(rows) + 2))
+    rows = sorted(
+        (m for row in plan.certificate.margins.values() for m in row.values()),
+        key=lambda m: m.fraction,
+    )[:ROWS]
+    figure, (a,) = style.panels(
+        1, "Every limit, nearest first", width=8.3, height=0.6 + 0.24 * (len(rows) + 2)
+    )
     a.axis("off")
-    cells = [[m.joint, m.limit, f"{m.value:.4g}", f"{m.bound:.4g} {m.unit}", words.left(m), f"{m.time:.3f} s"] for m in rows]
+    cells = [
+        [
+            m.joint,
+            m.limit,
+            f"{m.value:.4g}",
+            f"{m.bound:.4g} {m.unit}",
+            words.left(m),
+            f"{m.time:.3f} s",
+        ]
+        for m in rows
+    ]
     if cells:
-        table = a.table(cells, colLabels=["joint", "limit", "largest", "allowed", "", "at"], loc="upper center", cellLoc="left")
+        table = a.table(
+            cells,
+            colLabels=["joint", "limit", "largest", "allowed", "", "at"],
+            loc="upper center",
+            cellLoc="left",
+        )
         table.auto_set_font_size(False)
         table.set_fontsize(8)
     return figure

@@ -23,8 +23,8 @@ MOVE, STOP = style.COLOURS[0], "#DDDDDD"
 
 
 def program(plan: ProgramPlan, save: str | PathLike[str] | None = None) -> Figure:
-    """Time chart of a program, power of the robot over the cycle (W), and the energy-time curves of its
-    motions (J over s) with the durations that were chosen."""
+    """Time chart of a program, power of the robot over the cycle (W), and the energy-time curves of
+    its motions (J over s) with the durations that were chosen."""
     figure = Figure(figsize=(11.0, 8.0), layout="constrained")
     figure.suptitle(f"{plan.program.name}: {plan.energy:.4g} J in a cycle of {plan.cycle:.4g} s")
     chart, power, curves = (figure.add_subplot(3, 1, k) for k in (1, 2, 3))
@@ -67,8 +67,8 @@ def _chart(axes: Axes, plan: ProgramPlan) -> None:
 
 
 def write_program_report(plan: ProgramPlan, path: str | PathLike[str]) -> Path:
-    """Write the page of a program (.html): its steps, the moving robot over the whole cycle, signals,
-    ledger and certificate; or its figure (.png, .pdf, .svg). Returns the path."""
+    """Write the page of a program (.html): its steps, the moving robot over the whole cycle,
+    signals, ledger and certificate; or its figure (.png, .pdf, .svg). Returns the path."""
     place = check_target(path)
     if place.suffix.lower() in (".png", ".pdf", ".svg"):
         program(plan, save=place)
@@ -100,38 +100,62 @@ def program_page(plan: ProgramPlan) -> str:
     motion = _Motion(proof.ok, plan.robot, plan.trajectory, plan.ledger, _Margins(_margins(plan)))
     text = lambda name: (PARTS / name).read_text(encoding="utf-8")
     escape = lambda x: html.escape(str(x))
-    told = [f"{plan.robot.name} does {len(plan.legs)} motions in a cycle of {plan.cycle:.4g} s; "
-            f"the least cycle is {plan.least_cycle:.4g} s.",
-            f"Every motion at its least time, then waiting: {plan.fast:.4g} J."]  # fmt: skip
+    told = [
+        (
+            f"{plan.robot.name} does {len(plan.legs)} motions in a cycle of {plan.cycle:.4g} s; "
+            f"the least cycle is {plan.least_cycle:.4g} s."
+        ),
+        f"Every motion at its least time, then waiting: {plan.fast:.4g} J.",
+    ]
     if plan.even is not None:
         told.append(
             f"Each motion planned alone, the spare time shared out evenly: {plan.even:.4g} J."
         )
-    tiles = [("energy of a cycle", f"{plan.energy:.4g} J", f"{plan.losses:.4g} J lost"),
-             ("saved", f"{100 * plan.saving:.1f} %", "against an even share of the time" if plan.even else "against least times"),
-             ("cycle", f"{plan.cycle:.4g} s", f"least {plan.least_cycle:.4g} s"),
-             ("certificate", "passed" if proof.ok else "not passed", f"{len(plan.legs)} motions")]  # fmt: skip
+    tiles = [
+        ("energy of a cycle", f"{plan.energy:.4g} J", f"{plan.losses:.4g} J lost"),
+        (
+            "saved",
+            f"{100 * plan.saving:.1f} %",
+            "against an even share of the time" if plan.even else "against least times",
+        ),
+        ("cycle", f"{plan.cycle:.4g} s", f"least {plan.least_cycle:.4g} s"),
+        ("certificate", "passed" if proof.ok else "not passed", f"{len(plan.legs)} motions"),
+    ]
     cells = "".join(
         f"<div><dt>{escape(a)}</dt><dd>{escape(b)}</dd><small>{escape(c)}</small></div>"
         for a, b, c in tiles
     )
     return Template(text("report.html")).substitute(
-        title=escape(plan.program.name), robot=escape(plan.robot.name),
+        title=escape(plan.program.name),
+        robot=escape(plan.robot.name),
         headline=escape(f"{plan.program.name}: {plan.energy:.4g} J in {plan.cycle:.4g} s"),
-        verdict="good" if proof.ok else "bad", banner="", peaks=_steps(plan),
+        verdict="good" if proof.ok else "bad",
+        banner="",
+        peaks=_steps(plan),
         summary="".join(f"<p>{escape(line)}</p>" for line in told),
-        failure="" if proof.ok else f'<p class="failure" role="alert">{escape("; ".join(proof.failed))}</p>',
-        tiles=cells, notes="".join(f"<li>{escape(note)}</li>" for note in plan.notes),
-        certificate=escape(proof), books=escape(plan.ledger), provenance="",
-        style=text("report.css"), script="\n".join(text(name) for name in SCRIPTS),
+        failure=(
+            ""
+            if proof.ok
+            else f'<p class="failure" role="alert">{escape("; ".join(proof.failed))}</p>'
+        ),
+        tiles=cells,
+        notes="".join(f"<li>{escape(note)}</li>" for note in plan.notes),
+        certificate=escape(proof),
+        books=escape(plan.ledger),
+        provenance="",
+        style=text("report.css"),
+        script="\n".join(text(name) for name in SCRIPTS),
         data=script_data(page_data(motion)),
-    )  # fmt: skip
+    )
 
 
 def _steps(plan: ProgramPlan) -> str:
     """Every stage with its time and energy, as a table."""
-    rows = [(s.name, f"{s.begin:.3f} s", f"{s.duration:.3f} s", f"{e:.4g} J")
-            for s, e in zip(plan.stages, plan.energies()) if s.duration > 0.0]  # fmt: skip
+    rows = [
+        (s.name, f"{s.begin:.3f} s", f"{s.duration:.3f} s", f"{e:.4g} J")
+        for s, e in zip(plan.stages, plan.energies())
+        if s.duration > 0.0
+    ]
     body = "".join(
         "<tr>" + "".join(f"<td>{html.escape(x)}</td>" for x in row) + "</tr>" for row in rows
     )

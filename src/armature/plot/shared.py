@@ -14,18 +14,39 @@ from armature.simulate.shared import SharedSupply
 
 
 def shared_supply(
-    shared: SharedSupply, names: Sequence[str] = (), bus: Bus | None = None, save: str | PathLike[str] | None = None
+    shared: SharedSupply,
+    names: Sequence[str] = (),
+    bus: Bus | None = None,
+    save: str | PathLike[str] | None = None,
 ) -> Figure:
-    """Power (W) of each robot and of the supply against time, and below the bus's voltage (V) if the bus is given."""
-    figure, axes = style.panels(1 if bus is None else 2, f"One supply for all: {100 * shared.saving:.1f} % less drawn", 7.0, 3.2, 1)
+    """Power (W) of each robot and of the supply against time, and below the bus's voltage (V) if
+    the bus is given."""
+    figure, axes = style.panels(
+        1 if bus is None else 2,
+        f"One supply for all: {100 * shared.saving:.1f} % less drawn",
+        7.0,
+        3.2,
+        1,
+    )
     count = shared.powers.shape[1]
     for k, name in enumerate(names or [f"robot {k + 1}" for k in range(count)]):
         axes[0].plot(shared.t, shared.powers[:, k], label=name, **style.line(k))
     drawn = shared.together.drawn / shared.dt
-    axes[0].fill_between(shared.t, 0, drawn, step="mid", color=style.COLOURS[4], alpha=0.5, label="drawn")
+    axes[0].fill_between(
+        shared.t, 0, drawn, step="mid", color=style.COLOURS[4], alpha=0.5, label="drawn"
+    )
     if np.any(shared.together.resistor > 0):
         burnt = -shared.together.resistor / shared.dt
-        axes[0].fill_between(shared.t, 0, burnt, step="mid", color=style.COLOURS[1], alpha=0.45, hatch="///", label="burnt")
+        axes[0].fill_between(
+            shared.t,
+            0,
+            burnt,
+            step="mid",
+            color=style.COLOURS[1],
+            alpha=0.45,
+            hatch="///",
+            label="burnt",
+        )
     axes[0].set(xlabel="time [s]", ylabel="power [W]")
     axes[0].legend(loc="best", fontsize="small", ncols=count + 2)
     if bus is not None:

@@ -1,4 +1,5 @@
-"""One look for all figures: colours that colour-blind readers tell apart, line styles that survive grey print, no global state."""
+"""One look for all figures: colours that colour-blind readers tell apart, line styles that survive
+grey print, no global state."""
 
 from __future__ import annotations
 
@@ -33,13 +34,22 @@ def subject(robot: Any, trajectory: Trajectory | None = None) -> tuple[Robot, Tr
 
 def line(k: int) -> dict[str, Any]:
     """Colour and dash of the k-th curve."""
-    return {"color": COLOURS[k % len(COLOURS)], "linestyle": LINES[k % len(LINES)], "linewidth": 1.6}
+    return {
+        "color": COLOURS[k % len(COLOURS)],
+        "linestyle": LINES[k % len(LINES)],
+        "linewidth": 1.6,
+    }
 
 
-def panels(count: int, title: str = "", width: float = 4.2, height: float = 3.4, columns: int = 3) -> tuple[Figure, list[Axes]]:
+def panels(
+    count: int, title: str = "", width: float = 4.2, height: float = 3.4, columns: int = 3
+) -> tuple[Figure, list[Axes]]:
     """A figure with `count` panels side by side, `columns` to a row."""
     if count < 1:
-        raise ArgumentError("there is nothing to draw: the robot has no drives; give it some by robot.with_drives(...)")
+        raise ArgumentError(
+            "there is nothing to draw: the robot has no drives; give it some by"
+            " robot.with_drives(...)"
+        )
     columns = min(count, columns)
     rows = math.ceil(count / columns)
     figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
@@ -65,5 +75,9 @@ def finish(figure: Figure, save: str | PathLike[str] | None) -> Figure:
             check_target(save)
             figure.savefig(save, dpi=150, metadata=_mark(fspath(save)))
         except (OSError, ValueError) as error:
-            raise FileError(f"the figure cannot be written: {error}; give a path that ends in .png, .pdf or .svg", fspath(save)) from None
+            raise FileError(
+                f"the figure cannot be written: {error}; give a path that ends in .png, .pdf or"
+                " .svg",
+                fspath(save),
+            ) from None
     return figure

@@ -26,7 +26,10 @@ def headline(plan: Any) -> str:
     if mass_doubt(plan.robot):
         return "Energies mean nothing: the model has no real masses"
     if abs(plan.saving) < NOTHING:
-        return f"{plan.energy:.4g} J drawn, {plan.losses:.4g} J lost: about as {the(plan.baseline.name)}"
+        return (
+            f"{plan.energy:.4g} J drawn, {plan.losses:.4g} J lost: about as"
+            f" {the(plan.baseline.name)}"
+        )
     if plan.saving < 0:
         return f"{-100 * plan.saving:.0f} % more {what} than {the(plan.baseline.name)}"
     return f"{100 * plan.saving:.0f} % less {what} than {the(plan.baseline.name)}"
@@ -39,21 +42,42 @@ def _faster(plan: Any) -> str:
 
 
 def hurried(plan: Any) -> bool:
-    """Whether the plan is shorter than the motion it is compared with, which then says nothing about energy."""
+    """Whether the plan is shorter than the motion it is compared with, which then says nothing
+    about energy."""
     return plan.baseline is not None and plan.duration < 0.99 * plan.baseline.trajectory.duration
 
 
 def summary(plan: Any) -> list[str]:
     """A few sentences for someone who did not make the plan."""
-    lines = [f"{plan.robot.name} moves for {plan.duration:.4g} s."] if plan.ok else [str(plan.diagnosis or plan.status.value)]
+    lines = (
+        [f"{plan.robot.name} moves for {plan.duration:.4g} s."]
+        if plan.ok
+        else [str(plan.diagnosis or plan.status.value)]
+    )
     if not plan.ok:
-        return [*lines, "The motion shown is the one of least violation that was found. It breaks limits and must not be run."]
+        return [
+            *lines,
+            (
+                "The motion shown is the one of least violation that was found. It breaks limits"
+                " and must not be run."
+            ),
+        ]
     if not plan.robot.drives:
-        return [*lines, "The robot has no drives, so no energy is counted.", proof(plan.certificate)]
-    lines.append(f"The plan draws {plan.energy:.4g} J from the supply and turns {plan.losses:.4g} J into heat.")
+        return [
+            *lines,
+            "The robot has no drives, so no energy is counted.",
+            proof(plan.certificate),
+        ]
+    lines.append(
+        f"The plan draws {plan.energy:.4g} J from the supply and turns {plan.losses:.4g} J into"
+        " heat."
+    )
     if plan.baseline is not None:
         book, note = plan.baseline.ledger, f" ({plan.baseline.note})" if plan.baseline.note else ""
-        lines.append(f"{the(plan.baseline.name).capitalize()}{note} draws {book.energy:.4g} J and turns {book.losses:.4g} J into heat.")
+        lines.append(
+            f"{the(plan.baseline.name).capitalize()}{note} draws {book.energy:.4g} J and turns"
+            f" {book.losses:.4g} J into heat."
+        )
     doubted = [f"{line[0].upper()}{line[1:]}." for line in doubts(plan.robot)]
     error = plan.robot.model_error
     known = [] if error is None else [f"{str(error)[0].upper()}{str(error)[1:]}."]
@@ -62,28 +86,47 @@ def summary(plan: Any) -> list[str]:
 
 def surroundings(plan: Any) -> list[str]:
     """How near the plan comes to its floor, and whether links may touch each other."""
-    heights = [m for row in plan.certificate.margins.values() for m in row.values() if m.limit == LIMIT]
-    warned = [f"{note[0].upper()}{note[1:]}." for note in plan.certificate.notes if note.startswith("self-collision")]
+    heights = [
+        m for row in plan.certificate.margins.values() for m in row.values() if m.limit == LIMIT
+    ]
+    warned = [
+        f"{note[0].upper()}{note[1:]}."
+        for note in plan.certificate.notes
+        if note.startswith("self-collision")
+    ]
     low = min(heights, key=lambda m: m.value, default=None)
     if low is None:
         return ["No floor was kept.", *warned]
     z = "" if plan.robot.floor is None else f" at z = {plan.robot.floor.height:.4g} m"
-    lowest = f"{low.joint} comes lowest, {max(0.0, 1e3 * low.value):.0f} mm above it at {low.time:.3g} s"
+    lowest = (
+        f"{low.joint} comes lowest, {max(0.0, 1e3 * low.value):.0f} mm above it at {low.time:.3g} s"
+    )
     return [f"All links stay above the floor{z}; {lowest}.", *warned]
 
 
 def peak_rows(plan: Any) -> list[tuple[str, str, str, str, str]]:
-    """Of torque, acceleration, jerk and current: the joint, its peak in the plan and in the baseline, and how many times it is."""
-    return [(p.quantity, p.joint, f"{p.value:.3g} {p.unit}", f"{p.baseline:.3g} {p.unit}", _times(p)) for p in peaks(plan)]
+    """Of torque, acceleration, jerk and current: the joint, its peak in the plan and in the
+    baseline, and how many times it is."""
+    return [
+        (p.quantity, p.joint, f"{p.value:.3g} {p.unit}", f"{p.baseline:.3g} {p.unit}", _times(p))
+        for p in peaks(plan)
+    ]
 
 
 def _times(peak: Any) -> str:
-    return f"{peak.value / peak.baseline:.2g} ×" if peak.baseline > 1e-2 * peak.value else "over 100 ×"
+    return (
+        f"{peak.value / peak.baseline:.2g} ×" if peak.baseline > 1e-2 * peak.value else "over 100 ×"
+    )
 
 
 def certificate(plan: Any) -> str:
-    """The certificate as lines; where the task is not met there is nothing to certify, though the motion shown may keep all limits."""
-    return str(replace(plan.certificate, notes=())) if plan.ok else "certificate: none, for the motion found does not do what was asked for"
+    """The certificate as lines; where the task is not met there is nothing to certify, though the
+    motion shown may keep all limits."""
+    return (
+        str(replace(plan.certificate, notes=()))
+        if plan.ok
+        else "certificate: none, for the motion found does not do what was asked for"
+    )
 
 
 def proof(certificate: Any) -> str:
@@ -98,12 +141,21 @@ def proof(certificate: Any) -> str:
     near = f" (nearest: {c.worst.joint}'s {c.worst.limit}, {left(c.worst)})" if c.worst else ""
     if not c.ok:
         return f"The certificate did not pass: all limits hold, but {follows}."
-    return f"The certificate passed: every limit holds between the knots too{near}; under the planned {given} {follows}."
+    return (
+        f"The certificate passed: every limit holds between the knots too{near}; under the planned"
+        f" {given} {follows}."
+    )
 
 
 def left(margin: Any) -> str:
     """How much of a limit is left."""
-    return "exceeded" if margin.fraction < -1e-3 else "reached" if margin.fraction < 1e-3 else f"{100 * margin.fraction:.2g} % left"
+    return (
+        "exceeded"
+        if margin.fraction < -1e-3
+        else "reached"
+        if margin.fraction < 1e-3
+        else f"{100 * margin.fraction:.2g} % left"
+    )
 
 
 def the(name: str) -> str:

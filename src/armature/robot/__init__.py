@@ -1,4 +1,5 @@
-"""Robots as data: frozen, hashable descriptions, their readers, their checks and a small library."""
+"""Robots as data: frozen, hashable descriptions, their readers, their checks and a small
+library."""
 
 from armature.surface import attach
 

@@ -1,7 +1,7 @@
 """What is suspicious about a robot that can be computed with.
 
-What is impossible is refused when a Link, Joint or Robot is made (RobotError: see guard.py and structure.py).
-"""
+What is impossible is refused when a Link, Joint or Robot is made (RobotError: see guard.py and
+structure.py)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,12 @@ from armature.robot.structure import Problem
 ROUNDING = 1e-6  # relative to the largest principal moment; files print about six digits
 TRIANGLE_ROUNDING = 1e-4
 MASSLESS = 1e-6  # kg
-FEWEST, ALIKE = 3, 0.75  # links of one and the same inertia, and their part of all, from which on they look like placeholders
+FEWEST, ALIKE = (
+    3,
+    0.75,
+    # links of one and the same inertia, and their part of all, from which on they look like
+    # placeholders
+)
 NEGLIGIBLE = 1e-15  # kg·m²: what exporters leave where they mean 0
 
 
@@ -31,34 +36,53 @@ def principal_moments(inertia: Sequence[float]) -> list[float]:
 
 
 def inertia_doubt(inertia: Sequence[float]) -> str | None:
-    """What is unphysical about an inertia, or None. A body has moments a ≤ b ≤ c with a ≥ 0 and a + b ≥ c."""
+    """What is unphysical about an inertia, or None. A body has moments a ≤ b ≤ c with a ≥ 0 and a +
+    b ≥ c."""
     a, b, c = principal_moments(inertia)
     if max(abs(a), abs(c)) < NEGLIGIBLE:
         return None
     shown = f"its principal moments are {a:.4g}, {b:.4g}, {c:.4g} kg·m²"
     if a < -ROUNDING * max(abs(a), abs(c)):
-        return f"no body has this inertia: {shown}, and none can be negative; the numbers are used as given, correct them"
+        return (
+            f"no body has this inertia: {shown}, and none can be negative; the numbers are used as"
+            " given, correct them"
+        )
     if c - (a + b) > TRIANGLE_ROUNDING * c:
-        return f"no body has this inertia: {shown}, and none can exceed the sum of the others; the numbers are used as given, correct them"
+        return (
+            f"no body has this inertia: {shown}, and none can exceed the sum of the others; the"
+            " numbers are used as given, correct them"
+        )
     return None
 
 
 def mass_doubt(robot: RobotDescription) -> str:
-    """One sentence where the masses of the links are no real ones, so that energies mean nothing; else nothing.
+    """One sentence where the masses of the links are no real ones, so that energies mean nothing;
+    else nothing.
 
-    Placeholders: three quarters of the moving links with a mass, at least three, have one and the same inertia about all axes.
-    """
+    Placeholders: three quarters of the moving links with a mass, at least three, have one and the
+    same inertia about all axes."""
     moving = [link for link in robot.links if robot.tree.frames[link.name].body >= 0]
-    heavy = [link for link in moving if link.mass - (link.payload[0] if link.payload else 0.0) > MASSLESS]
+    heavy = [
+        link for link in moving if link.mass - (link.payload[0] if link.payload else 0.0) > MASSLESS
+    ]
     if moving and not heavy:
-        return "the links that move have no masses: energies and torques mean nothing; give every link its own"
+        return (
+            "the links that move have no masses: energies and torques mean nothing; give every link"
+            " its own"
+        )
     round_ones = [link for link in heavy if _is_ball(link.inertia)]
-    same = max((sum(np.allclose(a.inertia, b.inertia, rtol=1e-6) for b in round_ones) for a in round_ones), default=0)
+    same = max(
+        (sum(np.allclose(a.inertia, b.inertia, rtol=1e-6) for b in round_ones) for a in round_ones),
+        default=0,
+    )
     if same < max(FEWEST, ALIKE * len(heavy)):
         return ""
     masses = {f"{link.mass:.3g}" for link in round_ones}
     what = f"{same} links of {masses.pop()} kg" if len(masses) == 1 else f"{same} links"
-    return f"link masses look like placeholders ({what} with one and the same inertia): energies mean nothing; give the links their own"
+    return (
+        f"link masses look like placeholders ({what} with one and the same inertia): energies mean"
+        " nothing; give the links their own"
+    )
 
 
 def _is_ball(inertia: Sequence[float]) -> bool:
@@ -77,10 +101,20 @@ def check(robot: RobotDescription) -> list[Problem]:
 def zero_limits(robot: RobotDescription) -> list[str]:
     """One sentence for each kind of limit that is 0, which means "not known" in many files."""
     moving = [j for j in robot.joints if j.kind != "fixed" and j.mimic is None]
-    zeros = {f"limits of {kind}": [j.name for j in moving if getattr(j.limits, kind) == 0.0] for kind in ("velocity", "torque")}
+    zeros = {
+        f"limits of {kind}": [j.name for j in moving if getattr(j.limits, kind) == 0.0]
+        for kind in ("velocity", "torque")
+    }
     zeros["ranges"] = [j.name for j in moving if has_unset_range(j)]
-    otherwise = "no motion can be planned unless they are set among the task's limits (armature init writes them)"
-    return [f"{what} that are 0: {several(names, 12)}; {otherwise}" for what, names in zeros.items() if names]
+    otherwise = (
+        "no motion can be planned unless they are set among the task's limits (armature init writes"
+        " them)"
+    )
+    return [
+        f"{what} that are 0: {several(names, 12)}; {otherwise}"
+        for what, names in zeros.items()
+        if names
+    ]
 
 
 def has_unset_range(joint: Joint) -> bool:

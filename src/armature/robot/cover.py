@@ -1,8 +1,8 @@
 """What links occupy: convex parts around their collision shapes.
 
-A part is a box, swept by a disc about its third axis and by a ball: boxes, cylinders, capsules and spheres exactly, meshes inside the
-box or cylinder of least volume that was fitted to their corner points. Without shapes, limbs between the joints stand for the links.
-"""
+A part is a box, swept by a disc about its third axis and by a ball: boxes, cylinders, capsules and
+spheres exactly, meshes inside the box or cylinder of least volume that was fitted to their corner
+points. Without shapes, limbs between the joints stand for the links."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ CARRIED = 0.01  # m: radius of the ball that stands for a payload
 class Part:
     """A convex part of a link, in the link's frame.
 
-    centre: m.  axes: three unit vectors.  half: half edges of the box along them, m.  disc: radius of the disc about the third axis, m.
+    centre: m.  axes: three unit vectors.  half: half edges of the box along them, m.  disc: radius
+    of the disc about the third axis, m.
     ball: radius of the ball, m.  measured: whether it was made from a shape of the robot's file.
     """
 
@@ -45,7 +46,8 @@ class Part:
 
 
 def cover(robot: Robot) -> tuple[Part, ...]:
-    """The parts of all links and of what they carry, in the order of the links; kept with the robot."""
+    """The parts of all links and of what they carry, in the order of the links; kept with the
+    robot."""
     return once(robot, "cover", _cover)
 
 
@@ -56,7 +58,8 @@ def _cover(robot: Robot) -> tuple[Part, ...]:
 
 
 def with_floor(robot: Robot, floor: object) -> Robot:
-    """The same robot, which shall keep clear of a floor; what is compiled and computed for it is shared."""
+    """The same robot, which shall keep clear of a floor; what is compiled and computed for it is
+    shared."""
     same = replace(robot, floor=floor)
     share(robot, same, ("kernels", "models"), ("cover", "moves"))
     shared = ("tree", "drivetrain", "passive", "_hash")
@@ -65,7 +68,8 @@ def with_floor(robot: Robot, floor: object) -> Robot:
 
 
 def _parts(robot: Robot, link: Link, shaped: bool) -> list[Part]:
-    """The parts of a link. shaped: whether the file has collision shapes, so that a link without one is only a frame."""
+    """The parts of a link. shaped: whether the file has collision shapes, so that a link without
+    one is only a frame."""
     shapes = link.collisions if shaped else link.visuals
     found = [part for shape in shapes if (part := _part(link.name, shape)) is not None]
     if found or (not shapes and any(x.collisions or x.visuals for x in robot.links)):
@@ -89,15 +93,23 @@ def _part(link: str, shape: Visual) -> Part | None:
     if shape.shape == "sphere":
         return Part(link, shape.position, axes, ball=abs(shape.size[0]))
     if shape.shape == "cylinder":
-        return Part(link, shape.position, axes, (0.0, 0.0, abs(shape.size[1]) / 2), disc=abs(shape.size[0]))
+        return Part(
+            link, shape.position, axes, (0.0, 0.0, abs(shape.size[1]) / 2), disc=abs(shape.size[0])
+        )
     if shape.shape == "capsule":
-        return Part(link, shape.position, axes, (0.0, 0.0, abs(shape.size[1]) / 2), ball=abs(shape.size[0]))
+        return Part(
+            link, shape.position, axes, (0.0, 0.0, abs(shape.size[1]) / 2), ball=abs(shape.size[0])
+        )
     if shape.shape != "mesh" or not shape.path:
         return None
     try:
         points = read_mesh(shape.path).points
     except FileError as e:
-        warnings.warn(f"link {link!r}: {e}; its clearances are computed without this mesh", ArmatureWarning, stacklevel=2)
+        warnings.warn(
+            f"link {link!r}: {e}; its clearances are computed without this mesh",
+            ArmatureWarning,
+            stacklevel=2,
+        )
         return None
     scaled = points * np.broadcast_to(np.asarray(shape.size or 1.0, dtype=float), 3)
     R = np.asarray(shape.rotation)
@@ -105,7 +117,8 @@ def _part(link: str, shape: Visual) -> Part | None:
 
 
 def fitted(link: str, points: np.ndarray, own: np.ndarray | None = None) -> Part:
-    """The box or cylinder of least volume around points (k, 3), along the link's axes, the shape's `own` (rows) or the principal ones."""
+    """The box or cylinder of least volume around points (k, 3), along the link's axes, the shape's
+    `own` (rows) or the principal ones."""
     principal = np.linalg.eigh(np.cov(points.T) if len(points) > 1 else np.eye(3))[1].T
     candidates = []
     for axes in (np.eye(3) if own is None else own, np.eye(3), principal):
@@ -125,7 +138,11 @@ def fitted(link: str, points: np.ndarray, own: np.ndarray | None = None) -> Part
 def _limbs(robot: Robot, link: Link) -> list[Part]:
     """Capsules from a link's origin to the joints that it carries; a ball where it carries none."""
     radius = LIMB * max(0.05, math.fsum(math.hypot(*j.position) for j in robot.joints))
-    ends = [joint.position for joint in robot.joints if joint.parent == link.name and math.hypot(*joint.position) > 0.0]
+    ends = [
+        joint.position
+        for joint in robot.joints
+        if joint.parent == link.name and math.hypot(*joint.position) > 0.0
+    ]
     if not ends:
         return [Part(link.name, ZERO, ball=radius, measured=False)]
     return [_capsule(link.name, np.array(end), radius) for end in ends]

@@ -1,7 +1,8 @@
-"""A robot as plain data: links, joints, drives and gravity, frozen and hashable, and what follows from them alone.
+"""A robot as plain data: links, joints, drives and gravity, frozen and hashable, and what follows
+from them alone.
 
-`Robot` (model.py) is this with its verbs, `with_payload` and the like; the modules that do their work take what is described here.
-"""
+`Robot` (model.py) is this with its verbs, `with_payload` and the like; the modules that do their
+work take what is described here."""
 
 from __future__ import annotations
 
@@ -29,9 +30,9 @@ R = TypeVar("R", bound="RobotDescription")  # a robot in, one of the same kind o
 class RobotDescription:
     """A mechanism: links, the joints that connect them, and gravity (m/s², world axes).
 
-    `base` is the link that stands in the world. Joints are ordered base to tip, document order within a branch, and links as the joints
-    that carry them, the base first (given otherwise, they are put in this order). A mimic joint refers to a joint that mimics none: chains
-    are resolved.
+    `base` is the link that stands in the world. Joints are ordered base to tip, document order
+    within a branch, and links as the joints that carry them, the base first (given otherwise, they
+    are put in this order). A mimic joint refers to a joint that mimics none: chains are resolved.
     """
 
     name: str
@@ -42,7 +43,9 @@ class RobotDescription:
     drives: tuple[Coupling, ...] = ()  # set by with_drives
     supply: Supply | None = None  # what feeds the drives, where a file of drives says so
     loops: tuple[Loop, ...] = ()  # joints that close loops on top of the tree
-    floor: Any = field(default=None, compare=False)  # `scene.Floor` that links keep clear of; set by the planners
+    floor: Any = field(
+        default=None, compare=False
+    )  # `scene.Floor` that links keep clear of; set by the planners
     model_error: ModelError | None = field(default=None, compare=False)  # found by identification
 
     def __post_init__(self) -> None:
@@ -51,11 +54,19 @@ class RobotDescription:
             raise RobotError(str(problems[0]))
         root = ({link.name for link in links} - {joint.child for joint in joints}).pop()
         if self.base != root:
-            raise RobotError(f"base is {self.base!r}, but the link without a parent is {root!r}; give that one")
+            raise RobotError(
+                f"base is {self.base!r}, but the link without a parent is {root!r}; give that one"
+            )
         joints = _without_mimic_chains(structure.base_to_tip(root, joints))
         by_name = {link.name: link for link in links}
         links = tuple(by_name[name] for name in (root, *(joint.child for joint in joints)))
-        set_fields(self, name=str(self.name), links=links, joints=joints, gravity=guard.vector("gravity", self.gravity, 3))
+        set_fields(
+            self,
+            name=str(self.name),
+            links=links,
+            joints=joints,
+            gravity=guard.vector("gravity", self.gravity, 3),
+        )
         set_fields(self, loops=tuple(self.loops))
         check_loops(self.loops, by_name)
 
@@ -64,7 +75,18 @@ class RobotDescription:
 
     @cached_property
     def _hash(self) -> int:
-        return hash((self.name, self.links, self.joints, self.base, self.gravity, self.drives, self.supply, self.loops))
+        return hash(
+            (
+                self.name,
+                self.links,
+                self.joints,
+                self.base,
+                self.gravity,
+                self.drives,
+                self.supply,
+                self.loops,
+            )
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         # what was computed from the data (hash, tree, kernels) belongs to this process
@@ -75,11 +97,15 @@ class RobotDescription:
 
     def __repr__(self) -> str:
         kinds = [j.kind for j in self.joints if j.kind != "fixed"]
-        return f"<Robot {self.name!r}: {len(self.links)} links, {len(kinds)} moving joints, {self.mass:.4g} kg>"
+        return (
+            f"<Robot {self.name!r}: {len(self.links)} links, {len(kinds)} moving joints,"
+            f" {self.mass:.4g} kg>"
+        )
 
     @cached_property
     def tree(self) -> Tree:
-        """The mechanism as numbers for the dynamics: welded links merged, one moving body for each degree of freedom."""
+        """The mechanism as numbers for the dynamics: welded links merged, one moving body for each
+        degree of freedom."""
         return build_tree(self.links, self.joints, self.base, self.gravity)
 
     @property
@@ -122,7 +148,9 @@ class RobotDescription:
     def tips(self) -> tuple[str, ...]:
         """Links that carry no other link, base to tip, document order."""
         parents = {j.parent for j in self.joints}
-        return tuple(name for name in (self.base, *(j.child for j in self.joints)) if name not in parents)
+        return tuple(
+            name for name in (self.base, *(j.child for j in self.joints)) if name not in parents
+        )
 
     def link(self, name: str) -> Link:
         """The link of this name."""
@@ -157,6 +185,10 @@ def _without_mimic_chains(joints: tuple[Joint, ...]) -> tuple[Joint, ...]:
         for name in reversed(trail):
             m, master = mimics[name], resolved.get(mimics[name].joint)
             if master is not None:
-                m = Mimic(master.joint, m.multiplier * master.multiplier, m.multiplier * master.offset + m.offset)
+                m = Mimic(
+                    master.joint,
+                    m.multiplier * master.multiplier,
+                    m.multiplier * master.offset + m.offset,
+                )
             resolved[name] = m
     return tuple(replace(j, mimic=resolved[j.name]) if j.mimic is not None else j for j in joints)

@@ -1,7 +1,7 @@
 """Rotations and inertias of plain floats: what the readers need to bring every file into one form.
 
-Rotations are rows of a matrix that takes vectors of the rotated frame to the outer one; inertias are (xx, yy, zz, xy, xz, yz).
-"""
+Rotations are rows of a matrix that takes vectors of the rotated frame to the outer one; inertias
+are (xx, yy, zz, xy, xz, yz)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ POINT: Inertia = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 def elementary(axis: int, angle: float) -> Mat3:
-    """C_k(α), the rotation by `angle` (rad) about the axis 1, 2 or 3 (x, y, z): Zaremba's elementary rotations."""
+    """C_k(α), the rotation by `angle` (rad) about the axis 1, 2 or 3 (x, y, z): Zaremba's
+    elementary rotations."""
     c, s = math.cos(angle), math.sin(angle)
     if axis == 1:
         return ((1.0, 0.0, 0.0), (0.0, c, -s), (0.0, s, c))
@@ -93,11 +94,19 @@ def rotated(J: Inertia, R: Mat3) -> Inertia:
 def point_inertia(mass: float, r: Vec3) -> Inertia:
     """m(rᵀr E − r rᵀ): a point mass at r, about the origin (Steiner's term)."""
     x, y, z = r
-    return (mass * (y * y + z * z), mass * (x * x + z * z), mass * (x * x + y * y), -mass * x * y, -mass * x * z, -mass * y * z)
+    return (
+        mass * (y * y + z * z),
+        mass * (x * x + z * z),
+        mass * (x * x + y * y),
+        -mass * x * y,
+        -mass * x * z,
+        -mass * y * z,
+    )
 
 
 def joined(bodies: Sequence[tuple[float, Vec3, Inertia]]) -> tuple[float, Vec3, Inertia]:
-    """Several (mass, centre, inertia about it), all in one frame's axes, as one body; the inertia is about the common centre.
+    """Several (mass, centre, inertia about it), all in one frame's axes, as one body; the inertia
+    is about the common centre.
 
     A negative mass takes something away again."""
     mass = sum(m for m, _, _ in bodies)

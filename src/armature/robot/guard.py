@@ -1,4 +1,5 @@
-"""Names and numbers that a robot may hold: each function returns the value in its one form, or raises an error that says where."""
+"""Names and numbers that a robot may hold: each function returns the value in its one form, or
+raises an error that says where."""
 
 from __future__ import annotations
 
@@ -27,7 +28,9 @@ def number(where: str, value: Any, infinite: bool = False) -> float:
     try:
         x = float(value)
     except (TypeError, ValueError, OverflowError):
-        raise RobotError(f"{where} is {value!r}, which is not a number; give one in SI units") from None
+        raise RobotError(
+            f"{where} is {value!r}, which is not a number; give one in SI units"
+        ) from None
     if math.isnan(x) or (math.isinf(x) and not infinite):
         raise RobotError(f"{where} is {x}; give a finite number")
     return x
@@ -49,7 +52,10 @@ def name(what: str, value: Any) -> str:
     if not isinstance(value, str) or not value:
         raise RobotError(f"the name of a {what} is {value!r}; give a non-empty string")
     if len(value) > LONGEST_NAME:
-        raise RobotError(f"the name {value[:40]!r}… of a {what} has {len(value)} characters; give at most {LONGEST_NAME}")
+        raise RobotError(
+            f"the name {value[:40]!r}… of a {what} has {len(value)} characters; give at most"
+            f" {LONGEST_NAME}"
+        )
     return value
 
 
@@ -58,14 +64,18 @@ def unit(where: str, axis: Any) -> tuple[float, float, float]:
     x, y, z = vector(where, axis, 3)
     length = math.hypot(x, y, z)
     if not 1e-9 < length < math.inf:
-        raise RobotError(f"{where} ({x:g}, {y:g}, {z:g}) has no direction; give a vector of length 1, such as (0, 0, 1)")
+        raise RobotError(
+            f"{where} ({x:g}, {y:g}, {z:g}) has no direction; give a vector of length 1, such as"
+            " (0, 0, 1)"
+        )
     if abs(length - 1.0) <= 4e-16:
         return (x, y, z)
     return (x / length, y / length, z / length)
 
 
 def rotation(where: str, rows: Any) -> tuple:
-    """`rows` as a 3×3 rotation matrix, or a RobotError when it is not orthogonal with determinant 1."""
+    """`rows` as a 3×3 rotation matrix, or a RobotError when it is not orthogonal with determinant
+    1."""
     try:
         rows = tuple(rows)
     except TypeError:
@@ -75,5 +85,8 @@ def rotation(where: str, rows: Any) -> tuple:
     R = tuple(vector(where, row, 3) for row in rows)
     A = np.array(R)
     if np.abs(A).max() > 2 or np.abs(A @ A.T - np.eye(3)).max() > 1e-9 or np.linalg.det(A) < 0:
-        raise RobotError(f"{where} is not a rotation: its rows must be unit vectors at right angles, right-handed")
+        raise RobotError(
+            f"{where} is not a rotation: its rows must be unit vectors at right angles,"
+            " right-handed"
+        )
     return R

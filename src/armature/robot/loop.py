@@ -11,17 +11,21 @@ from armature.robot import guard
 
 Vec3 = tuple[float, float, float]
 Mat3 = tuple[Vec3, Vec3, Vec3]
-LoopKind = Literal["revolute", "spherical", "fixed", "prismatic", "cylindrical", "universal", "planar"]
+LoopKind = Literal[
+    "revolute", "spherical", "fixed", "prismatic", "cylindrical", "universal", "planar"
+]
 EYE: Mat3 = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
 @dataclass(frozen=True)
 class Loop:
-    """A loop closure: two frames, one on link a, one on link b, that a joint of this kind holds together.
+    """A loop closure: two frames, one on link a, one on link b, that a joint of this kind holds
+    together.
 
-    position_a, rotation_a: the closing frame in a's frame, m and rows of a matrix; position_b, rotation_b: in b's.
-    axis: of the joint in the closing frame (normal of a planar one, a's axis of a universal one, whose other axis is perpendicular).
-    """
+    position_a, rotation_a: the closing frame in a's frame, m and rows of a matrix; position_b,
+    rotation_b: in b's.
+    axis: of the joint in the closing frame (normal of a planar one, a's axis of a universal one,
+    whose other axis is perpendicular)."""
 
     name: str
     kind: LoopKind
@@ -36,11 +40,20 @@ class Loop:
     def __post_init__(self) -> None:
         where = f"loop {guard.name('loop', self.name)!r}: "
         if self.kind not in get_args(LoopKind):
-            raise RobotError(f"{where}its kind is {self.kind!r}; take one of {', '.join(get_args(LoopKind))}")
+            raise RobotError(
+                f"{where}its kind is {self.kind!r}; take one of {', '.join(get_args(LoopKind))}"
+            )
         for side in ("a", "b"):
-            position, rotation = getattr(self, f"position_{side}"), getattr(self, f"rotation_{side}")
-            object.__setattr__(self, f"position_{side}", guard.vector(f"{where}position_{side}", position, 3))
-            object.__setattr__(self, f"rotation_{side}", guard.rotation(f"{where}rotation_{side}", rotation))
+            position, rotation = (
+                getattr(self, f"position_{side}"),
+                getattr(self, f"rotation_{side}"),
+            )
+            object.__setattr__(
+                self, f"position_{side}", guard.vector(f"{where}position_{side}", position, 3)
+            )
+            object.__setattr__(
+                self, f"rotation_{side}", guard.rotation(f"{where}rotation_{side}", rotation)
+            )
         object.__setattr__(self, "axis", guard.unit(where + "axis", self.axis))
 
 
@@ -49,13 +62,20 @@ def check_loops(loops: tuple[Loop, ...], links: Iterable[str]) -> None:
     known, seen = set(links), set()
     for loop in loops:
         if loop.name in seen:
-            raise RobotError(f"loop {loop.name!r}: this name is taken by another loop; rename one of them")
+            raise RobotError(
+                f"loop {loop.name!r}: this name is taken by another loop; rename one of them"
+            )
         seen.add(loop.name)
         for link in (loop.a, loop.b):
             if link not in known:
-                raise RobotError(f"loop {loop.name!r}: there is no link {link!r}; {guard.suggestion(link, sorted(known))}")
+                raise RobotError(
+                    f"loop {loop.name!r}: there is no link {link!r};"
+                    f" {guard.suggestion(link, sorted(known))}"
+                )
         if loop.a == loop.b:
-            raise RobotError(f"loop {loop.name!r}: both ends are on link {loop.a!r}; give two different links")
+            raise RobotError(
+                f"loop {loop.name!r}: both ends are on link {loop.a!r}; give two different links"
+            )
 
 
 class HasLoops(Protocol):
@@ -72,4 +92,7 @@ def refuse_loops(robot: HasLoops, what: str) -> None:
     """For parts that know open trees only: refuse a robot with loops."""
     if robot.loops:
         names = ", ".join(loop.name for loop in robot.loops)
-        raise RobotError(f"robot {robot.name!r} has closed loops ({names}), which {what} does not offer; try mimic joints instead")
+        raise RobotError(
+            f"robot {robot.name!r} has closed loops ({names}), which {what} does not offer; try"
+            " mimic joints instead"
+        )

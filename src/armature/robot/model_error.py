@@ -1,4 +1,5 @@
-"""How well a robot's model was found to predict the real one: a note that identification leaves with the robot."""
+"""How well a robot's model was found to predict the real one: a note that identification leaves
+with the robot."""
 
 from __future__ import annotations
 
@@ -24,8 +25,15 @@ class ModelError:
         for name in ("torque", "energy"):
             value = getattr(self, name)
             if not isinstance(value, int | float) or not 0 <= value < float("inf"):
-                raise RobotError(f"model_error: {name} = {value!r} must be a number of per cent, ≥ 0")
+                raise RobotError(
+                    f"model_error: {name} = {value!r} must be a number of per cent, ≥ 0"
+                )
 
     def __str__(self) -> str:
-        kind = "recordings that were held out" if self.held_out else "the recordings it was fitted to"
-        return f"model error on your robot: {self.torque:.2g} % torque, {self.energy:.2g} % energy (on {kind})"
+        kind = (
+            "recordings that were held out" if self.held_out else "the recordings it was fitted to"
+        )
+        return (
+            f"model error on your robot: {self.torque:.2g} % torque, {self.energy:.2g} % energy (on"
+            f" {kind})"
+        )

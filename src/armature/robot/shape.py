@@ -15,8 +15,10 @@ class Visual:
     """A shape of a link, for pictures or for clearances.
 
     shape: "box", "cylinder", "capsule", "sphere" or "mesh".
-    size: box edges x, y, z; cylinder and capsule radius, length (along z); sphere radius; mesh scale x, y, z; m.
-    position (m), rotation: the shape's frame in the link's frame.  file: a mesh's file name as the robot's file gives it.
+    size: box edges x, y, z; cylinder and capsule radius, length (along z); sphere radius; mesh
+    scale x, y, z; m.
+    position (m), rotation: the shape's frame in the link's frame.  file: a mesh's file name as the
+    robot's file gives it.
     colour: red, green, blue, opacity in 0..1, or None.  path: the mesh's file where it was found.
     """
 

@@ -1,4 +1,5 @@
-"""Do links and joints form one tree? What keeps them from it, and their order, base to tips. No recursion: chains may be long."""
+"""Do links and joints form one tree? What keeps them from it, and their order, base to tips. No
+recursion: chains may be long."""
 
 from __future__ import annotations
 
@@ -16,8 +17,8 @@ SLIDING_OR_TURNING = ("revolute", "continuous", "prismatic")
 class Problem:
     """Something wrong with a robot.
 
-    element: "link" or "joint".  index: its place in robot.links or robot.joints.  fatal: it cannot be a robot.
-    """
+    element: "link" or "joint".  index: its place in robot.links or robot.joints.  fatal: it cannot
+    be a robot."""
 
     element: str
     index: int
@@ -30,7 +31,8 @@ class Problem:
 
 
 def problems(links: Sequence[Link], joints: Sequence[Joint]) -> list[Problem]:
-    """Everything that keeps links and joints from being one tree with resolved names; empty when they are one."""
+    """Everything that keeps links and joints from being one tree with resolved names; empty when
+    they are one."""
     found = [*_too_many(links), *_duplicates("link", links), *_duplicates("joint", joints)]
     if found:
         return found
@@ -43,7 +45,15 @@ def _too_many(links: Sequence[Link]) -> list[Problem]:
         return [Problem("link", 0, "", "the robot has no link; give at least one", True)]
     if len(links) > MOST_LINKS:
         last = links[MOST_LINKS]
-        return [Problem("link", MOST_LINKS, last.name, f"the robot has {len(links)} links; at most {MOST_LINKS} are taken", True)]
+        return [
+            Problem(
+                "link",
+                MOST_LINKS,
+                last.name,
+                f"the robot has {len(links)} links; at most {MOST_LINKS} are taken",
+                True,
+            )
+        ]
     return []
 
 
@@ -51,7 +61,13 @@ def _duplicates(element: str, items: Sequence[Link] | Sequence[Joint]) -> Iterab
     seen: set[str] = set()
     for i, item in enumerate(items):
         if item.name in seen:
-            yield Problem(element, i, item.name, f"this name is taken by another {element}; rename one of them", True)
+            yield Problem(
+                element,
+                i,
+                item.name,
+                f"this name is taken by another {element}; rename one of them",
+                True,
+            )
         seen.add(item.name)
 
 
@@ -61,7 +77,9 @@ def _unresolved(links: Sequence[Link], joints: Sequence[Joint]) -> Iterable[Prob
         for role, link in (("parent", joint.parent), ("child", joint.child)):
             if link not in names:
                 hint = suggestion(link, [x.name for x in links])
-                yield Problem("joint", i, joint.name, f"its {role} link {link!r} does not exist; {hint}", True)
+                yield Problem(
+                    "joint", i, joint.name, f"its {role} link {link!r} does not exist; {hint}", True
+                )
                 return
 
 
@@ -69,7 +87,10 @@ def _two_parents(joints: Sequence[Joint]) -> Iterable[Problem]:
     seen: dict[str, str] = {}
     for i, joint in enumerate(joints):
         if joint.child in seen:
-            message = f"link {joint.child!r} is already the child of joint {seen[joint.child]!r}; remove one of the joints"
+            message = (
+                f"link {joint.child!r} is already the child of joint {seen[joint.child]!r}; remove"
+                " one of the joints"
+            )
             yield Problem("joint", i, joint.name, message, True)
         seen.setdefault(joint.child, joint.name)
 
@@ -79,7 +100,10 @@ def _loops_and_roots(links: Sequence[Link], joints: Sequence[Joint]) -> list[Pro
     roots = [(i, link.name) for i, link in enumerate(links) if link.name not in parent]
     if len(roots) > 1:
         names = ", ".join(name for _, name in roots[:8]) + (", …" if len(roots) > 8 else "")
-        message = f"{len(roots)} links have no parent ({names}); a robot is one tree: connect them by joints, or remove the spare ones"
+        message = (
+            f"{len(roots)} links have no parent ({names}); a robot is one tree: connect them by"
+            " joints, or remove the spare ones"
+        )
         return [Problem("link", roots[1][0], roots[1][1], message, True)]
     # with one root, a link is either below it or below a loop: walk up once, marking
     fine = {name for _, name in roots}
@@ -107,9 +131,20 @@ def _mimic_problems(joints: Sequence[Joint]) -> list[Problem]:
         master = by_name.get(joint.mimic.joint)
         if master is None:
             hint = suggestion(joint.mimic.joint, list(by_name))
-            return [Problem("joint", i, joint.name, f"it mimics the joint {joint.mimic.joint!r}, which does not exist; {hint}", True)]
+            return [
+                Problem(
+                    "joint",
+                    i,
+                    joint.name,
+                    f"it mimics the joint {joint.mimic.joint!r}, which does not exist; {hint}",
+                    True,
+                )
+            ]
         if joint.kind not in SLIDING_OR_TURNING or master.kind not in SLIDING_OR_TURNING:
-            message = f"a {joint.kind} joint cannot mimic a {master.kind} one ({master.name!r}); both must turn or slide"
+            message = (
+                f"a {joint.kind} joint cannot mimic a {master.kind} one ({master.name!r}); both"
+                " must turn or slide"
+            )
             return [Problem("joint", i, joint.name, message, True)]
     return _mimic_cycles(joints, by_name)
 
@@ -124,13 +159,22 @@ def _mimic_cycles(joints: Sequence[Joint], by_name: dict[str, Joint]) -> list[Pr
             at = by_name[at].mimic.joint  # type: ignore[union-attr]
         if at not in fine:
             shown = " -> ".join([*list(trail)[:8], at])
-            return [Problem("joint", i, joint.name, f"the joints mimic each other in a circle ({shown}); one of them must be free", True)]
+            return [
+                Problem(
+                    "joint",
+                    i,
+                    joint.name,
+                    f"the joints mimic each other in a circle ({shown}); one of them must be free",
+                    True,
+                )
+            ]
         fine.update(trail)
     return []
 
 
 def base_to_tip(base: str, joints: Sequence[Joint]) -> tuple[Joint, ...]:
-    """The joints of a tree from the base to the tips, branch by branch, in the given order within a branching."""
+    """The joints of a tree from the base to the tips, branch by branch, in the given order within a
+    branching."""
     below: dict[str, list[Joint]] = {}
     for joint in joints:
         below.setdefault(joint.parent, []).append(joint)

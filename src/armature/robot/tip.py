@@ -1,10 +1,11 @@
 """Which link is the hand: what a payload, a path or a pose belongs to where none is named.
 
-One rule. The hand is at the end of the longest chain of actuated joints. Fingers, wheels, heads and cameras do not count: joints named so,
-and branches alike in length at the end of a chain (a gripper's fingers). A branch of at least half as many joints as the longest
-chain is another arm: then the user is asked. A tool centre point that was given (`Robot.with_tool`) is the hand; else, of the frames
-welded to the end, the one with the most telling name is taken: tool0, tcp, tool, ee, flange, hand; never a camera or sensor.
-"""
+One rule. The hand is at the end of the longest chain of actuated joints. Fingers, wheels, heads and
+cameras do not count: joints named so, and branches alike in length at the end of a chain (a
+gripper's fingers). A branch of at least half as many joints as the longest
+chain is another arm: then the user is asked. A tool centre point that was given (`Robot.with_tool`)
+is the hand; else, of the frames welded to the end, the one with the most telling name is taken:
+tool0, tcp, tool, ee, flange, hand; never a camera or sensor."""
 
 from __future__ import annotations
 
@@ -22,19 +23,27 @@ ASIDE = re.compile(
     r"cam(era)?|head|neck|imu|lidar|laser|light|lamp|led|optical|sensor|ft|force|torque|screen|display|depth|rgb|color|ir|gps|antenna"
 )
 NAMES = (  # most telling first
-    re.compile("tool0"), re.compile("tcp|toolcenterpoint"), re.compile("tool|toolframe|tip"), re.compile("ee|eef|endeffector|effector"),
-    re.compile("flange"), re.compile("hand|gripper|palm|grasp"),
-)  # fmt: skip
+    re.compile("tool0"),
+    re.compile("tcp|toolcenterpoint"),
+    re.compile("tool|toolframe|tip"),
+    re.compile("ee|eef|endeffector|effector"),
+    re.compile("flange"),
+    re.compile("hand|gripper|palm|grasp"),
+)
 
 
 def tip(robot: RobotDescription, what: str = "is meant") -> str:
-    """The hand of a robot with one arm; an ArgumentError lists the hands where there are several. `what` is for its words."""
+    """The hand of a robot with one arm; an ArgumentError lists the hands where there are several.
+    `what` is for its words."""
     found = hands(robot)
     if len(found) == 1:
         return found[0]
     shown = ", ".join(found[:12]) + (", …" if len(found) > 12 else "")
     ends = "arms" if robot.n else "tips"
-    raise ArgumentError(f"the robot {robot.name!r} has {len(found)} {ends}; say which link {what}: link=one of {shown}")
+    raise ArgumentError(
+        f"the robot {robot.name!r} has {len(found)} {ends}; say which link {what}: link=one of"
+        f" {shown}"
+    )
 
 
 def hands(robot: RobotDescription) -> tuple[str, ...]:
@@ -62,10 +71,19 @@ def _branches(robot: RobotDescription) -> list[_Branch]:
     able = [j for j in moving if not j.passive] or moving
     counted = [j for j in able if not is_finger(robot, j)] or able
     chosen = {j.child: j for j in counted}
-    ways = [tuple(chosen[name] for name in reversed([j.child, *ancestors(robot, j.child)]) if name in chosen) for j in counted]
+    ways = [
+        tuple(
+            chosen[name]
+            for name in reversed([j.child, *ancestors(robot, j.child)])
+            if name in chosen
+        )
+        for j in counted
+    ]
     inner = {j for way in ways for j in way[:-1]}
     found = [_Branch(way) for way in ways if way[-1] not in inner]
-    straight = [b for b in found if not _is_aside(b.joints[-1].name) and not _is_aside(b.joints[-1].child)]
+    straight = [
+        b for b in found if not _is_aside(b.joints[-1].name) and not _is_aside(b.joints[-1].child)
+    ]
     return straight or found
 
 
@@ -80,8 +98,13 @@ def _arms(branches: list[_Branch]) -> list[_Branch]:
 
 
 def _end(robot: RobotDescription, arm: _Branch, others: list[_Branch]) -> str:
-    """The hand of an arm: the most telling frame at its last moving link, or at the palm where its fingers part."""
-    fingers = [len(b.own(arm)) for b in others if 0 < len(b.own(arm)) == len(arm.own(b)) and 2 * len(b.own(arm)) < len(arm.joints)]
+    """The hand of an arm: the most telling frame at its last moving link, or at the palm where its
+    fingers part."""
+    fingers = [
+        len(b.own(arm))
+        for b in others
+        if 0 < len(b.own(arm)) == len(arm.own(b)) and 2 * len(b.own(arm)) < len(arm.joints)
+    ]
     last = arm.joints[-1 - max(fingers, default=0)].child
     welded = _welded(robot, last)
     given = [j.child for j in robot.joints if is_tool(j) and j.child in welded]
@@ -113,7 +136,9 @@ def _welded(robot: RobotDescription, last: str) -> list[str]:
 def _words(name: str) -> list[str]:
     """panda_hand_tcp as panda, hand, tcp, and neighbours together: handtcp."""
     words = [w.lower() for w in re.split(r"[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])", name) if w]
-    runs = ("".join(words[k : k + count]) for count in (1, 2, 3) for k in range(len(words) - count + 1))
+    runs = (
+        "".join(words[k : k + count]) for count in (1, 2, 3) for k in range(len(words) - count + 1)
+    )
     return list(runs)
 
 
@@ -123,11 +148,17 @@ def _is_aside(name: str) -> bool:
 
 
 def is_finger(robot: RobotDescription, joint: Joint) -> bool:
-    """Whether a joint is of a gripper or a wheel: by its name or that of what it moves, or if it slides less than 0.1 m at the
-    end of a branch."""
+    """Whether a joint is of a gripper or a wheel: by its name or that of what it moves, or if it
+    slides less than 0.1 m at the end of a branch."""
     carries = any(j.parent == joint.child and j.kind != "fixed" for j in robot.joints)
-    slides = joint.kind == "prismatic" and joint.limits.upper - joint.limits.lower < SHORT and not carries
-    named = FINGER.search(joint.name) or FINGER.search(joint.child) or "gripper" in joint.name.lower()
+    slides = (
+        joint.kind == "prismatic"
+        and joint.limits.upper - joint.limits.lower < SHORT
+        and not carries
+    )
+    named = (
+        FINGER.search(joint.name) or FINGER.search(joint.child) or "gripper" in joint.name.lower()
+    )
     return slides or bool(named)
 
 

@@ -1,9 +1,9 @@
 """The mechanism as numbers for the dynamics: a tree of moving bodies with one joint each.
 
-Links welded together are merged (their names stay valid as frames); a planar joint becomes three bodies; a joint about a slanted
-axis gets a body frame turned so that the axis is a coordinate axis, which keeps the traced expressions short; a mimic joint is a
-body that shares its master's coordinate.
-"""
+Links welded together are merged (their names stay valid as frames); a planar joint becomes three
+bodies; a joint about a slanted axis gets a body frame turned so that the axis is a coordinate axis,
+which keeps the traced expressions short; a mimic joint is a body that shares its master's
+coordinate."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from armature.errors import RobotError
 from armature.robot.parts import Joint, Link
 from armature.robot.shape import Vec3
 
-SNAP = 1e-15  # entries of rotation matrices nearer than this to 0 or ±1 are rounding of a right angle
+SNAP = (
+    1e-15  # entries of rotation matrices nearer than this to 0 or ±1 are rounding of a right angle
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,11 +25,12 @@ class Body:
     """One moving body and the joint that carries it.
 
     parent: index of the parent body, −1 for the world.  kind: "revolute", "prismatic" or "free".
-    R, p: joint frame in the parent body's frame at coordinate 0, (3, 3) and (3,), m.  axis: ± a coordinate axis, (3,).
-    mass, com (3,), inertia (3, 3) about the frame's origin: of everything welded to this body, in its frame.
+    R, p: joint frame in the parent body's frame at coordinate 0, (3, 3) and (3,), m.  axis: ± a
+    coordinate axis, (3,). mass, com (3,), inertia (3, 3) about the frame's origin: of everything
+    welded to this body, in its frame.
     q, v: first index of its coordinates in q and v.  Its coordinate is multiplier · q[q] + offset.
-    rotor: d, kg·m²; ratio; rotor_axis (3,) in the parent body's frame, zero without gyroscopic coupling.
-    """
+    rotor: d, kg·m²; ratio; rotor_axis (3,) in the parent body's frame, zero without gyroscopic
+    coupling."""
 
     name: str
     parent: int
@@ -64,7 +67,8 @@ class Frame:
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """Bodies in an order where parents come first, frames of all links by name, gravity (3,), and the sizes of q and v."""
+    """Bodies in an order where parents come first, frames of all links by name, gravity (3,), and
+    the sizes of q and v."""
 
     bodies: tuple[Body, ...]
     frames: dict[str, Frame]
@@ -91,7 +95,9 @@ class Tree:
         return found[::-1]
 
 
-def build_tree(links: tuple[Link, ...], joints: tuple[Joint, ...], base: str, gravity: Vec3) -> Tree:
+def build_tree(
+    links: tuple[Link, ...], joints: tuple[Joint, ...], base: str, gravity: Vec3
+) -> Tree:
     """The tree of a robot's links and joints; parents first, document order within a branch."""
     by_name = {link.name: link for link in links}
     outgoing: dict[str, list[Joint]] = {}
@@ -128,7 +134,10 @@ class _Builder:
             self.place(link, Frame(frame.body, R, p))
             return
         if joint.rotor is not None and joint.kind in ("planar", "floating"):
-            raise RobotError(f"joint {joint.name!r} is {joint.kind} and cannot have a rotor; use one-axis joints, or remove the rotor")
+            raise RobotError(
+                f"joint {joint.name!r} is {joint.kind} and cannot have a rotor; use one-axis"
+                " joints, or remove the rotor"
+            )
         turn = to_coordinate_axis(joint.axis) if joint.kind != "floating" else np.eye(3)
         axis = np.round(turn.T @ np.array(joint.axis))
         R = snap(R @ turn)
@@ -140,36 +149,53 @@ class _Builder:
             last = self._single(joint, frame, R, p, axis)
         self.place(link, Frame(last, snap(turn.T), np.zeros(3)))
 
-    def _single(self, joint: Joint, frame: Frame, R: np.ndarray, p: np.ndarray, axis: np.ndarray) -> int:
+    def _single(
+        self, joint: Joint, frame: Frame, R: np.ndarray, p: np.ndarray, axis: np.ndarray
+    ) -> int:
         kind = "prismatic" if joint.kind == "prismatic" else "revolute"
         root, multiplier, offset = self.master(joint)
         if root is joint:
             self._number(joint.name, [joint.name], 1, 1)
-        body = Body(joint.name, frame.body, kind, R, p, axis, -1, -1, multiplier, offset, root is not joint)
+        body = Body(
+            joint.name, frame.body, kind, R, p, axis, -1, -1, multiplier, offset, root is not joint
+        )
         if joint.rotor is not None:
             spin = np.zeros(3) if joint.rotor.axis is None else frame.R @ np.array(joint.rotor.axis)
-            body = replace(body, rotor=joint.rotor.inertia, ratio=joint.rotor.ratio, rotor_axis=spin)
+            body = replace(
+                body, rotor=joint.rotor.inertia, ratio=joint.rotor.ratio, rotor_axis=spin
+            )
         return self._add(body)
 
     def master(self, joint: Joint) -> tuple[Joint, float, float]:
-        """(independent joint, multiplier, offset) with coordinate = multiplier · master + offset, through chains of mimics."""
+        """(independent joint, multiplier, offset) with coordinate = multiplier · master + offset,
+        through chains of mimics."""
         multiplier, offset, seen = 1.0, 0.0, {joint.name}
         while joint.mimic is not None:
             offset += multiplier * joint.mimic.offset
             multiplier *= joint.mimic.multiplier
             joint = self.joints[joint.mimic.joint]
             if joint.name in seen:
-                raise RobotError(f"joint {joint.name!r} mimics itself through {', '.join(sorted(seen))}; remove one of the mimics")
+                raise RobotError(
+                    f"joint {joint.name!r} mimics itself through {', '.join(sorted(seen))}; remove"
+                    " one of the mimics"
+                )
             seen.add(joint.name)
         if joint.kind not in ("revolute", "continuous", "prismatic"):
-            raise RobotError(f"joint {joint.name!r} is {joint.kind} and cannot be mimicked; mimic a revolute or prismatic joint")
+            raise RobotError(
+                f"joint {joint.name!r} is {joint.kind} and cannot be mimicked; mimic a revolute or"
+                " prismatic joint"
+            )
         return joint, multiplier, offset
 
     def _planar(self, joint: Joint, parent: int, R: np.ndarray, p: np.ndarray) -> int:
         """Two translations in the plane and a rotation about its normal, on massless bodies."""
         names = [f"{joint.name}.x", f"{joint.name}.y", f"{joint.name}.angle"]
         q, v = self._number(joint.name, names, 3, 3)
-        steps = (("prismatic", (1.0, 0.0, 0.0)), ("prismatic", (0.0, 1.0, 0.0)), ("revolute", (0.0, 0.0, 1.0)))
+        steps = (
+            ("prismatic", (1.0, 0.0, 0.0)),
+            ("prismatic", (0.0, 1.0, 0.0)),
+            ("revolute", (0.0, 0.0, 1.0)),
+        )
         for k, (kind, axis) in enumerate(steps):
             parent = self._add(Body(names[k], parent, kind, R, p, np.array(axis), q + k, v + k))
             R, p = np.eye(3), np.zeros(3)
@@ -179,8 +205,9 @@ class _Builder:
         if parent >= 0:
             carrier = self.bodies[parent].name
             raise RobotError(
-                f"floating joint {joint.name!r} hangs on the moving link {joint.parent!r} (joint {carrier!r}); only the base may float: "
-                "attach it to the world, or describe it by six one-axis joints"
+                f"floating joint {joint.name!r} hangs on the moving link {joint.parent!r} (joint"
+                f" {carrier!r}); only the base may float: attach it to the world, or describe it by"
+                " six one-axis joints"
             )
         q, v = self._number(joint.name, [joint.name], 7, 6)
         return self._add(Body(joint.name, -1, "free", R, p, np.zeros(3), q, v))
@@ -207,7 +234,10 @@ class _Builder:
         J = J + link.mass * (c @ c * np.eye(3) - np.outer(c, c))
         body = self.bodies[frame.body]
         self.bodies[frame.body] = replace(
-            body, mass=body.mass + link.mass, first_moment=body.first_moment + link.mass * c, inertia=body.inertia + (J + J.T) / 2
+            body,
+            mass=body.mass + link.mass,
+            first_moment=body.first_moment + link.mass * c,
+            inertia=body.inertia + (J + J.T) / 2,
         )
 
     def finish(self) -> Tree:
@@ -228,10 +258,13 @@ def snap(R: np.ndarray) -> np.ndarray:
 
 
 def to_coordinate_axis(axis: tuple[float, float, float]) -> np.ndarray:
-    """A rotation S such that Sᵀ·axis is ± a coordinate axis: the identity where it is one already, else S e_z = axis."""
+    """A rotation S such that Sᵀ·axis is ± a coordinate axis: the identity where it is one already,
+    else S e_z = axis."""
     a = np.array(axis, dtype=float)
     a = a / np.linalg.norm(a)
-    if np.sort(np.abs(a))[1] < SNAP:  # the two others vanish; the largest alone is 1 within rounding even when 4e-8 rad off
+    if (
+        np.sort(np.abs(a))[1] < SNAP
+    ):  # the two others vanish; the largest alone is 1 within rounding even when 4e-8 rad off
         return np.eye(3)
     x = np.cross(a, np.eye(3)[np.argmin(np.abs(a))])
     x /= np.linalg.norm(x)

@@ -1,10 +1,11 @@
-"""The floor: a half-space that links stay above, and the height of a part over it as a plain formula.
+"""The floor: a half-space that links stay above, and the height of a part over it as a plain
+formula.
 
     (F1)  h = z + r·c − b − Σₖ sₖ |r·eₖ| − d √(1 − (r·e₃)²)
 
-of a part with centre c, axes e, half edges s, disc d and ball b (`robot.cover.Part`), on a body whose origin is at height z and whose
-rotation has the third row r. With |x| ≈ √(x² + ε²), which is never less, it is smooth and never tells more than the true height.
-"""
+of a part with centre c, axes e, half edges s, disc d and ball b (`robot.cover.Part`), on a body
+whose origin is at height z and whose rotation has the third row r. With |x| ≈ √(x² + ε²), which is
+never less, it is smooth and never tells more than the true height."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ SMOOTH = 0.02  # ε of (F1) in the optimiser: a part of half edge 0.1 m seems at
 
 @dataclass(frozen=True)
 class Watched:
-    """A part in its body's frame. body: index.  centre: m.  axes: three unit vectors.  half, disc, ball: as in `Part`."""
+    """A part in its body's frame. body: index.  centre: m.  axes: three unit vectors.  half, disc,
+    ball: as in `Part`."""
 
     link: str
     body: int
@@ -37,10 +39,11 @@ class Watched:
 class Floor:
     """A floor that a robot keeps clear of.
 
-    height: z, m.  parts: what stays above it.  least: (F1), smooth, of every part above the floor at the task's own places, m, the lowest.
-    margin: height above the floor, m, that the optimiser keeps at knots away from these places.  standing: links that are left out: they
-    stand on the floor, or no joint changes their height.  assumed: whether nobody gave it.
-    """
+    height: z, m.  parts: what stays above it.  least: (F1), smooth, of every part above the floor
+    at the task's own places, m, the lowest.
+    margin: height above the floor, m, that the optimiser keeps at knots away from these places.
+    standing: links that are left out: they stand on the floor, or no joint changes their height.
+    assumed: whether nobody gave it."""
 
     height: float
     parts: tuple[Watched, ...] = ()
@@ -53,7 +56,10 @@ class Floor:
     def words(self) -> str:
         """The floor in a sentence."""
         stands = f"; it carries {several(self.standing)}" if self.standing else ""
-        return f"floor at z = {round(self.height, 4) + 0.0:.4g} m{' (assumed, under the base)' if self.assumed else ''}{stands}"
+        return (
+            f"floor at z = {round(self.height, 4) + 0.0:.4g}"
+            f" m{' (assumed, under the base)' if self.assumed else ''}{stands}"
+        )
 
     def keeping(self, margin: float) -> Floor:
         """The same with another height kept at knots, m."""
@@ -65,11 +71,20 @@ def watched(tree: Tree, part: Part) -> Watched:
     frame = tree.frames[part.link]
     centre = frame.R @ pack(part.centre) + frame.p
     axes = tuple(tuple(float(x) for x in frame.R @ pack(axis)) for axis in part.axes)
-    return Watched(part.link, frame.body, tuple(float(x) for x in centre), axes, part.half, part.disc, part.ball)
+    return Watched(
+        part.link,
+        frame.body,
+        tuple(float(x) for x in centre),
+        axes,
+        part.half,
+        part.disc,
+        part.ball,
+    )
 
 
 def part_height(part: Watched, row: Array, z: Number, smooth: float = 0.0) -> Number:
-    """(F1): the height of a part's lowest point, m. row: third row of its body's rotation.  z: height of the body's origin, m."""
+    """(F1): the height of a part's lowest point, m. row: third row of its body's rotation.  z:
+    height of the body's origin, m."""
     found = z + dot(row, pack(part.centre)) - part.ball
     for half, axis in zip(part.half, part.axes):
         if half:

@@ -78,13 +78,20 @@ def _search(robot: Robot, model: Model) -> Search:
     low = np.where(np.isfinite(limits.lower), limits.lower, -np.pi)
     high = np.where(np.isfinite(limits.upper), limits.upper, np.maximum(low, -np.pi) + 2 * np.pi)
     world = World(
-        model.bodies, model.spheres, model.obstacles, model.first, model.second,
+        model.bodies,
+        model.spheres,
+        model.obstacles,
+        model.first,
+        model.second,
         np.ascontiguousarray(pair_levers(robot, model)),
-    )  # fmt: skip
+    )
     room = Room(
-        np.empty((len(model.bodies.q), 12)), np.empty(robot.n), np.empty(robot.n),
-        np.empty(len(model.first)), np.zeros(1, dtype=np.int64),
-    )  # fmt: skip
+        np.empty((len(model.bodies.q), 12)),
+        np.empty(robot.n),
+        np.empty(robot.n),
+        np.empty(len(model.first)),
+        np.zeros(1, dtype=np.int64),
+    )
     return Search(model, hold(world), room, low, high)
 
 
@@ -117,12 +124,14 @@ def _place(robot: Robot, search: Search, q: Any, what: str) -> np.ndarray:
     found = np.ascontiguousarray(q, dtype=float)
     if found.shape != (robot.n,) or not np.all(np.isfinite(found)):
         raise ArgumentError(
-            f"{what} has shape {found.shape}; expected ({robot.n},) finite numbers: {', '.join(robot.joint_names)}"
+            f"{what} has shape {found.shape}; expected ({robot.n},) finite numbers:"
+            f" {', '.join(robot.joint_names)}"
         )
     touch = touching(search.model, found)
     if touch is not None:
         raise ArgumentError(
-            f"the {what} is in collision: {touch[0]} is {touch[2]:.3g} m inside {touch[1]}; move one of them, or allow the pair"
+            f"the {what} is in collision: {touch[0]} is {touch[2]:.3g} m inside {touch[1]}; move"
+            " one of them, or allow the pair"
         )
     return found
 
@@ -143,11 +152,17 @@ def margins_at(search: Search, ends: list[np.ndarray]) -> np.ndarray:
 
 
 def _found(
-    search: Search, ends: list[np.ndarray], margins: np.ndarray, rng: np.random.Generator, until: float
+    search: Search,
+    ends: list[np.ndarray],
+    margins: np.ndarray,
+    rng: np.random.Generator,
+    until: float,
 ) -> np.ndarray:
     """A path by two trees."""
     n = len(ends[0])
-    trees = Trees(np.empty((2, NODES, n)), np.full(2 * NODES, -1), np.ones(2, dtype=np.int64), LENGTH)
+    trees = Trees(
+        np.empty((2, NODES, n)), np.full(2 * NODES, -1), np.ones(2, dtype=np.int64), LENGTH
+    )
     trees.node[:, 0] = ends
     held = hold(trees)
     while max(trees.count) < NODES and time.perf_counter() < until:

@@ -25,7 +25,8 @@ def place_bodies(q: Vector, bodies: Bodies, poses: Matrix) -> None:
         d = np.sin(s) if bodies.turns[i] == 1 else 0.0
         v = 1.0 - c
         for k in range(3):
-            # a row of the body's fixed rotation, then turned about the axis: r (e eᵀ v + c E + d ⟨e⟩)
+            # a row of the body's fixed rotation, then turned about the axis: r (e eᵀ v + c E + d
+            # ⟨e⟩)
             a, b, e = bodies.R[i, k, 0], bodies.R[i, k, 1], bodies.R[i, k, 2]
             along = a * x + b * y + e * z
             poses[i, 3 * k] = along * x * v + c * a + d * (b * z - e * y)
@@ -145,8 +146,15 @@ def pair_gap(
 
 @inner
 def tree_gap(
-    x: float, y: float, z: float, radius: float, cutoff: float, link: int, poses: Matrix, spheres: Spheres
-) -> float:  # fmt: skip
+    x: float,
+    y: float,
+    z: float,
+    radius: float,
+    cutoff: float,
+    link: int,
+    poses: Matrix,
+    spheres: Spheres,
+) -> float:
     """Distance of a ball in the world from a link, m; the cutoff where it is not nearer."""
     body, best = spheres.body[link], cutoff
     at, end = spheres.first[link], spheres.first[link + 1]
@@ -182,9 +190,17 @@ def body_poses(q: Matrix, bodies: Bodies, poses: Matrices) -> None:
 
 @loop
 def gaps(
-    q: Matrix, cutoff: Matrix, first: Indices, second: Indices, bodies: Bodies, spheres: Spheres, obstacles: Obstacles,
-    poses: Matrix, found: Matrix, nearest: Matrix,
-) -> None:  # fmt: skip
+    q: Matrix,
+    cutoff: Matrix,
+    first: Indices,
+    second: Indices,
+    bodies: Bodies,
+    spheres: Spheres,
+    obstacles: Obstacles,
+    poses: Matrix,
+    found: Matrix,
+    nearest: Matrix,
+) -> None:
     """Distances (K, pairs) at states q (K, n), at most the cutoffs (K, pairs), and the nearest
     spheres. poses: (b, 12), room to work."""
     for k in range(q.shape[0]):

@@ -64,7 +64,8 @@ def convex_parts(
     if parts == "several":
         return decomposed(mesh)
     raise ArgumentError(
-        f"parts = {parts!r} must be 'one' (the mesh's convex hull) or 'several' (convex parts, by coacd)"
+        f"parts = {parts!r} must be 'one' (the mesh's convex hull) or 'several' (convex parts, by"
+        " coacd)"
     )
 
 

@@ -91,7 +91,8 @@ def _states(robot: Robot, q: Any) -> np.ndarray:
         ) from None
     if q.ndim < 1 or q.shape[-1] != robot.n or not np.all(np.isfinite(q)):
         raise ArgumentError(
-            f"q has shape {q.shape}; give finite numbers (..., {robot.n}): {', '.join(robot.joint_names)}"
+            f"q has shape {q.shape}; give finite numbers (..., {robot.n}):"
+            f" {', '.join(robot.joint_names)}"
         )
     return q
 

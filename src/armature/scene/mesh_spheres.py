@@ -44,7 +44,9 @@ def fit_mesh(points: np.ndarray, faces: np.ndarray, overshoot: float, filled: fl
     return np.vstack([*found, rest])
 
 
-def _behind(solid: Solid, pieces: np.ndarray, overshoot: float, rng: np.random.Generator) -> np.ndarray:
+def _behind(
+    solid: Solid, pieces: np.ndarray, overshoot: float, rng: np.random.Generator
+) -> np.ndarray:
     """Places inside a solid, behind pieces (k, 10) of its surface."""
     chosen = pieces[rng.permutation(len(pieces))[:PATCHES]][:, :9].reshape(-1, 3, 3)
     normal = np.cross(chosen[:, 1] - chosen[:, 0], chosen[:, 2] - chosen[:, 0])
@@ -54,9 +56,7 @@ def _behind(solid: Solid, pieces: np.ndarray, overshoot: float, rng: np.random.G
     return behind[solid.depth(behind) > 0.0]
 
 
-def _inner_pieces(
-    solid: Solid, low: np.ndarray, high: np.ndarray, overshoot: float
-) -> np.ndarray:
+def _inner_pieces(solid: Solid, low: np.ndarray, high: np.ndarray, overshoot: float) -> np.ndarray:
     """(k, 4) balls around cubes inside a solid, which contain all that is deeper than three
     overshoots."""
     edge = 1.2 * overshoot
@@ -67,7 +67,9 @@ def _inner_pieces(
     return np.column_stack([inside, np.full(len(inside), half)])
 
 
-def _cover(centres: np.ndarray, radii: np.ndarray, pieces: np.ndarray, least: int) -> tuple[np.ndarray, np.ndarray]:
+def _cover(
+    centres: np.ndarray, radii: np.ndarray, pieces: np.ndarray, least: int
+) -> tuple[np.ndarray, np.ndarray]:
     """(k, 4) balls chosen by `_choose`, and the pieces that none of them contains."""
     inside = _inside(centres, radii, pieces)
     chosen = _choose(inside, len(pieces), least)

@@ -81,7 +81,9 @@ class Model:
         of the first of each pair (−1: none)."""
         q = np.ascontiguousarray(q, dtype=float)
         shape = (len(q), len(self.first))
-        limit = np.ascontiguousarray(np.broadcast_to(np.minimum(np.asarray(cutoff, dtype=float), 1e300), shape))
+        limit = np.ascontiguousarray(
+            np.broadcast_to(np.minimum(np.asarray(cutoff, dtype=float), 1e300), shape)
+        )
         found, nearest, poses = np.empty(shape), np.empty(shape), np.empty((len(self.bodies.q), 12))
         gaps(
             q,
@@ -101,7 +103,9 @@ class Model:
 def collision_model(robot: Robot, scene: Scene) -> Model:
     """The model of a robot in a scene; what belongs to the robot alone is fitted once and kept."""
     if robot.nq != robot.nv:
-        raise ArgumentError(f"robot {robot.name!r} has a floating base; scenes are for robots on a fixed base")
+        raise ArgumentError(
+            f"robot {robot.name!r} has a floating base; scenes are for robots on a fixed base"
+        )
     store = memo(robot, "scene models")
     key = (scene.obstacles, scene.allowed, tuple(sorted(scene.spheres.items())))
     if key not in store:
@@ -116,18 +120,18 @@ def _model(robot: Robot, scene: Scene) -> Model:
     for o in scene.carried:
         if o.link not in tree.frames:
             raise ArgumentError(
-                f"obstacle {o.name!r} is on link {o.link!r}, which is not in robot {robot.name!r}; links: {', '.join(tree.frames)}"
+                f"obstacle {o.name!r} is on link {o.link!r}, which is not in robot {robot.name!r};"
+                f" links: {', '.join(tree.frames)}"
             )
     for link in scene.spheres:
         if link not in tree.frames:
             raise ArgumentError(
-                f"spheres are given for link {link!r}, which is not in robot {robot.name!r}; links: {', '.join(tree.frames)}"
+                f"spheres are given for link {link!r}, which is not in robot {robot.name!r}; links:"
+                f" {', '.join(tree.frames)}"
             )
     covers, overshoot = _robot_covers(robot, scene)
     own = [(link, link, found) for link, found in covers.items()]
-    carried = [
-        (o.name, str(o.link), sphere_tree(in_link(o, _fitted(o)[0]))) for o in scene.carried
-    ]
+    carried = [(o.name, str(o.link), sphere_tree(in_link(o, _fitted(o)[0]))) for o in scene.carried]
     overshoot |= {o.name: _fitted(o)[1] for o in scene.carried}
     names = tuple(name for name, _, _ in (*own, *carried))
     frames = [tree.frames[link] for _, link, _ in (*own, *carried)]
@@ -136,13 +140,21 @@ def _model(robot: Robot, scene: Scene) -> Model:
     bodies, obstacles = body_table(tree), obstacle_table(scene.world)
     links = [link for _, link, _ in (*own, *carried)]
     allowed = {frozenset(pair) for pair in scene.allowed or ()}
-    may = lambda i, j: frozenset((names[i], names[j])) in allowed or frozenset((links[i], links[j])) in allowed
+    may = lambda i, j: (
+        frozenset((names[i], names[j])) in allowed or frozenset((links[i], links[j])) in allowed
+    )
     moving = [i for i, f in enumerate(frames) if f.body >= 0]
     outer = [
-        (i, -1 - k) for i in moving for k, o in enumerate(scene.world)
+        (i, -1 - k)
+        for i in moving
+        for k, o in enumerate(scene.world)
         if frozenset((names[i], o.name)) not in allowed
-    ]  # fmt: skip
-    inner = [(i, j) for i, j in itertools.combinations(range(len(names)), 2) if not _neighbours(robot, frames[i].body, frames[j].body)]
+    ]
+    inner = [
+        (i, j)
+        for i, j in itertools.combinations(range(len(names)), 2)
+        if not _neighbours(robot, frames[i].body, frames[j].body)
+    ]
     inner = [(i, j) for i, j in inner if links[i] != links[j] and not may(i, j)]
     model = Model(
         names,
@@ -159,7 +171,9 @@ def _model(robot: Robot, scene: Scene) -> Model:
         touching = tuple(pair for pair, yes in zip(model.pairs, always) if yes)
         inner = [pair for pair, yes in zip(inner, always) if not yes]
     first, second = _indices([*outer, *inner])
-    return Model(names, model.others, bodies, spheres, obstacles, first, second, overshoot, touching)
+    return Model(
+        names, model.others, bodies, spheres, obstacles, first, second, overshoot, touching
+    )
 
 
 def _indices(pairs: Sequence[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
@@ -182,7 +196,7 @@ def _spread(robot: Robot) -> np.ndarray:
     return np.random.default_rng(0).uniform(low, high, (SAMPLES, robot.n))
 
 
-# covers ------------------------------------------------------------------------------------------------------------------
+# covers ------------------------------------------------------------------------------------------
 
 
 def _robot_covers(robot: Robot, scene: Scene) -> tuple[dict[str, SphereTree], dict[str, float]]:
@@ -235,7 +249,10 @@ def link_shapes(robot: Robot, link: str) -> list[Obstacle]:
     shapes = _collisions(robot, link)
     if shapes is None:
         return [_limb(part) for part in cover(robot) if part.link == link]
-    return [_mesh_hull(link, shape) if shape.shape == "mesh" else _primitive(link, shape) for shape in shapes]
+    return [
+        _mesh_hull(link, shape) if shape.shape == "mesh" else _primitive(link, shape)
+        for shape in shapes
+    ]
 
 
 def _primitive(link: str, shape: Visual) -> Obstacle:
@@ -246,7 +263,10 @@ def _primitive(link: str, shape: Visual) -> Obstacle:
 def _mesh(link: str, shape: Visual) -> tuple[np.ndarray, np.ndarray]:
     """Points, m, and triangles of a link's mesh."""
     if not shape.path:
-        raise ArgumentError(f"link {link!r}: its mesh {shape.file!r} was not found, so that its distances are not known; give the file")
+        raise ArgumentError(
+            f"link {link!r}: its mesh {shape.file!r} was not found, so that its distances are not"
+            " known; give the file"
+        )
     mesh = read_mesh(shape.path)
     return mesh.points * np.broadcast_to(np.asarray(shape.size or 1.0, dtype=float), 3), mesh.faces
 
@@ -280,7 +300,9 @@ def _limb(part: Part) -> Obstacle:
 
 def in_link(shape: Obstacle, rows: np.ndarray) -> np.ndarray:
     """Spheres (k, 4) of a shape's frame in that of its link; its margin makes them larger."""
-    return np.column_stack([rows[:, :3] @ np.array(shape.rotation).T + shape.position, rows[:, 3] + shape.margin])
+    return np.column_stack(
+        [rows[:, :3] @ np.array(shape.rotation).T + shape.position, rows[:, 3] + shape.margin]
+    )
 
 
 def _fitted(shape: Obstacle) -> tuple[np.ndarray, float]:
@@ -291,11 +313,14 @@ def _fitted(shape: Obstacle) -> tuple[np.ndarray, float]:
     corners = shape.corners
     size = float(np.linalg.norm(np.ptp(corners, axis=0))) + 2 * shape.ball
     overshoot = min(max(PART * size, LEAST), MOST)
-    key = f"{VERSION} {hashlib.sha256(repr((shape.shape, shape.size, shape.points, overshoot)).encode()).hexdigest()}"
+    told = repr((shape.shape, shape.size, shape.points, overshoot))
+    key = f"{VERSION} {hashlib.sha256(told.encode()).hexdigest()}"
     entry = cache.read_entry(key)
     if entry is not None:
         return np.frombuffer(entry[1]).reshape(-1, 4), overshoot
-    reach = corners + shape.ball * np.array([[s] for s in (-1, 1)])[:, None] if shape.ball else corners
+    reach = (
+        corners + shape.ball * np.array([[s] for s in (-1, 1)])[:, None] if shape.ball else corners
+    )
     found = fit_spheres(distance_function(shape), reach.reshape(-1, 3), overshoot)
     cache.write_entry(key, {"spheres": len(found)}, np.ascontiguousarray(found).tobytes())
     return found, overshoot
@@ -310,6 +335,12 @@ def distance_function(shape: Obstacle) -> Any:
         planes = np.unique(np.round(ConvexHull(np.array(shape.points)).equations, 12), axis=0)
         return lambda x: (x @ planes[:, :3].T + planes[:, 3]).max(1)
     if shape.shape == "cylinder":
-        return lambda x: np.asarray(cylinder_distance(x[:, 0], x[:, 1], x[:, 2], shape.size[0], shape.size[1] / 2))  # pyright: ignore[reportArgumentType]
-    half = (0.0, 0.0, shape.size[1] / 2) if shape.shape == "capsule" else tuple(x / 2 for x in shape.size)
+        return lambda x: np.asarray(
+            cylinder_distance(x[:, 0], x[:, 1], x[:, 2], shape.size[0], shape.size[1] / 2)
+        )  # pyright: ignore[reportArgumentType]
+    half = (
+        (0.0, 0.0, shape.size[1] / 2)
+        if shape.shape == "capsule"
+        else tuple(x / 2 for x in shape.size)
+    )
     return lambda x: np.asarray(box_distance(x[:, 0], x[:, 1], x[:, 2], *half)) - shape.ball  # pyright: ignore[reportArgumentType]

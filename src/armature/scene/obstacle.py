@@ -89,7 +89,10 @@ class Obstacle:
             f"{len(self.points)} corners" if self.points else f"{lengths} m".removeprefix(" m")
         )
         place = f"on {self.link} " if self.link else ""
-        return f"{self.name}: {self.shape} {corners} {place}at ({', '.join(f'{x:.3g}' for x in self.position)})"
+        return (
+            f"{self.name}: {self.shape} {corners} {place}at"
+            f" ({', '.join(f'{x:.3g}' for x in self.position)})"
+        )
 
     @property
     def corners(self) -> np.ndarray:
@@ -118,7 +121,8 @@ def _check_hull(where: str, points: tuple[Vec3, ...]) -> None:
         len(points)
     ):
         raise ArgumentError(
-            f"{where}a hull needs at least four points that do not lie in a plane, got {len(points)}"
+            f"{where}a hull needs at least four points that do not lie in a plane, got"
+            f" {len(points)}"
         )
 
 

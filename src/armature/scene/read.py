@@ -108,7 +108,7 @@ def _with(scene: Scene, name: str, given: ObjectPart, folder: Path, margin: floa
     return scene.with_half_space(name, **place)
 
 
-# MoveIt ------------------------------------------------------------------------------------------------------------------
+# MoveIt ------------------------------------------------------------------------------------------
 
 
 def moveit_scene(data: Mapping[str, Any], path: object) -> Scene:
@@ -130,7 +130,8 @@ def moveit_scene(data: Mapping[str, Any], path: object) -> Scene:
     except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
         words = f"{type(error).__name__}: {error}"
         raise FileError(
-            f"this is no PlanningScene of MoveIt as it is written to files ({words}); check its collision_objects",
+            f"this is no PlanningScene of MoveIt as it is written to files ({words}); check its"
+            " collision_objects",
             path,
         ) from None
     return Scene(tuple(found), tuple(allowed) if names else None)
@@ -143,7 +144,8 @@ def _moveit_object(item: Mapping[str, Any]) -> list[Obstacle]:
     name = str(item["id"])
     if item.get("meshes") or item.get("planes"):
         raise ArgumentError(
-            f"object {name!r} has meshes or planes, which are not read from scene files; give them as our own objects"
+            f"object {name!r} has meshes or planes, which are not read from scene files; give them"
+            " as our own objects"
         )
     found = []
     for primitive, pose in zip(item["primitives"], item["primitive_poses"], strict=True):

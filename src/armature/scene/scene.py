@@ -46,7 +46,8 @@ class Scene:
         for link, value in rows.items():
             if value.ndim != 2 or value.shape[1] != 4 or not np.all(value[:, 3] > 0.0):
                 raise ArgumentError(
-                    f"spheres of link {link!r} must be rows (x, y, z, radius > 0), m; got shape {value.shape}"
+                    f"spheres of link {link!r} must be rows (x, y, z, radius > 0), m; got shape"
+                    f" {value.shape}"
                 )
         fixed = {
             link: tuple(tuple(float(x) for x in row) for row in value)
@@ -72,13 +73,14 @@ class Scene:
         """Obstacles on links of the robot."""
         return tuple(o for o in self.obstacles if o.link is not None)
 
-    # adding and taking away -----------------------------------------------------------------------------------------------
+    # adding and taking away ----------------------------------------------------------------------
 
     def with_obstacle(self, obstacle: Obstacle) -> Scene:
         """The same with one more, whose name is new."""
         if obstacle.name in self.names:
             raise ArgumentError(
-                f"there is an obstacle {obstacle.name!r} already; give another name, or take it away first (without)"
+                f"there is an obstacle {obstacle.name!r} already; give another name, or take it"
+                " away first (without)"
             )
         return replace(self, obstacles=(*self.obstacles, obstacle))
 
@@ -174,7 +176,8 @@ class Scene:
         scale: to m.  link: as in `with_box`."""
         if name in self.names:
             raise ArgumentError(
-                f"there is an obstacle {name!r} already; give another name, or take it away first (without)"
+                f"there is an obstacle {name!r} already; give another name, or take it away first"
+                " (without)"
             )
         place = {
             "position": vector(position),
@@ -227,7 +230,7 @@ class Scene:
             Obstacle(name, shape, size, vector(position), rotation, margin, link, points)
         )
 
-    # files ----------------------------------------------------------------------------------------------------------------
+    # files ---------------------------------------------------------------------------------------
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Scene:

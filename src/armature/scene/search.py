@@ -54,9 +54,7 @@ class Trees(NamedTuple):
 
 
 @inner
-def state_room(
-    q: Vector, margins: Vector, finest: float, world: World, room: Room
-) -> float:
+def state_room(q: Vector, margins: Vector, finest: float, world: World, room: Room) -> float:
     """How far the robot can go from q along the room's way, as a part of it, until a pair could be
     nearer than its margin, m, or has moved by `finest`, m; negative where one is."""
     place_bodies(q, world.bodies, room.poses)
@@ -117,9 +115,16 @@ def nearest(tree: int, q: Vector, trees: Trees) -> int:
 
 @inner
 def grow(
-    tree: int, at: int, target: Vector, whole: bool, margins: Vector, finest: float,
-    trees: Trees, world: World, room: Room,
-) -> tuple[int, bool]:  # fmt: skip
+    tree: int,
+    at: int,
+    target: Vector,
+    whole: bool,
+    margins: Vector,
+    finest: float,
+    trees: Trees,
+    world: World,
+    room: Room,
+) -> tuple[int, bool]:
     """Grow a tree from node `at` towards a target, all the way or one edge. Returns its last node
     and whether it is the target."""
     n, most = target.shape[0], trees.node.shape[1]
@@ -154,9 +159,14 @@ def grow(
 
 @loop
 def connect(
-    samples: Matrix, begin: int, margins: Vector, finest: float, trees: Trees, world: World,
+    samples: Matrix,
+    begin: int,
+    margins: Vector,
+    finest: float,
+    trees: Trees,
+    world: World,
     room: Room,
-) -> tuple[int, int, int]:  # fmt: skip
+) -> tuple[int, int, int]:
     """Grow both trees towards samples (S, n), from sample `begin` on, until they meet. Returns
     (how many samples were used, the nodes that meet), −1 for these where they do not."""
     for k in range(samples.shape[0]):
@@ -168,9 +178,7 @@ def connect(
         if new != at:
             target = trees.node[tree, new]
             start = nearest(1 - tree, target, trees)
-            end, there = grow(
-                1 - tree, start, target, True, margins, finest, trees, world, room
-            )
+            end, there = grow(1 - tree, start, target, True, margins, finest, trees, world, room)
             if there:
                 if tree == 0:
                     return k + 1, new, end

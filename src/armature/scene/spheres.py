@@ -20,7 +20,9 @@ from armature.scene.loops import Matrix, Vector, loop
 WALKS, STEPS = (
     300,
     14,
-)  # from random pieces at the surface towards the middle of the shape; every place on the way is a centre
+    # from random pieces at the surface towards the middle of the shape; every place on the way is a
+    # centre
+)
 FINE, DEEP = (
     0.3,
     0.4,

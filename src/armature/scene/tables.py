@@ -74,11 +74,15 @@ def body_table(tree: Tree) -> Bodies:
     rows = tree.bodies
     integers = lambda values: np.array(list(values), dtype=np.int64)
     return Bodies(
-        integers(b.parent for b in rows), integers(b.kind == "revolute" for b in rows),
-        np.array([b.R for b in rows], dtype=float).reshape(-1, 3, 3), np.array([b.p for b in rows], dtype=float).reshape(-1, 3),
-        np.array([b.axis for b in rows], dtype=float).reshape(-1, 3), integers(b.q for b in rows),
-        np.array([b.multiplier for b in rows], dtype=float), np.array([b.offset for b in rows], dtype=float),
-    )  # fmt: skip
+        integers(b.parent for b in rows),
+        integers(b.kind == "revolute" for b in rows),
+        np.array([b.R for b in rows], dtype=float).reshape(-1, 3, 3),
+        np.array([b.p for b in rows], dtype=float).reshape(-1, 3),
+        np.array([b.axis for b in rows], dtype=float).reshape(-1, 3),
+        integers(b.q for b in rows),
+        np.array([b.multiplier for b in rows], dtype=float),
+        np.array([b.offset for b in rows], dtype=float),
+    )
 
 
 def obstacle_table(obstacles: Sequence[Obstacle]) -> Obstacles:
@@ -87,10 +91,12 @@ def obstacle_table(obstacles: Sequence[Obstacle]) -> Obstacles:
     planes = [row[2] for row in rows]
     pose = [[*np.ravel(o.rotation), *o.position] for o in obstacles]
     return Obstacles(
-        np.array([row[0] for row in rows], dtype=np.int64), np.array(pose, dtype=float).reshape(-1, 12),
+        np.array([row[0] for row in rows], dtype=np.int64),
+        np.array(pose, dtype=float).reshape(-1, 12),
         np.array([row[1] for row in rows], dtype=float).reshape(-1, 4),
-        np.cumsum([0, *(len(p) for p in planes)]).astype(np.int64), np.vstack([np.zeros((0, 4)), *planes]),
-    )  # fmt: skip
+        np.cumsum([0, *(len(p) for p in planes)]).astype(np.int64),
+        np.vstack([np.zeros((0, 4)), *planes]),
+    )
 
 
 def _row(o: Obstacle) -> tuple[int, tuple[float, ...], np.ndarray]:

@@ -17,20 +17,24 @@ from armature.robot.tree import Body, Tree
 class ModelUncertainty:
     """What identification leaves open.
 
-    inertial: (10 nb, 10 nb) covariance of the bodies' parameters (m, m c, J about the origin of the body's frame).
+    inertial: (10 nb, 10 nb) covariance of the bodies' parameters (m, m c, J about the origin of the
+    body's frame).
     friction: (n,) relative standard deviation of each joint's friction.
     """
 
     inertial: np.ndarray
     friction: np.ndarray
 
-    def draw(self, robot: Robot, runs: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    def draw(
+        self, robot: Robot, runs: int, rng: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray]:
         """(runs, 10 nb) differences of inertial parameters, (runs, n) factors of friction."""
         size = INERTIAL * len(robot.tree.bodies)
         if self.inertial.shape != (size, size) or self.friction.shape != (robot.nv,):
             raise ArgumentError(
-                f"the uncertainty is of a robot with {len(self.inertial) // INERTIAL} bodies, robot {robot.name!r} has "
-                f"{len(robot.tree.bodies)}; rehearse the robot that was identified"
+                f"the uncertainty is of a robot with {len(self.inertial) // INERTIAL} bodies, robot"
+                f" {robot.name!r} has {len(robot.tree.bodies)}; rehearse the robot that was"
+                " identified"
             )
         values, vectors = np.linalg.eigh(self.inertial)
         root = vectors * np.sqrt(np.maximum(values, 0.0))
@@ -39,15 +43,18 @@ class ModelUncertainty:
 
 
 def scaled_masses(robot: Robot, factors: np.ndarray) -> np.ndarray:
-    """(runs, 10 nb) differences of inertial parameters of bodies that are heavier by factors (runs, nb)."""
+    """(runs, 10 nb) differences of inertial parameters of bodies that are heavier by factors (runs,
+    nb)."""
     own = np.array([inertial_parameters(b) for b in robot.tree.bodies])
     return ((factors - 1.0)[:, :, None] * own).reshape(len(factors), -1)
 
 
 def changed(tree: Tree, differences: Any) -> Tree:
-    """The tree with these differences (10 nb) added to its bodies' parameters; they may be symbols."""
+    """The tree with these differences (10 nb) added to its bodies' parameters; they may be
+    symbols."""
     bodies = tuple(
-        _changed_body(body, differences[INERTIAL * k : INERTIAL * (k + 1)]) for k, body in enumerate(tree.bodies)
+        _changed_body(body, differences[INERTIAL * k : INERTIAL * (k + 1)])
+        for k, body in enumerate(tree.bodies)
     )
     return replace(tree, bodies=bodies)
 

@@ -1,4 +1,5 @@
-"""How warm the motors get: peak, root mean square over the cycle, winding temperature after n cycles and in the long run."""
+"""How warm the motors get: peak, root mean square over the cycle, winding temperature after n
+cycles and in the long run."""
 
 from __future__ import annotations
 
@@ -30,15 +31,19 @@ class Heating:
     fractions: dict[str, float]
 
     def winding(self, cycles: int = 1) -> float:
-        """Highest winding temperature during the n-th cycle, begun at ambient temperature, °C; NaN without thermal data."""
+        """Highest winding temperature during the n-th cycle, begun at ambient temperature, °C; NaN
+        without thermal data."""
         if self.cycle is None or self.drive.motor.thermal is None:
             return float("nan")
         ambient = self.drive.motor.thermal.ambient
-        return float(self.cycle.temperatures(*self.cycle.after(cycles - 1, ambient, ambient))[:, 0].max())
+        return float(
+            self.cycle.temperatures(*self.cycle.after(cycles - 1, ambient, ambient))[:, 0].max()
+        )
 
     @cached_property
     def steady_winding(self) -> float:
-        """Highest winding temperature of a cycle repeated for ever, °C; infinite when it runs away, NaN without thermal data."""
+        """Highest winding temperature of a cycle repeated for ever, °C; infinite when it runs away,
+        NaN without thermal data."""
         if self.cycle is None:
             return float("nan")
         start = self.cycle.steady()
@@ -46,7 +51,8 @@ class Heating:
 
     @property
     def worst(self) -> tuple[str, float]:
-        """(name, fraction) of the limit that this axis comes nearest to; ("none", 0) where there is none."""
+        """(name, fraction) of the limit that this axis comes nearest to; ("none", 0) where there is
+        none."""
         return max(self.fractions.items(), key=lambda item: item[1], default=("none", 0.0))
 
 
@@ -54,8 +60,11 @@ HEAT_LIMITS = ("peak current", "peak heat", "average heat", "continuous current"
 
 
 def heating(name: str, drive: Drive, dt: np.ndarray, flow: Flow) -> Heating:
-    """What a motion's M steps of dt (M,) seconds do to one motor; flow with arrays (M,), at 20 °C."""
-    current, copper, iron = (np.broadcast_to(x, dt.shape) for x in (flow.current, flow.copper, flow.iron))
+    """What a motion's M steps of dt (M,) seconds do to one motor; flow with arrays (M,), at 20
+    °C."""
+    current, copper, iron = (
+        np.broadcast_to(x, dt.shape) for x in (flow.current, flow.copper, flow.iron)
+    )
     duration = dt.sum()
     mean = lambda x: float(np.sum(dt * x) / duration)
     thermal = drive.motor.thermal

@@ -1,7 +1,8 @@
-"""Integrators for any system that gives accelerations: adaptive ones (scipy's, step by step) and fixed steps.
+"""Integrators for any system that gives accelerations: adaptive ones (scipy's, step by step) and
+fixed steps.
 
-The state is y = (q, v, w): coordinates, velocities, and the work w of the applied forces, which makes the energy account exact.
-"""
+The state is y = (q, v, w): coordinates, velocities, and the work w of the applied forces, which
+makes the energy account exact."""
 
 from __future__ import annotations
 
@@ -26,17 +27,29 @@ MOST_STEPS = 500_000  # of one run
 RUNAWAY = 1e100  # states beyond which a motion counts as diverged
 SHRUNK = 0.1  # of the usual step: what such a step is near a singular position
 USUAL = 8  # steps whose largest is the usual one
-STEPS_OVER = (0.4, 0.55, 0.7, 0.85, 1.0, 1.15, 1.3, 1.6)  # of the usual step, tried to step over a singular position
+STEPS_OVER = (
+    0.4,
+    0.55,
+    0.7,
+    0.85,
+    1.0,
+    1.15,
+    1.3,
+    1.6,
+)  # of the usual step, tried to step over a singular position
 NEAR = 0.2  # of the rank margin at the start: a position where it is smaller is nearly singular
 MIDST = 0.03  # likewise: a step should not end there
 BEYOND = 0.06  # likewise: where a step over a singular position has to end
-STRICT = 0.01  # of the tolerances near a singular position, where stages are on the constraints and drift from them does not count
+# of the tolerances near a singular position, where stages are on the constraints and drift from
+# them does not count
+STRICT = 0.01
 LEAST_RTOL = 1e-13  # that double precision allows
 SMALLER = 0.5  # of the usual step: smaller ones are looked at for singular positions
 
 
 class System(Protocol):
-    """What can be integrated: accelerations and power at a state, the rates of the coordinates, and the way back to the constraints."""
+    """What can be integrated: accelerations and power at a state, the rates of the coordinates, and
+    the way back to the constraints."""
 
     nq: int
     nv: int
@@ -49,14 +62,17 @@ class System(Protocol):
         """q̇ (nq,)."""
         ...
 
-    def project(self, t: float, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    def project(
+        self, t: float, q: np.ndarray, v: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, float]:
         """The nearest state that obeys the constraints, and how large the error was."""
         ...
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How to integrate: method; tolerances of adaptive ones; step of fixed ones (s); times where the forces jump; output times."""
+    """How to integrate: method; tolerances of adaptive ones; step of fixed ones (s); times where
+    the forces jump; output times."""
 
     method: str = "dop853"
     step: float | None = None
@@ -70,9 +86,16 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.method not in ADAPTIVE and self.method not in FIXED:
-            raise ArgumentError(f"method {self.method!r} is not known; use one of {', '.join((*ADAPTIVE, *FIXED))}")
-        if self.method in FIXED and not (self.step is not None and math.isfinite(self.step) and self.step > 0):
-            raise ArgumentError(f"method {self.method!r} needs step=…, a positive number of seconds, got {self.step}")
+            raise ArgumentError(
+                f"method {self.method!r} is not known; use one of {', '.join((*ADAPTIVE, *FIXED))}"
+            )
+        if self.method in FIXED and not (
+            self.step is not None and math.isfinite(self.step) and self.step > 0
+        ):
+            raise ArgumentError(
+                f"method {self.method!r} needs step=…, a positive number of seconds, got"
+                f" {self.step}"
+            )
         if self.step is not None and not self.step > 0:
             raise ArgumentError(f"step is {self.step} s; give a positive number, or leave it out")
         for name in ("rtol", "atol", "max_step"):
@@ -82,7 +105,8 @@ class Settings:
 
 
 class Result(NamedTuple):
-    """States y at times t, the continuous solution where there is one, events, the largest projected error, calls, and the end."""
+    """States y at times t, the continuous solution where there is one, events, the largest
+    projected error, calls, and the end."""
 
     t: np.ndarray
     y: np.ndarray
@@ -93,7 +117,9 @@ class Result(NamedTuple):
     status: Status
 
 
-def integrate(system: System, q0: np.ndarray, v0: np.ndarray, duration: float, settings: Settings) -> Result:
+def integrate(
+    system: System, q0: np.ndarray, v0: np.ndarray, duration: float, settings: Settings
+) -> Result:
     """Integrate a system from (q0, v0) at t = 0."""
     if not (math.isfinite(duration) and duration > 0):
         raise ArgumentError(f"duration is {duration} s; give a positive number")
@@ -107,7 +133,8 @@ def integrate(system: System, q0: np.ndarray, v0: np.ndarray, duration: float, s
 
 
 def whole_steps(duration: float, step: float) -> int:
-    """How many fixed steps (s) make a duration (s); an ArgumentError where they are more than are taken."""
+    """How many fixed steps (s) make a duration (s); an ArgumentError where they are more than are
+    taken."""
     if not duration / step <= 20 * MOST_STEPS:
         what = f"{duration:g} s in steps of {step:g} s are more than {20 * MOST_STEPS} steps"
         raise ArgumentError(f"{what}; give longer steps, or less time")
@@ -129,10 +156,13 @@ class _Run:
         self.events: list[Event] = []
         self.drift, self.evaluations, self.status = 0.0, 0, Status.COMPLETE
         self.over: Any = None  # the dense output of a step over a singular position
-        self.near = False  # a singular position: stages are put on the constraints before their accelerations are asked for
+        # a singular position: stages are put on the constraints before their accelerations are
+        # asked for
+        self.near = False
 
     def f(self, t: float, y: np.ndarray) -> np.ndarray:
-        """ẏ = (q̇, q̈, power); not a number where the state has run away, so that no controller has to answer there."""
+        """ẏ = (q̇, q̈, power); not a number where the state has run away, so that no controller has
+        to answer there."""
         if not np.max(np.abs(y)) < RUNAWAY:
             return np.full_like(y, np.nan)
         q, v = self.split(y)
@@ -171,11 +201,13 @@ class _Run:
         self.t.append(t)
         self.y.append(y)
 
-    # adaptive ------------------------------------------------------------------------------------------------------------
+    # adaptive ------------------------------------------------------------------------------------
 
     def adaptive(self, y: np.ndarray, progress: Progress) -> None:
         """From break to break, a fresh solver each time."""
-        edges = sorted({0.0, self.duration, *(float(b) for b in self.settings.breaks if 0 < b < self.duration)})
+        edges = sorted(
+            {0.0, self.duration, *(float(b) for b in self.settings.breaks if 0 < b < self.duration)}
+        )
         self.keep(0.0, y)
         for start, end in pairwise(edges):
             try:
@@ -200,7 +232,9 @@ class _Run:
             margin = self._rank_margin(solver.t, solver.y) if part < SMALLER or self.near else 1.0
             if margin < NEAR and not self.near:
                 self.near = True
-                solver = self._solver(*before, end, min(usual, end - before[0]))  # the step again, its stages on the constraints
+                solver = self._solver(
+                    *before, end, min(usual, end - before[0])
+                )  # the step again, its stages on the constraints
                 continue
             bold = margin < MIDST or (margin < NEAR and part < SHRUNK)  # never twice in a row
             if bold:
@@ -219,7 +253,8 @@ class _Run:
             solver.rtol, solver.atol = self.settings.rtol, self.settings.atol
 
     def _took(self, solver: Any, before: tuple[float, np.ndarray]) -> bool:
-        """Keep the state after a step, put back on the constraints; False where the run ends there."""
+        """Keep the state after a step, put back on the constraints; False where the run ends
+        there."""
         if solver.status == "failed" or not np.max(np.abs(solver.y)) < RUNAWAY:
             self.status = Status.FAILED if solver.status == "failed" else Status.DIVERGED
             return False
@@ -249,26 +284,35 @@ class _Run:
         return {} if self.settings.method == "dop853" else {"jac": self.jacobian}
 
     def _rank_margin(self, t: float, y: np.ndarray) -> float:
-        """How far the system's constraints are from losing rank, beside the start; only those of mechanisms can."""
+        """How far the system's constraints are from losing rank, beside the start; only those of
+        mechanisms can."""
         found = getattr(self.system, "rank_margin", None)
         return found(t, *self.split(y)) if found else 1.0
 
-    def _stepped_over(self, solver: Any, before: tuple[float, np.ndarray], usual: float, end: float) -> Any:
-        """A solver behind a singular position, by one step of usual size whatever its error estimate says.
+    def _stepped_over(
+        self, solver: Any, before: tuple[float, np.ndarray], usual: float, end: float
+    ) -> Any:
+        """A solver behind a singular position, by one step of usual size whatever its error
+        estimate says.
 
-        Near such a position accelerations are as uncertain as rounding divided by the distance: an error estimate asks for ever smaller
-        steps, which end in its midst. (A drift e of a stage from the constraints, divided by the distance, would be far larger: near
-        singular positions stages are put back on the constraints, so that the error of the step falls with its size.)
-        Of several sizes the one that keeps the energy best is taken: its stages lie farthest from it.
-        """
+        Near such a position accelerations are as uncertain as rounding divided by the distance: an
+        error estimate asks for ever smaller steps, which end in its midst. (A drift e of a stage
+        from the constraints, divided by the distance, would be far larger: near singular positions
+        stages are put back on the constraints, so that the error of the step falls with its size.)
+        Of several sizes the one that keeps the energy best is taken: its stages lie farthest from
+        it."""
         tried, more = [], self._jacobian_option()
         for part in STEPS_OVER:
             t = min(before[0] + part * usual, end)
-            bold = type(solver)(self.f, *before, t, rtol=1.0, atol=1e100, first_step=t - before[0], **more)
+            bold = type(solver)(
+                self.f, *before, t, rtol=1.0, atol=1e100, first_step=t - before[0], **more
+            )
             bold.step()
             y = self._landed(t, bold.y) if bold.status != "failed" else None
             if y is not None:
-                gained = self.system.energy(*self.split(y)) - self.system.energy(*self.split(before[1]))  # pyright: ignore
+                gained = self.system.energy(*self.split(y)) - self.system.energy(
+                    *self.split(before[1])
+                )  # pyright: ignore
                 tried.append((abs(gained - (y[-1] - before[1][-1])), t, y, bold))
         if not tried:
             return solver
@@ -279,7 +323,8 @@ class _Run:
         return self._solver(t, y, end, min(usual, end - t))
 
     def _landed(self, t: float, y: np.ndarray) -> np.ndarray | None:
-        """The state after a step over a singular position, on the constraints; None where it is still near one, or far from any."""
+        """The state after a step over a singular position, on the constraints; None where it is
+        still near one, or far from any."""
         if not np.all(np.isfinite(y)) or self._rank_margin(t, y) < BEYOND:
             return None
         try:
@@ -288,7 +333,9 @@ class _Run:
             return None
         return np.concatenate([q, v, y[-1:]])
 
-    def _events(self, before: tuple, after: tuple, piece: Callable[[float], np.ndarray]) -> float | None:
+    def _events(
+        self, before: tuple, after: tuple, piece: Callable[[float], np.ndarray]
+    ) -> float | None:
         """Note the zero crossings within a step; the time of the first terminal one, if any."""
         found = []
         for name, event in self.settings.events.items():
@@ -299,7 +346,11 @@ class _Run:
                 continue
             inside = lambda t, g=g: g(t, piece(t))
             same = inside(before[0]) * inside(after[0]) > 0.0
-            t = after[0] if g1 == 0.0 or same else brentq(inside, before[0], after[0], xtol=1e-15 * max(1.0, after[0]))
+            t = (
+                after[0]
+                if g1 == 0.0 or same
+                else brentq(inside, before[0], after[0], xtol=1e-15 * max(1.0, after[0]))
+            )
             found.append((t, name, getattr(event, "terminal", False)))
         for t, name, terminal in sorted(found, key=lambda x: x[0]):
             self.events.append(Event(name, t, *self.split(piece(t))))
@@ -307,7 +358,7 @@ class _Run:
                 return t
         return None
 
-    # fixed ---------------------------------------------------------------------------------------------------------------
+    # fixed ---------------------------------------------------------------------------------------
 
     def fixed(self, y: np.ndarray, progress: Progress) -> None:
         """Whole steps; the duration is rounded to them."""
@@ -345,23 +396,36 @@ class _Run:
         v = v + h * a
         return np.concatenate([q + h * self.system.rates(q, v), v, [y[-1] + h * power]])
 
-    # -----------------------------------------------------------------------------------------------------------------------
+    # ---------------------------------------------------------------------------------------------
 
     def result(self) -> Result:
         t, y = np.array(self.t), np.array(self.y)
-        dense = OdeSolution(t, self.pieces) if self.pieces and len(self.pieces) == len(t) - 1 else None
+        dense = (
+            OdeSolution(t, self.pieces) if self.pieces and len(self.pieces) == len(t) - 1 else None
+        )
         if self.settings.times is not None:
             t, y = self._sampled(t, y, dense)
         return Result(t, y, dense, tuple(self.events), self.drift, self.evaluations, self.status)
 
-    def _sampled(self, t: np.ndarray, y: np.ndarray, dense: OdeSolution | None) -> tuple[np.ndarray, np.ndarray]:
-        """States at the asked times that were reached; those of a fixed-step run must be its own."""
+    def _sampled(
+        self, t: np.ndarray, y: np.ndarray, dense: OdeSolution | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """States at the asked times that were reached; those of a fixed-step run must be its
+        own."""
         times = np.asarray(self.settings.times, dtype=float)
-        if times.ndim != 1 or len(times) == 0 or np.any(np.diff(times) <= 0) or times[0] < 0 or times[-1] > self.duration * (1 + 1e-12):
+        if (
+            times.ndim != 1
+            or len(times) == 0
+            or np.any(np.diff(times) <= 0)
+            or times[0] < 0
+            or times[-1] > self.duration * (1 + 1e-12)
+        ):
             raise ArgumentError(f"times must increase within 0 … {self.duration:g} s")
         times = times[times <= t[-1] * (1 + 1e-12)]
         if dense is None:
             index = np.clip([bisect_right(t, x * (1 + 1e-12)) - 1 for x in times], 0, len(t) - 1)
             return t[np.unique(index)], y[np.unique(index)]
-        rows = [self.corrected(float(x), dense(min(float(x), t[-1]))) if x > 0 else y[0] for x in times]
+        rows = [
+            self.corrected(float(x), dense(min(float(x), t[-1]))) if x > 0 else y[0] for x in times
+        ]
         return times, np.array(rows)

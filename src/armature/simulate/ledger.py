@@ -1,4 +1,5 @@
-"""Where the energy of a motion went: drawn, lost, returned, stored, per joint and in total, and what remains unexplained (X3)."""
+"""Where the energy of a motion went: drawn, lost, returned, stored, per joint and in total, and
+what remains unexplained (X3)."""
 
 from __future__ import annotations
 
@@ -26,10 +27,12 @@ COLUMNS: tuple[str, ...] = ("mechanical", "taken", "given", *LOSSES)
 class Ledger:
     """Energies of a motion, J.
 
-    drawn, returned: from and to the supply.  copper, iron, friction, gear, amplifier, resistor (braking), supply_loss: what became heat.
+    drawn, returned: from and to the supply.  copper, iron, friction, gear, amplifier, resistor
+    (braking), supply_loss: what became heat.
     kinetic, potential, capacitor: increase of what is stored.
-    per_joint: {joint or axis: {"mechanical", "taken", "given", "copper", "iron", "friction", "gear", "amplifier": J}}, where taken and
-    given are what the axis took from and gave to the supply.
+    per_joint: {joint or axis: {"mechanical", "taken", "given", "copper", "iron", "friction",
+    "gear", "amplifier": J}}, where taken and given are what the axis took from and gave to the
+    supply.
     throughput: ∫ Σ |power| dt of all axes.  heating: one entry for each drive.
     quadrature_error: estimate of the error of `energy` by the sums over time, J.
     """
@@ -60,7 +63,15 @@ class Ledger:
     @property
     def losses(self) -> float:
         """All that became heat, J."""
-        return self.copper + self.iron + self.friction + self.gear + self.amplifier + self.resistor + self.supply_loss
+        return (
+            self.copper
+            + self.iron
+            + self.friction
+            + self.gear
+            + self.amplifier
+            + self.resistor
+            + self.supply_loss
+        )
 
     @property
     def stored(self) -> float:
@@ -69,8 +80,9 @@ class Ledger:
 
     @property
     def residual(self) -> float:
-        """What the ledger does not explain, J: drawn − returned − losses − stored. Powers and losses are summed over the same instants, so
-        that an error of the sums can cancel here: `quadrature_error` estimates it."""
+        """What the ledger does not explain, J: drawn − returned − losses − stored. Powers and
+        losses are summed over the same instants, so that an error of the sums can cancel here:
+        `quadrature_error` estimates it."""
         return self.energy - self.losses - self.stored
 
     @property
@@ -81,32 +93,48 @@ class Ledger:
     _repr_html_ = ledger_html
 
     def __repr__(self) -> str:
-        parts = f"{self.drawn:.4g} J drawn, {self.returned:.4g} J returned, {self.losses:.4g} J lost"
+        parts = (
+            f"{self.drawn:.4g} J drawn, {self.returned:.4g} J returned, {self.losses:.4g} J lost"
+        )
         return f"<Ledger of {self.duration:.4g} s: {parts}>"
 
     def __str__(self) -> str:
         rows = [("drawn", self.drawn), ("returned", -self.returned)]
-        rows += [(name, -getattr(self, name)) for name in (*LOSSES, "resistor", "supply_loss", "kinetic", "potential", "capacitor")]
-        lines = [f"{name.replace('_', ' '):12} {value:14.6f} J" for name, value in rows if value or name == "drawn"]
+        rows += [
+            (name, -getattr(self, name))
+            for name in (*LOSSES, "resistor", "supply_loss", "kinetic", "potential", "capacitor")
+        ]
+        lines = [
+            f"{name.replace('_', ' '):12} {value:14.6f} J"
+            for name, value in rows
+            if value or name == "drawn"
+        ]
         lines.append(f"{'residual':12} {self.residual:14.2e} J")
         lines.append(f"{'quadrature':12} {self.quadrature_error:14.2e} J")
         lines += ["", f"{'':16}" + "".join(f"{x:>12}" for x in COLUMNS)]
-        lines += [f"{joint:16}" + "".join(f"{row[x]:12.4f}" for x in COLUMNS) for joint, row in self.per_joint.items()]
+        lines += [
+            f"{joint:16}" + "".join(f"{row[x]:12.4f}" for x in COLUMNS)
+            for joint, row in self.per_joint.items()
+        ]
         if self.hottest is not None and self.hottest.fractions:
             limit, fraction = self.hottest.worst
-            lines += ["", f"hottest: {self.hottest.name}, {limit} at {100 * fraction:.1f} % of its limit"]
+            lines += [
+                "",
+                f"hottest: {self.hottest.name}, {limit} at {100 * fraction:.1f} % of its limit",
+            ]
         return "\n".join(lines)
 
 
 def ledger(robot: Robot, trajectory: Trajectory, supply: Any = None, steps: int = 600) -> Ledger:
     """Where the energy of a motion went.
 
-    supply: "regenerative", "non-regenerative", or a Regenerative, NonRegenerative or Bus object; the robot's own, else regenerative.
-    steps: at least so many Gauss points in time. Torques come from inverse dynamics along the motion between the knots, so that the
-    ledger closes for coarse knots too. Sums over time break at knots and where joints turn, and their intervals are halved until
-    powers and their positive parts no longer change
-    (`quadrature_error`). A joint without a drive counts as moved by an ideal one. Windings at 20 °C.
-    """
+    supply: "regenerative", "non-regenerative", or a Regenerative, NonRegenerative or Bus object;
+    the robot's own, else regenerative.
+    steps: at least so many Gauss points in time. Torques come from inverse dynamics along the
+    motion between the knots, so that the ledger closes for coarse knots too. Sums over time break
+    at knots and where joints turn, and their intervals are halved until powers and their positive
+    parts no longer change (`quadrature_error`). A joint without a drive counts as moved by an ideal
+    one. Windings at 20 °C."""
     s, drives, error = quadrature(robot, trajectory, steps)
     flows, friction = drives.flows, drives.friction
     axes = axis_powers(robot, s, drives)
@@ -115,8 +143,13 @@ def ledger(robot: Robot, trajectory: Trajectory, supply: Any = None, steps: int 
     per_joint = _per_joint(robot, s, flows, friction, axes)
     total = {loss: sum(row[loss] for row in per_joint.values()) for loss in LOSSES}
     kinetic, potential = _stored(robot, trajectory)
-    heats = tuple(heating(name, d, s.dt, f) for name, d, f in zip(robot.drivetrain.axis_names, robot.drivetrain.drives, flows))
-    sums = {name: float(np.sum(getattr(account, name))) for name in ("drawn", "returned", "resistor")}
+    heats = tuple(
+        heating(name, d, s.dt, f)
+        for name, d, f in zip(robot.drivetrain.axis_names, robot.drivetrain.drives, flows)
+    )
+    sums = {
+        name: float(np.sum(getattr(account, name))) for name in ("drawn", "returned", "resistor")
+    }
     return Ledger(
         duration=trajectory.duration,
         **sums,
@@ -138,21 +171,32 @@ def flow_of(robot: Robot, s: Steps) -> list[Flow]:
 
 
 def drive_signals(robot: Robot, trajectory: Trajectory) -> Trajectory:
-    """The same motion with torques of the drives (rigid bodies, rotors and joint friction), currents, voltages and powers at its knots."""
+    """The same motion with torques of the drives (rigid bodies, rotors and joint friction),
+    currents, voltages and powers at its knots."""
     q, v, a = trajectory.q, trajectory.v, trajectory.a
     s = Steps(trajectory.t, trajectory.t, q, v, a, np.asarray(inverse_dynamics(robot, q, v, a)))
     together, friction, _ = drives_at(robot, s.tau, s.v, s.a)
-    signals = {name: getattr(together, name) for name in ("current", "voltage", "power")} if robot.drivetrain.drives else {}
+    signals = (
+        {name: getattr(together, name) for name in ("current", "voltage", "power")}
+        if robot.drivetrain.drives
+        else {}
+    )
     return replace(trajectory, tau=s.tau + friction, **signals)
 
 
-def _per_joint(robot: Robot, s: Steps, flows: list[Flow], friction: np.ndarray, axes: dict[str, np.ndarray]) -> dict[str, dict[str, float]]:
-    """One row for each axis and joint; the drives' losses stand at their axes, the joints' own friction at the joints."""
+def _per_joint(
+    robot: Robot, s: Steps, flows: list[Flow], friction: np.ndarray, axes: dict[str, np.ndarray]
+) -> dict[str, dict[str, float]]:
+    """One row for each axis and joint; the drives' losses stand at their axes, the joints' own
+    friction at the joints."""
     total = lambda x: float(np.sum(s.dt * x))
     train = robot.drivetrain
     rows = {name: dict.fromkeys(COLUMNS, 0.0) for name in (*train.axis_names, *train.joint_names)}
     for name, power in axes.items():
-        rows[name]["taken"], rows[name]["given"] = total(np.maximum(0.0, power)), total(np.maximum(0.0, -power))
+        rows[name]["taken"], rows[name]["given"] = (
+            total(np.maximum(0.0, power)),
+            total(np.maximum(0.0, -power)),
+        )
     for name, f in zip(train.axis_names, flows):
         rows[name] |= {loss: total(getattr(f, loss)) for loss in LOSSES}
     for j, name in enumerate(train.joint_names):

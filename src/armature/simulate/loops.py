@@ -1,10 +1,13 @@
-"""Compiled loops over time steps around a kernel: the whole batch at once, one kernel call for each stage.
+"""Compiled loops over time steps around a kernel: the whole batch at once, one kernel call for each
+stage.
 
-Arrays of a run: q (K+1, B, nq), v (K+1, B, nv), a and tau (K+1, B, nv), work (K+1, B); row 0 holds the start.
-`layout` (nq,) says where each coordinate's rate comes from: an index of v, or −1 for a floating base's seven.
+Arrays of a run: q (K+1, B, nq), v (K+1, B, nv), a and tau (K+1, B, nv), work (K+1, B); row 0 holds
+the start.
+`layout` (nq,) says where each coordinate's rate comes from: an index of v, or −1 for a floating
+base's seven.
 `free`: (first index in q, first in v) of a floating base, (−1, −1) without one.
-`fix`: address of the kernel that puts a state back on closed loops, 0 without loops; drift (B,): the largest error it found.
-"""
+`fix`: address of the kernel that puts a state back on closed loops, 0 without loops; drift (B,):
+the largest error it found."""
 
 from __future__ import annotations
 
@@ -16,13 +19,18 @@ from armature.kernel.loops import call
 
 @compiled_loop(nogil=True)
 def rates(q, v, layout, free, out):
-    """q̇ (B, nq): v itself, and for a floating base ẋ = R u and the quaternion's rate ½(w ω + ε × ω, −ε·ω)."""
+    """q̇ (B, nq): v itself, and for a floating base ẋ = R u and the quaternion's rate ½(w ω + ε ×
+    ω, −ε·ω)."""
     for b in range(q.shape[0]):
         for i in range(q.shape[1]):
             if layout[i] >= 0:
                 out[b, i] = v[b, layout[i]]
         if free[0] >= 0:
-            _free_rates(q[b, free[0] : free[0] + 7], v[b, free[1] : free[1] + 6], out[b, free[0] : free[0] + 7])
+            _free_rates(
+                q[b, free[0] : free[0] + 7],
+                v[b, free[1] : free[1] + 6],
+                out[b, free[0] : free[0] + 7],
+            )
 
 
 @compiled_loop(nogil=True)
@@ -30,7 +38,11 @@ def _free_rates(q, v, out):
     e = q[3:6]
     w = q[6]
     # R u = u + 2 ε × (ε × u + w u)
-    c0, c1, c2 = e[1] * v[2] - e[2] * v[1] + w * v[0], e[2] * v[0] - e[0] * v[2] + w * v[1], e[0] * v[1] - e[1] * v[0] + w * v[2]
+    c0, c1, c2 = (
+        e[1] * v[2] - e[2] * v[1] + w * v[0],
+        e[2] * v[0] - e[0] * v[2] + w * v[1],
+        e[0] * v[1] - e[1] * v[0] + w * v[2],
+    )
     out[0] = v[0] + 2.0 * (e[1] * c2 - e[2] * c1)
     out[1] = v[1] + 2.0 * (e[2] * c0 - e[0] * c2)
     out[2] = v[2] + 2.0 * (e[0] * c1 - e[1] * c0)
@@ -68,7 +80,9 @@ def project(address, q, v, drift):
     if address == 0:
         return
     q_new, v_new, size = np.empty_like(q), np.empty_like(v), np.empty(len(q))
-    table = np.array([q.ctypes.data, v.ctypes.data, q_new.ctypes.data, v_new.ctypes.data, size.ctypes.data])
+    table = np.array(
+        [q.ctypes.data, v.ctypes.data, q_new.ctypes.data, v_new.ctypes.data, size.ctypes.data]
+    )
     strides = np.array([q.shape[1], v.shape[1], q.shape[1], v.shape[1], 1])
     call(address, table.ctypes.data, strides.ctypes.data, q.shape[0])  # type: ignore[call-arg]
     q[:] = q_new
@@ -78,8 +92,28 @@ def project(address, q, v, drift):
 
 
 @compiled_loop(nogil=True)
-def rk4(address, layout, free, t0, h, p, per_step, q, v, a, tau, work, first, count, low, high, fix, drift):
-    """Steps first … first + count − 1 of the classic Runge–Kutta method; p (K or 1, B, m) holds over a step; rows low … high."""
+def rk4(
+    address,
+    layout,
+    free,
+    t0,
+    h,
+    p,
+    per_step,
+    q,
+    v,
+    a,
+    tau,
+    work,
+    first,
+    count,
+    low,
+    high,
+    fix,
+    drift,
+):
+    """Steps first … first + count − 1 of the classic Runge–Kutta method; p (K or 1, B, m) holds
+    over a step; rows low … high."""
     B, nq, nv = high - low, q.shape[2], v.shape[2]
     table = np.empty(7, dtype=np.int64)
     strides = np.array([1, nq, nv, p.shape[2], nv, 1, nv], dtype=np.int64)
@@ -89,7 +123,12 @@ def rk4(address, layout, free, t0, h, p, per_step, q, v, a, tau, work, first, co
     q_sum, v_sum = np.empty((B, nq)), np.empty((B, nv))
     power, used, w_sum = np.empty(B), np.empty((B, nv)), np.empty(B)
     for k in range(first, first + count):
-        u, q0, v0, a0 = p[k if per_step else 0, low:high], q[k, low:high], v[k, low:high], a[k, low:high]
+        u, q0, v0, a0 = (
+            p[k if per_step else 0, low:high],
+            q[k, low:high],
+            v[k, low:high],
+            a[k, low:high],
+        )
         # k₁ at the knot; its acceleration and torque are the knot's own
         t[:] = t0 + k * h
         _evaluate(address, table, strides, t, q0, v0, u, a0, power, tau[k, low:high])
@@ -134,7 +173,26 @@ def rk4(address, layout, free, t0, h, p, per_step, q, v, a, tau, work, first, co
 
 
 @compiled_loop(nogil=True)
-def semi_implicit(address, layout, free, t0, h, p, per_step, q, v, a, tau, work, first, count, low, high, fix, drift):
+def semi_implicit(
+    address,
+    layout,
+    free,
+    t0,
+    h,
+    p,
+    per_step,
+    q,
+    v,
+    a,
+    tau,
+    work,
+    first,
+    count,
+    low,
+    high,
+    fix,
+    drift,
+):
     """Steps of the semi-implicit Euler method: v₊ = v + h a(q, v), q₊ = q + h q̇(q, v₊)."""
     B, nq, nv = high - low, q.shape[2], v.shape[2]
     table = np.empty(7, dtype=np.int64)
@@ -143,7 +201,18 @@ def semi_implicit(address, layout, free, t0, h, p, per_step, q, v, a, tau, work,
     for k in range(first, first + count):
         t[:] = t0 + k * h
         q0, v0 = q[k, low:high], v[k, low:high]
-        _evaluate(address, table, strides, t, q0, v0, p[k if per_step else 0, low:high], a[k, low:high], power, tau[k, low:high])
+        _evaluate(
+            address,
+            table,
+            strides,
+            t,
+            q0,
+            v0,
+            p[k if per_step else 0, low:high],
+            a[k, low:high],
+            power,
+            tau[k, low:high],
+        )
         v[k + 1, low:high] = v0 + h * a[k, low:high]
         rates(q0, v[k + 1, low:high], layout, free, dq)
         q[k + 1, low:high] = q0 + h * dq

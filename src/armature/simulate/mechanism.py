@@ -1,4 +1,5 @@
-"""Simulation of a general mechanism (V1, V6): accelerations by Gauss's principle, drift from the couplings removed by projection."""
+"""Simulation of a general mechanism (V1, V6): accelerations by Gauss's principle, drift from the
+couplings removed by projection."""
 
 from __future__ import annotations
 
@@ -24,10 +25,11 @@ RANK = 1e-9  # of the largest singular value: smaller ones belong to redundant c
 class MechanismMotion:
     """A simulated motion of a mechanism.
 
-    t: (N+1,), s.  q: (N+1, nq), v: (N+1, nv), a: (N+1, nv): state vectors and accelerations, as in `Mechanism`.
+    t: (N+1,), s.  q: (N+1, nq), v: (N+1, nv), a: (N+1, nv): state vectors and accelerations, as in
+    `Mechanism`.
     work: (N+1,) of motors, elements and prescribed motions since the start, J.
-    energy_drift: largest |E(t) − E(0) − work|, J.  loop_drift: largest coupling error before it was projected out, m or rad.
-    """
+    energy_drift: largest |E(t) − E(0) − work|, J.  loop_drift: largest coupling error before it was
+    projected out, m or rad."""
 
     mechanism: Mechanism
     t: np.ndarray
@@ -44,7 +46,10 @@ class MechanismMotion:
 
     def __repr__(self) -> str:
         drift = f"energy drift {self.energy_drift:.2g} J, loop drift {self.loop_drift:.2g}"
-        return f"<Motion of {self.mechanism.name!r}, {len(self.t)} knots, {self.t[-1]:.6g} s, {drift}: {self.status.value}>"
+        return (
+            f"<Motion of {self.mechanism.name!r}, {len(self.t)} knots, {self.t[-1]:.6g} s, {drift}:"
+            f" {self.status.value}>"
+        )
 
     @property
     def ok(self) -> bool:
@@ -55,7 +60,8 @@ class MechanismMotion:
         """Orientation R (N+1, 3, 3) and centre of mass p (N+1, 3) of a body in the world."""
         if name not in self.mechanism.body_index or name == GROUND:
             raise ArgumentError(
-                f"body {name!r} is not in the mechanism; its bodies are: {', '.join(b.name for b in self.mechanism.bodies)}"
+                f"body {name!r} is not in the mechanism; its bodies are:"
+                f" {', '.join(b.name for b in self.mechanism.bodies)}"
             )
         i = 7 * self.mechanism.body_index[name]
         return rotations(self.q[:, i + 3 : i + 7]), self.q[:, i : i + 3]
@@ -68,7 +74,10 @@ class MechanismMotion:
     def coordinate(self, motor: str) -> tuple[np.ndarray, np.ndarray]:
         """A coordinate and its rate, (N+1,) each."""
         if motor not in self.mechanism.motor_index:
-            raise ArgumentError(f"coordinate {motor!r} is not in the mechanism; it has: {', '.join(self.mechanism.motor_index) or 'none'}")
+            raise ArgumentError(
+                f"coordinate {motor!r} is not in the mechanism; it has:"
+                f" {', '.join(self.mechanism.motor_index) or 'none'}"
+            )
         i, nb = self.mechanism.motor_index[motor], len(self.mechanism.bodies)
         return self.q[:, 7 * nb + i], self.v[:, 6 * nb + i]
 
@@ -79,7 +88,9 @@ class MechanismSystem:
     def __init__(self, mechanism: Mechanism, controller: Any, solver: str):
         self.m, self.nq, self.nv, self.solver = mechanism, mechanism.nq, mechanism.nv, solver
         self.last: Accelerations | None = None
-        self.rank: int | None = None  # of the couplings at the start, and their least singular value beside the largest
+        self.rank: int | None = (
+            None  # of the couplings at the start, and their least singular value beside the largest
+        )
         self.least = 0.0
         self.law: Callable = controller if callable(controller) else lambda t, q, v: controller
 
@@ -101,7 +112,8 @@ class MechanismSystem:
         return sum(gauss.energy(self.m, q, v))
 
     def rank_margin(self, t: float, q: np.ndarray, v: np.ndarray) -> float:
-        """How far the couplings are from losing rank: their least singular value that counts, beside that of the start."""
+        """How far the couplings are from losing rank: their least singular value that counts,
+        beside that of the start."""
         if not self.m.rows.rows:
             return 1.0
         r, c = self.m.rows.pattern
@@ -122,10 +134,14 @@ class MechanismSystem:
         nb = len(self.m.bodies)
         x, u = q[: 7 * nb].reshape(nb, 7), v[: 6 * nb].reshape(nb, 6)
         e, w = x[:, 3:6], x[:, 6:]
-        turn = 0.5 * np.hstack([w * u[:, 3:] + np.cross(e, u[:, 3:]), -np.sum(e * u[:, 3:], axis=1, keepdims=True)])
+        turn = 0.5 * np.hstack(
+            [w * u[:, 3:] + np.cross(e, u[:, 3:]), -np.sum(e * u[:, 3:], axis=1, keepdims=True)]
+        )
         return np.concatenate([np.hstack([u[:, :3], turn]).ravel(), v[6 * nb :]])
 
-    def project(self, t: float, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    def project(
+        self, t: float, q: np.ndarray, v: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, float]:
         """Back to f = 0 and ḟ = 0, by the nearest way in W."""
         x = q[: 7 * len(self.m.bodies)].reshape(-1, 7)
         x[:, 3:] /= np.linalg.norm(x[:, 3:], axis=1, keepdims=True)
@@ -151,14 +167,19 @@ def simulate(
     solver: str = "direct",
     progress: bool | None = None,
 ) -> MechanismMotion:
-    """Simulate a mechanism. The start is first put on its couplings; after each step the drift from them is removed.
+    """Simulate a mechanism. The start is first put on its couplings; after each step the drift from
+    them is removed.
 
-    controller: torques of the motors: None, an array or {motor: torque} that stays, or a procedure (t, s, ṡ) → either, s the coordinates.
+    controller: torques of the motors: None, an array or {motor: torque} that stays, or a procedure
+    (t, s, ṡ) → either, s the coordinates.
     q0, v0: start, (nq,), (nv,); the bodies' own placements and velocities by default.  duration: s.
-    method, step, times, rtol, atol, max_step, breaks, progress: as in `arm.simulate`.  events: {name: g(t, q, v)}.
-    solver: "direct", or "iterative", which starts from the accelerations of the last instant (the paper's way).
-    """
-    settings = Settings(method, step, rtol, atol, max_step, breaks, times, dict(events or {}), progress)
+    method, step, times, rtol, atol, max_step, breaks, progress: as in `arm.simulate`.  events:
+    {name: g(t, q, v)}.
+    solver: "direct", or "iterative", which starts from the accelerations of the last instant (the
+    paper's way)."""
+    settings = Settings(
+        method, step, rtol, atol, max_step, breaks, times, dict(events or {}), progress
+    )
     q, v = gauss.assemble(mechanism, q0, v0)
     system = MechanismSystem(mechanism, controller, solver)
     torques = gauss.torques_of(mechanism, system.law(0.0, *system.coordinates(q, v)))
@@ -169,4 +190,6 @@ def simulate(
     energies = np.array([sum(gauss.energy(mechanism, x, u)) for x, u in zip(q, v)])
     drift = float(np.max(np.abs(energies - energies[0] - work)))
     a = np.array([system.motion(t, x, u)[0] for t, x, u in zip(r.t, q, v)])
-    return MechanismMotion(mechanism, r.t, q, v, a, work, drift, r.drift, r.status, r.events, r.evaluations, r.dense)
+    return MechanismMotion(
+        mechanism, r.t, q, v, a, work, drift, r.drift, r.status, r.events, r.evaluations, r.dense
+    )

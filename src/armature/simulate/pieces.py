@@ -1,7 +1,8 @@
-"""A motion cut where the laws of its drives jump: at knots, where velocities change their sign, and where dry friction peaks.
+"""A motion cut where the laws of its drives jump: at knots, where velocities change their sign, and
+where dry friction peaks.
 
-Within such a piece the joint velocities keep their signs, so that torques, currents and powers are continuous; each end of a piece is
-evaluated by the law of its own side.
+Within such a piece the joint velocities keep their signs, so that torques, currents and powers are
+continuous; each end of a piece is evaluated by the law of its own side.
 """
 
 from __future__ import annotations
@@ -16,14 +17,18 @@ from armature.motion.polynomials import coefficients, derivative, extremes, join
 from armature.motion.trajectory import Trajectory
 from armature.robot.model import Robot
 
-ASIDE = 1e-9  # of a step: how far inside its piece an end is evaluated; joints know their direction, coupled axes do not
+# of a step: how far inside its piece an end is evaluated; joints know their direction, coupled axes
+# do not
+ASIDE = 1e-9
 
-SHORT = 1e-6  # of a step: a joint that turns nearer to a knot than this turns there; rounding decides no direction
+# of a step: a joint that turns nearer to a knot than this turns there; rounding decides no
+# direction
+SHORT = 1e-6
 
 
 class Points(NamedTuple):
-    """P instants of a motion. step: (P,) between which knots.  x: (P,) where in the step, 0 to 1.  t: (P,) s, an end of a piece told
-    just inside it.
+    """P instants of a motion. step: (P,) between which knots.  x: (P,) where in the step, 0 to 1.
+    t: (P,) s, an end of a piece told just inside it.
     piece: (P,) numbers of the pieces; neighbours of one piece bound a cell.  q, v, a: (P, n).
     direction: (P, n) which way each joint moves in the piece, −1, 0 or 1."""
 
@@ -46,9 +51,10 @@ class Points(NamedTuple):
 class Pieces:
     """The polynomials of a motion with the places where its drives' laws jump.
 
-    motion: of n joints that have one coordinate each.  matrix: (m, n) velocities of the axes by those of the joints.
-    peaks: (n,) velocities at which the joints' dry friction is largest, 0 where that is at standstill.
-    """
+    motion: of n joints that have one coordinate each.  matrix: (m, n) velocities of the axes by
+    those of the joints.
+    peaks: (n,) velocities at which the joints' dry friction is largest, 0 where that is at
+    standstill."""
 
     motion: Trajectory
     matrix: np.ndarray
@@ -66,7 +72,8 @@ class Pieces:
 
     @cached_property
     def turns(self) -> list[np.ndarray]:
-        """(N, m, n) for each order k: where in its steps the derivative of a joint's k-th derivative is zero; NaN where there are fewer
+        """(N, m, n) for each order k: where in its steps the derivative of a joint's k-th
+        derivative is zero; NaN where there are fewer
         such places. turns[0]: where joints turn."""
         return [*joint_roots(self.speed), *[np.full((len(self.h), 0, self.motion.n), np.nan)] * 6]
 
@@ -77,7 +84,8 @@ class Pieces:
 
     @cached_property
     def places(self) -> tuple[np.ndarray, np.ndarray]:
-        """(steps, x) of all places inside steps at which a law jumps or peaks, in the order of time."""
+        """(steps, x) of all places inside steps at which a law jumps or peaks, in the order of
+        time."""
         found = [self.turns[0]]
         coupled = self.matrix[np.count_nonzero(self.matrix, axis=1) > 1]
         if len(coupled):
@@ -118,13 +126,16 @@ class Pieces:
         at = np.repeat(np.arange(len(self.h)), finer - 1)
         piece = np.searchsorted(step + begin, at + inner, side="right") - 1
         numbers = np.arange(len(step))
-        order = np.lexsort((np.concatenate([begin, inner, end]), np.concatenate([numbers, piece, numbers])))
+        order = np.lexsort(
+            (np.concatenate([begin, inner, end]), np.concatenate([numbers, piece, numbers]))
+        )
         piece = np.concatenate([numbers, piece, numbers])[order]
         x = np.concatenate([begin, inner, end])[order]
         return self.at(step[piece], x, piece, (begin + end)[piece] / 2)
 
     def at(self, step: np.ndarray, x: np.ndarray, piece: np.ndarray, middle: np.ndarray) -> Points:
-        """The motion at places x (P,) of steps (P,). middle: (P,) a place inside the piece, whose velocities give the directions."""
+        """The motion at places x (P,) of steps (P,). middle: (P,) a place inside the piece, whose
+        velocities give the directions."""
         inside = x + np.clip(middle - x, -ASIDE, ASIDE)
         c, h = self.position[step], self.h[step][:, None]
         speed = derivative(c)

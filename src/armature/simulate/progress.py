@@ -1,4 +1,5 @@
-"""A progress line for runs that take more than two seconds, on terminals only; and Ctrl-C, which ends a run but keeps it."""
+"""A progress line for runs that take more than two seconds, on terminals only; and Ctrl-C, which
+ends a run but keeps it."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ PATIENCE = 2.0  # seconds before anything is shown
 
 
 class Progress:
-    """Shows how far a run has come. Used as a context; a KeyboardInterrupt inside is caught and noted in `interrupted`."""
+    """Shows how far a run has come. Used as a context; a KeyboardInterrupt inside is caught and
+    noted in `interrupted`."""
 
     def __init__(self, title: str, total: float, unit: str = "s", shown: bool | None = None):
         self.title, self.total, self.unit = title, total, unit
@@ -24,7 +26,12 @@ class Progress:
     def __enter__(self) -> Progress:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> bool:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool:
         if self._bar is not None:
             self._bar.stop()
         self.interrupted = kind is not None and issubclass(kind, KeyboardInterrupt)

@@ -1,4 +1,5 @@
-"""The compiled loop of a rehearsal: digital control with delay, noise and saturation around the perturbed plant."""
+"""The compiled loop of a rehearsal: digital control with delay, noise and saturation around the
+perturbed plant."""
 
 from __future__ import annotations
 
@@ -10,13 +11,42 @@ from armature.kernel.loops import call
 
 @compiled_loop(nogil=True)
 def run_loop(
-    plant, model, by_model, h, late, qp, vp, ap, feed, kp, kd, limit, noise, velocity_noise, mass, friction, q, v, a, tau
-):  # fmt: skip
-    """Steps of h: torques from what was read `late` steps ago, held; classic Runge–Kutta. Arrays (K+1, B, n); goals (K+1, n)."""
+    plant,
+    model,
+    by_model,
+    h,
+    late,
+    qp,
+    vp,
+    ap,
+    feed,
+    kp,
+    kd,
+    limit,
+    noise,
+    velocity_noise,
+    mass,
+    friction,
+    q,
+    v,
+    a,
+    tau,
+):
+    """Steps of h: torques from what was read `late` steps ago, held; classic Runge–Kutta. Arrays
+    (K+1, B, n); goals (K+1, n)."""
     K, B, n = q.shape[0] - 1, q.shape[1], q.shape[2]
-    table, strides = np.empty(6, dtype=np.int64), np.array([n, n, n, mass.shape[1], n, n], dtype=np.int64)
+    table, strides = (
+        np.empty(6, dtype=np.int64),
+        np.array([n, n, n, mass.shape[1], n, n], dtype=np.int64),
+    )
     short, narrow = np.empty(4, dtype=np.int64), np.array([n, n, n, n], dtype=np.int64)
-    qs, vs, k2, k3, k4 = np.empty((B, n)), np.empty((B, n)), np.empty((B, n)), np.empty((B, n)), np.empty((B, n))
+    qs, vs, k2, k3, k4 = (
+        np.empty((B, n)),
+        np.empty((B, n)),
+        np.empty((B, n)),
+        np.empty((B, n)),
+        np.empty((B, n)),
+    )
     for k in range(K + 1):
         seen = max(0, k - late)
         row = min(seen, K - 1)
@@ -31,7 +61,12 @@ def run_loop(
                 else:
                     tau[k, b, i] = feed[k, i] + correction
         if by_model:
-            short[0], short[1], short[2], short[3] = qs.ctypes.data, vs.ctypes.data, k2.ctypes.data, tau[k].ctypes.data
+            short[0], short[1], short[2], short[3] = (
+                qs.ctypes.data,
+                vs.ctypes.data,
+                k2.ctypes.data,
+                tau[k].ctypes.data,
+            )
             call(model, short.ctypes.data, narrow.ctypes.data, B)  # type: ignore[call-arg]
         for b in range(B):
             for i in range(n):
@@ -43,7 +78,10 @@ def run_loop(
             break
         for b in range(B):
             for i in range(n):
-                qs[b, i], vs[b, i] = q[k, b, i] + 0.5 * h * v[k, b, i], v[k, b, i] + 0.5 * h * a[k, b, i]
+                qs[b, i], vs[b, i] = (
+                    q[k, b, i] + 0.5 * h * v[k, b, i],
+                    v[k, b, i] + 0.5 * h * a[k, b, i],
+                )
         table[0], table[1], table[5] = qs.ctypes.data, vs.ctypes.data, k2.ctypes.data
         call(plant, table.ctypes.data, strides.ctypes.data, B)  # type: ignore[call-arg]
         for b in range(B):
@@ -60,5 +98,9 @@ def run_loop(
         call(plant, table.ctypes.data, strides.ctypes.data, B)  # type: ignore[call-arg]
         for b in range(B):
             for i in range(n):
-                q[k + 1, b, i] = q[k, b, i] + h * v[k, b, i] + h * h / 6 * (a[k, b, i] + k2[b, i] + k3[b, i])
-                v[k + 1, b, i] = v[k, b, i] + h / 6 * (a[k, b, i] + 2 * k2[b, i] + 2 * k3[b, i] + k4[b, i])
+                q[k + 1, b, i] = (
+                    q[k, b, i] + h * v[k, b, i] + h * h / 6 * (a[k, b, i] + k2[b, i] + k3[b, i])
+                )
+                v[k + 1, b, i] = v[k, b, i] + h / 6 * (
+                    a[k, b, i] + 2 * k2[b, i] + 2 * k3[b, i] + k4[b, i]
+                )

@@ -1,4 +1,5 @@
-"""Many motions at once: fixed steps in one compiled loop, the forward dynamics called for the whole batch (V6)."""
+"""Many motions at once: fixed steps in one compiled loop, the forward dynamics called for the whole
+batch (V6)."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ THREAD_ROWS = 64  # fewest rows worth a thread of their own
 class Rollout:
     """Motions of a batch at the same times.
 
-    t: (N+1,), s.  q: (..., N+1, nq).  v, a, tau: (..., N+1, nv), tau those of the controller.  work: (..., N+1), J, of all applied forces.
+    t: (N+1,), s.  q: (..., N+1, nq).  v, a, tau: (..., N+1, nv), tau those of the controller.
+    work: (..., N+1), J, of all applied forces.
     loop_drift: (...) largest error of the loops' closure before it was projected out, m or rad.
     """
 
@@ -47,7 +49,10 @@ class Rollout:
     status: Status = Status.COMPLETE
 
     def __repr__(self) -> str:
-        return f"<Rollout of {self.q.shape[:-2]} motions of {self.robot.name!r}, {len(self.t)} knots: {self.status.value}>"
+        return (
+            f"<Rollout of {self.q.shape[:-2]} motions of {self.robot.name!r}, {len(self.t)} knots:"
+            f" {self.status.value}>"
+        )
 
     @cached_property
     def energy_drift(self) -> np.ndarray:
@@ -58,10 +63,18 @@ class Rollout:
         """One motion of the batch."""
         q, v, a, tau, work = (x[index] for x in (self.q, self.v, self.a, self.tau, self.work))
         if q.ndim != 2:
-            raise ArgumentError(f"index {index!r} does not pick one motion; the batch has {self.q.ndim - 2} axes: index each")
+            raise ArgumentError(
+                f"index {index!r} does not pick one motion; the batch has {self.q.ndim - 2} axes:"
+                " index each"
+            )
         drift = float(np.max(energy_drift(self.robot, q, v, work)))
         names = self.robot.joint_names
-        account = {"energy_drift": drift, "loop_drift": float(self.loop_drift[index]), "work": work, "status": self.status}
+        account = {
+            "energy_drift": drift,
+            "loop_drift": float(self.loop_drift[index]),
+            "work": work,
+            "status": self.status,
+        }
         return Simulation(self.t, q, v, a, names, tau, **account)
 
 
@@ -80,15 +93,18 @@ def rollout(
 ) -> Rollout:
     """Simulate a batch of motions with fixed steps, compiled.
 
-    controller: None; torques, held: (n,) or (..., n) constant, or (..., N, n) one row for each step; or a traced law
-    (`arm.simulation.traced`), which is called as law(t, q, v), or law(t, q, v, parameters) when `parameters` (..., m), or
-    (..., N, m) for each step, are given.
-    q0, v0: (..., nq), (..., nv); leading axes broadcast.  duration: s, rounded to whole steps.  step: s.
+    controller: None; torques, held: (n,) or (..., n) constant, or (..., N, n) one row for each
+    step; or a traced law (`arm.simulation.traced`), which is called as law(t, q, v), or law(t, q,
+    v, parameters) when `parameters` (..., m), or (..., N, m) for each step, are given.
+    q0, v0: (..., nq), (..., nv); leading axes broadcast.  duration: s, rounded to whole steps.
+    step: s.
     method: "rk4" or "semi-implicit" (Euler).  elements: force elements on the robot.
-    friction_width: velocity over which dry friction is rounded, rad/s or m/s.  threads: over the batch; the kernels' setting by default.
-    """
+    friction_width: velocity over which dry friction is rounded, rad/s or m/s.  threads: over the
+    batch; the kernels' setting by default."""
     if method not in loops.METHODS:
-        raise ArgumentError(f"method {method!r} is not known; use one of {', '.join(loops.METHODS)}")
+        raise ArgumentError(
+            f"method {method!r} is not known; use one of {', '.join(loops.METHODS)}"
+        )
     check_count(threads, "threads")
     steps = _steps(duration, step)
     law, fed = _fed(robot, controller, parameters)
@@ -118,10 +134,13 @@ def _fed(robot: Robot, controller: Any, parameters: Any) -> tuple[Any, np.ndarra
     if controller is None:
         return None, np.zeros(robot.nv)
     if is_traced(controller):
-        return controller, np.zeros(0) if parameters is None else np.asarray(parameters, dtype=float)
+        return controller, (
+            np.zeros(0) if parameters is None else np.asarray(parameters, dtype=float)
+        )
     if callable(controller):
         raise ArgumentError(
-            "rollout runs compiled: give an array of torques or a law marked with arm.simulation.traced (simulate takes procedures)"
+            "rollout runs compiled: give an array of torques or a law marked with"
+            " arm.simulation.traced (simulate takes procedures)"
         )
     return None, np.asarray(controller, dtype=float)
 
@@ -129,17 +148,25 @@ def _fed(robot: Robot, controller: Any, parameters: Any) -> tuple[Any, np.ndarra
 def _start(
     robot: Robot, q0: Any, v0: Any, fed: np.ndarray, steps: int, torques: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple, bool]:
-    """Storage (K+1, B, ·) with the start in row 0, what is fed as (K or 1, B, m), and the shape of the batch."""
+    """Storage (K+1, B, ·) with the start in row 0, what is fed as (K or 1, B, m), and the shape of
+    the batch."""
     q0 = np.asarray(neutral(robot) if q0 is None else q0, dtype=float)
     v0 = np.asarray(np.zeros(robot.nv) if v0 is None else v0, dtype=float)
-    for name, x, size in (("q0", q0, robot.nq), ("v0", v0, robot.nv), *([("torques", fed, robot.nv)] if torques else [])):
+    for name, x, size in (
+        ("q0", q0, robot.nq),
+        ("v0", v0, robot.nv),
+        *([("torques", fed, robot.nv)] if torques else []),
+    ):
         if x.ndim < 1 or x.shape[-1] != size:
             raise ArgumentError(f"{name} has shape {x.shape}; expected (..., {size})")
     per_step = fed.ndim >= 2 and fed.shape[-2] == steps and fed.ndim > max(q0.ndim, v0.ndim)
     batch = _broadcast(q0.shape[:-1], v0.shape[:-1], fed.shape[:-2] if per_step else fed.shape[:-1])
     B = math.prod(batch)
     q, v = np.empty((steps + 1, B, robot.nq)), np.empty((steps + 1, B, robot.nv))
-    q[0], v[0] = np.broadcast_to(q0, (*batch, robot.nq)).reshape(B, -1), np.broadcast_to(v0, (*batch, robot.nv)).reshape(B, -1)
+    q[0], v[0] = (
+        np.broadcast_to(q0, (*batch, robot.nq)).reshape(B, -1),
+        np.broadcast_to(v0, (*batch, robot.nv)).reshape(B, -1),
+    )
     rows = (steps if per_step else 1, fed.shape[-1])
     p = np.broadcast_to(fed if per_step else fed[..., None, :], (*batch, *rows)).reshape(B, *rows)
     return q, v, np.ascontiguousarray(np.moveaxis(p, 1, 0)), batch, per_step
@@ -149,7 +176,10 @@ def _broadcast(*shapes: tuple) -> tuple:
     try:
         return np.broadcast_shapes(*shapes)
     except ValueError:
-        raise ArgumentError(f"the leading axes of q0, v0 and what is fed do not broadcast: {', '.join(map(str, shapes))}") from None
+        raise ArgumentError(
+            "the leading axes of q0, v0 and what is fed do not broadcast:"
+            f" {', '.join(map(str, shapes))}"
+        ) from None
 
 
 def neutral(robot: Robot) -> np.ndarray:
@@ -162,7 +192,8 @@ def neutral(robot: Robot) -> np.ndarray:
 
 
 def layout(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
-    """Where each coordinate's rate comes from: (index of v or −1) for each q, and a floating base's first indices in q and v."""
+    """Where each coordinate's rate comes from: (index of v or −1) for each q, and a floating base's
+    first indices in q and v."""
     where, free = np.full(robot.nq, -1), np.array([-1, -1])
     for body in robot.tree.bodies:
         if body.kind == "free":
@@ -176,9 +207,24 @@ class _Run:
     """The arrays of a run and the loop over slices of its steps."""
 
     def __init__(
-        self, robot: Robot, kernel: Kernel | None, q: np.ndarray, v: np.ndarray, p: np.ndarray, per_step: bool, step: float, method: str
+        self,
+        robot: Robot,
+        kernel: Kernel | None,
+        q: np.ndarray,
+        v: np.ndarray,
+        p: np.ndarray,
+        per_step: bool,
+        step: float,
+        method: str,
     ):
-        self.kernel, self.q, self.v, self.p, self.per_step, self.h = kernel, q, v, p, per_step, float(step)
+        self.kernel, self.q, self.v, self.p, self.per_step, self.h = (
+            kernel,
+            q,
+            v,
+            p,
+            per_step,
+            float(step),
+        )
         self.a, self.tau, self.work = np.empty_like(v), np.empty_like(v), np.zeros(q.shape[:2])
         self.method = loops.METHODS[method]
         self.fix = projection(robot) if robot.loops else None
@@ -211,7 +257,18 @@ class _Run:
     def _knot(self, k: int) -> None:
         """Acceleration and torque at the last knot."""
         assert self.kernel is not None
-        loops.knot(self.kernel.address, 0.0, self.h, self.p, self.per_step, self.q, self.v, self.a, self.tau, k)
+        loops.knot(
+            self.kernel.address,
+            0.0,
+            self.h,
+            self.p,
+            self.per_step,
+            self.q,
+            self.v,
+            self.a,
+            self.tau,
+            k,
+        )
 
     def _slice(self, first: int, count: int, threads: int) -> None:
         B = self.q.shape[1]
@@ -221,7 +278,9 @@ class _Run:
             return
         edges = [B * k // threads for k in range(threads + 1)]
         with ThreadPoolExecutor(threads) as pool:
-            jobs = [pool.submit(self._rows, low, high, first, count) for low, high in pairwise(edges)]
+            jobs = [
+                pool.submit(self._rows, low, high, first, count) for low, high in pairwise(edges)
+            ]
             wait(jobs)
             for job in jobs:
                 job.result()
@@ -230,13 +289,37 @@ class _Run:
         arrays = (self.p, self.per_step, self.q, self.v, self.a, self.tau, self.work)
         assert self.kernel is not None
         fix = self.fix.address if self.fix is not None else 0
-        self.method(self.kernel.address, self.layout, self.free, 0.0, self.h, *arrays, first, count, low, high, fix, self.drift)
+        self.method(
+            self.kernel.address,
+            self.layout,
+            self.free,
+            0.0,
+            self.h,
+            *arrays,
+            first,
+            count,
+            low,
+            high,
+            fix,
+            self.drift,
+        )
 
 
 class _LongRun(_Run):
-    """The same for mechanisms of very many links: steps in Python around the loop kernel, the whole batch at once."""
+    """The same for mechanisms of very many links: steps in Python around the loop kernel, the whole
+    batch at once."""
 
-    def __init__(self, plant: Plant, law: Any, q: np.ndarray, v: np.ndarray, p: np.ndarray, per_step: bool, step: float, method: str):
+    def __init__(
+        self,
+        plant: Plant,
+        law: Any,
+        q: np.ndarray,
+        v: np.ndarray,
+        p: np.ndarray,
+        per_step: bool,
+        step: float,
+        method: str,
+    ):
         super().__init__(plant.robot, None, q, v, p, per_step, step, method)
         self.plant, self.law, self.order = plant, law, 4 if method == "rk4" else 1
 
@@ -244,11 +327,24 @@ class _LongRun(_Run):
     def operations(self) -> int:
         return 400 * self.plant.robot.nv
 
-    def _evaluate(self, k: int, t: float, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _evaluate(
+        self, k: int, t: float, q: np.ndarray, v: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """a, power and torques of the batch."""
         p, robot = self.p[min(k, len(self.p) - 1) if self.per_step else 0], self.plant.robot
-        tau = p if self.law is None else np.array([self.law(t, *x) for x in (zip(q, v, p) if p.shape[1] else zip(q, v))], dtype=float)
-        total = np.array([applied(robot, self.plant.elements, self.plant.width, t, *x, {}) for x in zip(q, v, tau)])
+        tau = (
+            p
+            if self.law is None
+            else np.array(
+                [self.law(t, *x) for x in (zip(q, v, p) if p.shape[1] else zip(q, v))], dtype=float
+            )
+        )
+        total = np.array(
+            [
+                applied(robot, self.plant.elements, self.plant.width, t, *x, {})
+                for x in zip(q, v, tau)
+            ]
+        )
         return compiled.forward_dynamics(robot, q, v, total), np.sum(total * v, axis=1), tau
 
     def _knot(self, k: int) -> None:
@@ -274,7 +370,11 @@ class _LongRun(_Run):
             dv, power, _ = self._evaluate(k, (k + ahead) * h, qs, vs)
             dq = self._rates(qs, vs)
             q_sum, v_sum, w = q_sum + weight * dq, v_sum + weight * dv, w + weight * power
-        self.q[k + 1], self.v[k + 1], self.work[k + 1] = q + h * q_sum, v + h * v_sum, self.work[k] + h * w
+        self.q[k + 1], self.v[k + 1], self.work[k + 1] = (
+            q + h * q_sum,
+            v + h * v_sum,
+            self.work[k] + h * w,
+        )
 
     def _semi_implicit(self, k: int) -> None:
         self.a[k], power, self.tau[k] = self._evaluate(k, k * self.h, self.q[k], self.v[k])

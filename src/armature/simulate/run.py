@@ -21,7 +21,8 @@ from armature.simulate.plant import Plant, check_start
 from armature.simulate.result import Simulation, energy_drift
 from armature.simulate.rollout import layout, neutral, rollout
 
-LARGEST = 1e6  # rad or m, and rad/s or m/s, of a start: what is faster takes millions of steps for a second
+# rad or m, and rad/s or m/s, of a start: what is faster takes millions of steps for a second
+LARGEST = 1e6
 
 
 def simulate(
@@ -47,30 +48,58 @@ def simulate(
     command: str = "torque",
     supply: SupplyGiven = None,
 ) -> Simulation:
-    """Simulate a robot, friction of its joints included; returns a Trajectory with the account of its errors.
+    """Simulate a robot, friction of its joints included; returns a Trajectory with the account of
+    its errors.
 
-    controller: None (no torques), constant torques (n,), a procedure tau = controller(t, q, v), or one marked with `arm.simulation.traced`.
+    controller: None (no torques), constant torques (n,), a procedure tau = controller(t, q, v), or
+    one marked with `arm.simulation.traced`.
     q0, v0: start, (nq,), (nv,); zeros by default.  duration: s.
-    method: "dop853" (adaptive, order 8), "radau" or "bdf" (adaptive, implicit: stiff systems), "rk4" or "semi-implicit" (fixed `step`, s).
-    rtol, atol, max_step: of the adaptive ones.  times: (K,) where the knots shall be; the integrator's own steps by default.
+    method: "dop853" (adaptive, order 8), "radau" or "bdf" (adaptive, implicit: stiff systems),
+    "rk4" or "semi-implicit" (fixed `step`, s).
+    rtol, atol, max_step: of the adaptive ones.  times: (K,) where the knots shall be; the
+    integrator's own steps by default.
     breaks: times where the controller jumps: the adaptive ones start anew there.
-    events: {name: function}: g(t, q, v) whose zero crossings are noted; g.terminal = True ends the run, g.direction = ±1 picks a sense.
-    wrenches: {link: (6,) or a procedure (t, q, v) → (6,)}: force and torque at the link's origin, world axes.
-    elements: force elements (springs, dampers, your own).  friction_width: velocity over which dry friction is rounded, rad/s or m/s.
-    progress: show a progress line after two seconds; by default on terminals.  Ctrl-C ends the run and keeps what was computed.
-    drives: simulate the drives too, by RK4 with `step` (1 ms by default), see `simulate_drives`: the controller then asks for what
-    `command` says ("torque", "current", "voltage"), limits bite, windings warm up; supply: "regenerative", "non-regenerative" or a Bus.
-    """
+    events: {name: function}: g(t, q, v) whose zero crossings are noted; g.terminal = True ends the
+    run, g.direction = ±1 picks a sense.
+    wrenches: {link: (6,) or a procedure (t, q, v) → (6,)}: force and torque at the link's origin,
+    world axes.
+    elements: force elements (springs, dampers, your own).  friction_width: velocity over which dry
+    friction is rounded, rad/s or m/s.
+    progress: show a progress line after two seconds; by default on terminals.  Ctrl-C ends the run
+    and keeps what was computed.
+    drives: simulate the drives too, by RK4 with `step` (1 ms by default), see `simulate_drives`:
+    the controller then asks for what
+    `command` says ("torque", "current", "voltage"), limits bite, windings warm up; supply:
+    "regenerative", "non-regenerative" or a Bus."""
     if drives:
         refuse_loops(robot, "drives=True")
         if wrenches or elements or events or times is not None:
-            raise ArgumentError("with drives=True the simulation takes no wrenches, elements, events or times yet; leave them out")
-        return simulate_drives(robot, controller, *_start(robot, q0, v0), duration, step or 1e-3, command=command, supply=supply)
+            raise ArgumentError(
+                "with drives=True the simulation takes no wrenches, elements, events or times yet;"
+                " leave them out"
+            )
+        return simulate_drives(
+            robot,
+            controller,
+            *_start(robot, q0, v0),
+            duration,
+            step or 1e-3,
+            command=command,
+            supply=supply,
+        )
     q, v = _start(robot, q0, v0)
     settings = Settings(method, step, rtol, atol, max_step, breaks, times, _named(events), progress)
-    if method in FIXED and not wrenches and not settings.events and times is None and _compiles(robot, controller):
+    if (
+        method in FIXED
+        and not wrenches
+        and not settings.events
+        and times is None
+        and _compiles(robot, controller)
+    ):
         fixed = (duration, settings.step or 0.0, method)
-        return rollout(robot, controller, q, v, *fixed, elements=elements, friction_width=friction_width)[()]
+        return rollout(
+            robot, controller, q, v, *fixed, elements=elements, friction_width=friction_width
+        )[()]
     check_start(robot, q[None], None)
     plant = Plant(robot, elements, tuple(wrenches or ()), friction_width)
     system = RobotSystem(robot, controller, plant, wrenches or {})
@@ -78,7 +107,9 @@ def simulate(
 
 
 def _compiles(robot: Robot, controller: Any) -> bool:
-    return (controller is None or is_traced(controller) or not callable(controller)) and not linked.applies(robot.tree)
+    return (
+        controller is None or is_traced(controller) or not callable(controller)
+    ) and not linked.applies(robot.tree)
 
 
 def _named(events: Mapping[str, Callable] | Sequence[Callable]) -> dict[str, Callable]:
@@ -92,9 +123,14 @@ def _start(robot: Robot, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray]:
     v = np.array(np.zeros(robot.nv) if v0 is None else v0, dtype=float)
     for name, x, size in (("q0", q, robot.nq), ("v0", v, robot.nv)):
         if x.shape != (size,):
-            raise ArgumentError(f"{name} has shape {x.shape}; expected ({size},) (rollout takes batches)")
+            raise ArgumentError(
+                f"{name} has shape {x.shape}; expected ({size},) (rollout takes batches)"
+            )
         if not np.all(np.abs(x) <= LARGEST):
-            raise ArgumentError(f"{name} has entries that are not finite, or beyond {LARGEST:g} rad, m or their rates: {x}")
+            raise ArgumentError(
+                f"{name} has entries that are not finite, or beyond {LARGEST:g} rad, m or their"
+                f" rates: {x}"
+            )
     return q, v
 
 
@@ -111,7 +147,10 @@ class RobotSystem:
 
     def motion(self, t: float, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, float]:
         """Accelerations, and the power of torques, friction, elements and wrenches."""
-        outside = [np.asarray(w(t, q, v) if callable(w) else w, dtype=float) for w in self.wrenches.values()]
+        outside = [
+            np.asarray(w(t, q, v) if callable(w) else w, dtype=float)
+            for w in self.wrenches.values()
+        ]
         tau = self.law(t, q, v)
         check_passive(self.robot, tau)
         return self.plant.motion(t, q, v, tau, outside)
@@ -124,7 +163,9 @@ class RobotSystem:
         loops.rates(q[None], v[None], self.layout, self.free, out)
         return out[0]
 
-    def project(self, t: float, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    def project(
+        self, t: float, q: np.ndarray, v: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, float]:
         """Unit quaternions, closed loops; the loops' error before."""
         if self.nq != self.nv:
             loops.normalize(q[None], self.free)
@@ -142,4 +183,15 @@ def _simulation(robot: Robot, system: RobotSystem, r: Result) -> Simulation:
     a = np.array([system.motion(t, x, y)[0] for t, x, y in zip(r.t, q, v)])
     drift = float(np.max(energy_drift(robot, q, v, work)))
     account = {"energy_drift": drift, "loop_drift": r.drift, "work": work, "status": r.status}
-    return Simulation(r.t, q, v, a, robot.joint_names, tau, **account, events=r.events, evaluations=r.evaluations, dense=r.dense)
+    return Simulation(
+        r.t,
+        q,
+        v,
+        a,
+        robot.joint_names,
+        tau,
+        **account,
+        events=r.events,
+        evaluations=r.evaluations,
+        dense=r.dense,
+    )

@@ -21,8 +21,8 @@ class SharedSupply:
     """Robots that move at the same time on one supply.
 
     t, dt: (M,) instants and steps, s.  powers: (M, robots), W, of all axes of each robot.
-    together: the supply's account of all; apart: one account for each robot, as if it had such a supply of its own.
-    """
+    together: the supply's account of all; apart: one account for each robot, as if it had such a
+    supply of its own."""
 
     t: np.ndarray
     dt: np.ndarray
@@ -46,11 +46,14 @@ class SharedSupply:
         return 1 - self.drawn / self.drawn_apart if self.drawn_apart > 0 else 0.0
 
 
-def share_supply(supply: Any, motions: Sequence[tuple[Robot, Trajectory, float]], steps: int = 4000) -> SharedSupply:
-    """Put robots on one supply: motions are (robot, trajectory, time at which it starts, s); before and after, a robot holds its position.
+def share_supply(
+    supply: Any, motions: Sequence[tuple[Robot, Trajectory, float]], steps: int = 4000
+) -> SharedSupply:
+    """Put robots on one supply: motions are (robot, trajectory, time at which it starts, s); before
+    and after, a robot holds its position.
 
-    supply: a Bus, or another supply as for `ledger`.  steps: instants from the first start to the last end, at the middle of equal steps.
-    """
+    supply: a Bus, or another supply as for `ledger`.  steps: instants from the first start to the
+    last end, at the middle of equal steps."""
     if not motions:
         raise ArgumentError("there are no motions; give a list of (robot, trajectory, start time)")
     supply = as_supply(supply)
@@ -60,12 +63,16 @@ def share_supply(supply: Any, motions: Sequence[tuple[Robot, Trajectory, float]]
     t = first + np.cumsum(dt) - dt / 2
     axes = [_axis_powers(robot, trajectory, t - start) for robot, trajectory, start in motions]
     apart = tuple(supply.account(dt, power) for power in axes)
-    return SharedSupply(t, dt, np.stack([p.sum(-1) for p in axes], -1), supply.account(dt, np.hstack(axes)), apart)
+    return SharedSupply(
+        t, dt, np.stack([p.sum(-1) for p in axes], -1), supply.account(dt, np.hstack(axes)), apart
+    )
 
 
 def _axis_powers(robot: Robot, trajectory: Trajectory, t: np.ndarray) -> np.ndarray:
     """Powers of all axes of a robot at times since its start, (M, axes), W."""
     if not robot.drives:
-        raise ArgumentError(f"robot {robot.name!r} has no drives; give it some by robot.with_drives(...)")
+        raise ArgumentError(
+            f"robot {robot.name!r} has no drives; give it some by robot.with_drives(...)"
+        )
     q, v, a = trajectory(t + trajectory.t[0])
     return drives_at(robot, np.asarray(inverse_dynamics(robot, q, v, a)), v, a).together.power

@@ -1,1 +1,2 @@
-"""Rotations, motion and force vectors, inertias: plain formulas on any number type (float, complex, symbolic)."""
+"""Rotations, motion and force vectors, inertias: plain formulas on any number type (float, complex,
+symbolic)."""

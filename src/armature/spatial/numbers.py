@@ -1,4 +1,5 @@
-"""Elementary functions on any number type: float, complex (for the complex step), NumPy arrays, and symbols (CasADi SX).
+"""Elementary functions on any number type: float, complex (for the complex step), NumPy arrays, and
+symbols (CasADi SX).
 
 Physics calls these instead of `math`, so that one source runs on numbers and is traced on symbols.
 """
@@ -10,16 +11,20 @@ from collections.abc import Callable
 
 import numpy as np
 
-from armature.annotations import Number as Number  # float | complex | np.ndarray | casadi.SX: whatever subtracts and divides
+from armature.annotations import (
+    Number as Number,
+)  # float | complex | np.ndarray | casadi.SX: whatever subtracts and divides
 
 
 def is_symbol(x: Number) -> bool:
-    """True for a symbol of the compiler or of CasADi (recognised by what it can do, not by importing either)."""
+    """True for a symbol of the compiler or of CasADi (recognised by what it can do, not by
+    importing either)."""
     return hasattr(x, "is_symbolic")
 
 
 def _elementary(name: str, method: str) -> Callable[[Number], Number]:
-    """One function for all number types: `math` on floats, the symbol's own method, NumPy on everything else."""
+    """One function for all number types: `math` on floats, the symbol's own method, NumPy on
+    everything else."""
     on_float: Callable[[float], float] = getattr(math, name)
     on_array = getattr(np, method)
 
@@ -80,7 +85,9 @@ def where(condition: Number, a: Number, b: Number) -> Number:
         import casadi
 
         return casadi.if_else(condition, a, b)
-    return np.where(condition, a, b) if isinstance(condition, np.ndarray) else (a if condition else b)
+    return (
+        np.where(condition, a, b) if isinstance(condition, np.ndarray) else (a if condition else b)
+    )
 
 
 def maximum(a: Number, b: Number) -> Number:

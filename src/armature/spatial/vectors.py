@@ -1,7 +1,8 @@
-"""Vectors and rotations of three-space on any number type. Vectors are arrays of shape (3,), rotations (3, 3).
+"""Vectors and rotations of three-space on any number type. Vectors are arrays of shape (3,),
+rotations (3, 3).
 
-Arrays hold floats, complex numbers, or (dtype object) symbols; `@`, `+` and `*` of NumPy work on all of them.
-"""
+Arrays hold floats, complex numbers, or (dtype object) symbols; `@`, `+` and `*` of NumPy work on
+all of them."""
 
 from __future__ import annotations
 
@@ -41,7 +42,8 @@ def skew(a: Array) -> Array:
 
 
 def about_axis(axis: Array, cosine: Number, sine: Number) -> Array:
-    """Rotation about a unit axis: e eᵀ + cos (E − e eᵀ) + sin ⟨e⟩; entries that are constant stay numbers."""
+    """Rotation about a unit axis: e eᵀ + cos (E − e eᵀ) + sin ⟨e⟩; entries that are constant stay
+    numbers."""
     along = np.outer(axis, axis)
     across = np.eye(3) - along
     turn = skew(axis)
@@ -53,11 +55,18 @@ def about_axis(axis: Array, cosine: Number, sine: Number) -> Array:
 
 
 def from_quaternion(x: Number, y: Number, z: Number, w: Number) -> Array:
-    """Rotation of a quaternion (x, y, z, w) of any length but zero: E + s(⟨ε⟩⟨ε⟩ + w⟨ε⟩), s = 2/(ε·ε + w²)."""
+    """Rotation of a quaternion (x, y, z, w) of any length but zero: E + s(⟨ε⟩⟨ε⟩ + w⟨ε⟩), s =
+    2/(ε·ε + w²)."""
     s = 2.0 / (x * x + y * y + z * z + w * w)
     rows = [
-        1.0 - s * (y * y + z * z), s * (x * y - w * z), s * (x * z + w * y),
-        s * (x * y + w * z), 1.0 - s * (x * x + z * z), s * (y * z - w * x),
-        s * (x * z - w * y), s * (y * z + w * x), 1.0 - s * (x * x + y * y),
-    ]  # fmt: skip
+        1.0 - s * (y * y + z * z),
+        s * (x * y - w * z),
+        s * (x * z + w * y),
+        s * (x * y + w * z),
+        1.0 - s * (x * x + z * z),
+        s * (y * z - w * x),
+        s * (x * z - w * y),
+        s * (y * z + w * x),
+        1.0 - s * (x * x + y * y),
+    ]
     return pack(rows, (3, 3))

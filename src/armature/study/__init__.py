@@ -1,4 +1,5 @@
-"""Studies: many plans as one table that survives a kill; and lines of stations that share a cycle."""
+"""Studies: many plans as one table that survives a kill; and lines of stations that share a
+cycle."""
 
 from armature.surface import attach
 

@@ -1,6 +1,8 @@
-"""How to spend a time among several uses, each with its own cost curve, convex or not: dynamic programming over a time grid, exact on it.
+"""How to spend a time among several uses, each with its own cost curve, convex or not: dynamic
+programming over a time grid, exact on it.
 
-With c_i(k) the cost of giving use i k steps, the least cost of the first i uses with k steps in all is
+With c_i(k) the cost of giving use i k steps, the least cost of the first i uses with k steps in all
+is
     V_i(k) = min over j of V_{i−1}(k − j) + c_i(j),    V_0(0) = 0.
 """
 
@@ -14,13 +16,16 @@ from armature.errors import ArgumentError
 
 
 def allocate(costs: Sequence[np.ndarray], steps: int) -> tuple[list[int], float]:
-    """How many steps each use gets, so that all are used and the sum of costs is least; and that sum.
+    """How many steps each use gets, so that all are used and the sum of costs is least; and that
+    sum.
 
-    costs: for each use its cost with 0, 1, 2, … steps, (K_i,), infinite where impossible; past its end a curve is infinite.
-    """
+    costs: for each use its cost with 0, 1, 2, … steps, (K_i,), infinite where impossible; past its
+    end a curve is infinite."""
     best, choices = _values(costs, steps)
     if not np.isfinite(best[steps]):
-        raise ArgumentError(f"no way to spend {steps} steps: all curves end before; let the time be waited for")
+        raise ArgumentError(
+            f"no way to spend {steps} steps: all curves end before; let the time be waited for"
+        )
     given, left = [], steps
     for choice in reversed(choices):
         given.append(int(choice[left]))
@@ -29,14 +34,18 @@ def allocate(costs: Sequence[np.ndarray], steps: int) -> tuple[list[int], float]
 
 
 def least_costs(costs: Sequence[np.ndarray], steps: int) -> np.ndarray:
-    """V(k), the least sum of costs with exactly k steps for k = 0 … steps, (steps + 1,); arguments as for `allocate`."""
+    """V(k), the least sum of costs with exactly k steps for k = 0 … steps, (steps + 1,); arguments
+    as for `allocate`."""
     return _values(costs, steps)[0]
 
 
 def _values(costs: Sequence[np.ndarray], steps: int) -> tuple[np.ndarray, list[np.ndarray]]:
     """V(k) of all uses together, and what each use gets in it."""
     if not costs or any(len(c) == 0 for c in costs) or steps < 0:
-        raise ArgumentError(f"allocate: {len(costs)} curves and {steps} steps; give curves with at least one value, and steps ≥ 0")
+        raise ArgumentError(
+            f"allocate: {len(costs)} curves and {steps} steps; give curves with at least one value,"
+            " and steps ≥ 0"
+        )
     best = np.full(steps + 1, np.inf)
     best[0] = 0.0
     choices = []

@@ -1,4 +1,5 @@
-"""What every case of a study starts from, and how its inputs change it: a `Job`, or a task as in a task's file."""
+"""What every case of a study starts from, and how its inputs change it: a `Job`, or a task as in a
+task's file."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ TOP = tuple(TaskFile.model_fields)
 
 @dataclass(frozen=True, eq=False)
 class JobBase:
-    """Cases made from a `Job` by changing the robot, its payload (kg), the supply, the objective, the knots, or any field of its task."""
+    """Cases made from a `Job` by changing the robot, its payload (kg), the supply, the objective,
+    the knots, or any field of its task."""
 
     base: Job
 
@@ -42,7 +44,9 @@ class JobBase:
         """The job of a case."""
         own = {k: v for k, v in inputs.items() if k in ("supply", "objective", "knots")}
         task = {k: v for k, v in inputs.items() if k not in OF_JOB}
-        return replace(self.base, robot=self.robot(inputs), task=replace(self.base.task, **task), **own)
+        return replace(
+            self.base, robot=self.robot(inputs), task=replace(self.base.task, **task), **own
+        )
 
 
 @functools.lru_cache(maxsize=1024)
@@ -53,7 +57,8 @@ def _robot(robot: Robot | str, payload: float) -> Robot:
 
 @dataclass(frozen=True, eq=False)
 class TaskBase:
-    """Cases made from a task as in a task's file, by changing values at dotted keys (move.duration, limits.elbow.velocity, …).
+    """Cases made from a task as in a task's file, by changing values at dotted keys (move.duration,
+    limits.elbow.velocity, …).
 
     data: the task.  path: of the file that it comes from: paths inside are relative to its folder.
     timed: whether a duration must be known (not for curves of energy against duration).
@@ -65,7 +70,8 @@ class TaskBase:
     robots: dict[str, Robot] = field(default_factory=dict)
 
     def check(self, key: str) -> None:
-        """An ArgumentError where the first word of a key is not one of a task's file or of its motion."""
+        """An ArgumentError where the first word of a key is not one of a task's file or of its
+        motion."""
         motion = MovePart if "move" in self.data else PathPart
         guard.known("key of a task to vary", key.split(".")[0], (*TOP, *motion.model_fields))
 
@@ -101,7 +107,10 @@ class TaskBase:
             for step in folders:
                 block = block.setdefault(step, {}) if isinstance(block, dict) else None
             if not isinstance(block, dict):
-                raise ArgumentError(f"vary {key!r}: {'.'.join(folders)} is not a mapping in the task; write it out there first")
+                raise ArgumentError(
+                    f"vary {key!r}: {'.'.join(folders)} is not a mapping in the task; write it out"
+                    " there first"
+                )
             block[last] = value
         if not self.timed:
             data["objective"] = "time"

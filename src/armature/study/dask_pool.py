@@ -1,10 +1,12 @@
-"""Cases on a Dask cluster: the same work, the same values. Dask may run a case twice; the store keeps one row of each.
+"""Cases on a Dask cluster: the same work, the same values. Dask may run a case twice; the store
+keeps one row of each.
 
-Whoever reaches a scheduler without TLS runs code as its user: give certificates (`Tls`) on networks that others use.
+Whoever reaches a scheduler without TLS runs code as its user: give certificates (`Tls`) on networks
+that others use.
 
-A scheduler needs milliseconds for a task, so that quick cases travel in bundles of about a second of work. Where a bundle loses its
-worker, its cases are sent again one by one: only the one that is to blame is counted.
-"""
+A scheduler needs milliseconds for a task, so that quick cases travel in bundles of about a second
+of work. Where a bundle loses its worker, its cases are sent again one by one: only the one that is
+to blame is counted."""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ from armature.study.worker import timed
 from armature.text import check_regular
 from armature.version import __version__
 
-AHEAD = 3  # bundles for each thread of the cluster; those that are not at work wait at the scheduler
+AHEAD = (
+    3  # bundles for each thread of the cluster; those that are not at work wait at the scheduler
+)
 BUNDLE = 1.0  # s of work that travel together
 MOST = 64  # cases in a bundle
 FRESH = 1.0  # s for which the number of threads is believed
@@ -36,7 +40,8 @@ PATIENCE = 30.0  # s to wait for a cluster to answer
 
 
 class Tls(NamedTuple):
-    """Certificates for a cluster, PEM files: of the authority that signed all of them, of this client, and its key."""
+    """Certificates for a cluster, PEM files: of the authority that signed all of them, of this
+    client, and its key."""
 
     ca: str | PathLike[str]
     cert: str | PathLike[str]
@@ -44,7 +49,8 @@ class Tls(NamedTuple):
 
 
 class DaskPool:
-    """Workers of a Dask cluster. address: tcp://… or tls://… of a scheduler.  timeout: s that one case may take.
+    """Workers of a Dask cluster. address: tcp://… or tls://… of a scheduler.  timeout: s that one
+    case may take.
     tls: certificates; a scheduler that has none of the same authority is then refused."""
 
     def __init__(self, address: str, timeout: float | None = None, tls: Tls | None = None):
@@ -57,7 +63,9 @@ class DaskPool:
         self._seconds = BUNDLE  # of a case, a running mean
         self._submitted = self._size = 0
         self._asked = -FRESH
-        self._log = logging.getLogger("distributed.client")  # what it would tell by tracebacks is told in words
+        self._log = logging.getLogger(
+            "distributed.client"
+        )  # what it would tell by tracebacks is told in words
         self._level = self._log.level
         self._log.setLevel(logging.CRITICAL + 1)
         with _config(SETTINGS):
@@ -67,7 +75,10 @@ class DaskPool:
                 self._client.wait_for_workers(1, timeout=PATIENCE)
             except (OSError, TimeoutError, ValueError, RuntimeError, TypeError) as e:
                 self.close()
-                raise StudyError(f"the cluster {address} does not answer ({e}); check its address, and that it has workers") from None
+                raise StudyError(
+                    f"the cluster {address} does not answer ({e}); check its address, and that it"
+                    " has workers"
+                ) from None
         self._check_versions(address)
 
     @property
@@ -75,13 +86,20 @@ class DaskPool:
         """Threads of the cluster; workers may come and go, and asking takes time."""
         if time.monotonic() - self._asked > FRESH:
             with self._reached():
-                self._size, self._asked = max(1, sum(self._client.nthreads().values())), time.monotonic()
+                self._size, self._asked = (
+                    max(1, sum(self._client.nthreads().values())),
+                    time.monotonic(),
+                )
         return self._size
 
     @property
     def free(self) -> int:
         """How many more cases it takes."""
-        return AHEAD * self.size * self._bundle - len(self._loose) - sum(len(cases) for _, cases in self._futures.values())
+        return (
+            AHEAD * self.size * self._bundle
+            - len(self._loose)
+            - sum(len(cases) for _, cases in self._futures.values())
+        )
 
     @property
     def _bundle(self) -> int:
@@ -99,7 +117,9 @@ class DaskPool:
         self._submitted += 1
         key = f"armature-{self._submitted}-{cases[0][0]}"
         with self._reached():
-            future = self._client.submit(run_cases, [case for _, case in cases], self.timeout, key=key, pure=False)
+            future = self._client.submit(
+                run_cases, [case for _, case in cases], self.timeout, key=key, pure=False
+            )
         self._futures[key] = future, cases
         future.add_done_callback(lambda _: self._done.put(key))
 
@@ -127,19 +147,26 @@ class DaskPool:
                 raise OSError
             yield
         except (OSError, CancelledError):
-            raise StudyError(f"the cluster {self.address} is gone; what is stored is safe: start it, and run the study again") from None
+            raise StudyError(
+                f"the cluster {self.address} is gone; what is stored is safe: start it, and run the"
+                " study again"
+            ) from None
 
     def _events(self, future: Any, cases: list[tuple[str, bytes]]) -> list[Event]:
         """What came of a bundle."""
         if future.status == "finished":
             outcomes = future.result()
-            self._seconds += 0.2 * (sum(o.seconds for o in outcomes) / len(outcomes) - self._seconds)
+            self._seconds += 0.2 * (
+                sum(o.seconds for o in outcomes) / len(outcomes) - self._seconds
+            )
             return [Event(id, outcome) for (id, _), outcome in zip(cases, outcomes)]
         if future.cancelled():
             return [Event(id) for id, _ in cases]
         error = future.exception()
         if type(error).__name__ != "KilledWorker":
-            return [Event(id, Outcome({}, None, f"{type(error).__name__}: {error}")) for id, _ in cases]
+            return [
+                Event(id, Outcome({}, None, f"{type(error).__name__}: {error}")) for id, _ in cases
+            ]
         if len(cases) == 1:
             return [Event(cases[0][0], died="of the cluster died while it worked on it")]
         for case in cases:
@@ -163,7 +190,10 @@ class DaskPool:
         found = set(self._client.run(version).values())
         if found != {__version__}:
             self.close()
-            words = f"the cluster {address} runs Armature {', '.join(sorted(map(str, found)))}, this is {__version__}"
+            words = (
+                f"the cluster {address} runs Armature {', '.join(sorted(map(str, found)))}, this is"
+                f" {__version__}"
+            )
             raise StudyError(f"{words}; install the same version there")
 
 
@@ -173,7 +203,8 @@ def version() -> str:
 
 
 def run_cases(cases: list[bytes], allowed: float | None) -> list[Outcome]:
-    """What a worker of the cluster does: one case after the other in one thread, each within the time allowed."""
+    """What a worker of the cluster does: one case after the other in one thread, each within the
+    time allowed."""
     set_threads(1)
     return [timed(execute, case, allowed) for case in cases]
 
@@ -183,10 +214,16 @@ def local_workers(address: str) -> int | None:
     kind, _, rest = address.partition(":")
     if kind != "local" or rest.startswith("//"):
         if "://" not in address:
-            raise ArgumentError(f"cluster = {address!r}; give the address of a Dask scheduler (tcp://host:8786, tls://…), or local:N")
+            raise ArgumentError(
+                f"cluster = {address!r}; give the address of a Dask scheduler (tcp://host:8786,"
+                " tls://…), or local:N"
+            )
         return None
     if not (rest.isascii() and rest.isdigit()) or not 1 <= int(rest[:9]) <= MOST_WORKERS:
-        raise ArgumentError(f"cluster = {address!r}; give local:N with 1 ≤ N ≤ {MOST_WORKERS} processes, e.g. local:4")
+        raise ArgumentError(
+            f"cluster = {address!r}; give local:N with 1 ≤ N ≤ {MOST_WORKERS} processes, e.g."
+            " local:4"
+        )
     return int(rest)
 
 
@@ -194,11 +231,18 @@ def _security(distributed: Any, tls: Tls | None, address: str) -> Any:
     """What the client proves itself by, and asks of the scheduler; None without certificates."""
     if tls is None:
         if address.startswith("tls://"):
-            raise ArgumentError(f"cluster = {address!r} needs certificates; give tls=Tls(…), or --tls-ca, --tls-cert and --tls-key")
+            raise ArgumentError(
+                f"cluster = {address!r} needs certificates; give tls=Tls(…), or --tls-ca,"
+                " --tls-cert and --tls-key"
+            )
         return None
     for path in (tls.ca, tls.cert, tls.key):
         check_regular(path, 2**20)
-    files = {"tls_ca_file": str(tls.ca), "tls_client_cert": str(tls.cert), "tls_client_key": str(tls.key)}
+    files = {
+        "tls_ca_file": str(tls.ca),
+        "tls_client_cert": str(tls.cert),
+        "tls_client_key": str(tls.key),
+    }
     try:
         return distributed.Security(**files, require_encryption=True)
     except (OSError, ValueError) as e:

@@ -1,4 +1,5 @@
-"""Line files: stations with their robots, moves and processes; what they may say, and the line that they describe."""
+"""Line files: stations with their robots, moves and processes; what they may say, and the line that
+they describe."""
 
 from __future__ import annotations
 
@@ -16,7 +17,14 @@ from armature.drive import Brake
 from armature.drive.catalogue import read_drives
 from armature.errors import ArmatureError, FileError
 from armature.job.job_file import configuration, robot_of
-from armature.job.job_schema import Arguments, Configuration, FileOrMapping, Held, LimitsOrFile, TaskFile
+from armature.job.job_schema import (
+    Arguments,
+    Configuration,
+    FileOrMapping,
+    Held,
+    LimitsOrFile,
+    TaskFile,
+)
 from armature.optimize.transcription.task import Move
 from armature.robot.format.quantities import Duration, Mass, Number, Power, Torque
 from armature.robot.format.schema import Name, Part
@@ -44,7 +52,8 @@ Goal = Annotated[
 
 
 class MoveStep(Part):
-    """A move from where the robot is, at rest at both ends; goal: start returns to the station's start."""
+    """A move from where the robot is, at rest at both ends; goal: start returns to the station's
+    start."""
 
     goal: Goal
     via: list[Configuration] = Field(default=[])
@@ -75,7 +84,12 @@ class StationPart(Part):
     friction: dict[str, dict[str, Number]] | None = None
     hold: Held | None = None
     supply: FileOrMapping | None = None
-    brake: BrakePart | None = Field(None, description="a brake on every axis that has none; without brakes the motors hold while waiting")
+    brake: BrakePart | None = Field(
+        None,
+        description=(
+            "a brake on every axis that has none; without brakes the motors hold while waiting"
+        ),
+    )
     start: Configuration
     steps: list[StepPart] = Field(min_length=1, max_length=1000)
 
@@ -85,19 +99,28 @@ class LineFile(Part):
 
     armature: Literal[1] = 1
     name: str = ""
-    cycle: Duration | None = Field(None, description="by default that of the slowest station at its least time")
+    cycle: Duration | None = Field(
+        None, description="by default that of the slowest station at its least time"
+    )
     knots: Annotated[int, Field(ge=4, le=2000)] = 50
-    points: Annotated[int, Field(ge=3, le=200)] = Field(16, description="durations on each curve of energy against time")
+    points: Annotated[int, Field(ge=3, le=200)] = Field(
+        16, description="durations on each curve of energy against time"
+    )
     stations: list[StationPart] = Field(min_length=1, max_length=1000)
 
 
 def load_line(path: str | PathLike[str]) -> Line:
-    """The line of a YAML file, for `balance_line`. A FileError lists all mistakes with their lines; nothing is planned yet."""
+    """The line of a YAML file, for `balance_line`. A FileError lists all mistakes with their lines;
+    nothing is planned yet."""
     data = values(read_text(path), path)
     part = checked(LineFile, data, path)
-    stations = [_station(s, data["stations"][k], (path, data, k)) for k, s in enumerate(part.stations)]
+    stations = [
+        _station(s, data["stations"][k], (path, data, k)) for k, s in enumerate(part.stations)
+    ]
     with at_place(path, data, "stations"):
-        return Line(tuple(stations), part.cycle, part.name or Path(path).stem, part.knots, part.points)
+        return Line(
+            tuple(stations), part.cycle, part.name or Path(path).stem, part.knots, part.points
+        )
 
 
 @contextmanager
@@ -127,7 +150,13 @@ def _station(part: StationPart, data: Any, where: tuple[Any, Any, int]) -> Stati
                 continue
             goal = start if step.move.goal == "start" else configuration(robot, step.move.goal, at)
             via = [configuration(robot, v, at) for v in step.move.via]
-            steps.append(StationMove(Move(at, goal, via=via), step.move.payload, step.move.name or f"move {len(steps) + 1}"))
+            steps.append(
+                StationMove(
+                    Move(at, goal, via=via),
+                    step.move.payload,
+                    step.move.name or f"move {len(steps) + 1}",
+                )
+            )
         at = np.asarray(goal)
     with at_place(path, whole, "stations", k, "steps"):
         return Station(part.name, robot, tuple(steps), supply)

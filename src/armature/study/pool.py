@@ -1,7 +1,8 @@
-"""A pool of worker processes that outlives its workers: one that dies is replaced, and its case is told with the reason.
+"""A pool of worker processes that outlives its workers: one that dies is replaced, and its case is
+told with the reason.
 
-Where cases are quick, each worker has the one that it works on and one more waiting, so that it is never idle while the driver writes. A
-thread for every worker waits for its answers.
+Where cases are quick, each worker has the one that it works on and one more waiting, so that it is
+never idle while the driver writes. A thread for every worker waits for its answers.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ STARTS = 3  # workers that may die in a row before they were ready
 
 
 class Event(NamedTuple):
-    """What happened to a case: its outcome, or why its worker died. Neither: it was given back untouched."""
+    """What happened to a case: its outcome, or why its worker died. Neither: it was given back
+    untouched."""
 
     id: str
     outcome: Outcome | None = None
@@ -59,7 +61,8 @@ class Pool(Protocol):
         ...
 
     def recall(self) -> None:
-        """Ask for the cases that nobody works on yet; they come back as events without an outcome."""
+        """Ask for the cases that nobody works on yet; they come back as events without an
+        outcome."""
         ...
 
     def close(self) -> None:
@@ -69,7 +72,8 @@ class Pool(Protocol):
 
 @dataclass(eq=False)
 class Worker:
-    """One process. cases: (id, bytes) in the order in which they were sent; the first is being worked on.  begun: when that began, s."""
+    """One process. cases: (id, bytes) in the order in which they were sent; the first is being
+    worked on.  begun: when that began, s."""
 
     process: subprocess.Popen
     log: Any
@@ -79,7 +83,8 @@ class Worker:
 
 
 class LocalPool:
-    """Workers on this machine. workers: how many.  timeout: s that one case may take, None for no limit.
+    """Workers on this machine. workers: how many.  timeout: s that one case may take, None for no
+    limit.
     modules: what a worker imports before its first case, all workers at the same time."""
 
     def __init__(self, workers: int, timeout: float | None = None, modules: tuple[str, ...] = ()):
@@ -115,7 +120,9 @@ class LocalPool:
             while True:
                 worker, message = self._answers.get(timeout=seconds)
                 seconds = 0.0
-                events += self._gone(worker) if message is None else self._answered(worker, *message)
+                events += (
+                    self._gone(worker) if message is None else self._answered(worker, *message)
+                )
         except queue.Empty:
             return events
 
@@ -151,7 +158,8 @@ class LocalPool:
         return [Event(id, outcome)]
 
     def _gone(self, worker: Worker) -> list[Event]:
-        """A worker died: another takes its place; the case that it worked on is told, what waited behind is sent again."""
+        """A worker died: another takes its place; the case that it worked on is told, what waited
+        behind is sent again."""
         if worker not in self._workers:
             return []
         reason, elapsed = _reason(worker), time.monotonic() - worker.begun
@@ -159,7 +167,10 @@ class LocalPool:
             reason = f"it took longer than the {self.timeout:g} s allowed"
         self._failed_starts += not worker.ready
         if self._failed_starts > STARTS * len(self._workers):
-            raise StudyError(f"the workers do not start: the last one {reason}; try: {sys.executable} -c 'import armature.study.work'")
+            raise StudyError(
+                f"the workers do not start: the last one {reason}; try: {sys.executable} -c 'import"
+                " armature.study.work'"
+            )
         _close(worker)
         new = self._start()
         self._workers[self._workers.index(worker)] = new
@@ -203,7 +214,9 @@ def _reason(worker: Worker) -> str:
     if code < 0:
         words = f"was killed by signal {-code} ({signal.Signals(-code).name})"
     worker.log.seek(0)
-    lines = [line for line in worker.log.read().decode(errors="replace").splitlines() if line.strip()]
+    lines = [
+        line for line in worker.log.read().decode(errors="replace").splitlines() if line.strip()
+    ]
     fatal = next((line for line in lines if line.startswith("Fatal")), lines[-1] if lines else "")
     return f"{words}: {fatal[:200]}" if fatal else words
 

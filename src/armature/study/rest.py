@@ -1,4 +1,5 @@
-"""What it costs to stand still: each axis held by its motor, or by its brake where it has one that holds the load."""
+"""What it costs to stand still: each axis held by its motor, or by its brake where it has one that
+holds the load."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ from armature.robot.model import Robot
 
 @dataclass(frozen=True)
 class RestingAxis:
-    """An axis at rest. holding: W that its motor needs.  standby: W that its amplifier always takes.  brake: that holds it, or None.
+    """An axis at rest. holding: W that its motor needs.  standby: W that its amplifier always
+    takes.  brake: that holds it, or None.
     current: A of the motor that holds.  copper: W of it that heat the winding."""
 
     holding: float
@@ -29,7 +31,8 @@ class RestingAxis:
         return (self.holding + self.standby + coil) * seconds
 
     def rest(self, seconds: float) -> float:
-        """Energy of a rest, J: on the brake where there is one and it has time to close and open."""
+        """Energy of a rest, J: on the brake where there is one and it has time to close and
+        open."""
         if self.brake is None:
             return self.by_motor(seconds)
         return self.standby * seconds + self.brake.rest_energy(seconds, self.holding)
@@ -51,7 +54,8 @@ class Rest:
 
 
 def rest(robot: Robot, q: Any) -> Rest:
-    """The robot at rest at q (n,), rad or m: gravity's torques, less what dry friction holds, carried by motors or brakes."""
+    """The robot at rest at q (n,), rad or m: gravity's torques, less what dry friction holds,
+    carried by motors or brakes."""
     q = np.asarray(q, dtype=float)
     zero, train = np.zeros(robot.n), robot.drivetrain
     load = np.asarray(inverse_dynamics(robot, q, zero, zero))
@@ -63,7 +67,11 @@ def rest(robot: Robot, q: Any) -> Rest:
         brake = drive.brake if drive.brake is not None and drive.brake.can_hold(torque) else None
         current = float(drive.holding_current(torque))
         copper = drive.motor.resistance * current**2
-        axes.append(RestingAxis(max(0.0, drive.holding_power(torque) - standby), standby, brake, current, copper))
+        axes.append(
+            RestingAxis(
+                max(0.0, drive.holding_power(torque) - standby), standby, brake, current, copper
+            )
+        )
     return Rest(tuple(axes))
 
 
@@ -74,5 +82,8 @@ def coil_power(robot: Robot) -> float:
 
 def with_brakes(robot: Robot, brake: Brake) -> Robot:
     """The robot with this brake on every axis that has none."""
-    couplings = (replace(c, drives=tuple(d if d.brake else replace(d, brake=brake) for d in c.drives)) for c in robot.drives)
+    couplings = (
+        replace(c, drives=tuple(d if d.brake else replace(d, brake=brake) for d in c.drives))
+        for c in robot.drives
+    )
     return replace(robot, drives=tuple(couplings))

@@ -1,4 +1,5 @@
-"""Running a study: cases to a pool, rows to the store, until none is missing. Whatever is stored stays, whoever is killed when."""
+"""Running a study: cases to a pool, rows to the store, until none is missing. Whatever is stored
+stays, whoever is killed when."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ TICK = 0.25  # s between two looks at the clock while nothing happens
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a study is. done: cases with a row, of `total`; failed, poisoned: among them.  running: being worked on.
+    """How far a study is. done: cases with a row, of `total`; failed, poisoned: among them.
+    running: being worked on.
     remaining: s, None before the first result.  message: a sentence for the user, mostly empty."""
 
     done: int
@@ -57,18 +59,23 @@ def run_study(
 ) -> Results:
     """Run the cases that are missing from the store, and return the whole table.
 
-    store: the file of the table, `<name>.db` by default; run again after an interruption, it goes on where it was.
-    workers: processes of this machine, one for each core by default.  cluster: tcp://… or tls://… of a Dask scheduler; local:N
-    is N processes of this machine, which listen at no port.  tls: certificates for a scheduler, see `Tls`.
-    progress: called about four times a second.  stop: to end it from another thread; Ctrl-C does the same (once: gently; twice: at once).
-    """
+    store: the file of the table, `<name>.db` by default; run again after an interruption, it goes
+    on where it was.
+    workers: processes of this machine, one for each core by default.  cluster: tcp://… or tls://…
+    of a Dask scheduler; local:N is N processes of this machine, which listen at no port.  tls:
+    certificates for a scheduler, see `Tls`.
+    progress: called about four times a second.  stop: to end it from another thread; Ctrl-C does
+    the same (once: gently; twice: at once)."""
     if workers is not None and workers < 1:
         raise ArgumentError(f"workers = {workers} must be at least 1")
     with open_store(store or f"{study.name}.db", write=True) as table:
         driver = Driver(study, table, progress, stop or Stop())
         left = driver.prepare()
         if left:
-            with _pool(study, min(workers or os.cpu_count() or 1, left), cluster, tls) as pool, driver.interrupts():
+            with (
+                _pool(study, min(workers or os.cpu_count() or 1, left), cluster, tls) as pool,
+                driver.interrupts(),
+            ):
                 driver.run(pool)
         driver.tell()
         return Results(study.name, study.keys, tuple(table.rows()), table.path, driver.stop.gently)
@@ -79,9 +86,15 @@ def _about(study: Study) -> dict[str, str]:
 
 
 @contextmanager
-def _pool(study: Study, workers: int, cluster: str | None, tls: Tls | None = None) -> Iterator[Pool]:
+def _pool(
+    study: Study, workers: int, cluster: str | None, tls: Tls | None = None
+) -> Iterator[Pool]:
     here = local_workers(cluster) if cluster else workers
-    pool = DaskPool(str(cluster), study.timeout, tls) if here is None else LocalPool(here, study.timeout, study.modules)
+    pool = (
+        DaskPool(str(cluster), study.timeout, tls)
+        if here is None
+        else LocalPool(here, study.timeout, study.modules)
+    )
     try:
         yield pool
     finally:
@@ -91,7 +104,9 @@ def _pool(study: Study, workers: int, cluster: str | None, tls: Tls | None = Non
 class Driver:
     """One run of a study: it alone writes to the store."""
 
-    def __init__(self, study: Study, store: Store, progress: Callable[[Progress], None] | None, stop: Stop):
+    def __init__(
+        self, study: Study, store: Store, progress: Callable[[Progress], None] | None, stop: Stop
+    ):
         self.study, self.store, self.progress, self.stop = study, store, progress, stop
         self.cases: dict[str, Case] = {}
         self.waiting = Waiting()
@@ -101,7 +116,8 @@ class Driver:
         self.finished, self.first, self.told = 0, 0.0, 0.0
 
     def prepare(self) -> int:
-        """Bring the store up to the study; returns how many cases are to be run. Those that cannot be are failed at once."""
+        """Bring the store up to the study; returns how many cases are to be run. Those that cannot
+        be are failed at once."""
         repeated = self.store.sync(self._listed(), _about(self.study))
         missing = [id for id, _, _ in self.store.waiting()]
         broken = [id for id in missing if self.cases[id].error]
@@ -126,20 +142,35 @@ class Driver:
             if self.stop.gently and not recalled:
                 pool.recall()
                 recalled = True
-                self.tell(f"finishing the {min(len(self.running), self.size)} cases at work; Ctrl-C once more stops at once")
-            while not self.stop.gently and pool.free > 0 and (id := self.waiting.take()) is not None:
+                self.tell(
+                    f"finishing the {min(len(self.running), self.size)} cases at work; Ctrl-C once"
+                    " more stops at once"
+                )
+            while (
+                not self.stop.gently and pool.free > 0 and (id := self.waiting.take()) is not None
+            ):
                 self.running.add(id)
                 pool.submit(id, self.study.packed(self.cases[id].inputs))
             self.take_in(pool.wait(TICK))
 
     def take_in(self, events: list[Event]) -> None:
-        """Store what has come back, in one transaction; cases that lost their worker wait again or are set aside."""
+        """Store what has come back, in one transaction; cases that lost their worker wait again or
+        are set aside."""
         rows = []
         for event in events:
             self.running.discard(event.id)
             if event.outcome is not None:
                 o = event.outcome
-                rows.append((event.id, "failed" if o.error else "done", o.values, o.error, o.seconds, o.plan))
+                rows.append(
+                    (
+                        event.id,
+                        "failed" if o.error else "done",
+                        o.values,
+                        o.error,
+                        o.seconds,
+                        o.plan,
+                    )
+                )
             elif event.died:
                 self.lost(event.id, event.died)
             else:
@@ -156,7 +187,9 @@ class Driver:
         attempts = self.store.count_attempt(id, f"its worker {reason}")
         if attempts >= self.study.attempts:
             words = f"{attempts} workers" if attempts > 1 else "a worker"
-            self.store.finish([(id, "poisoned", {}, f"it cost {words}; the last one {reason}", 0.0, None)])
+            self.store.finish(
+                [(id, "poisoned", {}, f"it cost {words}; the last one {reason}", 0.0, None)]
+            )
             self.waiting.drop(id)
             self.count("poisoned")
         else:
@@ -176,13 +209,20 @@ class Driver:
             return
         self.told = now
         c, total = self.counts, sum(self.counts.values())
-        left = c["waiting"] * (now - self.first) / (self.finished - 1) if self.finished > 1 else None
+        left = (
+            c["waiting"] * (now - self.first) / (self.finished - 1) if self.finished > 1 else None
+        )
         running = min(len(self.running), self.size)
-        self.progress(Progress(total - c["waiting"], total, c["failed"], c["poisoned"], running, left, message))
+        self.progress(
+            Progress(
+                total - c["waiting"], total, c["failed"], c["poisoned"], running, left, message
+            )
+        )
 
     @contextmanager
     def interrupts(self) -> Iterator[None]:
-        """Ctrl-C once: the cases at work are finished; twice, or a polite kill: the end at once, with the store as it is."""
+        """Ctrl-C once: the cases at work are finished; twice, or a polite kill: the end at once,
+        with the store as it is."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return

@@ -1,4 +1,5 @@
-"""Cases that wait to be run, in order; of those that need machine code which nobody has compiled yet, one goes ahead alone."""
+"""Cases that wait to be run, in order; of those that need machine code which nobody has compiled
+yet, one goes ahead alone."""
 
 from __future__ import annotations
 
@@ -6,8 +7,9 @@ from collections import OrderedDict, deque
 
 
 class Waiting:
-    """Cases by the kernels that they need. The first case of a kind compiles and stores them on disk; the others wait for it and then
-    load what is there, instead of compiling the same in every worker."""
+    """Cases by the kernels that they need. The first case of a kind compiles and stores them on
+    disk; the others wait for it and then load what is there, instead of compiling the same in every
+    worker."""
 
     def __init__(self) -> None:
         self._kinds: OrderedDict[str, deque[str]] = OrderedDict()

@@ -23,7 +23,8 @@ from armature.study.outcome import Outcome
 
 @dataclass(frozen=True)
 class CurveSpec:
-    """Energy against duration instead of one plan. count: durations.  shortest, longest: in multiples of the least time."""
+    """Energy against duration instead of one plan. count: durations.  shortest, longest: in
+    multiples of the least time."""
 
     count: int = 20
     shortest: float = 1.05
@@ -32,7 +33,8 @@ class CurveSpec:
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """A case as it travels to a worker. job: what to plan.  certify: prove the plan.  keep: send the plan itself back.
+    """A case as it travels to a worker. job: what to plan.  certify: prove the plan.  keep: send
+    the plan itself back.
     curve: plan over many durations."""
 
     job: Job
@@ -53,12 +55,14 @@ def plan_case(work: Work) -> Outcome:
 
 @functools.lru_cache(maxsize=256)
 def _kept(robot: Robot) -> Robot:
-    """The first of equal robots: kernels are kept with it, and need not be fetched again for every case."""
+    """The first of equal robots: kernels are kept with it, and need not be fetched again for every
+    case."""
     return robot
 
 
 def plan_values(solution: Solution, certify: bool) -> dict[str, Any]:
-    """The columns of a plan: energies in J, times in s, saving as a fraction; None where a value does not exist."""
+    """The columns of a plan: energies in J, times in s, saving as a fraction; None where a value
+    does not exist."""
     certified = bool(solution.ok and solution.certificate.ok) if certify else None
     return {
         "ok": bool(solution.ok),
@@ -74,12 +78,17 @@ def plan_values(solution: Solution, certify: bool) -> dict[str, Any]:
 
 
 def curve_values(job: Job, spec: CurveSpec) -> dict[str, Any]:
-    """The columns of an energy-time curve: its least time, its cheapest point, and the curve itself as lists."""
+    """The columns of an energy-time curve: its least time, its cheapest point, and the curve itself
+    as lists."""
     job.without_scene("the energy-time curve")
     move: Move = replace(job.task, duration=None)  # type: ignore[arg-type]  (the study has checked that it is a Move)
     fastest = least_time(job.robot, move)
     if not fastest.ok:
-        return {"ok": False, "status": fastest.status.name.lower(), "diagnosis": str(fastest.diagnosis or fastest.status.value)}
+        return {
+            "ok": False,
+            "status": fastest.status.name.lower(),
+            "diagnosis": str(fastest.diagnosis or fastest.status.value),
+        }
     durations = fastest.duration * np.geomspace(spec.shortest, spec.longest, spec.count)
     curve = energy_time_curve(job.robot, move, durations.tolist(), job.supply, job.knots)
     good = bool(np.isfinite(curve.energies).any())
@@ -99,7 +108,8 @@ def curve_values(job: Job, spec: CurveSpec) -> dict[str, Any]:
 
 
 def least_time(robot: Robot, move: Move, knots: int = 50) -> Solution:
-    """The shortest motion, from one starting motion, and only where that fails from several; at least 30 knots."""
+    """The shortest motion, from one starting motion, and only where that fails from several; at
+    least 30 knots."""
     found = minimize_time(robot, move, knots=max(30, knots), starts=1)
     return found if found.ok else minimize_time(robot, move, knots=max(30, knots))
 
@@ -111,4 +121,6 @@ def _finite(value: float | None) -> float | None:
 def _bytes(solution: Solution, job: Job) -> bytes:
     """The plan as the bytes of an .npz file, compressed here: the driver has enough to do."""
     with tempfile.TemporaryDirectory() as folder:
-        return zlib.compress(Path(save_plan(solution, Path(folder) / "plan.npz", task=job.task)).read_bytes())
+        return zlib.compress(
+            Path(save_plan(solution, Path(folder) / "plan.npz", task=job.task)).read_bytes()
+        )

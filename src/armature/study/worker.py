@@ -1,9 +1,10 @@
-"""A worker: a process that takes cases from its input and writes what came of them to its output, until its input ends.
+"""A worker: a process that takes cases from its input and writes what came of them to its output,
+until its input ends.
 
-The pool runs this file as a program; what it imports at first is the standard library alone, until the driver tells where to look.
-Messages are pickled and preceded by their length. A thread reads ahead and ends the process at once when the driver is gone, however
-that died; printing goes to the log, not into the messages. One thread each for linear algebra and kernels.
-"""
+The pool runs this file as a program; what it imports at first is the standard library alone, until
+the driver tells where to look. Messages are pickled and preceded by their length. A thread reads
+ahead and ends the process at once when the driver is gone, however that died; printing goes to the
+log, not into the messages. One thread each for linear algebra and kernels."""
 
 from __future__ import annotations
 
@@ -18,7 +19,14 @@ import threading
 from typing import Any, BinaryIO
 
 LENGTH = struct.Struct("<Q")
-THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "VECLIB_MAXIMUM_THREADS", "ARMATURE_THREADS")
+THREADS = (
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "OMP_NUM_THREADS",
+    "NUMBA_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "ARMATURE_THREADS",
+)
 
 
 def send(stream: BinaryIO, message: Any) -> None:
@@ -38,7 +46,8 @@ def receive(stream: BinaryIO) -> Any:
 
 
 class Mailbox:
-    """Cases that wait, and answers: both are used by the thread that works and by the one that reads."""
+    """Cases that wait, and answers: both are used by the thread that works and by the one that
+    reads."""
 
     def __init__(self, requests: BinaryIO, answers: BinaryIO):
         self.requests, self.answers = requests, answers
@@ -46,7 +55,8 @@ class Mailbox:
         self._lock = threading.Lock()
 
     def read_ahead(self) -> None:
-        """Take what comes; None asks for the cases that wait. The end of the driver is the end of this process."""
+        """Take what comes; None asks for the cases that wait. The end of the driver is the end of
+        this process."""
         try:
             while True:
                 message = receive(self.requests)
@@ -93,7 +103,8 @@ def main() -> None:
 
 
 def timed(execute: Any, case: bytes, allowed: float | None) -> Any:
-    """Run a case; where it takes longer than allowed (s), the process ends, whatever it is doing: the watch needs no interpreter."""
+    """Run a case; where it takes longer than allowed (s), the process ends, whatever it is doing:
+    the watch needs no interpreter."""
     if allowed is None:
         return execute(case)
     faulthandler.dump_traceback_later(allowed, exit=True)

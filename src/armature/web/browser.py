@@ -1,4 +1,5 @@
-"""The page is opened in the browser without its secret on any command line, where other users of the machine could read it.
+"""The page is opened in the browser without its secret on any command line, where other users of
+the machine could read it.
 
 The browser is given a file that only this user can read; the file leads on to the page.
 """
@@ -16,8 +17,11 @@ from pathlib import Path
 
 
 def show(address: str) -> Path:
-    """Open an address with a secret in the browser; returns the file that leads there, which is removed when the program ends."""
-    descriptor, name = tempfile.mkstemp(prefix="armature-", suffix=".html", dir=_folder())  # mode 0600
+    """Open an address with a secret in the browser; returns the file that leads there, which is
+    removed when the program ends."""
+    descriptor, name = tempfile.mkstemp(
+        prefix="armature-", suffix=".html", dir=_folder()
+    )  # mode 0600
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         file.write(_page(address))
     path = Path(name)
@@ -28,7 +32,8 @@ def show(address: str) -> Path:
 
 
 def _folder() -> str | None:
-    """Where files of this user for the time of a session belong; by default that for temporary files."""
+    """Where files of this user for the time of a session belong; by default that for temporary
+    files."""
     folder = os.environ.get("XDG_RUNTIME_DIR", "")
     return folder if folder and os.access(folder, os.W_OK) else None
 
@@ -37,6 +42,7 @@ def _page(address: str) -> str:
     shown = html.escape(address)
     script = json.dumps(address).replace("<", "\\u003c")
     return (
-        f'<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer"><title>Armature</title>'
-        f'<script>location.replace({script})</script><p><a href="{shown}">Open Armature</a></p>\n'
+        '<!doctype html><meta charset="utf-8"><meta name="referrer"'
+        f' content="no-referrer"><title>Armature</title><script>location.replace({script})</script><p><a'
+        f' href="{shown}">Open Armature</a></p>\n'
     )

@@ -1,4 +1,5 @@
-"""One browser's desk: it hears what the user does, keeps the state, has plans made, and shows them. One thread does all of it."""
+"""One browser's desk: it hears what the user does, keeps the state, has plans made, and shows them.
+One thread does all of it."""
 
 from __future__ import annotations
 
@@ -32,13 +33,17 @@ from armature.web.warm import Warmer
 from armature.web.words import about, card, remedy
 
 PAUSE = 0.7  # seconds between two rounds of the motion
-LONGEST_FIRST, EASY = 30.0, 1.4  # seconds that a first move may take at least, and times as long as that it is given
+LONGEST_FIRST, EASY = (
+    30.0,
+    1.4,
+)  # seconds that a first move may take at least, and times as long as that it is given
 STEP = 0.02  # of the duration that an arrow key goes
 ROUNDS = 5  # after which a motion that nobody touches comes to rest, and the browser too
 
 
 class Desk:
-    """One browser. client: viser's handle of it.  opening: what it begins with.  address: where the page itself sends what it is told.
+    """One browser. client: viser's handle of it.  opening: what it begins with.  address: where the
+    page itself sends what it is told.
     warmer: compiles ahead for all browsers."""
 
     def __init__(self, client: Any, opening: Opening, address: str, warmer: Warmer):
@@ -49,7 +54,10 @@ class Desk:
         self._t, self._since, self._round = 0.0, 0.0, 0
         self._cases = Cases(opening.study) if opening.study else None
         self._mail = Mailbox(self._tick, self._failed)
-        self._size = client.camera.image_width, max(client.camera.image_height, 1)  # of the whole window, before there are panels
+        self._size = (
+            client.camera.image_width,
+            max(client.camera.image_height, 1),
+        )  # of the whole window, before there are panels
         self._again = opening.again
         self._panel = Panel(client, self.act, self._cases is not None, opening.arguments)
         self._scene = Scene(client, self._dragged, self._window)
@@ -71,10 +79,11 @@ class Desk:
         self._planner.join(seconds)
         self._mail.join(seconds)
 
-    # what the user does ---------------------------------------------------------------------------------------------------
+    # what the user does --------------------------------------------------------------------------
 
     def act(self, name: str, value: Any) -> None:
-        """A widget was changed; called from any thread. Newer changes of the same widget replace older ones."""
+        """A widget was changed; called from any thread. Newer changes of the same widget replace
+        older ones."""
         does = {
             "duration": lambda: self._wish(duration=round(float(value), 3)),
             "objective": lambda: self._wish(objective=OBJECTIVES[value]),
@@ -99,7 +108,9 @@ class Desk:
             "pick via": lambda: self._panel.wish(self.session.wish),
             "limits": lambda: self._refit(with_limits(self.session.robot, *value)),
             "drive": lambda: self._refit(with_drive(self.session.robot, *value)),
-            "tool": lambda: self._refit(with_tool(self.session.robot, *value) if value else without_tool(self.session.robot)),
+            "tool": lambda: self._refit(
+                with_tool(self.session.robot, *value) if value else without_tool(self.session.robot)
+            ),
             "load": lambda: self._wish(centre=value[0], inertia=value[1]),
             "robot": lambda: self._take(library(value), ()) if value in library() else None,
             "upload": lambda: self._upload(value.name, value.content),
@@ -168,7 +179,8 @@ class Desk:
             self._wish(**{offer[1]: offer[2]})
 
     def _helped_at_first(self) -> bool:
-        """A first move that nobody has asked for must not be refused: it takes the time it needs."""
+        """A first move that nobody has asked for must not be refused: it takes the time it
+        needs."""
         offer = remedy(self.session)
         if offer is None or offer[1] != "duration" or offer[2] > LONGEST_FIRST:
             return False
@@ -208,10 +220,14 @@ class Desk:
         fits = other is not None and other.trajectory.joint_names == plan.trajectory.joint_names
         new = plan.robot.joint_names != self.session.robot.joint_names
         self.session.look_at(plan, other if fits else None)
-        self.session.problem = "" if fits or other is None else "These two robots have different joints; choose cases of one robot."
+        self.session.problem = (
+            ""
+            if fits or other is None
+            else "These two robots have different joints; choose cases of one robot."
+        )
         self._open() if new else self._show_plan()
 
-    # what is found --------------------------------------------------------------------------------------------------------
+    # what is found -------------------------------------------------------------------------------
 
     def _told(self, what: str, value: Any, wish: Wish) -> None:
         """The planner has news; called from its thread. wish: what it was asked for."""
@@ -240,10 +256,12 @@ class Desk:
     def _failed(self, error: Exception) -> None:
         """Something that the user asked for cannot be done."""
         known = isinstance(error, ArmatureError)
-        self.session.problem = str(error) if known else f"This did not work ({type(error).__name__}: {error})."
+        self.session.problem = (
+            str(error) if known else f"This did not work ({type(error).__name__}: {error})."
+        )
         self._show_card()
 
-    # what is shown --------------------------------------------------------------------------------------------------------
+    # what is shown -------------------------------------------------------------------------------
 
     def _open(self) -> None:
         """A robot, from the beginning."""
@@ -313,12 +331,15 @@ class Desk:
 
     def _show_curve(self) -> None:
         s = self.session
-        self._panel.curve.content = pictures.curve(s.curve, s.least, s.plan, s.wish, self._address, s.other)
+        self._panel.curve.content = pictures.curve(
+            s.curve, s.least, s.plan, s.wish, self._address, s.other
+        )
 
-    # where it is looked at from -------------------------------------------------------------------------------------------
+    # where it is looked at from ------------------------------------------------------------------
 
     def _window(self) -> Window:
-        """The canvas as the browser reports it; while its panels are still being laid out, no wider than they will leave it."""
+        """The canvas as the browser reports it; while its panels are still being laid out, no wider
+        than they will leave it."""
         camera, first = self._client.camera, canvas(*self._size, self._panel.beside)
         now = Window(camera.image_width, max(camera.image_height, 1))
         return first if first.phone or (not self._asked and now.width > first.width) else now
@@ -328,7 +349,7 @@ class Desk:
         self._asked = self._asked or asked
         self._scene.look(self.session.seen, view)
 
-    # playing --------------------------------------------------------------------------------------------------------------
+    # playing -------------------------------------------------------------------------------------
 
     @property
     def _pinned(self) -> bool:
@@ -340,7 +361,9 @@ class Desk:
         plan, other = self.session.plan, self.session.other
         if self._pinned:
             return other.trajectory
-        base = plan.baseline if plan is not None and plan.ok and self._compared == ORDINARY else None
+        base = (
+            plan.baseline if plan is not None and plan.ok and self._compared == ORDINARY else None
+        )
         return base.trajectory if base is not None else None
 
     def _compare(self, ghost: str) -> None:
@@ -366,7 +389,15 @@ class Desk:
         """So many steps ahead or back."""
         plan = self.session.plan
         if plan is not None and plan.ok:
-            self._scrub(float(np.clip(min(self._t, plan.duration) + count * STEP * plan.duration, 0.0, plan.duration)))
+            self._scrub(
+                float(
+                    np.clip(
+                        min(self._t, plan.duration) + count * STEP * plan.duration,
+                        0.0,
+                        plan.duration,
+                    )
+                )
+            )
 
     def _scrub(self, t: float) -> None:
         if self._mail.ticking:

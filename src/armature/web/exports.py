@@ -20,7 +20,9 @@ def _motion(plan: Any, path: Path) -> None:
 
 def _baseline(plan: Any, path: Path) -> None:
     if plan.baseline is None:
-        raise ArgumentError("this plan has no ordinary motion to compare with; export the motion itself")
+        raise ArgumentError(
+            "this plan has no ordinary motion to compare with; export the motion itself"
+        )
     plan.baseline.trajectory.save(path)
 
 
@@ -38,17 +40,36 @@ EXPORTS: dict[str, tuple[str, Writer]] = {
     "Plan to open again (.json)": ("plan.json", save_plan),
     "Plan to open again (.npz)": ("plan.npz", save_plan),
     "Robot (.yaml)": ("robot.yaml", lambda plan, path: plan.robot.save(path)),
-    "Figure: motion (.svg)": ("motion.svg", lambda plan, path: plot.motion(plan.robot, plan.trajectory, save=path)),
-    "Figure: currents (.svg)": ("graf.svg", lambda plan, path: plot.graf(plan.robot, plan.trajectory, save=path)),
-    "Figure: power (.svg)": ("power.svg", lambda plan, path: plot.power(plan.robot, plan.trajectory, plan.supply, save=path)),
-    "Figure: torque and speed (.svg)": ("torque_speed.svg", lambda plan, path: plot.torque_speed(plan.robot, plan.trajectory, save=path)),
-    "Figure: ledger (.svg)": ("ledger.svg", lambda plan, path: plot.ledger_flow(plan.ledger, save=path)),
-    "Figure: temperature (.svg)": ("temperature.svg", lambda plan, path: plot.temperature(plan.ledger, save=path)),
+    "Figure: motion (.svg)": (
+        "motion.svg",
+        lambda plan, path: plot.motion(plan.robot, plan.trajectory, save=path),
+    ),
+    "Figure: currents (.svg)": (
+        "graf.svg",
+        lambda plan, path: plot.graf(plan.robot, plan.trajectory, save=path),
+    ),
+    "Figure: power (.svg)": (
+        "power.svg",
+        lambda plan, path: plot.power(plan.robot, plan.trajectory, plan.supply, save=path),
+    ),
+    "Figure: torque and speed (.svg)": (
+        "torque_speed.svg",
+        lambda plan, path: plot.torque_speed(plan.robot, plan.trajectory, save=path),
+    ),
+    "Figure: ledger (.svg)": (
+        "ledger.svg",
+        lambda plan, path: plot.ledger_flow(plan.ledger, save=path),
+    ),
+    "Figure: temperature (.svg)": (
+        "temperature.svg",
+        lambda plan, path: plot.temperature(plan.ledger, save=path),
+    ),
 }
 
 
 def export(plan: Any, kind: str) -> tuple[str, bytes]:
-    """(file name, content) of a plan in one of the EXPORTS; an ArgumentError where there is no plan yet."""
+    """(file name, content) of a plan in one of the EXPORTS; an ArgumentError where there is no plan
+    yet."""
     if plan is None or not plan.ok:
         raise ArgumentError("there is no motion to save yet; make the plan possible first")
     if kind not in EXPORTS:

@@ -1,8 +1,10 @@
-"""Who may see the page: a secret in the address, the machine's own name, and no foreign page (requests for pages and WebSockets alike).
+"""Who may see the page: a secret in the address, the machine's own name, and no foreign page
+(requests for pages and WebSockets alike).
 
-The address is http://127.0.0.1:port/secret/. Viser's page opens its WebSocket at the address of the page, so that both carry the secret.
-Viser itself asks nobody who they are: its server is made here with a doorman in front of every request, and started only if he works.
-"""
+The address is http://127.0.0.1:port/secret/. Viser's page opens its WebSocket at the address of the
+page, so that both carry the secret.
+Viser itself asks nobody who they are: its server is made here with a doorman in front of every
+request, and started only if he works."""
 
 from __future__ import annotations
 
@@ -27,8 +29,9 @@ from armature.errors import ArmatureError
 MOST_MESSAGE = 8 * 2**20  # bytes of one WebSocket message
 # nothing on the page may talk to another machine, and no other page may frame it
 POLICY = (
-    "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; connect-src 'self' ws://{host} wss://{host} data: blob:; "
-    "frame-ancestors 'none'; base-uri 'none'; form-action 'none'; object-src 'none'"
+    "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; connect-src 'self' ws://{host}"
+    " wss://{host} data: blob:; frame-ancestors 'none'; base-uri 'none'; form-action 'none';"
+    " object-src 'none'"
 )
 _making = threading.Lock()
 
@@ -41,7 +44,8 @@ class GateError(ArmatureError):
 class Gate:
     """The doorman of one server.
 
-    host: the address that is bound.  token: the secret of this run.  port: set when the server is bound.
+    host: the address that is bound.  token: the secret of this run.  port: set when the server is
+    bound.
     act: called with the path behind the token and /do/; False where it knows no such thing.
     """
 
@@ -65,12 +69,16 @@ class Gate:
         if not self._mine(host):
             return "the page was asked for under a name that is not this machine's"
         origin = headers.get("Origin")
-        if (origin is not None or _upgrades(headers)) and origin not in (f"http://{host}", f"https://{host}"):
+        if (origin is not None or _upgrades(headers)) and origin not in (
+            f"http://{host}",
+            f"https://{host}",
+        ):
             return "the request comes from another page"
         return ""
 
     def _mine(self, host: str) -> bool:
-        """A Host header with our port and an address of this machine (a name could be re-pointed by whoever owns it)."""
+        """A Host header with our port and an address of this machine (a name could be re-pointed by
+        whoever owns it)."""
         name, _, port = host.rpartition(":")
         if port != str(self.port):
             return False
@@ -80,7 +88,8 @@ class Gate:
         return self.host in ("0.0.0.0", "::") and _is_address(name)
 
     def answer(self, request: Request) -> Response | None:
-        """What is said at the door; None lets the request in, with the secret taken off its path."""
+        """What is said at the door; None lets the request in, with the secret taken off its
+        path."""
         if reason := self.why_not(request.path, request.headers):
             return _reply(http.HTTPStatus.FORBIDDEN, f"Refused: {reason}.\n")
         rest = request.path.partition("?")[0].strip("/").partition("/")[2]
@@ -104,7 +113,8 @@ class Gate:
 
 
 def guarded_viser(gate: Gate, port: int) -> Any:
-    """A viser server on gate.host whose every request passes the gate; `port` 0 takes a free one. GateError where that cannot be made."""
+    """A viser server on gate.host whose every request passes the gate; `port` 0 takes a free one.
+    GateError where that cannot be made."""
     import viser
 
     plain, made = sockets.serve, []
@@ -119,14 +129,19 @@ def guarded_viser(gate: Gate, port: int) -> Any:
     with _making:
         sockets.serve = serve
         try:
-            with contextlib.redirect_stdout(io.StringIO()):  # it announces an address without the secret
+            with contextlib.redirect_stdout(
+                io.StringIO()
+            ):  # it announces an address without the secret
                 server = viser.ViserServer(host=gate.host, port=port, verbose=False)
         finally:
             sockets.serve = plain
     gate.port = server.get_port()
     if not made or not _refuses_strangers(gate):
         server.stop()
-        raise GateError("this version of viser cannot be guarded, so the page is not served; run: pip install 'viser>=1.1,<1.2'")
+        raise GateError(
+            "this version of viser cannot be guarded, so the page is not served; run: pip install"
+            " 'viser>=1.1,<1.2'"
+        )
     _close_share(server)
     return server
 
@@ -141,14 +156,17 @@ def _refuses_strangers(gate: Gate) -> bool:
             connection.request("GET", path)
             codes.append(connection.getresponse().status)
         except (OSError, http.client.HTTPException) as error:
-            raise GateError(f"the server at {host}:{gate.port} does not answer ({error}); give another --port") from None
+            raise GateError(
+                f"the server at {host}:{gate.port} does not answer ({error}); give another --port"
+            ) from None
         finally:
             connection.close()
     return codes == [403, 200]
 
 
 def _close_share(server: Any) -> None:
-    """Viser can lend its page to the internet through a foreign server when a browser asks for it: never here."""
+    """Viser can lend its page to the internet through a foreign server when a browser asks for it:
+    never here."""
     from viser import _messages
 
     for kind in (_messages.ShareUrlRequest, _messages.ShareUrlDisconnect):
@@ -163,7 +181,10 @@ def limit_uploads(client: Any, most: int) -> None:
     connection.unregister_handler(_messages.FileTransferStartUpload, start)
 
     def checked(client_id: Any, message: Any) -> None:
-        if 0 <= message.size_bytes <= most and 0 <= message.part_count <= 1 + message.size_bytes // 1024:
+        if (
+            0 <= message.size_bytes <= most
+            and 0 <= message.part_count <= 1 + message.size_bytes // 1024
+        ):
             start(client_id, message)
 
     connection.register_handler(_messages.FileTransferStartUpload, checked)
@@ -183,12 +204,20 @@ def _is_address(name: str) -> bool:
 
 def _reply(status: http.HTTPStatus, text: str) -> Response:
     body = text.encode()
-    headers = Headers([("Content-Type", "text/plain; charset=utf-8"), ("Content-Length", str(len(body))), ("Connection", "close")])
+    headers = Headers(
+        [
+            ("Content-Type", "text/plain; charset=utf-8"),
+            ("Content-Length", str(len(body))),
+            ("Connection", "close"),
+        ]
+    )
     return Response(status.value, status.phrase, headers, body)
 
 
 def _seal(headers: Headers, host: str) -> None:
-    headers["Content-Security-Policy"] = POLICY.format(host=host if _harmless(host) else "127.0.0.1")
+    headers["Content-Security-Policy"] = POLICY.format(
+        host=host if _harmless(host) else "127.0.0.1"
+    )
     headers["Referrer-Policy"] = "no-referrer"
     headers["X-Content-Type-Options"] = "nosniff"
     headers["X-Frame-Options"] = "DENY"

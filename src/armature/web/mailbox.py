@@ -1,4 +1,5 @@
-"""One thread that does one thing after the other; a newer message under the same name takes the place of an older one that still waits."""
+"""One thread that does one thing after the other; a newer message under the same name takes the
+place of an older one that still waits."""
 
 from __future__ import annotations
 
@@ -10,12 +11,15 @@ log = logging.getLogger("armature.web")
 
 
 class Mailbox:
-    """What one browser asks for, in order. A hundred quick changes of one slider are one change: the last.
+    """What one browser asks for, in order. A hundred quick changes of one slider are one change:
+    the last.
 
-    tick: called about `rate` times a second while `ticking` is true.  failed: told about whatever went wrong; the thread goes on.
-    """
+    tick: called about `rate` times a second while `ticking` is true.  failed: told about whatever
+    went wrong; the thread goes on."""
 
-    def __init__(self, tick: Callable[[], None], failed: Callable[[Exception], None], rate: float = 30.0):
+    def __init__(
+        self, tick: Callable[[], None], failed: Callable[[Exception], None], rate: float = 30.0
+    ):
         self.ticking = False
         self._tick, self._failed, self._pause = tick, failed, 1.0 / rate
         self._letters: dict[str, Callable[[], None]] = {}
@@ -57,7 +61,9 @@ class Mailbox:
         while (action := self._next()) is not None:
             try:
                 action()
-            except Exception as error:  # one browser's failure must end neither its desk nor the server
+            except (
+                Exception
+            ) as error:  # one browser's failure must end neither its desk nor the server
                 log.debug("an action of the page failed", exc_info=True)
                 self._failed(error)
 

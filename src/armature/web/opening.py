@@ -1,7 +1,8 @@
-"""What is opened: a robot, a task, a saved plan or a study, from the command line or from an uploaded file.
+"""What is opened: a robot, a task, a saved plan or a study, from the command line or from an
+uploaded file.
 
-Uploads are read in a process of their own (`armature.web.upload`); the server sees what came of them, as plain data.
-"""
+Uploads are read in a process of their own (`armature.web.upload`); the server sees what came of
+them, as plain data."""
 
 from __future__ import annotations
 
@@ -29,9 +30,10 @@ STUDIES = (".db", ".sqlite", ".sqlite3")
 class Opening:
     """What every new browser begins with.
 
-    wish: a robot and a move.  plan: a saved plan to look at.  study: the path of a study's table.  mesh_folders: see `meshes.inside`.
-    arguments: "name:=value …" that a xacro file was read with, None for other files; `again` reads it with others.
-    """
+    wish: a robot and a move.  plan: a saved plan to look at.  study: the path of a study's table.
+    mesh_folders: see `meshes.inside`.
+    arguments: "name:=value …" that a xacro file was read with, None for other files; `again` reads
+    it with others."""
 
     wish: Wish
     plan: Any = None
@@ -49,12 +51,16 @@ class Opening:
 
 
 def opened(
-    what: str | None = None, meshes: tuple[Path, ...] = (), drives: Path | None = None, arguments: Mapping[str, str] | None = None
+    what: str | None = None,
+    meshes: tuple[Path, ...] = (),
+    drives: Path | None = None,
+    arguments: Mapping[str, str] | None = None,
 ) -> Opening:
-    """What `armature view` was given: a robot's name or file, a task file, a saved plan, or a study; by default a six-axis arm.
+    """What `armature view` was given: a robot's name or file, a task file, a saved plan, or a
+    study; by default a six-axis arm.
 
-    meshes: more folders that meshes may be read from.  drives: a YAML file with a robot's drives.  arguments: of a xacro file.
-    """
+    meshes: more folders that meshes may be read from.  drives: a YAML file with a robot's drives.
+    arguments: of a xacro file."""
     if what is None or (what in library() and not Path(what).exists()):
         return Opening(first_wish(library(what or FIRST)), mesh_folders=meshes)
     path = Path(what)
@@ -74,7 +80,14 @@ def opened(
     if suffix != ".xacro":
         return Opening(wish, mesh_folders=folders)
     words = " ".join(f"{name}:={value}" for name, value in (arguments or {}).items())
-    return Opening(wish, None, None, folders, words, lambda text: opened(what, meshes, drives, from_words(text.split())))
+    return Opening(
+        wish,
+        None,
+        None,
+        folders,
+        words,
+        lambda text: opened(what, meshes, drives, from_words(text.split())),
+    )
 
 
 def _plan(path: Path) -> Any:
@@ -85,7 +98,9 @@ def _plan(path: Path) -> Any:
 
 def _wish_of(plan: Any) -> Wish:
     track = plan.trajectory
-    return Wish(plan.robot, track.q[0], track.q[-1], round(plan.duration, 4), 0.0, named(plan.supply))
+    return Wish(
+        plan.robot, track.q[0], track.q[-1], round(plan.duration, 4), 0.0, named(plan.supply)
+    )
 
 
 def _task(path: Path) -> Wish:
@@ -95,13 +110,19 @@ def _task(path: Path) -> Wish:
 
     job = load_job(path).without_scene("the app")
     if not isinstance(job.task, Move):
-        raise FileError("the task follows a path; the app plans moves between two configurations: use `armature plan` for paths", path)
+        raise FileError(
+            "the task follows a path; the app plans moves between two configurations: use `armature"
+            " plan` for paths",
+            path,
+        )
     ends = job.task.vectors(job.robot)
     first = first_wish(job.robot)
     T = job.task.duration or first.duration
     bare = not job.task.via and not np.any(ends.v0) and not np.any(ends.v1)
     via = job.task.via if job.task.duration else untimed(job.task)
-    vectors = tuple(replace(v, configuration=configuration(job.robot, v.configuration, "via")) for v in via)
+    vectors = tuple(
+        replace(v, configuration=configuration(job.robot, v.configuration, "via")) for v in via
+    )
     given = None if bare else replace(job.task, duration=T, via=vectors)
     more = {"given": given, "floor": job.task.floor, "smoothness": job.task.smoothness}
     return Wish(job.robot, ends.q0, ends.q1, T, 0.0, named(job.supply), job.objective, **more)

@@ -1,4 +1,5 @@
-"""The thread that plans: it takes the newest wish, gives up the older one, and tells what it finds, roughly first and then exactly."""
+"""The thread that plans: it takes the newest wish, gives up the older one, and tells what it finds,
+roughly first and then exactly."""
 
 from __future__ import annotations
 
@@ -21,12 +22,18 @@ from armature.optimize.transcription.task import Move
 from armature.web.session import Wish
 
 log = logging.getLogger("armature.web")
-DRAFT, FINE = 40, 100  # knots: while something is being dragged, and at rest; the curve has as many, so that both agree
+DRAFT, FINE = (
+    40,
+    100,
+)  # knots: while something is being dragged, and at rest; the curve has as many, so that both agree
 ROUGHLY = Options(tolerance=1e-4, iterations=200)  # for a plan that is made again at rest
-HURRY = 0.4  # seconds after which an unfinished motion is shown; until then a newer wish waits, or a drag would never show anything
+# seconds after which an unfinished motion is shown; until then a newer wish waits, or a drag would
+# never show anything
+HURRY = 0.4
 REST = 0.35  # seconds without a change until the exact plan is made
 POINTS = 16  # of the energy-time curve
-SHORTER = 0.999  # of the quick least time: what the long search finds must be shorter than this to be worth a change
+# of the quick least time: what the long search finds must be shorter than this to be worth a change
+SHORTER = 0.999
 COMPILING = "Compiling for this robot (once; later plans take a moment)"
 Tell = Callable[[str, Any, Wish], None]
 Watch = Callable[[Any], None]
@@ -39,9 +46,9 @@ class GivenUp(Exception):
 class Planner:
     """Plans for one browser. `tell(what, value, wish)` is called from its thread with
 
-    "busy" (a sentence, "" when all is done), "sketch" (a Solution that is not finished), "plan" (a Solution), "certified" (the Solution,
-    its certificate computed), "note" (a sentence on the plan), "least" (s), "curve" (a Curve), "problem" (a sentence).
-    """
+    "busy" (a sentence, "" when all is done), "sketch" (a Solution that is not finished), "plan" (a
+    Solution), "certified" (the Solution, its certificate computed), "note" (a sentence on the
+    plan), "least" (s), "curve" (a Curve), "problem" (a sentence)."""
 
     def __init__(self, tell: Tell):
         self._tell = tell
@@ -54,7 +61,8 @@ class Planner:
         self._thread.start()
 
     def ask(self, wish: Wish, guess: Trajectory | None, curve: bool = True) -> None:
-        """Plan this; whatever was being planned is given up. guess: a motion to start from.  curve: whether the curve is wanted too."""
+        """Plan this; whatever was being planned is given up. guess: a motion to start from.  curve:
+        whether the curve is wanted too."""
         with self._changed:
             self._wanted = (wish, guess, curve)
             self._number += 1
@@ -92,12 +100,19 @@ class Planner:
                 continue
             except ArmatureError as error:
                 self._say(number, "problem", str(error))
-            except Exception as error:  # a solver's failure is a sentence on the page, not the end of the server
+            except (
+                Exception
+            ) as error:  # a solver's failure is a sentence on the page, not the end of the server
                 log.warning("planning failed", exc_info=True)
-                self._say(number, "problem", f"The planner failed ({type(error).__name__}: {error}). Try another duration or pose.")
+                self._say(
+                    number,
+                    "problem",
+                    f"The planner failed ({type(error).__name__}: {error}). Try another duration or"
+                    " pose.",
+                )
             self._say(number, "busy", "")
 
-    # who is told what -----------------------------------------------------------------------------------------------------
+    # who is told what ----------------------------------------------------------------------------
 
     def _stale(self, number: int) -> bool:
         return number != self._number
@@ -112,32 +127,42 @@ class Planner:
             return not self._changed.wait_for(lambda: self._stale(number), REST)
 
     def _watch(self, number: int, what: str) -> Watch:
-        """A callback for the searches that shows how far they are and gives them up when they are stale."""
+        """A callback for the searches that shows how far they are and gives them up when they are
+        stale."""
 
         def watch(iteration: Any) -> None:
             if self._stale(number):
                 raise GivenUp
             if iteration.number and iteration.number % 10 == 0:
-                self._say(number, "busy", f"{what} … step {iteration.number}" + (f": {iteration.note}" if iteration.note else ""))
+                self._say(
+                    number,
+                    "busy",
+                    f"{what} … step {iteration.number}"
+                    + (f": {iteration.note}" if iteration.note else ""),
+                )
 
         return watch
 
     def _patient(self, number: int) -> Watch:
-        """A callback that lets a search go on for a while after it has become stale, so that something is seen during a drag."""
+        """A callback that lets a search go on for a while after it has become stale, so that
+        something is seen during a drag."""
         begun = None
 
         def watch(iteration: Any) -> None:
             nonlocal begun
-            begun = begun or time.monotonic()  # the first step: what was compiled before it does not count
+            begun = (
+                begun or time.monotonic()
+            )  # the first step: what was compiled before it does not count
             if not self._open or (self._stale(number) and time.monotonic() - begun > HURRY):
                 raise GivenUp
 
         return watch
 
-    # one wish -------------------------------------------------------------------------------------------------------------
+    # one wish ------------------------------------------------------------------------------------
 
     def _serve(self, wish: Wish, guess: Trajectory | None, curve: bool, number: int) -> None:
-        """Roughly first, then with all knots, then the proof, then the curve; a newer wish ends it at any point but the first moment."""
+        """Roughly first, then with all knots, then the proof, then the curve; a newer wish ends it
+        at any point but the first moment."""
         plan = self._quick(wish, guess, number)
         if not self._at_rest(number):
             return
@@ -152,11 +177,16 @@ class Planner:
             self._curve(wish, plan, number)
 
     def _quick(self, wish: Wish, guess: Trajectory | None, number: int) -> Any:
-        """The first plan with few knots; where that takes long, the motion as it is so far, then the plan."""
+        """The first plan with few knots; where that takes long, the motion as it is so far, then
+        the plan."""
         known = (wish.robot, str(wish.supply), wish.objective, wish.way)
         new = known not in self._known
         self._say(number, "busy", f"{COMPILING} …" if new else "planning …")
-        with Clock(lambda s: self._say(number, "busy", f"{COMPILING} … {s} s" if new else f"planning … {s} s")):
+        with Clock(
+            lambda s: self._say(
+                number, "busy", f"{COMPILING} … {s} s" if new else f"planning … {s} s"
+            )
+        ):
             begun = time.monotonic()
             plan = draft(wish, guess, self._patient(number), None if new else HURRY)
             if not (new or plan.ok) and time.monotonic() - begun >= HURRY:
@@ -164,7 +194,9 @@ class Planner:
                 plan = draft(wish, plan.trajectory, self._watch(number, "planning"))
             if self._open:
                 self._known.add(known)
-                self._tell("plan", plan, wish)  # even if the hand has moved on: a plan for where it was a moment ago
+                self._tell(
+                    "plan", plan, wish
+                )  # even if the hand has moved on: a plan for where it was a moment ago
         return plan
 
     def _prove(self, plan: Any, number: int) -> None:
@@ -175,46 +207,78 @@ class Planner:
     def _finer(self, wish: Wish, rough: Any, watch: Watch) -> Any:
         """The plan with all knots, from the draft."""
         if wish.objective == "time":
-            fine = minimize_time(wish.loaded, wish.task, FINE, rough.trajectory, starts=1, callback=watch, supply=wish.supply)
+            fine = minimize_time(
+                wish.loaded,
+                wish.task,
+                FINE,
+                rough.trajectory,
+                starts=1,
+                callback=watch,
+                supply=wish.supply,
+            )
         else:
             fine = wish.job(FINE).run(guess=rough.trajectory, callback=watch)
         return fine if fine.ok else rough
 
     def _shorter(self, wish: Wish, plan: Any, number: int) -> Any:
-        """The long search for the least time, from many starting motions; it replaces the quick answer where it is shorter."""
+        """The long search for the least time, from many starting motions; it replaces the quick
+        answer where it is shorter."""
         self._say(number, "busy", "trying other ways for a shorter motion …")
         watch = self._watch(number, "trying other ways for a shorter motion")
-        found = minimize_time(wish.loaded, wish.task, FINE, plan.trajectory, callback=watch, supply=wish.supply)
+        found = minimize_time(
+            wish.loaded, wish.task, FINE, plan.trajectory, callback=watch, supply=wish.supply
+        )
         if not (found.ok and found.duration < SHORTER * plan.duration):
             self._say(number, "note", "Other ways were tried: none is shorter.")
             return plan
         self._say(number, "plan", found)
         self._prove(found, number)
-        self._say(number, "note", f"Another way turned out to be shorter than the first one found ({plan.duration:.3g} s).")
+        self._say(
+            number,
+            "note",
+            "Another way turned out to be shorter than the first one found"
+            f" ({plan.duration:.3g} s).",
+        )
         return found
 
     def _curve(self, wish: Wish, plan: Any, number: int) -> None:
         """The shortest duration of this move, then its energy over longer ones."""
         self._say(number, "busy", "looking for the shortest time …")
         watch = self._watch(number, "looking for the shortest time")
-        fastest = plan if wish.objective == "time" else draft(replace(wish, objective="time"), None, watch)
+        fastest = (
+            plan
+            if wish.objective == "time"
+            else draft(replace(wish, objective="time"), None, watch)
+        )
         if not fastest.ok:
             return
         self._say(number, "least", fastest.duration)
         self._say(number, "busy", "drawing energy against time …")
-        self._say(number, "curve", curve(wish, fastest.duration, self._watch(number, "drawing energy against time")))
+        self._say(
+            number,
+            "curve",
+            curve(wish, fastest.duration, self._watch(number, "drawing energy against time")),
+        )
 
 
 def draft(wish: Wish, guess: Trajectory | None, watch: Watch, deadline: float | None = None) -> Any:
-    """A plan with few knots; for the least time from one starting motion only. deadline: s after which the best so far is returned."""
-    common: dict[str, Any] = {"knots": DRAFT, "guess": guess, "callback": watch, "deadline": deadline, "supply": wish.supply}
+    """A plan with few knots; for the least time from one starting motion only. deadline: s after
+    which the best so far is returned."""
+    common: dict[str, Any] = {
+        "knots": DRAFT,
+        "guess": guess,
+        "callback": watch,
+        "deadline": deadline,
+        "supply": wish.supply,
+    }
     if wish.objective == "time":
         return minimize_time(wish.loaded, wish.task, starts=1, **common)
     return minimize_energy(wish.loaded, wish.task, options=ROUGHLY, thorough=False, **common)
 
 
 def curve(wish: Wish, least: float, watch: Watch | None = None, points: int = POINTS) -> Any:
-    """Energy against time of a wish's move, from a little above its shortest duration (s) to four times that."""
+    """Energy against time of a wish's move, from a little above its shortest duration (s) to four
+    times that."""
     durations = np.geomspace(1.03 * least, 4.0 * least, points).tolist()
     assert isinstance(wish.task, Move)
     return energy_time_curve(wish.loaded, wish.task, durations, wish.supply, FINE, False, watch)

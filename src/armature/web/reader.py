@@ -1,4 +1,5 @@
-"""What is read in the process with limits: robots as YAML text, plans as JSON and arrays. It imports no more than it needs."""
+"""What is read in the process with limits: robots as YAML text, plans as JSON and arrays. It
+imports no more than it needs."""
 
 from __future__ import annotations
 
@@ -23,14 +24,22 @@ MOST_KNOTS = 50_000  # of a plan that the page can show
 
 
 def read_upload(path: str, current: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """What is in an uploaded file. current: the robot on the page as YAML, which a file of drives is for."""
+    """What is in an uploaded file. current: the robot on the page as YAML, which a file of drives
+    is for."""
     place = Path(path)
     if place.suffix in PLANS:
         return _plan(place)
     if place.suffix == ".xml":
         place.write_bytes(_alone(place.read_bytes(), path))
-    if place.suffix in (".yaml", ".yml") and not has_key(place, "links") and has_key(place, "drives|couplings"):
-        return {"kind": "robot", "robot": robot_from_yaml(current, "robot").with_drives(path).to_yaml()}, {}
+    if (
+        place.suffix in (".yaml", ".yml")
+        and not has_key(place, "links")
+        and has_key(place, "drives|couplings")
+    ):
+        return {
+            "kind": "robot",
+            "robot": robot_from_yaml(current, "robot").with_drives(path).to_yaml(),
+        }, {}
     return {"kind": "robot", "robot": fixed(load(path)).to_yaml()}, {}
 
 
@@ -41,7 +50,10 @@ def _plan(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     data = read_document(path)
     plan = plan_of(data, path)  # refused here, where it can do no harm
     if len(plan.trajectory) > MOST_KNOTS:
-        raise FileError(f"the motion has {len(plan.trajectory)} knots; the page shows at most {MOST_KNOTS}", path)
+        raise FileError(
+            f"the motion has {len(plan.trajectory)} knots; the page shows at most {MOST_KNOTS}",
+            path,
+        )
     arrays = {}
     for part in (part for part in ARRAYS if data[part] is not None):
         for kind in (kind for kind in ("t", *KINDS) if kind in data[part]):
@@ -50,13 +62,20 @@ def _plan(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 
 
 def _alone(content: bytes, name: str) -> bytes:
-    """An XML file (MJCF or URDF) as it was read here, if it makes no other file be read: MuJoCo would read whatever it names."""
+    """An XML file (MJCF or URDF) as it was read here, if it makes no other file be read: MuJoCo
+    would read whatever it names."""
     root = parse(content, name)
     for element in root.iter() if root.tag == "mujoco" else ():
-        named = next((str(value) for key, value in element.attrib.items() if str(key).startswith("file")), None)
+        named = next(
+            (str(value) for key, value in element.attrib.items() if str(key).startswith("file")),
+            None,
+        )
         if named is not None or element.tag in ("include", "plugin", "extension"):
             what = f"names another file ({named})" if named else "is not taken"
-            advice = "an upload cannot bring other files along; start `armature view` with the file's own path"
+            advice = (
+                "an upload cannot bring other files along; start `armature view` with the file's"
+                " own path"
+            )
             raise FileError(f"<{element.tag}> {what}: {advice}", name, element.sourceline)
     return etree.tostring(root)
 
@@ -64,13 +83,22 @@ def _alone(content: bytes, name: str) -> bytes:
 def fixed(robot: Robot) -> Robot:
     if robot.nq != robot.nv or robot.n == 0:
         what = "has a floating base" if robot.n else "has no moving joint"
-        raise ArgumentError(f"robot {robot.name!r} {what}; moves are planned for arms on a fixed base")
+        raise ArgumentError(
+            f"robot {robot.name!r} {what}; moves are planned for arms on a fixed base"
+        )
     if robot.n > MOST_JOINTS or len(robot.links) > MOST_LINKS:
         size = f"{robot.n} joints and {len(robot.links)} links"
-        raise ArgumentError(f"robot {robot.name!r} has {size}; the app takes {MOST_JOINTS} and {MOST_LINKS}: hold some joints (--hold)")
+        raise ArgumentError(
+            f"robot {robot.name!r} has {size}; the app takes {MOST_JOINTS} and {MOST_LINKS}: hold"
+            " some joints (--hold)"
+        )
     return with_stand_ins(robot)
 
 
 def has_key(path: Path, keys: str) -> bool:
-    """Whether a YAML file has one of these keys at its top: a robot has links, a file of drives has drives, others are tasks."""
-    return re.search(rf"^({keys})\s*:", read_bytes(path).decode("utf-8", "replace"), re.MULTILINE) is not None
+    """Whether a YAML file has one of these keys at its top: a robot has links, a file of drives has
+    drives, others are tasks."""
+    return (
+        re.search(rf"^({keys})\s*:", read_bytes(path).decode("utf-8", "replace"), re.MULTILINE)
+        is not None
+    )

@@ -26,7 +26,9 @@ class Server:
         except ImportError:
             raise MissingExtraError("the app", "viser", "app") from None
         # a tab that is closed while something is drawn for it is nothing to warn about
-        warnings.filterwarnings("ignore", message="Queued a .* on a closed connection", category=UserWarning)
+        warnings.filterwarnings(
+            "ignore", message="Queued a .* on a closed connection", category=UserWarning
+        )
         self._opening, self._desks = opening or opened(), {}
         self._warmer = Warmer()
         self._leaving: list[Any] = []  # desks whose threads are still giving up
@@ -70,7 +72,10 @@ class Server:
         from armature.web.gate import limit_uploads
 
         if len(self.desks) >= MOST_BROWSERS:
-            client.gui.add_markdown(f"**{MOST_BROWSERS} pages are open already**: close one of them and load this page again.")
+            client.gui.add_markdown(
+                f"**{MOST_BROWSERS} pages are open already**: close one of them and load this page"
+                " again."
+            )
             return
         limit_uploads(client, LARGEST_UPLOAD)
         desk = Desk(client, self._opening, f"do/{client.client_id}/", self._warmer)
@@ -85,8 +90,12 @@ class Server:
             desk.close()
 
     def _clicked(self, path: str) -> bool:
-        """What the page itself asks for: <client>/duration/<seconds> by a click on the curve, <client>/theme/<light or dark>."""
-        number, _, (what, _, value) = (*path.partition("/")[:2], path.partition("/")[2].partition("/"))
+        """What the page itself asks for: <client>/duration/<seconds> by a click on the curve,
+        <client>/theme/<light or dark>."""
+        number, _, (what, _, value) = (
+            *path.partition("/")[:2],
+            path.partition("/")[2].partition("/"),
+        )
         desk = self.desks.get(int(number)) if number.isascii() and number.isdecimal() else None
         if desk is None:
             return False
@@ -102,7 +111,8 @@ class Server:
 
 
 def view(what: str | None = None, host: str = "127.0.0.1", port: int = 0) -> Server:
-    """Start the app with a robot (name or file), a task file, a saved plan or a study; see `Server`."""
+    """Start the app with a robot (name or file), a task file, a saved plan or a study; see
+    `Server`."""
     if not 0 <= port <= 65535:
         raise ArgumentError(f"port = {port} must lie between 0 (any free one) and 65535")
     return Server(opened(what), host, port)

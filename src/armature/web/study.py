@@ -1,4 +1,5 @@
-"""The cases of a study as the app shows them: labels to pick from, a table, and the plan of each."""
+"""The cases of a study as the app shows them: labels to pick from, a table, and the plan of
+each."""
 
 from __future__ import annotations
 
@@ -35,7 +36,9 @@ class Cases:
         with open_store(self._path) as store:
             content = store.plan(self._id[label])
         if content is None:
-            raise ArgumentError(f"the plan of case {label!r} was not kept; run the study again and keep its plans")
+            raise ArgumentError(
+                f"the plan of case {label!r} was not kept; run the study again and keep its plans"
+            )
         with tempfile.TemporaryDirectory(prefix="armature") as folder:
             path = Path(folder) / "plan.npz"
             path.write_bytes(content)
@@ -44,11 +47,20 @@ class Cases:
     def table(self) -> str:
         """The first cases with what was found, as HTML."""
         rows = self._rows[:MOST_ROWS]
-        names = [*dict.fromkeys(k for row in rows for k in row.inputs), *dict.fromkeys(k for row in rows for k in row.outcome)][:7]
+        names = [
+            *dict.fromkeys(k for row in rows for k in row.inputs),
+            *dict.fromkeys(k for row in rows for k in row.outcome),
+        ][:7]
         head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
-        cells = lambda row: "".join(f"<td>{html.escape(_short({**row.inputs, **row.outcome}.get(name, '')))}</td>" for name in names)
+        cells = lambda row: "".join(
+            f"<td>{html.escape(_short({**row.inputs, **row.outcome}.get(name, '')))}</td>"
+            for name in names
+        )
         body = "".join(f"<tr><td>{row.number}</td>{cells(row)}</tr>" for row in rows)
-        return f'<div style="overflow-x:auto;font-size:0.75em"><table><tr><th>#</th>{head}</tr>{body}</table></div>'
+        return (
+            "<div"
+            f' style="overflow-x:auto;font-size:0.75em"><table><tr><th>#</th>{head}</tr>{body}</table></div>'
+        )
 
 
 def _short(value: Any) -> str:

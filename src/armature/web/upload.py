@@ -1,7 +1,8 @@
-"""Uploaded files: read in a process of their own, with limits of memory and time, so that no file can stop the server.
+"""Uploaded files: read in a process of their own, with limits of memory and time, so that no file
+can stop the server.
 
-What comes back is data: a robot as YAML text, a plan as JSON and arrays. Only kinds that cause no other file to be read are taken.
-"""
+What comes back is data: a robot as YAML text, a plan as JSON and arrays. Only kinds that cause no
+other file to be read are taken."""
 
 from __future__ import annotations
 
@@ -18,17 +19,27 @@ from armature.robot.model import Robot
 from armature.web.reader import PLANS, ROBOTS
 
 MOST_ROBOT, MOST_PLAN = 2 * 2**20, 16 * 2**20  # bytes of an uploaded file
-_at_once = threading.BoundedSemaphore(2)  # uploads that are read at the same time, whoever sent them
+_at_once = threading.BoundedSemaphore(
+    2
+)  # uploads that are read at the same time, whoever sent them
 
 
 def uploaded(name: str, content: bytes, robot: Robot) -> Robot | Any:
-    """The robot or saved plan in an uploaded file, or `robot` with the drives in it; of the name, only the suffix is used."""
+    """The robot or saved plan in an uploaded file, or `robot` with the drives in it; of the name,
+    only the suffix is used."""
     shown, suffix = name[:200], Path(name[:200]).suffix.lower()
     if suffix not in (*ROBOTS, *PLANS):
-        raise FileError(f"a file of the kind {suffix!r} is not taken; choose one of {', '.join((*ROBOTS, *PLANS))}", shown)
+        raise FileError(
+            f"a file of the kind {suffix!r} is not taken; choose one of"
+            f" {', '.join((*ROBOTS, *PLANS))}",
+            shown,
+        )
     most = MOST_ROBOT if suffix in ROBOTS else MOST_PLAN
     if len(content) > most:
-        raise FileError(f"the file has {len(content) / 2**20:.1f} MB; at most {most // 2**20} MB are taken", shown)
+        raise FileError(
+            f"the file has {len(content) / 2**20:.1f} MB; at most {most // 2**20} MB are taken",
+            shown,
+        )
     with tempfile.TemporaryDirectory(prefix="armature") as folder, _at_once:
         path = Path(folder) / f"uploaded{suffix}"
         path.write_bytes(content)

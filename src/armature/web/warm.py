@@ -1,7 +1,8 @@
-"""A process beside the server that compiles what may be asked for next, into the cache on disk: another supply, another objective.
+"""A process beside the server that compiles what may be asked for next, into the cache on disk:
+another supply, another objective.
 
-It runs at low priority, so that it slows neither the plan on the page nor the page, and ends when the server does, however that ends.
-"""
+It runs at low priority, so that it slows neither the plan on the page nor the page, and ends when
+the server does, however that ends."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ LOW = 15  # added to the niceness of the process
 
 
 class Warmer:
-    """Compiles ahead for the robots of all browsers, one after the other and each once; see `next_wishes` for what."""
+    """Compiles ahead for the robots of all browsers, one after the other and each once; see
+    `next_wishes` for what."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -38,14 +40,17 @@ class Warmer:
         self._open = True
 
     def ask(self, wish: Wish) -> None:
-        """A plan of this robot is on the page: compile in the background what its user may want next."""
+        """A plan of this robot is on the page: compile in the background what its user may want
+        next."""
         with self._lock:
             if wish.robot in self._seen or not self._open:
                 return
             self._seen.add(wish.robot)
             self._waiting.append(wish)
             if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="armature warmer", daemon=True)
+                self._thread = threading.Thread(
+                    target=self._run, name="armature warmer", daemon=True
+                )
                 self._thread.start()
 
     @property
@@ -68,7 +73,8 @@ class Warmer:
         while (wish := self._next()) is not None and (process := self._process) is not None:
             with process, contextlib.suppress(OSError):  # it may have been ended before it read
                 send(cast(BinaryIO, process.stdin), wish)
-                process.wait()  # the pipe stays open meanwhile: its end tells the process that the server is gone
+                # the pipe stays open meanwhile: its end tells the process that the server is gone
+                process.wait()
 
     def _next(self) -> Wish | None:
         """The next wish that waits, its process started; None where none does."""
@@ -78,7 +84,9 @@ class Warmer:
                 try:
                     self._process = _started()
                     return self._waiting.pop(0)
-                except OSError:  # no room for another process: then things are compiled when they are asked for
+                except (
+                    OSError
+                ):  # no room for another process: then things are compiled when they are asked for
                     log.debug("nothing can be compiled ahead", exc_info=True)
             self._thread = None
             return None
@@ -96,7 +104,8 @@ def _started() -> subprocess.Popen:
 
 
 def next_wishes(wish: Wish) -> Iterator[Callable[[], Any]]:
-    """What may be asked for after a wish, as calls that make it: other supplies, the least time, a straight line, the curve."""
+    """What may be asked for after a wish, as calls that make it: other supplies, the least time, a
+    straight line, the curve."""
     none = lambda iteration: None
     for supply in (wish.supply, *SUPPLIES):
         if supply != wish.supply:
@@ -106,17 +115,22 @@ def next_wishes(wish: Wish) -> Iterator[Callable[[], Any]]:
     yield lambda: fastest[0].certificate
     yield lambda: draft(replace(wish, way="line"), None, none)
     for supply in SUPPLIES:
-        yield lambda supply=supply: curve(replace(wish, supply=supply), fastest[0].duration, points=2)
+        yield lambda supply=supply: curve(
+            replace(wish, supply=supply), fastest[0].duration, points=2
+        )
 
 
 def main() -> None:
-    """Read a wish from the input, make what may be wished next, and end; or end at once when the input does."""
+    """Read a wish from the input, make what may be wished next, and end; or end at once when the
+    input does."""
     if hasattr(os, "nice"):
         os.nice(LOW)
     wish = receive(sys.stdin.buffer)
     threading.Thread(target=_until_alone, daemon=True).start()
     for make in next_wishes(wish):
-        with contextlib.suppress(ArmatureError, IndexError):  # what cannot be planned need not be compiled
+        with contextlib.suppress(
+            ArmatureError, IndexError
+        ):  # what cannot be planned need not be compiled
             make()
     os._exit(0)  # the other thread still reads
 

@@ -1,4 +1,5 @@
-"""Optimal-control problems with exact or independently recomputed values, as a user would write them."""
+"""Optimal-control problems with exact or independently recomputed values, as a user would write
+them."""
 
 import numpy as np
 
@@ -24,15 +25,19 @@ def two_link_arm():
 
 
 def coulomb_mass():
-    """One mass with Coulomb friction, least time (Driessen): the friction's sign is a number of each phase."""
+    """One mass with Coulomb friction, least time (Driessen): the friction's sign is a number of
+    each phase."""
     forward = oc.Phase(data=(1.0,), x=([-INF, 0], INF), end=[None, 0])
     backward = oc.Phase(data=(-1.0,), x=(-INF, [INF, 0]))
     rates = lambda x, u, p, d: [x[1], u[0] - d[0]]
-    return oc.ControlProblem(2, 1, rates, start=[0, 1], end=[-1, 0], u=(-2, 2), phases=[forward, backward])
+    return oc.ControlProblem(
+        2, 1, rates, start=[0, 1], end=[-1, 0], u=(-2, 2), phases=[forward, backward]
+    )
 
 
 def coulomb_masses():
-    """Two masses, two springs, Coulomb friction, least time (Driessen); the sequence of signs that is best."""
+    """Two masses, two springs, Coulomb friction, least time (Driessen); the sequence of signs that
+    is best."""
     k1, k2, m1, m2, mu = 0.95, 0.85, 1.1, 1.2, 1.0
     signs = [(-1, -1), (1, -1), (1, 1), (-1, 1), (1, 1)]
 
@@ -47,7 +52,9 @@ def coulomb_masses():
         return oc.Phase(data=s, x=(low, high), end=[None, turns[0], None, turns[1]])
 
     phases = [phase(s, following) for s, following in zip(signs, [*signs[1:], None])]
-    return oc.ControlProblem(4, 2, rates, start=[0, -1, 0, -2], end=[1, 0, 2, 0], u=(-4, 4), phases=phases)
+    return oc.ControlProblem(
+        4, 2, rates, start=[0, -1, 0, -2], end=[1, 0, 2, 0], u=(-4, 4), phases=phases
+    )
 
 
 def free_floating():
@@ -59,7 +66,16 @@ def free_floating():
         c, s = np.cos(x[4]), np.sin(x[4])
         return [x[1], (a * c - b * s) / M, x[3], (a * s + b * c) / M, x[5], (a * D - b * Le) / In]
 
-    return oc.ControlProblem(6, 4, rates, 0.5 * oc.control_effort(), start=[0] * 6, end=[4, 0, 4, 0, 0, 0], duration=5.0, u=(-1000, 1000))
+    return oc.ControlProblem(
+        6,
+        4,
+        rates,
+        0.5 * oc.control_effort(),
+        start=[0] * 6,
+        end=[4, 0, 4, 0, 0, 0],
+        duration=5.0,
+        u=(-1000, 1000),
+    )
 
 
 def container_crane():
@@ -70,10 +86,16 @@ def container_crane():
         return [9 * x[3], 9 * x[4], 9 * x[5], 9 * (u[0] + 17.2656 * x[2]), 9 * u[1], swing]
 
     return oc.ControlProblem(
-        6, 2, rates, oc.integral(lambda x, u: 4.5 * (x[2] ** 2 + x[5] ** 2)), duration=1.0,
-        start=[0, 22, 0, 0, -1, 0], end=[10, 14, 0, 2.5, 0, 0], u=([-2.83374, -0.80865], [2.83374, 0.71265]),
+        6,
+        2,
+        rates,
+        oc.integral(lambda x, u: 4.5 * (x[2] ** 2 + x[5] ** 2)),
+        duration=1.0,
+        start=[0, 22, 0, 0, -1, 0],
+        end=[10, 14, 0, 2.5, 0, 0],
+        u=([-2.83374, -0.80865], [2.83374, 0.71265]),
         x=([-5, -5, -5, -2.5, -1, -5], [15, 25, 15, 2.5, 1, 15]),
-    )  # fmt: skip
+    )
 
 
 def cart_pole():
@@ -84,18 +106,28 @@ def cart_pole():
         s, c, w = np.sin(x[1]), np.cos(x[1]), x[3] ** 2
         mass = m1 + m2 * s**2
         return [
-            x[2], x[3], (l * m2 * s * w + u[0] + m2 * g * c * s) / mass,
+            x[2],
+            x[3],
+            (l * m2 * s * w + u[0] + m2 * g * c * s) / mass,
             -(l * m2 * c * s * w + u[0] * c + (m1 + m2) * g * s) / (l * mass),
-        ]  # fmt: skip
+        ]
 
     return oc.ControlProblem(
-        4, 1, rates, "control effort", start=[0] * 4, end=[1, np.pi, 0, 0], duration=2.0, u=(-20, 20),
+        4,
+        1,
+        rates,
+        "control effort",
+        start=[0] * 4,
+        end=[1, np.pi, 0, 0],
+        duration=2.0,
+        u=(-20, 20),
         x=([-2, -INF, -INF, -INF], [2, INF, INF, INF]),
-    )  # fmt: skip
+    )
 
 
 def motor(friction: float, counted: bool):
-    """D.c. motor and inertia, rest to rest: least copper loss, or, counted, with what viscous friction takes."""
+    """D.c. motor and inertia, rest to rest: least copper loss, or, counted, with what viscous
+    friction takes."""
     R, k, J, Q, T = 0.8, 0.12, 0.004, 2.0, 0.5
     loss = R * oc.control_effort()
     loss = loss + oc.integral(lambda x, u: friction * x[1] ** 2) if counted else loss
@@ -106,20 +138,39 @@ def motor(friction: float, counted: bool):
 def torque_rate(way: float):
     """A mass with limits of torque and torque rate, least time; the torque is a state."""
     rates = lambda x, u: [x[1], x[2] / 0.1, u[0]]
-    return oc.ControlProblem(3, 1, rates, start=[0, 0, 0], end=[way, 0, 0], u=(-40, 40), x=([-INF, -INF, -2], [INF, INF, 2]))
+    return oc.ControlProblem(
+        3,
+        1,
+        rates,
+        start=[0, 0, 0],
+        end=[way, 0, 0],
+        u=(-40, 40),
+        x=([-INF, -INF, -2], [INF, INF, 2]),
+    )
 
 
 def voltage():
     """One joint with limits of current and voltage, viscous friction, least time."""
     rates = lambda x, i: [x[1], (0.5 * i[0] - 0.01 * x[1]) / 0.02]
     return oc.ControlProblem(
-        2, 1, rates, start=[0, 0], end=[20, 0], u=(-10, 10), constraints=lambda x, i: [i[0] + 0.5 * x[1]], between=(-24, 24)
+        2,
+        1,
+        rates,
+        start=[0, 0],
+        end=[20, 0],
+        u=(-10, 10),
+        constraints=lambda x, i: [i[0] + 0.5 * x[1]],
+        between=(-24, 24),
     )
 
 
 def two_voltages():
-    """Two joints on one line of the joint space, each with limits of current and voltage, least time along it."""
-    joints = [(20.0, 0.02, 0.01, 0.5, 1.0, 24.0, 10.0), (-8.0, 0.05, 0.05, 0.8, 1.5, 24.0, 6.0)]  # D, J, b, k, R, U, I
+    """Two joints on one line of the joint space, each with limits of current and voltage, least
+    time along it."""
+    joints = [
+        (20.0, 0.02, 0.01, 0.5, 1.0, 24.0, 10.0),
+        (-8.0, 0.05, 0.05, 0.8, 1.5, 24.0, 6.0),
+    ]  # D, J, b, k, R, U, I
 
     def parts(x, u):
         found = []
@@ -128,7 +179,15 @@ def two_voltages():
             found += [i / most, (R * i + k * D * x[1]) / U]
         return found
 
-    return oc.ControlProblem(2, 1, lambda x, u: [x[1], u[0]], start=[0, 0], end=[1, 0], constraints=parts, between=(-1, 1))
+    return oc.ControlProblem(
+        2,
+        1,
+        lambda x, u: [x[1], u[0]],
+        start=[0, 0],
+        end=[1, 0],
+        constraints=parts,
+        between=(-1, 1),
+    )
 
 
 # problem, value, relative error allowed

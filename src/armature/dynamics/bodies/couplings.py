@@ -1,7 +1,9 @@
-"""Couplings between bodies: what their positions must obey, f(x, s, t) = 0, as plain functions on any number type.
+"""Couplings between bodies: what their positions must obey, f(x, s, t) = 0, as plain functions on
+any number type.
 
-From f the rows A ẍ + B s̈ = D of (1.3) follow by automatic differentiation (`rows.py`). A joint is described once, by a point and an
-axis in the world at the mechanism's reference placement. E_a, E_b: the joint's axes x, y, z carried by each body, z along its axis;
+From f the rows A ẍ + B s̈ = D of (1.3) follow by automatic differentiation (`rows.py`). A joint is
+described once, by a point and an axis in the world at the mechanism's reference placement. E_a,
+E_b: the joint's axes x, y, z carried by each body, z along its axis;
 d: from the joint's point on a to that on b. The ground is a body that stands still.
 """
 
@@ -29,7 +31,8 @@ class Placed(NamedTuple):
 
 
 class Ends(NamedTuple):
-    """A joint as both bodies carry it: axes E_a, E_b (3, 3), columns x, y, z; d from a's point to b's; all in the world."""
+    """A joint as both bodies carry it: axes E_a, E_b (3, 3), columns x, y, z; d from a's point to
+    b's; all in the world."""
 
     A: Array
     B: Array
@@ -51,7 +54,12 @@ JOINTS: dict[str, Callable[[Ends], list]] = {
     "spherical": lambda e: [*e.d],
     "universal": lambda e: [*e.d, dot(e.A[:, 2], e.B[:, 0])],
     "cylindrical": lambda e: [dot(e.A[:, 0], e.d), dot(e.A[:, 1], e.d), *_tilt(e)],
-    "prismatic": lambda e: [dot(e.A[:, 0], e.d), dot(e.A[:, 1], e.d), *_tilt(e), dot(e.A[:, 0], e.B[:, 1])],
+    "prismatic": lambda e: [
+        dot(e.A[:, 0], e.d),
+        dot(e.A[:, 1], e.d),
+        *_tilt(e),
+        dot(e.A[:, 0], e.B[:, 1]),
+    ],
     "planar": lambda e: [dot(e.A[:, 2], e.d), *_tilt(e)],
     "fixed": lambda e: [*e.d, *_tilt(e), dot(e.A[:, 0], e.B[:, 1])],
 }
@@ -77,8 +85,8 @@ class Coupling:
     """One coupling of a mechanism; make them with the functions below.
 
     kind: couplings of one kind share a kernel.  bodies, coordinates: those that f depends on.
-    residual: f(placed bodies, coordinates, t, numbers) → list.  numbers: constants of this one.  joint: its reference data.
-    """
+    residual: f(placed bodies, coordinates, t, numbers) → list.  numbers: constants of this one.
+    joint: its reference data."""
 
     name: str
     kind: str
@@ -92,7 +100,8 @@ class Coupling:
 
 @dataclass(frozen=True)
 class Joint:
-    """Where a joint sits at the reference placement: its point on a and on b and its axes (columns x, y, z), in the world."""
+    """Where a joint sits at the reference placement: its point on a and on b and its axes (columns
+    x, y, z), in the world."""
 
     at_a: Vec3
     at_b: Vec3
@@ -102,14 +111,35 @@ class Joint:
 def _ends(placed: Sequence[Placed], numbers: Array) -> Ends:
     """Numbers: point and axes on a, then on b, each in that body's frame (3 + 9 each)."""
     a, b = placed
-    on_a, E_a, on_b, E_b = numbers[:3], numbers[3:12].reshape(3, 3), numbers[12:15], numbers[15:24].reshape(3, 3)
+    on_a, E_a, on_b, E_b = (
+        numbers[:3],
+        numbers[3:12].reshape(3, 3),
+        numbers[12:15],
+        numbers[15:24].reshape(3, 3),
+    )
     return Ends(a.R @ E_a, b.R @ E_b, b.p + b.R @ on_b - a.p - a.R @ on_a)
 
 
-def _joint_coupling(name: str, kind: str, a: str, b: str, at: Vec3, axis: Vec3, at_b: Vec3 | None, second: Vec3 | None) -> Coupling:
+def _joint_coupling(
+    name: str,
+    kind: str,
+    a: str,
+    b: str,
+    at: Vec3,
+    axis: Vec3,
+    at_b: Vec3 | None,
+    second: Vec3 | None,
+) -> Coupling:
     rows = JOINTS[kind]
     residual = lambda placed, s, t, numbers: rows(_ends(placed, numbers))
-    return Coupling(name, kind, (a, b), (), residual, joint=Joint(_vec(at), _vec(at if at_b is None else at_b), _axes(name, axis, second)))
+    return Coupling(
+        name,
+        kind,
+        (a, b),
+        (),
+        residual,
+        joint=Joint(_vec(at), _vec(at if at_b is None else at_b), _axes(name, axis, second)),
+    )
 
 
 def _vec(x: Any) -> Vec3:
@@ -118,24 +148,31 @@ def _vec(x: Any) -> Vec3:
 
 
 def _axes(name: str, axis: Any, second: Any) -> tuple[Vec3, Vec3, Vec3]:
-    """Columns x, y, z of a right-handed triad with z along `axis` and x along `second` where given."""
+    """Columns x, y, z of a right-handed triad with z along `axis` and x along `second` where
+    given."""
     z = np.array(axis, dtype=float)
     if z.shape != (3,) or not np.linalg.norm(z) > 0:
-        raise ArgumentError(f"coupling {name!r}: its axis is {axis!r}; give three numbers, not all zero")
+        raise ArgumentError(
+            f"coupling {name!r}: its axis is {axis!r}; give three numbers, not all zero"
+        )
     z = z / np.linalg.norm(z)
     x = np.array(np.eye(3)[np.argmin(np.abs(z))] if second is None else second, dtype=float)
     x = x - z * (x @ z)
     if second is not None and np.linalg.norm(x) < 1e-9 * np.linalg.norm(second):
-        raise ArgumentError(f"coupling {name!r}: its two axes are parallel; a universal joint needs two perpendicular ones")
+        raise ArgumentError(
+            f"coupling {name!r}: its two axes are parallel; a universal joint needs two"
+            " perpendicular ones"
+        )
     x /= np.linalg.norm(x)
     return _vec(x), _vec(np.cross(z, x)), _vec(z)
 
 
 def revolute(name: str, a: str, b: str, at: Any, axis: Any, at_b: Any = None) -> Coupling:
-    """A hinge between bodies a and b: common point `at` (m) and axis, in the world at the reference placement.
+    """A hinge between bodies a and b: common point `at` (m) and axis, in the world at the reference
+    placement.
 
-    at_b: the point on b, where the reference placement is not assembled (`Mechanism.assemble` closes it).
-    """
+    at_b: the point on b, where the reference placement is not assembled (`Mechanism.assemble`
+    closes it)."""
     return _joint_coupling(name, "revolute", a, b, at, axis, at_b, None)
 
 
@@ -154,7 +191,9 @@ def spherical(name: str, a: str, b: str, at: Any, at_b: Any = None) -> Coupling:
     return _joint_coupling(name, "spherical", a, b, at, (0.0, 0.0, 1.0), at_b, None)
 
 
-def universal(name: str, a: str, b: str, at: Any, axis: Any, second: Any, at_b: Any = None) -> Coupling:
+def universal(
+    name: str, a: str, b: str, at: Any, axis: Any, second: Any, at_b: Any = None
+) -> Coupling:
     """A common point and two perpendicular axes: `axis` on a, `second` on b."""
     return _joint_coupling(name, "universal", a, b, at, axis, at_b, second)
 
@@ -170,11 +209,15 @@ def fixed(name: str, a: str, b: str, at: Any, at_b: Any = None) -> Coupling:
 
 
 def rod(name: str, a: str, b: str, at_a: Any, at_b: Any, length: float | None = None) -> Coupling:
-    """A massless rod: a constant distance between a point of a and a point of b, m; by default that of the reference placement."""
+    """A massless rod: a constant distance between a point of a and a point of b, m; by default that
+    of the reference placement."""
     if length is None:
         length = float(np.linalg.norm(np.subtract(at_a, at_b)))
     if not length > 0:
-        raise ArgumentError(f"coupling {name!r}: its length is {length}; a rod needs a positive one (use a spherical joint for 0)")
+        raise ArgumentError(
+            f"coupling {name!r}: its length is {length}; a rod needs a positive one (use a"
+            " spherical joint for 0)"
+        )
 
     def residual(placed: Sequence[Placed], s: Any, t: Any, numbers: Array) -> list:
         d = _ends(placed, numbers).d
@@ -188,19 +231,37 @@ def coordinate_row(name: str, joint: Coupling, kind: str) -> Coupling:
     """The coupling that makes a coordinate follow a joint: its "angle" or its "slide"."""
     if kind not in OFFERS.get(joint.kind, ()):
         offered = ", ".join(OFFERS.get(joint.kind, ())) or "none"
-        raise ArgumentError(f"coordinate {name!r}: the {joint.kind} joint {joint.name!r} has no {kind}; it offers: {offered}")
+        raise ArgumentError(
+            f"coordinate {name!r}: the {joint.kind} joint {joint.name!r} has no {kind}; it offers:"
+            f" {offered}"
+        )
     rows = COORDINATES[kind]
     residual = lambda placed, s, t, numbers: rows(_ends(placed, numbers), s[0])
-    return Coupling(f"{name} of {joint.name}", f"coordinate {kind}", joint.bodies, (name,), residual, joint=joint.joint)
+    return Coupling(
+        f"{name} of {joint.name}",
+        f"coordinate {kind}",
+        joint.bodies,
+        (name,),
+        residual,
+        joint=joint.joint,
+    )
 
 
 def gear(name: str, driven: str, driver: str, ratio: float, offset: float = 0.0) -> Coupling:
-    """driven = ratio × driver + offset, between two coordinates: gears (ratio < 0 for external ones), belts, screws."""
+    """driven = ratio × driver + offset, between two coordinates: gears (ratio < 0 for external
+    ones), belts, screws."""
     residual = lambda placed, s, t, numbers: [s[0] - numbers[0] * s[1] - numbers[1]]
     return Coupling(name, "gear", (), (driven, driver), residual, (float(ratio), float(offset)))
 
 
-def belt(name: str, driven: str, driver: str, driver_radius: float, driven_radius: float, crossed: bool = False) -> Coupling:
+def belt(
+    name: str,
+    driven: str,
+    driver: str,
+    driver_radius: float,
+    driven_radius: float,
+    crossed: bool = False,
+) -> Coupling:
     """A belt over two pulleys: the angles are as the radii are inversely; opposite when crossed."""
     return gear(name, driven, driver, (-1.0 if crossed else 1.0) * driver_radius / driven_radius)
 
@@ -211,22 +272,31 @@ def rack_and_pinion(name: str, rack: str, pinion: str, radius: float) -> Couplin
 
 
 def prescribed(name: str, coordinate: str, function: Callable[[Any], Any]) -> Coupling:
-    """A coordinate that follows a given function of time, written with `armature.spatial.numbers` (sin, cos, …) or plain arithmetic."""
+    """A coordinate that follows a given function of time, written with `armature.spatial.numbers`
+    (sin, cos, …) or plain arithmetic."""
     residual = lambda placed, s, t, numbers: [s[0] - function(t)]
     return Coupling(name, f"prescribed {name}", (), (coordinate,), residual, shared=False)
 
 
 def guided_point(name: str, body: str, at: Any, function: Callable[[Any], Any]) -> Coupling:
-    """A point of a body, `at` at the reference placement, that follows function(t) → (x, y, z), m."""
-    residual = lambda placed, s, t, numbers: list(placed[1].p + placed[1].R @ numbers[12:15] - pack(list(function(t))))
+    """A point of a body, `at` at the reference placement, that follows function(t) → (x, y, z),
+    m."""
+    residual = lambda placed, s, t, numbers: list(
+        placed[1].p + placed[1].R @ numbers[12:15] - pack(list(function(t)))
+    )
     place = Joint(_vec(at), _vec(at), _axes(name, (0, 0, 1), None))
     return Coupling(name, f"guided {name}", (GROUND, body), (), residual, joint=place, shared=False)
 
 
-def custom(name: str, bodies: Sequence[str], function: Callable, coordinates: Sequence[str] = ()) -> Coupling:
-    """The user's own f = 0: function(bodies, coordinates, t) → list of residuals; bodies are `Placed` (R, p), in the given order.
+def custom(
+    name: str, bodies: Sequence[str], function: Callable, coordinates: Sequence[str] = ()
+) -> Coupling:
+    """The user's own f = 0: function(bodies, coordinates, t) → list of residuals; bodies are
+    `Placed` (R, p), in the given order.
 
     It is called once, with symbols: a smooth formula without `if` on values.
     """
     residual = lambda placed, s, t, numbers: list(function(placed, s, t))
-    return Coupling(name, f"custom {name}", tuple(bodies), tuple(coordinates), residual, shared=False)
+    return Coupling(
+        name, f"custom {name}", tuple(bodies), tuple(coordinates), residual, shared=False
+    )

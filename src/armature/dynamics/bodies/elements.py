@@ -1,8 +1,9 @@
-"""Force elements between bodies or on joints: springs, dampers, given forces and torques, and the user's own.
+"""Force elements between bodies or on joints: springs, dampers, given forces and torques, and the
+user's own.
 
-They act on robots (on links, points in the link's frame) and on mechanisms (on bodies, points in the body's frame at its centre of
-mass) alike; "ground" is the world, points in world axes. Plain formulas on any number type.
-"""
+They act on robots (on links, points in the link's frame) and on mechanisms (on bodies, points in
+the body's frame at its centre of mass) alike; "ground" is the world, points in world axes. Plain
+formulas on any number type."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ Vec3 = tuple[float, float, float]
 
 
 class Moving(NamedTuple):
-    """A frame in motion, all in world axes: orientation R (3, 3), origin p, velocity v of the origin, angular velocity w, each (3,)."""
+    """A frame in motion, all in world axes: orientation R (3, 3), origin p, velocity v of the
+    origin, angular velocity w, each (3,)."""
 
     R: Array
     p: Array
@@ -70,9 +72,15 @@ class Element:
         for link in self.bodies:
             if link != GROUND:
                 known_link(tree, link)
-                pose, J = kinematics.link_pose(tree, q, link), kinematics.jacobian(tree, q, link, np.zeros(3))
+                pose, J = (
+                    kinematics.link_pose(tree, q, link),
+                    kinematics.jacobian(tree, q, link, np.zeros(3)),
+                )
                 velocity = J @ v
-                frames[link], jacobians[link] = Moving(pose.R, pose.p, velocity[:3], velocity[3:]), J
+                frames[link], jacobians[link] = (
+                    Moving(pose.R, pose.p, velocity[:3], velocity[3:]),
+                    J,
+                )
         total = np.zeros(tree.nv)
         for link, load in self.loads(t, frames).items():
             if link in jacobians:
@@ -85,12 +93,16 @@ STILL = Moving(np.eye(3), np.zeros(3), np.zeros(3), np.zeros(3))
 
 def known_link(tree: Tree, link: str) -> None:
     if link not in tree.frames:
-        raise ArgumentError(f"a force element acts on {link!r}, which is no link; the links are: {', '.join(tree.frames)} and 'ground'")
+        raise ArgumentError(
+            f"a force element acts on {link!r}, which is no link; the links are:"
+            f" {', '.join(tree.frames)} and 'ground'"
+        )
 
 
 @dataclass(frozen=True)
 class Spring(Element):
-    """A spring and damper on the line between a point of `a` and a point of `b`: tension k (L − L₀) + c L̇, N.
+    """A spring and damper on the line between a point of `a` and a point of `b`: tension k (L − L₀)
+    + c L̇, N.
 
     at_a, at_b: the points, m.  stiffness k: N/m.  rest_length L₀: m.  damping c: N·s/m.
     """
@@ -118,10 +130,11 @@ class Spring(Element):
 
 @dataclass(frozen=True)
 class Force(Element):
-    """A given force (N) at a point of a body and torque (N·m) on it; `follows`: in the body's axes instead of the world's.
+    """A given force (N) at a point of a body and torque (N·m) on it; `follows`: in the body's axes
+    instead of the world's.
 
-    reaction: the body that feels the opposite torque (a motor between two bodies), the ground by default.
-    """
+    reaction: the body that feels the opposite torque (a motor between two bodies), the ground by
+    default."""
 
     body: str
     force: Vec3 = (0.0, 0.0, 0.0)
@@ -140,12 +153,16 @@ class Force(Element):
         if self.follows:
             force, torque = frame.R @ force, frame.R @ torque
         at = load_at(frame, np.array(self.at), force)
-        return {self.body: Load(at.force, at.torque + torque), self.reaction: Load(np.zeros(3), -torque)}
+        return {
+            self.body: Load(at.force, at.torque + torque),
+            self.reaction: Load(np.zeros(3), -torque),
+        }
 
 
 @dataclass(frozen=True)
 class CustomForce(Element):
-    """The user's own law: function(t, frames) → {body: (force, torque)}, at the frames' origins, world axes; frames[body] is a `Moving`.
+    """The user's own law: function(t, frames) → {body: (force, torque)}, at the frames' origins,
+    world axes; frames[body] is a `Moving`.
 
     It is called once, with symbols, and compiled: a formula without `if` on values.
     """
@@ -158,7 +175,10 @@ class CustomForce(Element):
         return tuple(self.acts_on)
 
     def loads(self, t: Number, frames: Mapping[str, Moving]) -> dict[str, Load]:
-        return {body: Load(pack(list(f)), pack(list(n))) for body, (f, n) in self.function(t, frames).items()}
+        return {
+            body: Load(pack(list(f)), pack(list(n)))
+            for body, (f, n) in self.function(t, frames).items()
+        }
 
 
 @dataclass(frozen=True)
@@ -182,6 +202,9 @@ class TorsionSpring:
         body = next((b for b in tree.bodies if b.name == self.joint and b.kind != "free"), None)
         if body is None:
             names = ", ".join(b.name for b in tree.bodies if b.kind != "free")
-            raise ArgumentError(f"a torsion spring acts on {self.joint!r}, which is no moving joint; the joints are: {names}")
+            raise ArgumentError(
+                f"a torsion spring acts on {self.joint!r}, which is no moving joint; the joints"
+                f" are: {names}"
+            )
         effort = self.effort(kinematics.coordinate(body, q), kinematics.rate(body, v))
         return pack([body.multiplier * effort if k == body.v else 0.0 for k in range(tree.nv)])

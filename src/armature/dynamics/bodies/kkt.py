@@ -1,10 +1,11 @@
-"""The sparse KKT system of Gauss's principle, [W Aᵀ; A 0] (x, μ) = (F, D), also with redundant rows: LDLᵀ without pivoting on
+"""The sparse KKT system of Gauss's principle, [W Aᵀ; A 0] (x, μ) = (F, D), also with redundant
+rows: LDLᵀ without pivoting on
 
     [W + δ  Aᵀ; A  −ε],
 
-which is quasi-definite and so factors in any order, then refinement against the system itself (a proximal method: for consistent
-rows x converges to the solution, μ to the one nearest to zero). The pattern is analysed once; a new factorisation is one compiled loop.
-"""
+which is quasi-definite and so factors in any order, then refinement against the system itself (a
+proximal method: for consistent rows x converges to the solution, μ to the one nearest to zero). The
+pattern is analysed once; a new factorisation is one compiled loop."""
 
 from __future__ import annotations
 
@@ -17,13 +18,15 @@ from scipy.sparse.linalg import LinearOperator, minres, splu
 from armature.kernel.keep import compiled_loop
 
 ROW_REGULAR = 1e-8  # ε against the diagonal of A W⁻¹Aᵀ
-WEIGHT_REGULAR = 1e-6  # δ against a typical weight, where W has none; well above the rounding that ε lets grow, eps/ε
+# δ against a typical weight, where W has none; well above the rounding that ε lets grow, eps/ε
+WEIGHT_REGULAR = 1e-6
 REFINEMENTS = 12
 GOOD = 1e-14  # componentwise backward error that ends the refinement
 
 
 class Solved(NamedTuple):
-    """x (n,), multipliers μ (rows,), and how far each equation is from being met, relative to its terms (n + rows,); iterations."""
+    """x (n,), multipliers μ (rows,), and how far each equation is from being met, relative to its
+    terms (n + rows,); iterations."""
 
     x: np.ndarray
     mu: np.ndarray
@@ -32,12 +35,20 @@ class Solved(NamedTuple):
 
 
 class System:
-    """A pattern of W and A, analysed once; `set` gives new values of A, `solve` as many right sides as wanted.
+    """A pattern of W and A, analysed once; `set` gives new values of A, `solve` as many right sides
+    as wanted.
 
-    W: (values, rows, columns) of a constant symmetric matrix.  a_rows, a_columns: places of the values of A, which may repeat.
-    """
+    W: (values, rows, columns) of a constant symmetric matrix.  a_rows, a_columns: places of the
+    values of A, which may repeat."""
 
-    def __init__(self, n: int, m: int, W: tuple[np.ndarray, np.ndarray, np.ndarray], a_rows: np.ndarray, a_columns: np.ndarray):
+    def __init__(
+        self,
+        n: int,
+        m: int,
+        W: tuple[np.ndarray, np.ndarray, np.ndarray],
+        a_rows: np.ndarray,
+        a_columns: np.ndarray,
+    ):
         self.n, self.m = n, m
         w_values, w_rows, w_columns = W
         upper = w_rows <= w_columns
@@ -65,7 +76,9 @@ class System:
         # S_ii of A W⁻¹ Aᵀ scales ε
         self.scale = np.bincount(self.a_rows, a_values**2 / self.weight[self.a_columns], m)
         small = np.where(self.scale > 0, self.scale, 1.0)
-        added = np.concatenate([np.zeros(len(self.w_upper) + len(a_values)), self.delta, -ROW_REGULAR * small])
+        added = np.concatenate(
+            [np.zeros(len(self.w_upper) + len(a_values)), self.delta, -ROW_REGULAR * small]
+        )
         self.a_values = a_values
         if not factor:
             return
@@ -79,24 +92,43 @@ class System:
         L, lower, pivots = self.L
         y = _substitute(self.l_starts, L, lower, pivots, b)
         floor = self._floor(F, y)
-        y, error, count = _refined(self.starts, self.indices, self.values, self.l_starts, L, lower, pivots, b, y, floor, REFINEMENTS, GOOD)
+        y, error, count = _refined(
+            self.starts,
+            self.indices,
+            self.values,
+            self.l_starts,
+            L,
+            lower,
+            pivots,
+            b,
+            y,
+            floor,
+            REFINEMENTS,
+            GOOD,
+        )
         return self._solved(y, error, count)
 
     def _floor(self, F: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """What errors are compared with at least, in the order of elimination: a thousandth of the largest accelerations' terms."""
+        """What errors are compared with at least, in the order of elimination: a thousandth of the
+        largest accelerations' terms."""
         x = np.empty(self.n + self.m)
         x[self.order] = y
         largest = max(np.max(np.abs(x[: self.n])), np.max(np.abs(F) / self.weight))
         sums = np.bincount(self.a_rows, np.abs(self.a_values), self.m)
         return np.maximum(1e-3 * largest * np.concatenate([self.weight, sums])[self.order], 1e-300)
 
-    def iterate(self, F: np.ndarray, D: np.ndarray, guess: Solved | None, rtol: float = 1e-12) -> Solved:
-        """The same by iteration (minimum residuals), from an earlier solution: no factorisation, only products with W and A.
+    def iterate(
+        self, F: np.ndarray, D: np.ndarray, guess: Solved | None, rtol: float = 1e-12
+    ) -> Solved:
+        """The same by iteration (minimum residuals), from an earlier solution: no factorisation,
+        only products with W and A.
 
         Preconditioned by the diagonals of W and of A W⁻¹Aᵀ.
         """
         size = self.n + self.m
-        d = np.concatenate([1.0 / self.weight, 1.0 / np.where(self.scale > 0, self.scale, 1.0)])[self.order]
+        d = np.concatenate([1.0 / self.weight, 1.0 / np.where(self.scale > 0, self.scale, 1.0)])[
+            self.order
+        ]
         b = np.concatenate([F, D])[self.order]
         start = None if guess is None else np.concatenate([guess.x, guess.mu])[self.order]
         K = lambda x: _multiply(self.starts, self.indices, self.values, x)[0]
@@ -105,23 +137,33 @@ class System:
         def counted(_: Any) -> None:
             count[0] += 1
 
-        # D½ K D½ z = D½ r, from the residual r of the guess: a good guess needs few iterations for the same absolute accuracy
+        # D½ K D½ z = D½ r, from the residual r of the guess: a good guess needs few iterations for
+        # the same absolute accuracy
         y = np.zeros(size) if start is None else start
         r = b - K(y)
-        scaled: Any = LinearOperator(shape=(size, size), dtype=float, matvec=lambda z: root * K(root * z))  # type: ignore[call-arg]
+        scaled: Any = LinearOperator(
+            shape=(size, size), dtype=float, matvec=lambda z: root * K(root * z)
+        )  # type: ignore[call-arg]
         goal = rtol * np.linalg.norm(root * b)
         for _ in range(3):
             left = np.linalg.norm(root * r)
             if left <= goal:
                 break
-            z, _ = minres(scaled, root * r, rtol=float(max(goal / left / 2, 1e-15)), maxiter=20 * size, callback=counted)
+            z, _ = minres(
+                scaled,
+                root * r,
+                rtol=float(max(goal / left / 2, 1e-15)),
+                maxiter=20 * size,
+                callback=counted,
+            )
             y = y + root * z
             r = b - K(y)
         _, terms = _multiply(self.starts, self.indices, self.values, y)
         return self._solved(y, np.abs(r) / (terms + np.abs(b) + self._floor(F, y)), count[0])
 
     def independent(self, tolerance: float = 1e-9) -> np.ndarray:
-        """(rows,) True where a row of A does not depend on those before it: pivots of A W⁻¹Aᵀ, in the order of the rows."""
+        """(rows,) True where a row of A does not depend on those before it: pivots of A W⁻¹Aᵀ, in
+        the order of the rows."""
         A = csc_matrix((self.a_values, (self.a_rows, self.a_columns)), shape=(self.m, self.n))
         S = csc_matrix(triu(A.multiply(1.0 / self.weight) @ A.T))
         S.sort_indices()
@@ -135,7 +177,8 @@ class System:
 
 
 def _weights(diagonal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Diagonal of W with a stand-in where it is zero (point masses, coordinates without rotors), and δ, which is zero elsewhere."""
+    """Diagonal of W with a stand-in where it is zero (point masses, coordinates without rotors),
+    and δ, which is zero elsewhere."""
     positive = diagonal[diagonal > 0]
     typical = float(np.exp(np.mean(np.log(positive)))) if len(positive) else 1.0
     empty = diagonal <= 0
@@ -146,11 +189,16 @@ def _fill_reducing(size: int, rows: np.ndarray, columns: np.ndarray) -> np.ndarr
     """An order of elimination with little fill: minimum degree on the pattern."""
     values = np.where(rows == columns, 1e3 * (1 + np.bincount(rows, minlength=size)[rows]), 1.0)
     K = csc_matrix((values, (rows, columns)), shape=(size, size))
-    factor = splu((K + K.T).tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    factor = splu(
+        (K + K.T).tocsc(),
+        permc_spec="MMD_AT_PLUS_A",
+        diag_pivot_thresh=0.0,
+        options={"SymmetricMode": True},
+    )
     return np.argsort(factor.perm_c)
 
 
-# compiled loops: upper triangle in compressed columns --------------------------------------------------------------------
+# compiled loops: upper triangle in compressed columns --------------------------------------------
 
 
 @compiled_loop()
@@ -178,12 +226,21 @@ def _symbolic(starts, indices):
 def _factor(starts, indices, values, parent, l_starts, tolerance):
     """K = L D Lᵀ row by row: row k of L solves the triangle before it.
 
-    With a tolerance ≥ 0, K is positive semidefinite: a pivot below tolerance × its diagonal depends on the rows before it and is left out.
-    The last result says which were kept.
+    With a tolerance ≥ 0, K is positive semidefinite: a pivot below tolerance × its diagonal depends
+    on the rows before it and is left out. The last result says which were kept.
     """
     n = len(starts) - 1
-    l_indices, l_values, D = np.empty(l_starts[n], dtype=np.int64), np.empty(l_starts[n]), np.zeros(n)
-    y, pattern, flag, filled = np.zeros(n), np.empty(n, dtype=np.int64), np.full(n, -1), np.zeros(n, dtype=np.int64)
+    l_indices, l_values, D = (
+        np.empty(l_starts[n], dtype=np.int64),
+        np.empty(l_starts[n]),
+        np.zeros(n),
+    )
+    y, pattern, flag, filled = (
+        np.zeros(n),
+        np.empty(n, dtype=np.int64),
+        np.full(n, -1),
+        np.zeros(n, dtype=np.int64),
+    )
     kept = np.zeros(n, dtype=np.bool_)
     for k in range(n):
         top = n
@@ -252,7 +309,8 @@ def _multiply(starts, indices, values, x):
 
 @compiled_loop()
 def _refined(starts, indices, values, l_starts, l_indices, l_values, D, b, x, floor, most, good):
-    """x with K x = b by corrections from the regular factors, while they help; errors relative to the terms; corrections made."""
+    """x with K x = b by corrections from the regular factors, while they help; errors relative to
+    the terms; corrections made."""
     product, terms = _multiply(starts, indices, values, x)
     error = np.abs(b - product) / (terms + np.abs(b) + floor)
     count = 0

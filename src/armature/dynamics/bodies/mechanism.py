@@ -1,4 +1,5 @@
-"""What a mechanism does: accelerations and reactions (V1), its redundant couplings, and the way back to them."""
+"""What a mechanism does: accelerations and reactions (V1), its redundant couplings, and the way
+back to them."""
 
 from __future__ import annotations
 
@@ -8,7 +9,14 @@ import numpy as np
 
 from armature.dynamics.bodies.assembly import Bodies, Rows
 from armature.dynamics.bodies.couplings import GROUND
-from armature.dynamics.bodies.gauss import CLOSED, CONTRADICTION, Accelerations, Mechanism, Reaction, Redundancy
+from armature.dynamics.bodies.gauss import (
+    CLOSED,
+    CONTRADICTION,
+    Accelerations,
+    Mechanism,
+    Reaction,
+    Redundancy,
+)
 from armature.errors import ArgumentError, RobotError
 
 MOST_STEPS = 50  # of Newton's method towards closure
@@ -22,12 +30,15 @@ def torques_of(m: Mechanism, torques: Any) -> np.ndarray:
         for name in torques:
             if name not in m.motor_index:
                 raise ArgumentError(
-                    f"there is no motor {name!r} in mechanism {m.name!r}; its motors are: {', '.join(m.motor_index) or 'none'}"
+                    f"there is no motor {name!r} in mechanism {m.name!r}; its motors are:"
+                    f" {', '.join(m.motor_index) or 'none'}"
                 )
         return np.array([float(torques.get(motor.name, 0.0)) for motor in m.motors])
     found = np.asarray(torques, dtype=float)
     if found.shape != (len(m.motors),):
-        raise ArgumentError(f"torques have shape {found.shape}; expected ({len(m.motors)},), one for each motor")
+        raise ArgumentError(
+            f"torques have shape {found.shape}; expected ({len(m.motors)},), one for each motor"
+        )
     return found
 
 
@@ -40,17 +51,24 @@ def accelerations(
     solver: str = "direct",
     guess: Accelerations | None = None,
 ) -> Accelerations:
-    """Accelerations of all bodies and coordinates that minimise Gauss's constraint (1.2) under (1.3).
+    """Accelerations of all bodies and coordinates that minimise Gauss's constraint (1.2) under
+    (1.3).
 
-    solver: "direct", sparse; or "iterative", which starts from `guess`, the accelerations of an earlier instant.
-    """
+    solver: "direct", sparse; or "iterative", which starts from `guess`, the accelerations of an
+    earlier instant."""
     x = m.unpack(q, v)
     rows = m.rows.evaluate(t, x)
     return solve(m, t, x, rows, torques_of(m, torques), solver, guess)[0]
 
 
 def solve(
-    m: Mechanism, t: float, x: Bodies, rows: Rows, torques: np.ndarray, solver: str, guess: Accelerations | None
+    m: Mechanism,
+    t: float,
+    x: Bodies,
+    rows: Rows,
+    torques: np.ndarray,
+    solver: str,
+    guess: Accelerations | None,
 ) -> tuple[Accelerations, np.ndarray]:
     """Accelerations from the evaluated rows, and the applied forces (nv,)."""
     total, applied = m.forces(t, x, torques)
@@ -71,13 +89,17 @@ def contradiction(m: Mechanism, found: Accelerations) -> None:
     if len(errors) and np.max(errors) > CONTRADICTION:
         worst = int(np.argmax(errors))
         raise RobotError(
-            f"mechanism {m.name!r}: coupling {m.rows.names[worst]!r} contradicts the others: no accelerations meet it "
-            f"(relative residual {errors[worst]:.3g}); remove it or one that it repeats"
+            f"mechanism {m.name!r}: coupling {m.rows.names[worst]!r} contradicts the others: no"
+            f" accelerations meet it (relative residual {errors[worst]:.3g}); remove it or one that"
+            " it repeats"
         )
 
 
-def reactions(m: Mechanism, q: np.ndarray, v: np.ndarray, t: float = 0.0, torques: Any = None) -> dict[str, dict[str, Reaction]]:
-    """{coupling: {body: force and torque that the coupling exerts on it}}; with redundant couplings the smallest set of multipliers."""
+def reactions(
+    m: Mechanism, q: np.ndarray, v: np.ndarray, t: float = 0.0, torques: Any = None
+) -> dict[str, dict[str, Reaction]]:
+    """{coupling: {body: force and torque that the coupling exerts on it}}; with redundant couplings
+    the smallest set of multipliers."""
     x = m.unpack(q, v)
     rows = m.rows.evaluate(t, x)
     found, _ = solve(m, t, x, rows, torques_of(m, torques), "direct", None)
@@ -101,7 +123,8 @@ def reactions(m: Mechanism, q: np.ndarray, v: np.ndarray, t: float = 0.0, torque
 
 
 def redundancy(m: Mechanism, q: np.ndarray | None = None, t: float = 0.0) -> Redundancy:
-    """Rank of (1.3) at a configuration (the reference by default), and the couplings with rows that follow from earlier ones."""
+    """Rank of (1.3) at a configuration (the reference by default), and the couplings with rows that
+    follow from earlier ones."""
     q0, v0 = m.reference()
     rows = m.rows.evaluate(t, m.unpack(q0 if q is None else q, v0))
     m.system.set(rows.values, factor=False)
@@ -119,14 +142,17 @@ def energy(m: Mechanism, q: np.ndarray, v: np.ndarray) -> tuple[float, float]:
     values, rows, columns = m.weight
     p = q[: 7 * len(m.bodies)].reshape(-1, 7)[:, :3]
     masses = np.array([b.mass for b in m.bodies])
-    return float(0.5 * np.sum(values * v[rows] * v[columns])), float(-masses @ p @ np.array(m.gravity))
+    return float(0.5 * np.sum(values * v[rows] * v[columns])), float(
+        -masses @ p @ np.array(m.gravity)
+    )
 
 
-# back to the couplings ---------------------------------------------------------------------------------------------------
+# back to the couplings ---------------------------------------------------------------------------
 
 
 def moved(m: Mechanism, q: np.ndarray, dx: np.ndarray) -> np.ndarray:
-    """q displaced by dx (nv,): centres shifted, quaternions turned by the body-axes rotation vectors, coordinates added."""
+    """q displaced by dx (nv,): centres shifted, quaternions turned by the body-axes rotation
+    vectors, coordinates added."""
     nb = len(m.bodies)
     result = q.copy()
     x, d = result[: 7 * nb].reshape(nb, 7), dx[: 6 * nb].reshape(nb, 6)
@@ -143,8 +169,11 @@ def moved(m: Mechanism, q: np.ndarray, dx: np.ndarray) -> np.ndarray:
     return result
 
 
-def closed(m: Mechanism, q: np.ndarray, t: float = 0.0, tolerance: float = CLOSED) -> tuple[np.ndarray, float, bool]:
-    """The configuration that meets f = 0, by Newton steps that are smallest in W; the first error; whether it was reached."""
+def closed(
+    m: Mechanism, q: np.ndarray, t: float = 0.0, tolerance: float = CLOSED
+) -> tuple[np.ndarray, float, bool]:
+    """The configuration that meets f = 0, by Newton steps that are smallest in W; the first error;
+    whether it was reached."""
     v = np.zeros(m.nv)
     first = None
     still, last = np.zeros(m.nv), np.inf
@@ -168,10 +197,16 @@ def _damped(m: Mechanism, step: np.ndarray) -> np.ndarray:
     return step * min(1.0, 0.5 / max(float(np.max(turns, initial=0.0)), 1e-300))
 
 
-def assemble(m: Mechanism, q: np.ndarray | None = None, v: np.ndarray | None = None, t: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
-    """A consistent start: q with f = 0 nearest to the given (the reference by default), v with ḟ = 0; refused when there is none."""
+def assemble(
+    m: Mechanism, q: np.ndarray | None = None, v: np.ndarray | None = None, t: float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """A consistent start: q with f = 0 nearest to the given (the reference by default), v with ḟ =
+    0; refused when there is none."""
     q0, v0 = m.reference()
-    q, v = (q0 if q is None else np.array(q, dtype=float)), (v0 if v is None else np.array(v, dtype=float))
+    q, v = (
+        (q0 if q is None else np.array(q, dtype=float)),
+        (v0 if v is None else np.array(v, dtype=float)),
+    )
     if q.shape != (m.nq,) or v.shape != (m.nv,):
         raise ArgumentError(f"q, v have shapes {q.shape}, {v.shape}; expected ({m.nq},), ({m.nv},)")
     given = v is not v0
@@ -183,13 +218,16 @@ def assemble(m: Mechanism, q: np.ndarray | None = None, v: np.ndarray | None = N
     if not reached:
         worst = int(np.argmax(np.abs(rows.f)))
         raise RobotError(
-            f"mechanism {m.name!r}: coupling {m.rows.names[worst]!r} cannot be closed: residual {abs(rows.f[worst]):.3g} (m or rad); "
-            "check its points and lengths, or give a start nearer to the assembled position"
+            f"mechanism {m.name!r}: coupling {m.rows.names[worst]!r} cannot be closed: residual"
+            f" {abs(rows.f[worst]):.3g} (m or rad); check its points and lengths, or give a start"
+            " nearer to the assembled position"
         )
     return q, project_velocity(m, q, v, t)[0]
 
 
-def project_velocity(m: Mechanism, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> tuple[np.ndarray, float]:
+def project_velocity(
+    m: Mechanism, q: np.ndarray, v: np.ndarray, t: float = 0.0
+) -> tuple[np.ndarray, float]:
     """The velocity nearest in W with ḟ = 0, and how large ḟ was."""
     rows = m.rows.evaluate(t, m.unpack(q, v))
     size = float(np.max(np.abs(rows.fd), initial=0.0))
@@ -202,7 +240,8 @@ def project_velocity(m: Mechanism, q: np.ndarray, v: np.ndarray, t: float = 0.0)
     if np.max(np.abs(left)) > 1e-6 * max(1.0, size):
         worst = int(np.argmax(np.abs(left)))
         raise RobotError(
-            f"mechanism {m.name!r}: coupling {m.rows.names[worst]!r} contradicts the others: no velocities meet it (residual "
-            f"{abs(left[worst]):.3g} m/s or rad/s); remove it or one that it repeats"
+            f"mechanism {m.name!r}: coupling {m.rows.names[worst]!r} contradicts the others: no"
+            f" velocities meet it (residual {abs(left[worst]):.3g} m/s or rad/s); remove it or one"
+            " that it repeats"
         )
     return after, size

@@ -1,8 +1,9 @@
-"""The rows A ẍ + B s̈ = D of (1.3) from a coupling f(x, s, t) = 0, by automatic differentiation of the traced f.
+"""The rows A ẍ + B s̈ = D of (1.3) from a coupling f(x, s, t) = 0, by automatic differentiation of
+the traced f.
 
-A body's velocity is (v of its centre, world axes; ω, its own axes): Ṙ = R⟨ω⟩, ṗ = v. With the total time derivative d/dt,
-ḟ = A ẋ + B ṡ + ∂f/∂t, so A = ∂ḟ/∂ẋ, B = ∂ḟ/∂ṡ, and D = −(dḟ/dt at ẍ = 0, s̈ = 0).
-"""
+A body's velocity is (v of its centre, world axes; ω, its own axes): Ṙ = R⟨ω⟩, ṗ = v. With the total
+time derivative d/dt, ḟ = A ẋ + B ṡ + ∂f/∂t, so A = ∂ḟ/∂ẋ, B = ∂ḟ/∂ṡ, and D = −(dḟ/dt at ẍ = 0, s̈ =
+0)."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ from armature.spatial.vectors import Array, pack, skew
 
 
 def rows_kernel(residual: Callable, bodies: int, coordinates: int, numbers: int) -> Kernel:
-    """(R (k,3,3), p (k,3), u (k,6), s (c,), ds (c,), t, numbers) → f, ḟ, A (m, 6k), B (m, c), D; absent inputs have one dummy entry."""
+    """(R (k,3,3), p (k,3), u (k,6), s (c,), ds (c,), t, numbers) → f, ḟ, A (m, 6k), B (m, c), D;
+    absent inputs have one dummy entry."""
     k, c = max(bodies, 1), max(coordinates, 1)
 
     def plain(R, p, u, s, ds, t, constants):
@@ -36,7 +38,15 @@ def rows_kernel(residual: Callable, bodies: int, coordinates: int, numbers: int)
         vector = lambda e: from_casadi_column(ca.densify(e), (f.shape[0],))
         return vector(f), vector(fd), _matrix(A), _matrix(B), vector(D)
 
-    inputs: dict[str, Shape | int] = {"R": (k, 3, 3), "p": (k, 3), "u": (k, 6), "s": c, "ds": c, "t": (), "numbers": max(numbers, 1)}
+    inputs: dict[str, Shape | int] = {
+        "R": (k, 3, 3),
+        "p": (k, 3),
+        "u": (k, 6),
+        "s": c,
+        "ds": c,
+        "t": (),
+        "numbers": max(numbers, 1),
+    }
     return compile(plain, inputs, ("f", "fd", "A", "B", "D"), symbols="numpy")
 
 

@@ -1,1 +1,2 @@
-"""Derivatives of the dynamics as plain functions: closed forms and automatic differentiation of what was traced."""
+"""Derivatives of the dynamics as plain functions: closed forms and automatic differentiation of
+what was traced."""

@@ -1,8 +1,9 @@
-"""Zaremba's closed forms (Z2–Z4): derivatives of any order by products of 6 × 6 matrices, without differentiation or differencing.
+"""Zaremba's closed forms (Z2–Z4): derivatives of any order by products of 6 × 6 matrices, without
+differentiation or differencing.
 
-Six-vectors are (linear, angular). i ≤ k means that body i carries body k or is it; the index −1 is a base joint along −gravity, so that
-gravity's forces are one more column of the inertia. Plain functions on any number type; the equations' numbers are Zaremba's.
-"""
+Six-vectors are (linear, angular). i ≤ k means that body i carries body k or is it; the index −1 is
+a base joint along −gravity, so that gravity's forces are one more column of the inertia. Plain
+functions on any number type; the equations' numbers are Zaremba's."""
 
 from __future__ import annotations
 
@@ -24,9 +25,11 @@ GRAVITY = -1
 
 
 class ClosedForm:
-    """The columns l_k^i (1.5), g_k^i (1.22) and the effective inertias Θ* (2.9) of a mechanism at one q, and their derivatives.
+    """The columns l_k^i (1.5), g_k^i (1.22) and the effective inertias Θ* (2.9) of a mechanism at
+    one q, and their derivatives.
 
-    l[k][i]: joint i's axis carried to body k's frame, (6,).  g[k][i]: carried inwards to body k's frame.
+    l[k][i]: joint i's axis carried to body k's frame, (6,).  g[k][i]: carried inwards to body k's
+    frame.
     theta[i]: Θ_i^{i*}, (6, 6), of body i and all beyond it, in its own frame.
     """
 
@@ -35,10 +38,14 @@ class ClosedForm:
         self.tree = tree
         self.places = placements(tree, q)
         self.paths = [tree.path(k) for k in range(len(tree.bodies))]
-        self.l = base_to_tip(tree, self._outward, {GRAVITY: np.concatenate([-tree.gravity, np.zeros(3)])})
+        self.l = base_to_tip(
+            tree, self._outward, {GRAVITY: np.concatenate([-tree.gravity, np.zeros(3)])}
+        )
         self.g = [self._inward(k) for k in range(len(tree.bodies))]
         own = [Rigid(b.mass, b.first_moment, b.inertia) for b in tree.bodies]
-        self.composite = tip_to_base(tree, lambda i, body, c: self.places[i].rigid_to_parent(c), own)
+        self.composite = tip_to_base(
+            tree, lambda i, body, c: self.places[i].rigid_to_parent(c), own
+        )
 
     def carries(self, i: int, k: int) -> bool:
         """i ≤ k."""
@@ -49,7 +56,8 @@ class ClosedForm:
         return all(self.carries(s, t) for s, t in pairwise(indices))
 
     def _outward(self, k: int, body: Body, from_parent: dict[int, Array]) -> dict[int, Array]:
-        """(1.5): l_k^i = L_k^{iᵀ} f^i; the columns of the parent carried over, and the joint's own."""
+        """(1.5): l_k^i = L_k^{iᵀ} f^i; the columns of the parent carried over, and the joint's
+        own."""
         carried = {i: _twist_to_child(self.places[k], x) for i, x in from_parent.items()}
         return {**carried, k: axis_column(body)}
 
@@ -65,7 +73,8 @@ class ClosedForm:
         return found
 
     def theta(self, i: int, s: int) -> Array:
-        """Θ_i^{s*}, (6, 6): the effective inertia of body s seen in the frame of body i ≤ s (2.9)."""
+        """Θ_i^{s*}, (6, 6): the effective inertia of body s seen in the frame of body i ≤ s
+        (2.9)."""
         inertia = self.composite[s]
         path = self.paths[s]
         for j in reversed(path[path.index(i) + 1 :]):
@@ -81,21 +90,30 @@ class ClosedForm:
         return reduce(lambda x, t: twist_bracket(self.l[k][t], x), by, self.l[k][i])
 
     def d_g(self, k: int, i: int, by: Sequence[int]) -> Array:
-        """(1.22): ∂ᵖg_k^i = (−1)ᵖ⟨g_k^{t₁}⟩ᵀ … ⟨g_k^{t_p}⟩ᵀ g_k^i for k < t₁ ≤ … ≤ t_p ≤ i, else 0."""
+        """(1.22): ∂ᵖg_k^i = (−1)ᵖ⟨g_k^{t₁}⟩ᵀ … ⟨g_k^{t_p}⟩ᵀ g_k^i for k < t₁ ≤ … ≤ t_p ≤ i, else
+        0."""
         by = sorted(by, reverse=True)
-        if i not in self.g[k] or any(t == k or t not in self.g[k] or not self.carries(t, i) for t in by):
+        if i not in self.g[k] or any(
+            t == k or t not in self.g[k] or not self.carries(t, i) for t in by
+        ):
             return np.zeros(6)
         return reduce(lambda x, t: -twist_bracket(self.g[k][t], x), by, self.g[k][i])
 
     def d_theta(self, i: int, by: Sequence[int]) -> Array:
-        """(2.11), (2.13): ∂Θ_i^{i*} = ⟨g_i^s⟩Θ_i^{s*} + Θ_i^{s*}⟨g_i^s⟩ᵀ, again for each smaller index; i < s₁ ≤ … ≤ s_p, else 0."""
+        """(2.11), (2.13): ∂Θ_i^{i*} = ⟨g_i^s⟩Θ_i^{s*} + Θ_i^{s*}⟨g_i^s⟩ᵀ, again for each smaller
+        index; i < s₁ ≤ … ≤ s_p, else 0."""
         by = sorted(by)
         if any(s == i or s not in self.g[i] for s in by) or not self.is_chain(by):
             return np.zeros((6, 6))
-        return reduce(lambda X, s: _both_sides(bracket(self.g[i][s]), X), reversed(by), self.theta(i, by[-1] if by else i))
+        return reduce(
+            lambda X, s: _both_sides(bracket(self.g[i][s]), X),
+            reversed(by),
+            self.theta(i, by[-1] if by else i),
+        )
 
     def inertia(self, i: int, j: int, by: Sequence[int] = ()) -> Number:
-        """(2.9) ∂ᵖa_ij for j ≤ i: f^{iᵀ}(∂Θ_i^{i*})(∂l_i^j). Indices beyond i change Θ*, those between j and i change l: each only one."""
+        """(2.9) ∂ᵖa_ij for j ≤ i: f^{iᵀ}(∂Θ_i^{i*})(∂l_i^j). Indices beyond i change Θ*, those
+        between j and i change l: each only one."""
         beyond = [t for t in by if not self.carries(t, i)]
         between = [t for t in by if self.carries(t, i)]
         column = self.d_l(i, j, between)
@@ -119,14 +137,17 @@ def refuse_floating(tree: Tree) -> None:
     for body in tree.bodies:
         if body.kind == "free":
             raise RobotError(
-                f"joint {body.name!r} floats: its orientation has no coordinates to differentiate by; describe it by six one-axis joints "
-                "(three sliding, three turning), or use the first derivatives, which are offered in its tangent space"
+                f"joint {body.name!r} floats: its orientation has no coordinates to differentiate"
+                " by; describe it by six one-axis joints (three sliding, three turning), or use"
+                " the first derivatives, which are offered in its tangent space"
             )
 
 
 def axis_column(body: Body) -> Array:
     """f^i (6,): (0, e) for a turning joint, (e, 0) for a sliding one."""
-    return np.concatenate([np.zeros(3), body.axis] if body.kind == "revolute" else [body.axis, np.zeros(3)])
+    return np.concatenate(
+        [np.zeros(3), body.axis] if body.kind == "revolute" else [body.axis, np.zeros(3)]
+    )
 
 
 def bracket(f: Array) -> Array:
@@ -152,11 +173,14 @@ def _twist_to_parent(place: Placement, x: Array) -> Array:
     return np.concatenate([place.to_parent(x[:3]) + cross(place.p, w), w])
 
 
-# from bodies to coordinates ----------------------------------------------------------------------------------------------
+# from bodies to coordinates ----------------------------------------------------------------------
 
 
-def _scatter(tree: Tree, table: Array, value: Array | Number, rows: Sequence[int], by: Sequence[int]) -> None:
-    """Add a derivative by bodies to a table by coordinates: mimic bodies count through their masters. `by` in every order."""
+def _scatter(
+    tree: Tree, table: Array, value: Array | Number, rows: Sequence[int], by: Sequence[int]
+) -> None:
+    """Add a derivative by bodies to a table by coordinates: mimic bodies count through their
+    masters. `by` in every order."""
     bodies = tree.bodies
     scale = float(np.prod([bodies[i].multiplier for i in (*rows, *by)]))
     for order in set(permutations(by)):
@@ -189,7 +213,8 @@ def inertia_derivatives(tree: Tree, q: Array, order: int = 1) -> Array:
 
 
 def gravity_derivatives(tree: Tree, q: Array, order: int = 0) -> Array:
-    """∂ᵖ/∂qᵖ of gravity's generalised forces, (nv, nv, …): the inertia's column of a base that is accelerated by −g."""
+    """∂ᵖ/∂qᵖ of gravity's generalised forces, (nv, nv, …): the inertia's column of a base that is
+    accelerated by −g."""
     form = ClosedForm(tree, q)
     table = np.zeros((tree.nv,) * (1 + order), dtype=object)
     for by in _indices(range(len(tree.bodies)), order):
@@ -199,7 +224,8 @@ def gravity_derivatives(tree: Tree, q: Array, order: int = 0) -> Array:
 
 
 def coriolis_symbols(tree: Tree, q: Array, order: int = 0) -> Array:
-    """(2.14) d_sj^i at [i, s, j] = ½(∂a_ij/∂q_s + ∂a_is/∂q_j − ∂a_sj/∂q_i), and its derivatives on further axes."""
+    """(2.14) d_sj^i at [i, s, j] = ½(∂a_ij/∂q_s + ∂a_is/∂q_j − ∂a_sj/∂q_i), and its derivatives on
+    further axes."""
     dA = inertia_derivatives(tree, q, order + 1)  # [i, j, s, …]
     return 0.5 * (np.swapaxes(dA, 1, 2) + dA - np.moveaxis(dA, 2, 0))
 
@@ -207,15 +233,18 @@ def coriolis_symbols(tree: Tree, q: Array, order: int = 0) -> Array:
 def torque_derivatives(tree: Tree, q: Array, v: Array, a: Array, order: int = 1) -> Array:
     """∂ᵖτ/∂qᵖ (nv, nv, …) of inverse dynamics τ = A q̈ + d q̇ q̇ + gravity, of any order."""
     inertial = np.tensordot(inertia_derivatives(tree, q, order), a, axes=(1, 0))
-    centrifugal = np.tensordot(np.tensordot(coriolis_symbols(tree, q, order), v, axes=(1, 0)), v, axes=(1, 0))
+    centrifugal = np.tensordot(
+        np.tensordot(coriolis_symbols(tree, q, order), v, axes=(1, 0)), v, axes=(1, 0)
+    )
     return inertial + centrifugal + gravity_derivatives(tree, q, order)
 
 
-# kinematics of a link ----------------------------------------------------------------------------------------------------
+# kinematics of a link ----------------------------------------------------------------------------
 
 
 def link_columns(tree: Tree, q: Array, link: str, at: Array, order: int = 0) -> Array:
-    """∂ᵖl/∂qᵖ of the columns of a point of a link in the link's own axes, (6, nv, nv, …), by theorem 1."""
+    """∂ᵖl/∂qᵖ of the columns of a point of a link in the link's own axes, (6, nv, nv, …), by
+    theorem 1."""
     form, frame = ClosedForm(tree, q), tree.frames[link]
     table = np.zeros((6,) + (tree.nv,) * (1 + order), dtype=object)
     path = form.paths[frame.body] if frame.body >= 0 else []
@@ -229,9 +258,9 @@ def link_columns(tree: Tree, q: Array, link: str, at: Array, order: int = 0) -> 
 def jacobian_derivatives(tree: Tree, q: Array, link: str, at: Array, order: int = 0) -> Array:
     """∂ᵖJ/∂qᵖ of the Jacobian of a point of a link in world axes, (6, nv, nv, …).
 
-    With world columns (u_i, w_i): all derivatives of a position are w_{s₀} × (w_{s₁} × … u_{s_p}) with rising indices, i among them;
-    those of an axis are w_{t₁} × (… × w_i) for t₁ ≤ … ≤ t_p < i (theorem 2 for the axes).
-    """
+    With world columns (u_i, w_i): all derivatives of a position are w_{s₀} × (w_{s₁} × … u_{s_p})
+    with rising indices, i among them; those of an axis are w_{t₁} × (… × w_i) for t₁ ≤ … ≤ t_p < i
+    (theorem 2 for the axes)."""
     columns = _world_columns(ClosedForm(tree, q), q, link, at)
     path = sorted(columns)
     table = np.zeros((6,) + (tree.nv,) * (1 + order), dtype=object)
@@ -240,13 +269,18 @@ def jacobian_derivatives(tree: Tree, q: Array, link: str, at: Array, order: int 
         for by in _indices(path, order):
             *first, last = sorted((i, *by))
             linear = reduce(turn, reversed(first), columns[last][:3])
-            angular = reduce(turn, reversed(by), columns[i][3:]) if all(t < i for t in by) else np.zeros(3)
+            angular = (
+                reduce(turn, reversed(by), columns[i][3:])
+                if all(t < i for t in by)
+                else np.zeros(3)
+            )
             _scatter(tree, table, np.concatenate([linear, angular]), (i,), by)
     return _plain(table)
 
 
 def _world_columns(form: ClosedForm, q: Array, link: str, at: Array) -> dict[int, Array]:
-    """Velocity of a point of a link in world axes for each joint that carries it: l turned into the world's axes."""
+    """Velocity of a point of a link in world axes for each joint that carries it: l turned into the
+    world's axes."""
     tree = form.tree
     frame, R = tree.frames[link], link_pose(tree, q, link).R
     if frame.body < 0:

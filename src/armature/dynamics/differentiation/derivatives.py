@@ -1,7 +1,8 @@
-"""Derivatives of the dynamics as the library uses them: of the closed forms and of automatic differentiation, what needs fewer operations.
+"""Derivatives of the dynamics as the library uses them: of the closed forms and of automatic
+differentiation, what needs fewer operations.
 
-Those are the closed ones, of `gradient` and `hessian`, on any number type; the counts that decide are in docs/closed_forms.md and made by
-benchmarks/closed_forms.py.
+Those are the closed ones, of `gradient` and `hessian`, on any number type; the counts that decide
+are in docs/closed_forms.md and made by benchmarks/closed_forms.py.
 """
 
 from __future__ import annotations
@@ -22,12 +23,15 @@ def inverse(tree: Tree, q: Array, v: Array, a: Array) -> tuple[Array, Array, Arr
 
 
 def forward(tree: Tree, q: Array, v: Array, tau: Array) -> tuple[Array, Array, Array]:
-    """∂q̈/∂q = −M⁻¹ ∂τ/∂q, ∂q̈/∂v = −M⁻¹ ∂τ/∂v, ∂q̈/∂τ = M⁻¹, the derivatives of τ taken at a = q̈."""
+    """∂q̈/∂q = −M⁻¹ ∂τ/∂q, ∂q̈/∂v = −M⁻¹ ∂τ/∂v, ∂q̈/∂τ = M⁻¹, the derivatives of τ taken at a =
+    q̈."""
     _, dq, dv, dtau = forward_with_value(tree, q, v, tau)
     return dq, dv, dtau
 
 
-def forward_with_value(tree: Tree, q: Array, v: Array, tau: Array) -> tuple[Array, Array, Array, Array]:
+def forward_with_value(
+    tree: Tree, q: Array, v: Array, tau: Array
+) -> tuple[Array, Array, Array, Array]:
     """q̈ and its derivatives in q, v and τ, from one factorisation of M."""
     F, n = factor(mass_matrix(tree, q)), tree.nv
     qdd = back_substitute(F, tau - recursive.bias_forces(tree, q, v))

@@ -1,7 +1,8 @@
-"""Derivatives of the dynamics by automatic differentiation of what was traced: the witness and the rival of the closed forms.
+"""Derivatives of the dynamics by automatic differentiation of what was traced: the witness and the
+rival of the closed forms.
 
-These run on symbols only. The library takes from here what needs fewer operations than the closed forms (docs/closed_forms.md).
-"""
+These run on symbols only. The library takes from here what needs fewer operations than the closed
+forms (docs/closed_forms.md)."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ def inverse(tree: Tree, q: Array, v: Array, a: Array) -> Gradient:
 
 
 def forward(tree: Tree, q: Array, v: Array, tau: Array) -> tuple[Array, Array, Array]:
-    """∂q̈/∂q = −M⁻¹ ∂τ/∂q, ∂q̈/∂v = −M⁻¹ ∂τ/∂v, ∂q̈/∂τ = M⁻¹, the derivatives of τ taken at a = q̈."""
+    """∂q̈/∂q = −M⁻¹ ∂τ/∂q, ∂q̈/∂v = −M⁻¹ ∂τ/∂v, ∂q̈/∂τ = M⁻¹, the derivatives of τ taken at a =
+    q̈."""
     F = factor(mass_matrix(tree, q))
     a = symbols("a", tree.nv)
     dq, dv, _ = inverse(tree, q, v, a)
@@ -44,7 +46,8 @@ def hessian(tree: Tree, q: Array, v: Array, a: Array, weights: Array) -> Array:
 
 
 def to_tangent(tree: Tree, q: Array, J: Array) -> Array:
-    """Columns for the coordinates of a floating base → columns for its six tangent directions (body axes)."""
+    """Columns for the coordinates of a floating base → columns for its six tangent directions (body
+    axes)."""
     if tree.nq == tree.nv:
         return J
     columns = []
@@ -58,7 +61,10 @@ def to_tangent(tree: Tree, q: Array, J: Array) -> Array:
         x, y, z, w = q[body.q + 3 : body.q + 7]
         epsilon = pack([x, y, z])
         rate = np.concatenate([w * np.eye(3) + skew(epsilon), -epsilon[None, :]]) * 0.5
-        columns += [J[:, body.q : body.q + 3] @ placement(body, q).turn, J[:, body.q + 3 : body.q + 7] @ rate]
+        columns += [
+            J[:, body.q : body.q + 3] @ placement(body, q).turn,
+            J[:, body.q + 3 : body.q + 7] @ rate,
+        ]
     return np.concatenate(columns, axis=1)
 
 

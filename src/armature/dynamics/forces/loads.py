@@ -1,4 +1,5 @@
-"""Loads in any section of any link, joint reactions, and the effort that a motion asks of the drives (Z8). Batched, compiled."""
+"""Loads in any section of any link, joint reactions, and the effort that a motion asks of the
+drives (Z8). Batched, compiled."""
 
 from __future__ import annotations
 
@@ -13,7 +14,15 @@ from armature.dynamics.compiled import inverse_dynamics
 from armature.dynamics.forces.beam import NEAR, Beam, beam_of
 from armature.dynamics.kernels import kernel
 from armature.dynamics.recursion.friction import friction_torque
-from armature.dynamics.recursion.kinematics import Motion, Placement, motions, placements, rate, spin_matrix, still
+from armature.dynamics.recursion.kinematics import (
+    Motion,
+    Placement,
+    motions,
+    placements,
+    rate,
+    spin_matrix,
+    still,
+)
 from armature.dynamics.recursion.recursive import Spin, Wrench, newton_euler, outside_wrenches
 from armature.dynamics.recursion.sweep import tip_to_base
 from armature.errors import ArgumentError
@@ -31,8 +40,8 @@ Wrenches = Mapping[str, Any]
 class SectionLoads:
     """What the near part of a link exerts on the far part through a section.
 
-    wrench: (..., 6) force (N) and moment (N·m) about the section's point, in the link's axes.  axis: (3,) the beam's direction, link axes.
-    """
+    wrench: (..., 6) force (N) and moment (N·m) about the section's point, in the link's axes.
+    axis: (3,) the beam's direction, link axes."""
 
     wrench: np.ndarray
     axis: np.ndarray
@@ -73,11 +82,13 @@ def section_loads(
     """Six components of the load in sections of a link, gravity and inertia forces included.
 
     q (..., nq), v, a (..., n); None for v or a is zero: the static load.
-    at: the section's point in the link's frame, (3,), m, its origin by default; the section is the plane through it across the link.
-    along: instead, how far along the link's beam, 0 (its beginning) … 1. One section gives wrenches (..., 6); several, at (K, 3) or
-    along (K,), give (..., K, 6).
-    beam: where the link's mass lies (`Beam`): by default a uniform beam from the link's origin to the farthest joint that it carries, or,
-    for a last link, through its centre of mass. What of the link and of all it carries lies beyond the section counts.
+    at: the section's point in the link's frame, (3,), m, its origin by default; the section is the
+    plane through it across the link.
+    along: instead, how far along the link's beam, 0 (its beginning) … 1. One section gives wrenches
+    (..., 6); several, at (K, 3) or along (K,), give (..., K, 6).
+    beam: where the link's mass lies (`Beam`): by default a uniform beam from the link's origin to
+    the farthest joint that it carries, or, for a last link, through its centre of mass. What of the
+    link and of all it carries lies beyond the section counts.
     wrenches: {link: (..., 6) force and torque on the link at its origin, world axes}.
     """
     _refuse_loops(robot)
@@ -88,11 +99,16 @@ def section_loads(
     points = _points(beam, at, along)
     rest = np.zeros(robot.nv)
     # every section (its numbers on an axis before the last) against every state
-    state = [np.asarray(x, dtype=float)[..., None, :] for x in (q, rest if v is None else v, rest if a is None else a)]
+    state = [
+        np.asarray(x, dtype=float)[..., None, :]
+        for x in (q, rest if v is None else v, rest if a is None else a)
+    ]
     given = [np.asarray(w, dtype=float)[..., None, :] for w in (wrenches or {}).values()]
     parts, order = [], []
     for far, sections in _stretches(robot, beam, points.reshape(-1, 3)):
-        numbers = np.array([[*beam.beyond(robot.link(link), float(beam.fraction(p))), *p] for _, p in sections])
+        numbers = np.array(
+            [[*beam.beyond(robot.link(link), float(beam.fraction(p))), *p] for _, p in sections]
+        )
         parts.append(_section(robot, link, far, tuple(wrenches or ()))(*state, numbers, *given))
         order += [k for k, _ in sections]
     wrench = np.concatenate(parts, axis=-2)[..., np.argsort(order), :]
@@ -102,35 +118,53 @@ def section_loads(
 def _refuse_loops(robot: Robot) -> None:
     if robot.loops:
         raise ArgumentError(
-            f"robot {robot.name!r} has closed loops, whose forces its sections carry too; take the robot without them (loops=()) and give "
-            "the loops' forces as wrenches on the links that they join"
+            f"robot {robot.name!r} has closed loops, whose forces its sections carry too; take the"
+            " robot without them (loops=()) and give the loops' forces as wrenches on the links"
+            " that they join"
         )
 
 
 def _points(beam: Beam, at: Any, along: Any) -> np.ndarray:
     """The sections' points (3,) or (K, 3)."""
     if at is not None and along is not None:
-        raise ArgumentError("give at (points of the link's frame) or along (parts of its length), not both")
+        raise ArgumentError(
+            "give at (points of the link's frame) or along (parts of its length), not both"
+        )
     try:
-        given = np.asarray(along if along is not None else np.zeros(3) if at is None else at, dtype=float)
+        given = np.asarray(
+            along if along is not None else np.zeros(3) if at is None else at, dtype=float
+        )
     except (TypeError, ValueError):
         raise ArgumentError(f"at = {at!r}, along = {along!r}: give numbers") from None
     if along is not None and not (given.size and np.all((given >= 0.0) & (given <= 1.0))):
-        raise ArgumentError(f"along is {along!r}; give how far along the link the section is, from 0 to 1")
+        raise ArgumentError(
+            f"along is {along!r}; give how far along the link the section is, from 0 to 1"
+        )
     points = given if along is None else beam.start + given[..., None] * (beam.end - beam.start)
-    if points.ndim not in (1, 2) or points.shape[-1] != 3 or points.size == 0 or not np.all(np.isfinite(points)):
-        raise ArgumentError(f"at has shape {points.shape}; give a point of the link's frame, (3,), or several, (K, 3), m")
+    if (
+        points.ndim not in (1, 2)
+        or points.shape[-1] != 3
+        or points.size == 0
+        or not np.all(np.isfinite(points))
+    ):
+        raise ArgumentError(
+            f"at has shape {points.shape}; give a point of the link's frame, (3,), or several, (K,"
+            " 3), m"
+        )
     return points
 
 
 class Far(NamedTuple):
-    """What lies beyond a section: names of the links that hang there, and whether the link's own origin does."""
+    """What lies beyond a section: names of the links that hang there, and whether the link's own
+    origin does."""
 
     links: tuple[str, ...]
     origin: bool
 
 
-def _stretches(robot: Robot, beam: Beam, points: np.ndarray) -> list[tuple[Far, list[tuple[int, np.ndarray]]]]:
+def _stretches(
+    robot: Robot, beam: Beam, points: np.ndarray
+) -> list[tuple[Far, list[tuple[int, np.ndarray]]]]:
     """The sections (number, point) put together where the same links lie beyond them."""
     found: dict[Far, list[tuple[int, np.ndarray]]] = {}
     for k, p in enumerate(points):
@@ -149,13 +183,27 @@ def _section(robot: Robot, link: str, far: Far, outside: tuple[str, ...]) -> Any
     def plain(tree, q, v, a, numbers, *given):
         # of the body that the link belongs to, only what is beyond the section keeps its mass
         near = welded - set(far.links)
-        cut = replace(robot, links=tuple(replace(x, mass=0.0, inertia=(0.0,) * 6) if x.name in near else x for x in robot.links)).tree
-        tree = replace(tree, bodies=tuple(cut.bodies[i] if i == body else b for i, b in enumerate(tree.bodies)))
-        children = tuple(i for i, b in enumerate(tree.bodies) if b.parent == body and _child_link(robot, b) in far.links)
+        cut = replace(
+            robot,
+            links=tuple(
+                replace(x, mass=0.0, inertia=(0.0,) * 6) if x.name in near else x
+                for x in robot.links
+            ),
+        ).tree
+        tree = replace(
+            tree, bodies=tuple(cut.bodies[i] if i == body else b for i, b in enumerate(tree.bodies))
+        )
+        children = tuple(
+            i
+            for i, b in enumerate(tree.bodies)
+            if b.parent == body and _child_link(robot, b) in far.links
+        )
         forces = {k: w for k, w, acts in zip(outside, given, acting) if acts}
         return section_wrench(tree, q, v, a, link, children, numbers, forces)
 
-    masses = tuple((x.mass, x.com, x.inertia) for x in robot.links if x.name in welded.intersection(far.links))
+    masses = tuple(
+        (x.mass, x.com, x.inertia) for x in robot.links if x.name in welded.intersection(far.links)
+    )
     inputs: dict[str, Shape | int] = {"q": robot.nq, "v": robot.nv, "a": robot.nv, "numbers": 13}
     for k in outside:
         inputs[f"wrench {k}"] = 6
@@ -163,24 +211,36 @@ def _section(robot: Robot, link: str, far: Far, outside: tuple[str, ...]) -> Any
 
 
 def _child_link(robot: Robot, body: Body) -> str:
-    """The link that a body's joint carries (also for the first bodies of a planar joint, which have none of their own)."""
+    """The link that a body's joint carries (also for the first bodies of a planar joint, which have
+    none of their own)."""
     name = body.name
     joints = {j.name: j for j in robot.joints}
     return (joints.get(name) or joints[name.rpartition(".")[0]]).child
 
 
 def section_wrench(
-    tree: Tree, q: Array, v: Array, a: Array, link: str, children: tuple[int, ...], numbers: Array, wrenches: Wrenches
+    tree: Tree,
+    q: Array,
+    v: Array,
+    a: Array,
+    link: str,
+    children: tuple[int, ...],
+    numbers: Array,
+    wrenches: Wrenches,
 ) -> Array:
-    """The load in a section: f = m a + K h, n = J ω̇ + ω × J ω + h × a of the far part, and what the joints beyond pass on. (6,), link axes.
+    """The load in a section: f = m a + K h, n = J ω̇ + ω × J ω + h × a of the far part, and what
+    the joints beyond pass on. (6,), link axes.
 
-    numbers: of the far part of the link itself, in the link's frame: m, m c (3), J about the origin (xx, yy, zz, xy, xz, yz), and the
-    section's point (3).
+    numbers: of the far part of the link itself, in the link's frame: m, m c (3), J about the origin
+    (xx, yy, zz, xy, xz, yz), and the section's point (3).
     """
     frame = tree.frames[link]
     places, moving = placements(tree, q), motions(tree, q, v, a, still()._replace(a=-tree.gravity))
     outside = outside_wrenches(tree, places, wrenches, np.eye(3))
-    own = [newton_euler(b, Spin(m.w, m.dw, m.a), outside.get(i)) for i, (b, m) in enumerate(zip(tree.bodies, moving))]
+    own = [
+        newton_euler(b, Spin(m.w, m.dw, m.a), outside.get(i))
+        for i, (b, m) in enumerate(zip(tree.bodies, moving))
+    ]
     passed: dict[int, Wrench] = {}
 
     def step(i: int, body: Body, total: Wrench) -> Wrench:
@@ -192,7 +252,8 @@ def section_wrench(
     total = own[frame.body] if frame.body >= 0 else Wrench(np.zeros(3), np.zeros(3))
     for i in children:
         total = total + passed[i]
-    # into the link's frame: about its origin, in its axes; then the far part, and about the section's point
+    # into the link's frame: about its origin, in its axes; then the far part, and about the
+    # section's point
     f, n = frame.R.T @ total.f, frame.R.T @ (total.n - cross(frame.p, total.f))
     far = _far_part(frame.R, frame.p, here, numbers)
     f, n = f + far.f, n + far.n
@@ -208,20 +269,25 @@ def _far_part(R: Array, p: Array, here: Motion, numbers: Array) -> Wrench:
     return Wrench(m * acc + spin_matrix(w, dw) @ h, J @ dw + cross(w, J @ w) + cross(h, acc))
 
 
-def _passed(body: Body, place: Placement, moving: list[Motion], total: Wrench, v: Array, a: Array) -> Wrench:
+def _passed(
+    body: Body, place: Placement, moving: list[Motion], total: Wrench, v: Array, a: Array
+) -> Wrench:
     """What a body's joint asks of its carrier, the rotor's reaction included (R)."""
     f, n = place.wrench_to_parent(*total)
     if body.rotor:
         w = moving[body.parent].w if body.parent >= 0 else np.zeros(3)
-        n = n + body.rotor * body.ratio * (rate(body, a) * body.rotor_axis + rate(body, v) * cross(w, body.rotor_axis))
+        n = n + body.rotor * body.ratio * (
+            rate(body, a) * body.rotor_axis + rate(body, v) * cross(w, body.rotor_axis)
+        )
     return Wrench(f, n)
 
 
-# joints ------------------------------------------------------------------------------------------------------------------
+# joints ------------------------------------------------------------------------------------------
 
 
 class JointReactions(NamedTuple):
-    """wrench: (..., J, 6) force and torque that each joint passes to the link it carries, about that link's origin, in its axes.
+    """wrench: (..., J, 6) force and torque that each joint passes to the link it carries, about
+    that link's origin, in its axes.
 
     joints: J names, those of all moving joints, mimics included.
     """
@@ -234,16 +300,25 @@ class JointReactions(NamedTuple):
         return self.wrench[..., self.joints.index(guard.known("joint", joint, self.joints)), :]
 
 
-def joint_reactions(robot: Robot, q: Any, v: Any = None, a: Any = None, wrenches: Wrenches | None = None) -> JointReactions:
-    """All six components of what every joint carries: reactions and drive effort. v, a: zeros when None (static)."""
+def joint_reactions(
+    robot: Robot, q: Any, v: Any = None, a: Any = None, wrenches: Wrenches | None = None
+) -> JointReactions:
+    """All six components of what every joint carries: reactions and drive effort. v, a: zeros when
+    None (static)."""
     _refuse_loops(robot)
     outside = tuple(wrenches or ())
     moving_joints = [j for j in robot.joints if j.kind != "fixed"]
 
     def plain(tree, q, v, a, *given):
-        places, moving = placements(tree, q), motions(tree, q, v, a, still()._replace(a=-tree.gravity))
+        places, moving = (
+            placements(tree, q),
+            motions(tree, q, v, a, still()._replace(a=-tree.gravity)),
+        )
         acting = outside_wrenches(tree, places, dict(zip(outside, given)), np.eye(3))
-        own = [newton_euler(b, Spin(m.w, m.dw, m.a), acting.get(i)) for i, (b, m) in enumerate(zip(tree.bodies, moving))]
+        own = [
+            newton_euler(b, Spin(m.w, m.dw, m.a), acting.get(i))
+            for i, (b, m) in enumerate(zip(tree.bodies, moving))
+        ]
         total = tip_to_base(tree, lambda i, body, w: _passed(body, places[i], moving, w, v, a), own)
         rows = []
         for joint in moving_joints:
@@ -255,38 +330,47 @@ def joint_reactions(robot: Robot, q: Any, v: Any = None, a: Any = None, wrenches
     inputs: dict[str, Shape | int] = {"q": robot.nq, "v": robot.nv, "a": robot.nv}
     for k in outside:
         inputs[f"wrench {guard.known('link', k, robot.tree.frames)}"] = 6
-    run = kernel(robot, "joint_reactions", plain, inputs, tuple(j.child for j in moving_joints), outside)
+    run = kernel(
+        robot, "joint_reactions", plain, inputs, tuple(j.child for j in moving_joints), outside
+    )
     rest = np.zeros(robot.nv)
     found = run(q, rest if v is None else v, rest if a is None else a, *(wrenches or {}).values())
     return JointReactions(tuple(j.name for j in moving_joints), found)
 
 
-# over a motion -----------------------------------------------------------------------------------------------------------
+# over a motion -----------------------------------------------------------------------------------
 
 
 class Worst(NamedTuple):
-    """The largest magnitude of a load over a motion: its value, the time (s), and how far along the link (0 … 1)."""
+    """The largest magnitude of a load over a motion: its value, the time (s), and how far along the
+    link (0 … 1)."""
 
     value: float
     time: float
     along: float
 
 
-def worst_section_loads(robot: Robot, motion: Trajectory, link: str, along: Any = None, beam: Beam | None = None) -> dict[str, Worst]:
-    """The worst axial force, shear, torsion and bending moment over a motion and along a link: by default in 21 sections."""
+def worst_section_loads(
+    robot: Robot, motion: Trajectory, link: str, along: Any = None, beam: Beam | None = None
+) -> dict[str, Worst]:
+    """The worst axial force, shear, torsion and bending moment over a motion and along a link: by
+    default in 21 sections."""
     sections = np.linspace(0.0, 1.0, 21) if along is None else np.atleast_1d(along)
     loads = section_loads(robot, motion.q, motion.v, motion.a, link, along=sections, beam=beam)
     found = {}
     for name in ("axial", "shear", "torsion", "bending"):
         size = np.abs(getattr(loads, name))
         k, s = np.unravel_index(int(np.argmax(size)), size.shape)
-        found[name] = Worst(float(getattr(loads, name)[k, s]), float(motion.t[k]), float(sections[s]))
+        found[name] = Worst(
+            float(getattr(loads, name)[k, s]), float(motion.t[k]), float(sections[s])
+        )
     return found
 
 
 @dataclass(frozen=True, eq=False)
 class DriveEffort:
-    """What a motion asks of the joints' drives at times t (N+1,): tau (N+1, n), friction included, N·m or N, and power (N+1, n), W."""
+    """What a motion asks of the joints' drives at times t (N+1,): tau (N+1, n), friction included,
+    N·m or N, and power (N+1, n), W."""
 
     joints: tuple[str, ...]
     t: np.ndarray

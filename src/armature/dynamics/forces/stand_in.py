@@ -1,15 +1,21 @@
-"""Stand-in drives for a robot whose file names none: motors of the catalogue with a plain gear, sized by gravity and speed.
+"""Stand-in drives for a robot whose file names none: motors of the catalogue with a plain gear,
+sized by gravity and speed.
 
-Each joint gets the weakest motor, all of one voltage, and with it the gear of the least torque, of which
+Each joint gets the weakest motor, all of one voltage, and with it the gear of the least torque, of
+which
 
-- the peak torque is at least twice what gravity asks for anywhere in the joints' ranges plus what brings the joint to its speed in
-  `RISE` seconds against the friction that the robot's file names, and a tenth of what the strongest joint needs (for what the hand
-  will carry), though not more than the joint's own limit of torque, unless that is no real one (`doubtful_torque_limits`),
-- the continuous torque holds the robot anywhere and overcomes dry friction besides, and is a third of that peak,
-- the speed without load is a third above the joint's limit of velocity (one above `FASTEST` is a placeholder, as none is).
+- the peak torque is at least twice what gravity asks for anywhere in the joints' ranges plus what
+  brings the joint to its speed in
+  `RISE` seconds against the friction that the robot's file names, and a tenth of what the strongest
+  joint needs (for what the hand will carry), though not more than the joint's own limit of torque,
+  unless that is no real one (`doubtful_torque_limits`),
+- the continuous torque holds the robot anywhere and overcomes dry friction besides, and is a third
+  of that peak,
+- the speed without load is a third above the joint's limit of velocity (one above `FASTEST` is a
+  placeholder, as none is).
 
-Where no voltage has motors that are strong and fast enough for all joints, each joint takes the best of all voltages.
-"""
+Where no voltage has motors that are strong and fast enough for all joints, each joint takes the
+best of all voltages."""
 
 from __future__ import annotations
 
@@ -20,25 +26,39 @@ import numpy as np
 
 from armature.drive import Amplifier, Drive, Gear, Motor
 from armature.drive.catalogue import catalogue
-from armature.dynamics.positioning.workspace import doubtful_torque_limits, gravity_torques, joint_inertias
+from armature.dynamics.positioning.workspace import (
+    doubtful_torque_limits,
+    gravity_torques,
+    joint_inertias,
+)
 from armature.robot.model import Joint, Robot
 
 NAME = "stand-in"
 RATIOS = (1, 5, 10, 20, 30, 50, 80, 100, 120, 160)
 EFFICIENCY = 0.8  # of every gear, both ways
-PEAK, HOLD, FAST = 2.0, 1.0, 1.33  # times gravity for a moment and for long; times the limit of velocity without load
+PEAK, HOLD, FAST = (
+    2.0,
+    1.0,
+    1.33,
+)  # times gravity for a moment and for long; times the limit of velocity without load
 LASTING = 1 / 3  # of the peak torque, for long
-PAYLOAD = 0.1  # of what the strongest joint needs: what every joint that turns has at least, for what the hand will carry
+# of what the strongest joint needs: what every joint that turns has at least, for what the hand
+# will carry
+PAYLOAD = 0.1
 VOLTAGES = 24.0, 48.0, 325.0, 560.0
 RISE = 0.3  # s to the joint's speed
-SPEED = {False: 2.0, True: 0.5}  # rad/s, m/s: of joints without a limit of velocity, by whether they slide
+SPEED = {
+    False: 2.0,
+    True: 0.5,
+}  # rad/s, m/s: of joints without a limit of velocity, by whether they slide
 FASTEST = {False: 100.0, True: 10.0}  # rad/s, m/s: limits of velocity above that are placeholders
 LEAST = {False: 0.1, True: 5.0}  # N·m, N: what a joint needs at least
 
 
 @dataclass(frozen=True)
 class Need:
-    """What a joint asks of its drive: for a moment and for long, N·m or N, and its speed, rad/s or m/s."""
+    """What a joint asks of its drive: for a moment and for long, N·m or N, and its speed, rad/s or
+    m/s."""
 
     peak: float
     lasting: float
@@ -46,13 +66,16 @@ class Need:
 
 
 def with_stand_ins(robot: Robot) -> Robot:
-    """The same robot with a stand-in drive at every joint that can have one, if it has no drives."""
+    """The same robot with a stand-in drive at every joint that can have one, if it has no
+    drives."""
     return robot if robot.drives else robot.with_drives(stand_ins(robot))
 
 
 def has_stand_ins(robot: Robot) -> bool:
     """Whether a robot has stand-in drives."""
-    return any(drive.name.startswith(NAME) for coupling in robot.drives for drive in coupling.drives)
+    return any(
+        drive.name.startswith(NAME) for coupling in robot.drives for drive in coupling.drives
+    )
 
 
 def stand_ins(robot: Robot) -> dict[str, Drive]:
@@ -63,13 +86,18 @@ def stand_ins(robot: Robot) -> dict[str, Drive]:
         found = {joint.name: stand_in(joint, needs[joint.name], volts) for joint in joints}
         if all(found.values()):
             return {name: drive for name, drive in found.items() if drive is not None}
-    return {joint.name: stand_in(joint, needs[joint.name]) or strongest(joint, needs[joint.name]) for joint in joints}
+    return {
+        joint.name: stand_in(joint, needs[joint.name]) or strongest(joint, needs[joint.name])
+        for joint in joints
+    }
 
 
 def drivable(robot: Robot) -> list[Joint]:
     """Joints that can have a drive of their own."""
     kinds = ("revolute", "continuous", "prismatic")
-    return [j for j in robot.joints if j.name in robot.joint_names and j.kind in kinds and not j.passive]
+    return [
+        j for j in robot.joints if j.name in robot.joint_names and j.kind in kinds and not j.passive
+    ]
 
 
 def needed(robot: Robot) -> dict[str, Need]:
@@ -79,7 +107,10 @@ def needed(robot: Robot) -> dict[str, Need]:
         hold, inertia = gravity_torques(bare), joint_inertias(bare)
     else:  # a floating base, or loops: what single joints hold is not known
         hold, inertia = np.zeros(robot.nv), np.zeros(robot.nv)
-    at = {joint.name: robot.joint_names.index(joint.name) + robot.nv - len(robot.joint_names) for joint in drivable(robot)}
+    at = {
+        joint.name: robot.joint_names.index(joint.name) + robot.nv - len(robot.joint_names)
+        for joint in drivable(robot)
+    }
     turns = [PEAK * hold[at[joint.name]] for joint in drivable(robot) if joint.kind != "prismatic"]
     spare = PAYLOAD * max(turns, default=0.0)
     doubtful = doubtful_torque_limits(bare)
@@ -105,38 +136,63 @@ def _need(joint: Joint, hold: float, inertia: float, spare: float, trusted: bool
 
 
 def stand_in(joint: Joint, need: Need, volts: float = np.inf) -> Drive | None:
-    """The weakest drive of a voltage that gives what a joint needs; None where there is none. Linear motors have their own voltage."""
+    """The weakest drive of a voltage that gives what a joint needs; None where there is none.
+    Linear motors have their own voltage."""
     fit = [d for d in choices(joint) if volts in (d.amplifier.voltage, np.inf) or d.motor.linear]
-    fit = [d for d in fit if top_speed(d) >= FAST * need.speed and peak_torque(d) >= need.peak and lasting_torque(d) >= need.lasting]
-    return min(fit, key=lambda d: (d.motor.torque_constant * d.motor.continuous_current, peak_torque(d)), default=None)
+    fit = [
+        d
+        for d in fit
+        if top_speed(d) >= FAST * need.speed
+        and peak_torque(d) >= need.peak
+        and lasting_torque(d) >= need.lasting
+    ]
+    return min(
+        fit,
+        key=lambda d: (d.motor.torque_constant * d.motor.continuous_current, peak_torque(d)),
+        default=None,
+    )
 
 
 def strongest(joint: Joint, need: Need) -> Drive:
     """The strongest drive of those that are fast enough, or the fastest."""
-    quick = [d for d in choices(joint) if top_speed(d) >= FAST * need.speed] or [max(choices(joint), key=top_speed)]
+    quick = [d for d in choices(joint) if top_speed(d) >= FAST * need.speed] or [
+        max(choices(joint), key=top_speed)
+    ]
     return max(quick, key=lasting_torque)
 
 
 def choices(joint: Joint) -> tuple[Drive, ...]:
-    """All stand-ins for a joint, by its kind and the gear ratio that the robot's file names, if any. A joint that slides by a screw or
-    rack has one, in rad/m, and a motor that turns."""
+    """All stand-ins for a joint, by its kind and the gear ratio that the robot's file names, if
+    any. A joint that slides by a screw or rack has one, in rad/m, and a motor that turns."""
     ratio = abs(joint.reduction or 1.0)
     return sliding() if joint.kind == "prismatic" and ratio == 1.0 else turning(ratio)
 
 
 def peak_torque(drive: Drive) -> float:
     """What a stand-in gives for a moment at the joint, N·m or N."""
-    return drive.gear.ratio * drive.motor.torque_constant * drive.motor.peak_current * _efficiency(drive)
+    return (
+        drive.gear.ratio
+        * drive.motor.torque_constant
+        * drive.motor.peak_current
+        * _efficiency(drive)
+    )
 
 
 def lasting_torque(drive: Drive) -> float:
     """What it gives for long, N·m or N."""
-    return drive.gear.ratio * drive.motor.torque_constant * drive.motor.continuous_current * _efficiency(drive)
+    return (
+        drive.gear.ratio
+        * drive.motor.torque_constant
+        * drive.motor.continuous_current
+        * _efficiency(drive)
+    )
 
 
 def top_speed(drive: Drive) -> float:
     """Its speed without load at the joint, rad/s or m/s."""
-    return min(drive.amplifier.voltage / drive.motor.k_e, drive.motor.maximum_speed) / drive.gear.ratio
+    return (
+        min(drive.amplifier.voltage / drive.motor.k_e, drive.motor.maximum_speed) / drive.gear.ratio
+    )
 
 
 def _efficiency(drive: Drive) -> float:
@@ -145,9 +201,14 @@ def _efficiency(drive: Drive) -> float:
 
 @functools.cache
 def turning(reduction: float = 1.0) -> tuple[Drive, ...]:
-    """Stand-ins for joints that turn; reduction: the ratio that the robot's file names, 1 where it names none."""
+    """Stand-ins for joints that turn; reduction: the ratio that the robot's file names, 1 where it
+    names none."""
     motors = [m for m in catalogue().motors.values() if not m.linear]
-    return tuple(_drive(motor, ratio) for motor in motors for ratio in (RATIOS if reduction == 1.0 else (reduction,)))
+    return tuple(
+        _drive(motor, ratio)
+        for motor in motors
+        for ratio in (RATIOS if reduction == 1.0 else (reduction,))
+    )
 
 
 @functools.cache
@@ -163,4 +224,10 @@ def _drive(motor: Motor, ratio: float) -> Drive:
 
 def voltage_of(motor: Motor) -> float:
     """The voltage in a motor's name: torque-48v-joint-s runs on 48 V."""
-    return float(next(part[:-1] for part in motor.name.split("-") if part.endswith("v") and part[:-1].isdigit()))
+    return float(
+        next(
+            part[:-1]
+            for part in motor.name.split("-")
+            if part.endswith("v") and part[:-1].isdigit()
+        )
+    )

@@ -1,1 +1,2 @@
-"""Holonomic constraints on robots (Z5): closed loops, constraints of any form, linearised equations (Z7)."""
+"""Holonomic constraints on robots (Z5): closed loops, constraints of any form, linearised equations
+(Z7)."""

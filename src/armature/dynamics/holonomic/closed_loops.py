@@ -1,4 +1,5 @@
-"""Robots with closed loops, on batches: dynamics under the loops, and configurations that close them."""
+"""Robots with closed loops, on batches: dynamics under the loops, and configurations that close
+them."""
 
 from __future__ import annotations
 
@@ -37,19 +38,29 @@ def check_passive(robot: Robot, tau: Any) -> None:
         wrong = given[..., v][given[..., v] != 0.0]
         if wrong.size:
             name = next(b.name for b in robot.tree.bodies if b.v == v and not b.mimic)
-            raise ArgumentError(f"joint {name!r} is passive, it has no motor, but gets the torque {wrong.flat[0]:g}; give 0 there")
+            raise ArgumentError(
+                f"joint {name!r} is passive, it has no motor, but gets the torque"
+                f" {wrong.flat[0]:g}; give 0 there"
+            )
 
 
-def forward_dynamics(robot: Robot, q: Any, v: Any, tau: Any, wrenches: Wrenches | None, base: BaseMotion | None) -> np.ndarray:
+def forward_dynamics(
+    robot: Robot, q: Any, v: Any, tau: Any, wrenches: Wrenches | None, base: BaseMotion | None
+) -> np.ndarray:
     """q̈ (..., n) under the loops (2.19)."""
     return _forward(robot, q, v, tau, wrenches, base)[0]
 
 
-def _forward(robot: Robot, q: Any, v: Any, tau: Any, wrenches: Wrenches | None, base: BaseMotion | None) -> tuple[np.ndarray, np.ndarray]:
+def _forward(
+    robot: Robot, q: Any, v: Any, tau: Any, wrenches: Wrenches | None, base: BaseMotion | None
+) -> tuple[np.ndarray, np.ndarray]:
     check_moves(robot)
     check_passive(robot, tau)
     if base is not None:
-        raise ArgumentError(f"robot {robot.name!r} has closed loops: a moving base is not offered for it; give it a floating base instead")
+        raise ArgumentError(
+            f"robot {robot.name!r} has closed loops: a moving base is not offered for it; give it a"
+            " floating base instead"
+        )
     links, tree = check_links(robot, wrenches), robot.tree
     inputs: dict[str, Shape | int] = {"q": tree.nq, "v": tree.nv, "tau": tree.nv}
     inputs |= {f"wrench {link}": 6 for link in links}
@@ -62,10 +73,15 @@ def _forward(robot: Robot, q: Any, v: Any, tau: Any, wrenches: Wrenches | None, 
     return run(q, v, tau, *((wrenches or {})[k] for k in links))
 
 
-def inverse_dynamics(robot: Robot, q: Any, v: Any, a: Any, wrenches: Wrenches | None, base: BaseMotion | None) -> np.ndarray:
+def inverse_dynamics(
+    robot: Robot, q: Any, v: Any, a: Any, wrenches: Wrenches | None, base: BaseMotion | None
+) -> np.ndarray:
     """τ (..., n) for accelerations that keep the loops closed, zero at passive joints."""
     if base is not None:
-        raise ArgumentError(f"robot {robot.name!r} has closed loops: a moving base is not offered for it; give it a floating base instead")
+        raise ArgumentError(
+            f"robot {robot.name!r} has closed loops: a moving base is not offered for it; give it a"
+            " floating base instead"
+        )
     links, tree = check_links(robot, wrenches), robot.tree
     inputs: dict[str, Shape | int] = {"q": tree.nq, "v": tree.nv, "a": tree.nv}
     inputs |= {f"wrench {link}": 6 for link in links}
@@ -80,22 +96,30 @@ def inverse_dynamics(robot: Robot, q: Any, v: Any, a: Any, wrenches: Wrenches | 
 
 
 def derivatives(robot: Robot, forward: bool, q: Any, v: Any, x: Any) -> tuple[np.ndarray, ...]:
-    """Derivatives of forward or inverse dynamics under the loops, as if q and v were free (they are consistent ones)."""
+    """Derivatives of forward or inverse dynamics under the loops, as if q and v were free (they are
+    consistent ones)."""
     tree, name = robot.tree, "tau" if forward else "a"
 
     def plain(tree, q, v, x):
         if forward:
             result = loops.forward_dynamics(tree, robot.loops, q, v, x)[0]
         else:
-            result = loops.inverse_dynamics(tree, robot.loops, robot.passive, q, v, recursive.inverse_dynamics(tree, q, v, x))
+            result = loops.inverse_dynamics(
+                tree, robot.loops, robot.passive, q, v, recursive.inverse_dynamics(tree, q, v, x)
+            )
         return loops.derivatives(tree, q, v, x, result)
 
     inputs: dict[str, Shape | int] = {"q": tree.nq, "v": tree.nv, name: tree.nv}
-    return kernel(robot, f"derivatives with loops by {name}", plain, inputs, *details(robot))(q, v, x)
+    return kernel(robot, f"derivatives with loops by {name}", plain, inputs, *details(robot))(
+        q, v, x
+    )
 
 
-def loop_forces(robot: Robot, q: Numbers, v: Numbers, tau: Numbers, wrenches: Wrenches | None = None) -> dict[str, np.ndarray]:
-    """{loop: (..., 6) force and torque on its link b, at the closing point, world axes}; redundant rows carry the smallest share.
+def loop_forces(
+    robot: Robot, q: Numbers, v: Numbers, tau: Numbers, wrenches: Wrenches | None = None
+) -> dict[str, np.ndarray]:
+    """{loop: (..., 6) force and torque on its link b, at the closing point, world axes}; redundant
+    rows carry the smallest share.
 
     N·m, N. q, v must close the loops.
     """
@@ -110,14 +134,18 @@ def _wrench(robot: Robot, loop: Loop, q: Any, N: np.ndarray) -> np.ndarray:
     """Σ N ∂f/∂(displacement, rotation of link b at the closing point)."""
     mine = [k for name, k in loops.moving_rows(robot.tree, robot.loops) if name == loop.name]
     plain = lambda tree, q: loops.wrench_rows(tree, loop, q)[mine]
-    rows = kernel(robot, "loop wrench", plain, {"q": robot.nq}, loop, *details(robot), masses=False)(q)
+    rows = kernel(
+        robot, "loop wrench", plain, {"q": robot.nq}, loop, *details(robot), masses=False
+    )(q)
     return np.einsum("...mk,...m->...k", rows, N)
 
 
 def loop_rows(robot: Robot) -> Kernel:
     """(q, v) → f, ḟ, D (..., m) and Γ (..., m, n) of all loops."""
     plain = lambda tree, q, v: tuple(loops.rows(tree, robot.loops, q, v))
-    return kernel(robot, "loop rows", plain, {"q": robot.nq, "v": robot.nv}, *details(robot), masses=False)
+    return kernel(
+        robot, "loop rows", plain, {"q": robot.nq, "v": robot.nv}, *details(robot), masses=False
+    )
 
 
 def projection(robot: Robot) -> Kernel:
@@ -126,14 +154,14 @@ def projection(robot: Robot) -> Kernel:
     return kernel(robot, "loop projection", plain, {"q": robot.nq, "v": robot.nv}, *details(robot))
 
 
-# closing -----------------------------------------------------------------------------------------------------------------
+# closing -----------------------------------------------------------------------------------------
 
 
 def close_loops(robot: Robot, q: Numbers, hold: Iterable[str] | None = None) -> np.ndarray:
     """The configuration (..., nq) nearest to q that closes the robot's loops.
 
-    hold: joints that keep their coordinates; by default those with motors, where some are passive. Raises RobotError with the loop and
-    its residual where none is found.
+    hold: joints that keep their coordinates; by default those with motors, where some are passive.
+    Raises RobotError with the loop and its residual where none is found.
     """
     q = np.array(q, dtype=float)
     if q.ndim < 1 or q.shape[-1] != robot.nq:
@@ -156,9 +184,16 @@ def close_loops(robot: Robot, q: Numbers, hold: Iterable[str] | None = None) -> 
     if np.max(error) > 1e3 * CLOSED:
         worst = int(np.argmax(error))
         name = loops.moving_rows(robot.tree, robot.loops)[worst][0]
-        held = "" if len(free) == robot.nv else " while the joints with motors are held (hold=() lets all move)"
-        raise RobotError(f"loop {name!r} of robot {robot.name!r} cannot be closed{held}: residual {error[worst]:.3g} m or rad; "
-                         "start nearer to a closed position, or check the loop's points")  # fmt: skip
+        held = (
+            ""
+            if len(free) == robot.nv
+            else " while the joints with motors are held (hold=() lets all move)"
+        )
+        raise RobotError(
+            f"loop {name!r} of robot {robot.name!r} cannot be closed{held}: residual"
+            f" {error[worst]:.3g} m or rad; start nearer to a closed position, or check the loop's"
+            " points"
+        )
     return flat.reshape(q.shape)
 
 
@@ -170,7 +205,10 @@ def _free(robot: Robot, hold: Iterable[str] | None) -> list[int]:
     for name in hold:
         body = next((b for b in robot.tree.bodies if b.name == name and not b.mimic), None)
         if body is None:
-            raise ArgumentError(f"there is no joint {name!r} to hold; the joints are: {', '.join(robot.joint_names)}")
+            raise ArgumentError(
+                f"there is no joint {name!r} to hold; the joints are:"
+                f" {', '.join(robot.joint_names)}"
+            )
         held |= set(range(body.v, body.v + (6 if body.kind == "free" else 1)))
     return [k for k in range(robot.nv) if k not in held]
 

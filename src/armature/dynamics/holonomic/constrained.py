@@ -1,4 +1,5 @@
-"""Motion under holonomic constraints: reactions N by (2.19), accelerations, and the terms that control needs. Batched, compiled."""
+"""Motion under holonomic constraints: reactions N by (2.19), accelerations, and the terms that
+control needs. Batched, compiled."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ RANK = 1e-12  # eigenvalues below this part of the largest count as zero
 
 
 class ConstraintTerms(NamedTuple):
-    """A constraint at a state: f (..., m), Γ = ∂f/∂q (..., m, n) (tangent space), ḟ (..., m), and f̈ − Γq̈ = Γ̇q̇ + (∂f/∂t)˙ (..., m)."""
+    """A constraint at a state: f (..., m), Γ = ∂f/∂q (..., m, n) (tangent space), ḟ (..., m), and
+    f̈ − Γq̈ = Γ̇q̇ + (∂f/∂t)˙ (..., m)."""
 
     f: np.ndarray
     jacobian: np.ndarray
@@ -39,9 +41,10 @@ class ConstraintTerms(NamedTuple):
 class ConstrainedMotion(NamedTuple):
     """Motion under constraints.
 
-    a: accelerations (..., n).  N: reactions (..., m) in A q̈ + b = Q + ΓᵀN; the smallest ones where they are not unique.
-    rank: (...) of Γ.  residual: (...) largest |f̈| that remains: not zero where equations contradict each other.
-    """
+    a: accelerations (..., n).  N: reactions (..., m) in A q̈ + b = Q + ΓᵀN; the smallest ones where
+    they are not unique.
+    rank: (...) of Γ.  residual: (...) largest |f̈| that remains: not zero where equations
+    contradict each other."""
 
     a: np.ndarray
     N: np.ndarray
@@ -54,7 +57,10 @@ class ConstrainedMotion(NamedTuple):
         m = self.N.shape[-1]
         if np.all(self.rank == m):
             return "the reactions are unique"
-        return f"Γ has rank {int(np.min(self.rank))} of {m}: the reactions are not unique, and those of least squares were taken"
+        return (
+            f"Γ has rank {int(np.min(self.rank))} of {m}: the reactions are not unique, and those"
+            " of least squares were taken"
+        )
 
 
 @dataclass(frozen=True)
@@ -79,18 +85,27 @@ def digest(robot: Robot, c: Constraint) -> tuple[str, int]:
     """Names a constraint's equations (digest of what was traced), and counts them."""
 
     def build() -> tuple[str, int]:
-        expression = trace(lambda q, r: c.equations(robot, q, r), {"q": robot.nq, "r": c.size}, name="constraint")
-        return hashlib.sha256(expression.function.serialize().encode()).hexdigest(), expression.outputs[0].size
+        expression = trace(
+            lambda q, r: c.equations(robot, q, r), {"q": robot.nq, "r": c.size}, name="constraint"
+        )
+        return (
+            hashlib.sha256(expression.function.serialize().encode()).hexdigest(),
+            expression.outputs[0].size,
+        )
 
-    # kept with the robot while the constraint lives: constraints hash by identity of their functions
+    # kept with the robot while the constraint lives: constraints hash by identity of their
+    # functions
     store = memo(robot, "constraints")
     if c not in store:
         store[c] = build()
     return store[c]
 
 
-def traced_terms(robot: Robot, c: Constraint, q: Array, v: Array, r: Array, dr: Array, ddr: Array) -> ConstraintTerms:
-    """The terms on symbols: ḟ and Γ̇q̇ + (∂f/∂t)˙ are directional derivatives along (q̇, ṙ) and (q̇, ṙ, r̈)."""
+def traced_terms(
+    robot: Robot, c: Constraint, q: Array, v: Array, r: Array, dr: Array, ddr: Array
+) -> ConstraintTerms:
+    """The terms on symbols: ḟ and Γ̇q̇ + (∂f/∂t)˙ are directional derivatives along (q̇, ṙ) and
+    (q̇, ṙ, r̈)."""
     f = c.equations(robot, q, r)
     dq = coordinate_rates(robot.tree, q, v)
     rate = _along(f, (q, r), (dq, dr))
@@ -114,24 +129,33 @@ def reference_at(c: Constraint, t: Any) -> list[np.ndarray]:
     parts = [np.asarray(x, dtype=float) for x in c.reference(t)]
     if len(parts) != 3 or any(p.shape[-1:] != (c.size,) for p in parts):
         shapes = ", ".join(str(p.shape) for p in parts)
-        raise ArgumentError(f"the reference of {c.name!r} must give r, ṙ and r̈, each (..., {c.size}); got shapes {shapes}")
+        raise ArgumentError(
+            f"the reference of {c.name!r} must give r, ṙ and r̈, each (..., {c.size}); got shapes"
+            f" {shapes}"
+        )
     return parts
 
 
-def constraint_terms(robot: Robot, constraint: Any, q: Numbers, v: Numbers, t: Numbers = 0.0) -> ConstraintTerms:
+def constraint_terms(
+    robot: Robot, constraint: Any, q: Numbers, v: Numbers, t: Numbers = 0.0
+) -> ConstraintTerms:
     """f, Γ, ḟ and Γ̇q̇ + (∂f/∂t)˙ at states q (..., nq), v (..., n) and times t (...)."""
     c = as_constraint(constraint)
     plain = lambda tree, *x: tuple(traced_terms(robot, c, *x))
-    run = kernel(robot, "constraint_terms", plain, inputs_of(robot, c), digest(robot, c), masses=False)
+    run = kernel(
+        robot, "constraint_terms", plain, inputs_of(robot, c), digest(robot, c), masses=False
+    )
     return ConstraintTerms(*run(q, v, *reference_at(c, t)))
 
 
-def constrained_dynamics(robot: Robot, q: Numbers, v: Numbers, tau: Numbers, constraint: Any, t: Numbers = 0.0) -> ConstrainedMotion:
+def constrained_dynamics(
+    robot: Robot, q: Numbers, v: Numbers, tau: Numbers, constraint: Any, t: Numbers = 0.0
+) -> ConstrainedMotion:
     """Accelerations and reactions under constraints (2.16)–(2.19), in A q̈ + b = Q + ΓᵀN.
 
-    q (..., nq), v (..., n), tau (..., n), t (...) s.  constraint: a Constraint, a function f(q, t), or a list of them.
-    A state off the constraint keeps its error: only f̈ = 0 is imposed (ConstraintController brings it back).
-    A robot's own loops come first among the equations.
+    q (..., nq), v (..., n), tau (..., n), t (...) s.  constraint: a Constraint, a function f(q, t),
+    or a list of them. A state off the constraint keeps its error: only f̈ = 0 is imposed
+    (ConstraintController brings it back). A robot's own loops come first among the equations.
     """
     check_moves(robot)
     c = with_closures(robot, as_constraint(constraint)) or as_constraint(constraint)
@@ -144,7 +168,9 @@ def constrained_dynamics(robot: Robot, q: Numbers, v: Numbers, tau: Numbers, con
         X = back_substitute(F, terms.jacobian.T)
         return free, X, terms.jacobian @ X, terms.jacobian @ free + terms.curvature
 
-    run = kernel(robot, "constrained_dynamics", plain, inputs_of(robot, c) | {"tau": robot.nv}, name)
+    run = kernel(
+        robot, "constrained_dynamics", plain, inputs_of(robot, c) | {"tau": robot.nv}, name
+    )
     free, X, D, wanted = run(q, v, *reference_at(c, t), tau)
     inverse, rank = pseudo_inverse(D)
     # (2.19) N = −D⁻¹{Γ A⁻¹(Q − b) + Γ̇q̇ + (∂f/∂t)˙}
@@ -159,10 +185,13 @@ def apply(matrix: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def pseudo_inverse(D: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """D⁺ and rank of symmetric semidefinite matrices (..., m, m), after scaling to a unit diagonal: units of f do not matter."""
+    """D⁺ and rank of symmetric semidefinite matrices (..., m, m), after scaling to a unit diagonal:
+    units of f do not matter."""
     diagonal = np.einsum("...ii->...i", D)
     scale = np.where(diagonal > 0.0, 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0)), 1.0)
     w, U = np.linalg.eigh(D * scale[..., :, None] * scale[..., None, :])
     keep = w > RANK * np.maximum(w[..., -1:], np.finfo(float).tiny)
-    inverse = np.einsum("...ik,...k,...jk->...ij", U, np.where(keep, 1.0 / np.where(keep, w, 1.0), 0.0), U)
+    inverse = np.einsum(
+        "...ik,...k,...jk->...ij", U, np.where(keep, 1.0 / np.where(keep, w, 1.0), 0.0), U
+    )
     return inverse * scale[..., :, None] * scale[..., None, :], np.sum(keep, axis=-1)

@@ -1,8 +1,9 @@
-"""Holonomic constraints f(q, t) = 0 of any form (Z5): Python functions of symbols, and ready-made ones.
+"""Holonomic constraints f(q, t) = 0 of any form (Z5): Python functions of symbols, and ready-made
+ones.
 
-A constraint is data: its equations, and the reference that they follow in time (the time itself, or a sampled motion). The equations of the
-ready-made ones are functions of this module with their data bound, so that constraints can be pickled and copied.
-"""
+A constraint is data: its equations, and the reference that they follow in time (the time itself, or
+a sampled motion). The equations of the ready-made ones are functions of this module with their data
+bound, so that constraints can be pickled and copied."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ def _time_itself(t: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 class Constraint:
     """Equations f(q, r(t)) = 0.
 
-    name: what messages call it.  function(robot, q, r): the equations (m,) on symbols (or numbers), q (nq,), r (k,).
+    name: what messages call it.  function(robot, q, r): the equations (m,) on symbols (or numbers),
+    q (nq,), r (k,).
     reference: t (...) → r, ṙ, r̈ (..., k); the time itself (k = 1) by default.  size: k.
     """
 
@@ -49,7 +51,8 @@ class Constraint:
 
 
 def constraint(function: Callable[[Array, Any], Any], name: str = "") -> Constraint:
-    """A constraint f(q, t) = 0 given as a Python function of q (nq,) and t (s) that returns m equations.
+    """A constraint f(q, t) = 0 given as a Python function of q (nq,) and t (s) that returns m
+    equations.
 
     It is called once with symbols: arithmetic, `@`, np.sin and the like work; no `if` on values.
     """
@@ -58,7 +61,8 @@ def constraint(function: Callable[[Array, Any], Any], name: str = "") -> Constra
 
 @dataclass(frozen=True)
 class _Formula:
-    """f(q, t) as equations of a robot; equal when the function is the same, so that it is traced once."""
+    """f(q, t) as equations of a robot; equal when the function is the same, so that it is traced
+    once."""
 
     function: Callable
 
@@ -71,7 +75,12 @@ def together(*constraints: Constraint) -> Constraint:
     if not constraints:
         raise ArgumentError("together() needs at least one constraint")
     joined = _Together(constraints)
-    return Constraint(" and ".join(c.name for c in constraints), joined, joined.reference, sum(c.size for c in constraints))
+    return Constraint(
+        " and ".join(c.name for c in constraints),
+        joined,
+        joined.reference,
+        sum(c.size for c in constraints),
+    )
 
 
 @dataclass(frozen=True)
@@ -82,7 +91,9 @@ class _Together:
 
     def __call__(self, robot: Robot, q: Array, r: Array) -> Array:
         edges = np.cumsum([0, *(c.size for c in self.parts)])
-        return np.concatenate([c.equations(robot, q, r[a:b]) for c, a, b in zip(self.parts, edges, edges[1:])])
+        return np.concatenate(
+            [c.equations(robot, q, r[a:b]) for c, a, b in zip(self.parts, edges, edges[1:])]
+        )
 
     def reference(self, t: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """r, ṙ, r̈ of all parts."""
@@ -98,10 +109,13 @@ def as_constraint(given: Any) -> Constraint:
         return constraint(given)
     if isinstance(given, Sequence) and given:
         return together(*(as_constraint(c) for c in given))
-    raise ArgumentError(f"a constraint is a Constraint, a function f(q, t), or a list of them; got {type(given).__name__}")
+    raise ArgumentError(
+        "a constraint is a Constraint, a function f(q, t), or a list of them; got"
+        f" {type(given).__name__}"
+    )
 
 
-# ready-made --------------------------------------------------------------------------------------------------------------
+# ready-made --------------------------------------------------------------------------------------
 
 
 def _place(robot: Robot, q: Array, link: str, at: Array) -> tuple[Array, Array]:
@@ -121,7 +135,8 @@ def guard_vector(what: str, value: Any) -> np.ndarray:
 
 
 def joint_motion(motion: Trajectory | Callable[[Any], Any]) -> Constraint:
-    """q = motion(t): all joints follow a Trajectory, or a function of the symbol t that returns (nq,)."""
+    """q = motion(t): all joints follow a Trajectory, or a function of the symbol t that returns
+    (nq,)."""
     if isinstance(motion, Trajectory):
         return Constraint("joint motion", _joints_follow, motion, motion.q.shape[1])
     return Constraint("joint motion", partial(_joints_follow_formula, motion))
@@ -137,20 +152,29 @@ def _joints_follow_formula(motion: Callable, robot: Robot, q: Array, r: Array) -
 
 def couple_joints(coefficients: Mapping[str, float], offset: float = 0.0) -> Constraint:
     """Σ coefficient · coordinate of the named joints = offset."""
-    weights = {name: guard.number(f"coefficient of joint {name!r}", c) for name, c in coefficients.items()}
+    weights = {
+        name: guard.number(f"coefficient of joint {name!r}", c) for name, c in coefficients.items()
+    }
     return Constraint("coupling of " + ", ".join(weights), partial(_coupled, weights, offset))
 
 
 def _coupled(weights: Mapping[str, float], offset: float, robot: Robot, q: Array, r: Array) -> list:
     first = {b.name: b for b in robot.tree.bodies if b.kind != "free" and not b.mimic}
-    return [sum((c * q[first[guard.known("joint", name, first)].q] for name, c in weights.items()), -offset)]
+    return [
+        sum(
+            (c * q[first[guard.known("joint", name, first)].q] for name, c in weights.items()),
+            -offset,
+        )
+    ]
 
 
-def follow_point(link: str, motion: Callable[[Any], Any], at: Any = None, sampled: bool = False) -> Constraint:
+def follow_point(
+    link: str, motion: Callable[[Any], Any], at: Any = None, sampled: bool = False
+) -> Constraint:
     """A point of a link follows motion(t) (3,), world axes, m.
 
-    at: the point in the link's frame (3,), m.  sampled: motion(t) is numeric and returns position, velocity and acceleration (..., 3);
-    otherwise it is a formula of the symbol t.
+    at: the point in the link's frame (3,), m.  sampled: motion(t) is numeric and returns position,
+    velocity and acceleration (..., 3); otherwise it is a formula of the symbol t.
     """
     point = _point(at)
     if sampled:
@@ -162,19 +186,24 @@ def _point_follows(link: str, point: Array, robot: Robot, q: Array, r: Array) ->
     return _place(robot, q, link, point)[1] - r
 
 
-def _point_follows_formula(link: str, point: Array, motion: Callable, robot: Robot, q: Array, r: Array) -> Array:
+def _point_follows_formula(
+    link: str, point: Array, motion: Callable, robot: Robot, q: Array, r: Array
+) -> Array:
     return _place(robot, q, link, point)[1] - pack(list(motion(r[0])))
 
 
 def follow_pose(link: str, motion: Callable[[Any], tuple[Any, Any]], at: Any = None) -> Constraint:
-    """A link follows motion(t) → (R (3, 3), p (3,)), a formula of the symbol t: six equations, world axes.
+    """A link follows motion(t) → (R (3, 3), p (3,)), a formula of the symbol t: six equations,
+    world axes.
 
-    The error of orientation is ½ Σ of the cross products of wanted and actual axes: sin(angle) about its axis.
-    """
+    The error of orientation is ½ Σ of the cross products of wanted and actual axes: sin(angle)
+    about its axis."""
     return Constraint(f"pose of {link}", partial(_pose_follows_formula, link, _point(at), motion))
 
 
-def _pose_follows_formula(link: str, point: Array, motion: Callable, robot: Robot, q: Array, r: Array) -> Array:
+def _pose_follows_formula(
+    link: str, point: Array, motion: Callable, robot: Robot, q: Array, r: Array
+) -> Array:
     R, p = _place(robot, q, link, point)
     wanted_R, wanted_p = motion(r[0])
     return np.concatenate([p - np.asarray(wanted_p), orientation_error(R, np.asarray(wanted_R))])
@@ -182,7 +211,10 @@ def _pose_follows_formula(link: str, point: Array, motion: Callable, robot: Robo
 
 def keep_orientation(link: str, rotation: Any) -> Constraint:
     """A link keeps an orientation (3, 3): three equations."""
-    return Constraint(f"orientation of {link}", partial(_oriented, link, np.array(guard.rotation("rotation", rotation))))
+    return Constraint(
+        f"orientation of {link}",
+        partial(_oriented, link, np.array(guard.rotation("rotation", rotation))),
+    )
 
 
 def _oriented(link: str, wanted: Array, robot: Robot, q: Array, r: Array) -> Array:
@@ -196,34 +228,54 @@ def orientation_error(R: Array, wanted: Array) -> Array:
 
 
 def on_surface(link: str, surface: Callable[[Array], Any], at: Any = None) -> Constraint:
-    """A point of a link stays on surface(p) = 0, a formula of its position p (3,), world axes, m."""
-    return Constraint(f"point of {link} on a surface", partial(_on_surface, link, _point(at), surface))
+    """A point of a link stays on surface(p) = 0, a formula of its position p (3,), world axes,
+    m."""
+    return Constraint(
+        f"point of {link} on a surface", partial(_on_surface, link, _point(at), surface)
+    )
 
 
-def _on_surface(link: str, point: Array, surface: Callable, robot: Robot, q: Array, r: Array) -> list:
+def _on_surface(
+    link: str, point: Array, surface: Callable, robot: Robot, q: Array, r: Array
+) -> list:
     return [surface(_place(robot, q, link, point)[1])]
 
 
 def on_line(link: str, through: Any, direction: Any, at: Any = None) -> Constraint:
-    """A point of a link stays on the line through a point (3,) along a direction (3,), world axes: two equations."""
-    point, start, along = _point(at), guard_vector("through", through), np.array(guard.unit("direction", direction))
+    """A point of a link stays on the line through a point (3,) along a direction (3,), world axes:
+    two equations."""
+    point, start, along = (
+        _point(at),
+        guard_vector("through", through),
+        np.array(guard.unit("direction", direction)),
+    )
     across = np.linalg.svd(along[None, :])[2][1:]
     return Constraint(f"point of {link} on a line", partial(_on_line, link, point, start, across))
 
 
-def _on_line(link: str, point: Array, start: Array, across: Array, robot: Robot, q: Array, r: Array) -> list:
+def _on_line(
+    link: str, point: Array, start: Array, across: Array, robot: Robot, q: Array, r: Array
+) -> list:
     p = _place(robot, q, link, point)[1]
     return [dot(row, p - start) for row in across]
 
 
-def points_meet(link_a: str, at_a: Any, link_b: str, at_b: Any, along: Numbers | None = None) -> Constraint:
-    """A point of one link coincides with a point of another: closes a loop (three equations, a ball joint).
+def points_meet(
+    link_a: str, at_a: Any, link_b: str, at_b: Any, along: Numbers | None = None
+) -> Constraint:
+    """A point of one link coincides with a point of another: closes a loop (three equations, a ball
+    joint).
 
-    along: (m, 3) world directions in which they shall meet; by default all three. A planar loop needs the two of its plane.
-    """
+    along: (m, 3) world directions in which they shall meet; by default all three. A planar loop
+    needs the two of its plane."""
     rows = np.eye(3) if along is None else np.atleast_2d(np.asarray(along, dtype=float))
-    return Constraint(f"{link_a} meets {link_b}", partial(_points_meet, link_a, _point(at_a), link_b, _point(at_b), rows))
+    return Constraint(
+        f"{link_a} meets {link_b}",
+        partial(_points_meet, link_a, _point(at_a), link_b, _point(at_b), rows),
+    )
 
 
-def _points_meet(link_a: str, a: Array, link_b: str, b: Array, rows: Array, robot: Robot, q: Array, r: Array) -> Array:
+def _points_meet(
+    link_a: str, a: Array, link_b: str, b: Array, rows: Array, robot: Robot, q: Array, r: Array
+) -> Array:
     return rows @ (_place(robot, q, link_a, a)[1] - _place(robot, q, link_b, b)[1])

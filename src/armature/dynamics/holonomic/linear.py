@@ -1,4 +1,5 @@
-"""Linearised equations along a motion (Z7), (4.1) and (4.2), with constraints, force elements and the deviation ΔN of the reactions."""
+"""Linearised equations along a motion (Z7), (4.1) and (4.2), with constraints, force elements and
+the deviation ΔN of the reactions."""
 
 from __future__ import annotations
 
@@ -40,9 +41,11 @@ NO_CONSTRAINT = constraint(lambda q, t: [], "no constraint")
 class Linearization:
     """ẋ = A x + B u near a state (or one for each state of a batch): x = (Δq, Δv), u = Δτ.
 
-    A: (..., k, k), B: (..., k, n).  Without constraints k = 2n; with them x are the coordinates (y, ẏ) of Δq = basis · y on what the
-    constraints leave free (the basis carried along the motion without turning), k = 2(n − rank Γ).
-    dN: (..., m, k + n): ΔN = dN · (x, u), the deviation of the reactions.  N: (..., m).  a: (..., n) accelerations at the state.
+    A: (..., k, k), B: (..., k, n).  Without constraints k = 2n; with them x are the coordinates (y,
+    ẏ) of Δq = basis · y on what the constraints leave free (the basis carried along the motion
+    without turning), k = 2(n − rank Γ).
+    dN: (..., m, k + n): ΔN = dN · (x, u), the deviation of the reactions.  N: (..., m).  a: (...,
+    n) accelerations at the state.
     basis: (..., n, k/2).
     """
 
@@ -71,7 +74,10 @@ class Linearization:
         except ImportError:
             raise MissingExtraError("Linearization.to_control", "control", "control") from None
         if self.A.ndim != 2:
-            raise ArgumentError(f"to_control() takes one state, not a batch of shape {self.A.shape[:-2]}: linearize each state by itself")
+            raise ArgumentError(
+                f"to_control() takes one state, not a batch of shape {self.A.shape[:-2]}: linearize"
+                " each state by itself"
+            )
         k, n = self.B.shape
         return control.StateSpace(self.A, self.B, np.eye(k), np.zeros((k, n)))
 
@@ -87,19 +93,27 @@ def linearize(
     elements: Sequence[Any] = (),
     friction: bool = False,
 ) -> Linearization:
-    """Linearise the motion near states q (..., nq), v (..., n) under torques tau (..., n); a trajectory is a batch of states.
+    """Linearise the motion near states q (..., nq), v (..., n) under torques tau (..., n); a
+    trajectory is a batch of states.
 
-    constraints: a Constraint, a function f(q, t), or a list of them; the states must fulfil them; a robot's own loops are
+    constraints: a Constraint, a function f(q, t), or a list of them; the states must fulfil them; a
+    robot's own loops are
     among them.  t: times (...), s.
-    elements: force elements (springs, dampers).  friction: include the joints' friction, dry friction rounded over 0.01 rad/s or m/s.
-    """
+    elements: force elements (springs, dampers).  friction: include the joints' friction, dry
+    friction rounded over 0.01 rad/s or m/s."""
     check_moves(robot)
     c = with_closures(robot, constraints) or NO_CONSTRAINT
     forces = _Forces(robot, tuple(elements), friction)
     state = [np.asarray(x, dtype=float) for x in (q, v)]
     inputs = [*state, *reference_at(c, t), tau, np.asarray(t, dtype=float)]
     a, N = _motion(robot, c, forces, inputs)
-    return _assemble(robot, np.asarray(v, dtype=float), a, N, Coefficients(*_coefficients(robot, c, forces)(*inputs, a, N)))
+    return _assemble(
+        robot,
+        np.asarray(v, dtype=float),
+        a,
+        N,
+        Coefficients(*_coefficients(robot, c, forces)(*inputs, a, N)),
+    )
 
 
 class _Forces(NamedTuple):
@@ -121,7 +135,9 @@ class _Forces(NamedTuple):
         if not self.elements and not self.friction:
             return ""
         robot = self.robot
-        expression = trace(self, {"t": (), "q": robot.nq, "v": robot.nv, "tau": robot.nv}, name="forces")
+        expression = trace(
+            self, {"t": (), "q": robot.nq, "v": robot.nv, "tau": robot.nv}, name="forces"
+        )
         return hashlib.sha256(expression.function.serialize().encode()).hexdigest()
 
 
@@ -129,7 +145,9 @@ def _inputs(robot: Robot, c: Constraint) -> dict[str, Shape | int]:
     return inputs_of(robot, c) | {"tau": robot.nv, "t": ()}
 
 
-def _motion(robot: Robot, c: Constraint, forces: _Forces, inputs: list) -> tuple[np.ndarray, np.ndarray]:
+def _motion(
+    robot: Robot, c: Constraint, forces: _Forces, inputs: list
+) -> tuple[np.ndarray, np.ndarray]:
     """q̈ and N at the states, (2.19)."""
 
     def plain(tree, q, v, r, dr, ddr, tau, t):
@@ -139,7 +157,9 @@ def _motion(robot: Robot, c: Constraint, forces: _Forces, inputs: list) -> tuple
         X = back_substitute(F, terms.jacobian.T)
         return free, X, terms.jacobian @ X, terms.jacobian @ free + terms.curvature
 
-    free, X, D, wanted = kernel(robot, "linear motion", plain, _inputs(robot, c), digest(robot, c), forces.key())(*inputs)
+    free, X, D, wanted = kernel(
+        robot, "linear motion", plain, _inputs(robot, c), digest(robot, c), forces.key()
+    )(*inputs)
     if D.shape[-1] == 0:
         return free, np.zeros((*free.shape[:-1], 0))
     N = -apply(pseudo_inverse(D)[0], wanted)
@@ -147,8 +167,8 @@ def _motion(robot: Robot, c: Constraint, forces: _Forces, inputs: list) -> tuple
 
 
 class Coefficients(NamedTuple):
-    """The matrices of (4.1) and of the constraints' second derivative: M, ∂R/∂q, ∂R/∂v for R = τ_inverse − Q − ΓᵀN, ∂Q/∂τ; Γ, ∂ḟ/∂q,
-    ∂f̈/∂q, ∂f̈/∂v."""
+    """The matrices of (4.1) and of the constraints' second derivative: M, ∂R/∂q, ∂R/∂v for R =
+    τ_inverse − Q − ΓᵀN, ∂Q/∂τ; Γ, ∂ḟ/∂q, ∂f̈/∂q, ∂f̈/∂v."""
 
     M: np.ndarray
     Rq: np.ndarray
@@ -170,14 +190,34 @@ def _coefficients(robot: Robot, c: Constraint, forces: _Forces) -> Any:
         # (4.1), with the term (∂Γᵀ/∂q · N)Δq that the paper leaves out
         Rq = gradient.dq - by_q(Q + (terms.jacobian.T @ N if len(terms.f) else 0.0))
         second = terms.jacobian @ a + terms.curvature
-        rows = (by_q(terms.rate), by_q(second), jacobian(second, v)) if len(terms.f) else (np.zeros((0, tree.nv)),) * 3
-        return gradient.da, Rq, gradient.dv - jacobian(Q, v), jacobian(Q, tau), terms.jacobian, *rows
+        rows = (
+            (by_q(terms.rate), by_q(second), jacobian(second, v))
+            if len(terms.f)
+            else (np.zeros((0, tree.nv)),) * 3
+        )
+        return (
+            gradient.da,
+            Rq,
+            gradient.dv - jacobian(Q, v),
+            jacobian(Q, tau),
+            terms.jacobian,
+            *rows,
+        )
 
     name, m = digest(robot, c)
-    return kernel(robot, "linear coefficients", plain, _inputs(robot, c) | {"a": robot.nv, "N": m}, name, forces.key())
+    return kernel(
+        robot,
+        "linear coefficients",
+        plain,
+        _inputs(robot, c) | {"a": robot.nv, "N": m},
+        name,
+        forces.key(),
+    )
 
 
-def _assemble(robot: Robot, v: np.ndarray, a: np.ndarray, N: np.ndarray, k: Coefficients) -> Linearization:
+def _assemble(
+    robot: Robot, v: np.ndarray, a: np.ndarray, N: np.ndarray, k: Coefficients
+) -> Linearization:
     """(4.2): Δq̈ and ΔN from the coefficients, then the state equations of the free coordinates."""
     solve = lambda rhs: np.linalg.solve(k.M, rhs)
     by = [solve(-k.Rq), solve(-k.Rv), solve(k.Qtau)]
@@ -192,15 +232,21 @@ def _assemble(robot: Robot, v: np.ndarray, a: np.ndarray, N: np.ndarray, k: Coef
     Tt = np.swapaxes(T, -1, -2)
     along = -G_plus @ k.H @ T  # Δv = T y₂ − Γ⁺(∂ḟ/∂q) T y₁
     carried = np.swapaxes(G_plus @ (k.H - k.G @ omega) @ T, -1, -2) @ -along
-    A = _blocks(Tt @ omega @ T, np.broadcast_to(np.eye(T.shape[-1]), (*T.shape[:-2], T.shape[-1], T.shape[-1])),
-                Tt @ (aq @ T + av @ along) + carried, Tt @ av @ T)  # fmt: skip
+    A = _blocks(
+        Tt @ omega @ T,
+        np.broadcast_to(np.eye(T.shape[-1]), (*T.shape[:-2], T.shape[-1], T.shape[-1])),
+        Tt @ (aq @ T + av @ along) + carried,
+        Tt @ av @ T,
+    )
     B = np.concatenate([np.zeros_like(Tt @ atau), Tt @ atau], axis=-2)
     deviation = np.concatenate([dN[0] @ T + dN[1] @ along, dN[1] @ T, dN[2]], axis=-1)
     return Linearization(A, B, deviation, N, a, T)
 
 
 def _blocks(a: np.ndarray, b: np.ndarray, c: np.ndarray, d: np.ndarray) -> np.ndarray:
-    return np.concatenate([np.concatenate([a, b], axis=-1), np.concatenate([c, d], axis=-1)], axis=-2)
+    return np.concatenate(
+        [np.concatenate([a, b], axis=-1), np.concatenate([c, d], axis=-1)], axis=-2
+    )
 
 
 def _free_basis(G: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -212,13 +258,17 @@ def _free_basis(G: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     ranks = np.sum(s > np.sqrt(RANK) * s[..., :1], axis=-1)
     if np.ndim(ranks) and np.ptp(ranks):
         low, high = int(np.min(ranks)), int(np.max(ranks))
-        raise ArgumentError(f"the constraints have rank {low} in some states and {high} in others; linearize these states apart")
+        raise ArgumentError(
+            f"the constraints have rank {low} in some states and {high} in others; linearize these"
+            " states apart"
+        )
     rank = int(np.max(ranks))
     return np.swapaxes(Vt[..., rank:, :], -1, -2), np.linalg.pinv(G, rcond=float(np.sqrt(RANK)))
 
 
 def _transport(robot: Robot, v: np.ndarray, T: np.ndarray) -> np.ndarray:
-    """Ω (..., n, n) in (Δq)˙ = Δv + Ω Δq: zero but for a floating base, whose deviations are seen in its own turning axes."""
+    """Ω (..., n, n) in (Δq)˙ = Δv + Ω Δq: zero but for a floating base, whose deviations are seen
+    in its own turning axes."""
     omega = np.zeros((*T.shape[:-2], robot.nv, robot.nv))
     for body in robot.tree.bodies:
         if body.kind == "free":
@@ -232,4 +282,6 @@ def _transport(robot: Robot, v: np.ndarray, T: np.ndarray) -> np.ndarray:
 def _skew(w: np.ndarray) -> np.ndarray:
     x, y, z = np.moveaxis(w, -1, 0)
     o = np.zeros_like(x)
-    return np.stack([np.stack(row, axis=-1) for row in ((o, -z, y), (z, o, -x), (-y, x, o))], axis=-2)
+    return np.stack(
+        [np.stack(row, axis=-1) for row in ((o, -z, y), (z, o, -x), (-y, x, o))], axis=-2
+    )

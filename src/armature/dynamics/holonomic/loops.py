@@ -1,8 +1,10 @@
-"""Closed loops on a tree (Z5): M q̈ + b = τ + ΓᵀN with Γ q̈ = D, from loop closures f(q) = 0. Plain functions, traced.
+"""Closed loops on a tree (Z5): M q̈ + b = τ + ΓᵀN with Γ q̈ = D, from loop closures f(q) = 0. Plain
+functions, traced.
 
-ḟ = Γ v and D = −Γ̇ v by automatic differentiation of f. N = S⁻¹(D − Γ M⁻¹(τ − b)), S = Γ M⁻¹Γᵀ (2.19). Loops in a plane have rows
-that repeat each other: S is then singular, and S + ε is used with two corrections, which leaves q̈ exact.
-"""
+ḟ = Γ v and D = −Γ̇ v by automatic differentiation of f. N = S⁻¹(D − Γ M⁻¹(τ − b)), S = Γ M⁻¹Γᵀ
+(2.19). Loops in a plane have rows
+that repeat each other: S is then singular, and S + ε is used with two corrections, which leaves q̈
+exact."""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ def _ends(tree: Tree, loop: Loop, q: Array) -> Ends:
     # the closing frame turned so that its z axis is the joint's
     turn = _to_z(loop.axis)
     E_a, E_b = a.R @ np.array(loop.rotation_a) @ turn, b.R @ np.array(loop.rotation_b) @ turn
-    return Ends(E_a, E_b, b.R @ np.array(loop.position_b) + b.p - a.R @ np.array(loop.position_a) - a.p)
+    return Ends(
+        E_a, E_b, b.R @ np.array(loop.position_b) + b.p - a.R @ np.array(loop.position_a) - a.p
+    )
 
 
 def _to_z(axis: tuple[float, float, float]) -> Array:
@@ -48,7 +52,8 @@ def _to_z(axis: tuple[float, float, float]) -> Array:
 
 
 class LoopRows(NamedTuple):
-    """f, ḟ, D (m,) and Γ (m, nv); names: the loop of each row. Rows that nothing moves are left out."""
+    """f, ḟ, D (m,) and Γ (m, nv); names: the loop of each row. Rows that nothing moves are left
+    out."""
 
     f: Array
     fd: Array
@@ -69,7 +74,12 @@ def moving_rows(tree: Tree, loops: Sequence[Loop]) -> list[tuple[str, int]]:
 def rows(tree: Tree, loops: Sequence[Loop], q: Array, v: Array) -> LoopRows:
     """f, ḟ, D, Γ at symbols q, v."""
     kept = set(moving_rows(tree, loops))
-    values = [x for loop, part in zip(loops, closures(tree, loops, q)) for k, x in enumerate(part) if (loop.name, k) in kept]
+    values = [
+        x
+        for loop, part in zip(loops, closures(tree, loops, q))
+        for k, x in enumerate(part)
+        if (loop.name, k) in kept
+    ]
     f, x, rate = to_casadi(pack(values)), to_casadi(q), to_casadi(coordinate_rates(tree, q, v))
     fd = ca.jtimes(f, x, rate)
     D = -ca.jtimes(fd, x, rate)
@@ -79,7 +89,8 @@ def rows(tree: Tree, loops: Sequence[Loop], q: Array, v: Array) -> LoopRows:
 
 
 def coordinate_rates(tree: Tree, q: Array, v: Array) -> Array:
-    """q̇ (nq,): v, and for a floating base ẋ = R u with the quaternion's rate ½(w ω + ε × ω, −ε·ω)."""
+    """q̇ (nq,): v, and for a floating base ẋ = R u with the quaternion's rate ½(w ω + ε × ω,
+    −ε·ω)."""
     if tree.nq == tree.nv:
         return v
     out: list = [0.0] * tree.nq
@@ -90,12 +101,17 @@ def coordinate_rates(tree: Tree, q: Array, v: Array) -> Array:
         x, y, z, w = q[body.q + 3 : body.q + 7]
         e, u, spin = pack([x, y, z]), v[body.v : body.v + 3], v[body.v + 3 : body.v + 6]
         turning = 0.5 * (w * spin + skew(e) @ spin)
-        out[body.q : body.q + 7] = [*(from_quaternion(x, y, z, w) @ u), *turning, -0.5 * (x * spin[0] + y * spin[1] + z * spin[2])]
+        out[body.q : body.q + 7] = [
+            *(from_quaternion(x, y, z, w) @ u),
+            *turning,
+            -0.5 * (x * spin[0] + y * spin[1] + z * spin[2]),
+        ]
     return pack(out)
 
 
 class Closed(NamedTuple):
-    """M factored, Y = M⁻¹Γᵀ, S + ε factored, and S itself: what every solve under the loops needs."""
+    """M factored, Y = M⁻¹Γᵀ, S + ε factored, and S itself: what every solve under the loops
+    needs."""
 
     M: Array
     Y: Array
@@ -122,17 +138,25 @@ def reaction(c: Closed, rhs: Array) -> Array:
     return N
 
 
-def forward_dynamics(tree: Tree, loops: Sequence[Loop], q: Array, v: Array, force: Array, bias: Array | None = None) -> tuple[Array, Array]:
-    """q̈ (nv,) and the reactions N under generalised forces; bias: b of (2.19), the robot's own by default."""
+def forward_dynamics(
+    tree: Tree, loops: Sequence[Loop], q: Array, v: Array, force: Array, bias: Array | None = None
+) -> tuple[Array, Array]:
+    """q̈ (nv,) and the reactions N under generalised forces; bias: b of (2.19), the robot's own by
+    default."""
     r = rows(tree, loops, q, v)
     c = prepare(tree, q, r.G)
-    free = back_substitute(c.M, force - (recursive.bias_forces(tree, q, v) if bias is None else bias))
+    free = back_substitute(
+        c.M, force - (recursive.bias_forces(tree, q, v) if bias is None else bias)
+    )
     N = reaction(c, r.D - r.G @ free)
     return free + c.Y @ N, N
 
 
-def inverse_dynamics(tree: Tree, loops: Sequence[Loop], passive: Sequence[int], q: Array, v: Array, open_tau: Array) -> Array:
-    """τ with zeros at the passive joints: the loops' forces carry them there, Γ_pᵀN = (M q̈ + b)_p, with the smallest N."""
+def inverse_dynamics(
+    tree: Tree, loops: Sequence[Loop], passive: Sequence[int], q: Array, v: Array, open_tau: Array
+) -> Array:
+    """τ with zeros at the passive joints: the loops' forces carry them there, Γ_pᵀN = (M q̈ + b)_p,
+    with the smallest N."""
     if not passive:
         return open_tau
     G = rows(tree, loops, q, v).G
@@ -180,11 +204,15 @@ def normalized(tree: Tree, q: Array) -> Array:
     for body in tree.bodies:
         if body.kind == "free":
             e = q[body.q + 3 : body.q + 7]
-            result[body.q + 3 : body.q + 7] = e * (1.0 / sqrt(e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + e[3] * e[3]))
+            result[body.q + 3 : body.q + 7] = e * (
+                1.0 / sqrt(e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + e[3] * e[3])
+            )
     return result
 
 
-def derivatives(tree: Tree, q: Array, v: Array, x: Array, result: Array) -> tuple[Array, Array, Array]:
+def derivatives(
+    tree: Tree, q: Array, v: Array, x: Array, result: Array
+) -> tuple[Array, Array, Array]:
     """∂/∂q (tangent), ∂/∂v, ∂/∂x of a traced result, by automatic differentiation."""
     J = [_jacobian(result, s) for s in (q, v, x)]
     # a tangent step d moves q by rates(q, d), which is linear in d
@@ -198,10 +226,13 @@ def _jacobian(f: Array, x: Array) -> Array:
 
 
 def wrench_rows(tree: Tree, loop: Loop, q: Array) -> Array:
-    """(rows, 6): f of one loop by a displacement and a rotation of link b about the closing point, world axes."""
+    """(rows, 6): f of one loop by a displacement and a rotation of link b about the closing point,
+    world axes."""
     ends = _ends(tree, loop, q)
     x = symbols("x", 6)
     turned = ends.B + skew(x[3:]) @ ends.B
-    J = ca.jacobian(to_casadi(pack(list(JOINTS[loop.kind](Ends(ends.A, turned, ends.d + x[:3]))))), to_casadi(x))
+    J = ca.jacobian(
+        to_casadi(pack(list(JOINTS[loop.kind](Ends(ends.A, turned, ends.d + x[:3]))))), to_casadi(x)
+    )
     J = ca.densify(ca.substitute(J, to_casadi(x), ca.SX.zeros(6)))
     return from_casadi_column(ca.vec(J.T), J.shape)

@@ -1,1 +1,2 @@
-"""Where the hand can be brought: inverse kinematics, following paths, the workspace, heights above the floor, accuracy."""
+"""Where the hand can be brought: inverse kinematics, following paths, the workspace, heights above
+the floor, accuracy."""

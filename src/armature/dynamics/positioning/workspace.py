@@ -1,4 +1,5 @@
-"""Configurations spread evenly over the joints' ranges, and what gravity and inertia ask of the joints there."""
+"""Configurations spread evenly over the joints' ranges, and what gravity and inertia ask of the
+joints there."""
 
 from __future__ import annotations
 
@@ -17,24 +18,30 @@ POSES = 256
 
 
 def spread(robot: Robot, count: int = POSES) -> np.ndarray:
-    """(count, n) configurations spread evenly over the ranges, at most a turn or 2 m of each joint; the same ones every time."""
+    """(count, n) configurations spread evenly over the ranges, at most a turn or 2 m of each joint;
+    the same ones every time."""
     limits = bounds(robot)
     slides = {joint.name for joint in robot.joints if joint.kind == "prismatic"}
     widest = np.array([WIDEST[name in slides] for name in robot.joint_names])
     low, high = np.maximum(limits.lower, -widest), np.minimum(limits.upper, widest)
     # a range that lies beyond a turn is taken from its nearer end on
-    low, high = np.where(low > high, np.clip(0.0, limits.lower, limits.upper), low), np.maximum(low, high)
+    low, high = (
+        np.where(low > high, np.clip(0.0, limits.lower, limits.upper), low),
+        np.maximum(low, high),
+    )
     return low + (high - low) * even_points(0, count, robot.n)
 
 
 def gravity_torques(robot: Robot, count: int = POSES) -> np.ndarray:
-    """(n,) the greatest torques, N·m or N, that hold the robot still over its ranges, with all that it carries."""
+    """(n,) the greatest torques, N·m or N, that hold the robot still over its ranges, with all that
+    it carries."""
     q = spread(robot, count)
     return np.abs(np.asarray(inverse_dynamics(robot, q, 0.0 * q, 0.0 * q))).max(0)
 
 
 class Weak(NamedTuple):
-    """A joint whose own limit of torque does not hold the robot everywhere in its ranges: N·m or N."""
+    """A joint whose own limit of torque does not hold the robot everywhere in its ranges: N·m or
+    N."""
 
     joint: str
     limit: float
@@ -43,19 +50,25 @@ class Weak(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"joint {self.joint!r}: its limit of torque, {self.limit:.3g} {self.unit}, is less than the {self.needed:.3g} {self.unit} that "
-            f"gravity asks for in some configurations, so that no plan goes there; set the true one among the task's limits, or .inf to "
-            f"leave it to the drive: limits: {{{self.joint}: {{torque: .inf}}}}"
+            f"joint {self.joint!r}: its limit of torque, {self.limit:.3g} {self.unit}, is less than"
+            f" the {self.needed:.3g} {self.unit} that gravity asks for in some configurations, so"
+            " that no plan goes there; set the true one among the task's limits, or .inf to leave"
+            f" it to the drive: limits: {{{self.joint}: {{torque: .inf}}}}"
         )
 
 
 def weak_joints(robot: Robot) -> list[Weak]:
-    """Joints that cannot hold the robot everywhere in their ranges, by their own limits of torque (0 means that it is not known)."""
+    """Joints that cannot hold the robot everywhere in their ranges, by their own limits of torque
+    (0 means that it is not known)."""
     if robot.nq != robot.nv or robot.loops or not robot.n:
         return []
     limit, needed = bounds(robot).torque, gravity_torques(robot)
     rows = zip(robot.joint_names, limit.tolist(), needed.tolist())
-    return [Weak(name, most, need, unit_of(robot, name, "N·m or N")) for name, most, need in rows if 0.0 < most < need]
+    return [
+        Weak(name, most, need, unit_of(robot, name, "N·m or N"))
+        for name, most, need in rows
+        if 0.0 < most < need
+    ]
 
 
 def doubtful_torque_limits(robot: Robot) -> set[str]:
@@ -69,5 +82,8 @@ def joint_inertias(robot: Robot, count: int = POSES // 4) -> np.ndarray:
     """(n,) the diagonal of the mass matrix with rotors, kg·m² or kg: the median over the ranges."""
     q = spread(robot, count)
     still = np.asarray(inverse_dynamics(robot, q, 0.0 * q, 0.0 * q))
-    push = (np.asarray(inverse_dynamics(robot, q, 0.0 * q, 0.0 * q + np.eye(robot.n)[j])) - still for j in range(robot.n))
+    push = (
+        np.asarray(inverse_dynamics(robot, q, 0.0 * q, 0.0 * q + np.eye(robot.n)[j])) - still
+        for j in range(robot.n)
+    )
     return np.array([np.median(torque[:, j]) for j, torque in enumerate(push)])

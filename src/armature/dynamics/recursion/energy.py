@@ -26,7 +26,12 @@ def kinetic_energy(tree: Tree, q: Array, v: Array) -> Number:
     moving = motions(tree, q, v, np.zeros(tree.nv), still())
     total: Number = 0.0
     for body, m in zip(tree.bodies, moving):
-        total = total + 0.5 * body.mass * dot(m.u, m.u) + dot(m.u, cross(m.w, body.first_moment)) + 0.5 * dot(m.w, body.inertia @ m.w)
+        total = (
+            total
+            + 0.5 * body.mass * dot(m.u, m.u)
+            + dot(m.u, cross(m.w, body.first_moment))
+            + 0.5 * dot(m.w, body.inertia @ m.w)
+        )
         if body.rotor:
             speed = body.ratio * rate(body, v)
             carrier = moving[body.parent].w if body.parent >= 0 else np.zeros(3)
@@ -43,7 +48,8 @@ def potential_energy(tree: Tree, q: Array) -> Number:
 
 
 def momentum(tree: Tree, q: Array, v: Array) -> Array:
-    """Linear momentum and angular momentum about the world's origin, (6,), world axes, rotors included."""
+    """Linear momentum and angular momentum about the world's origin, (6,), world axes, rotors
+    included."""
     moving = motions(tree, q, v, np.zeros(tree.nv), still())
     poses = body_poses(tree, q)
     linear, angular = np.zeros(3), np.zeros(3)
@@ -53,5 +59,7 @@ def momentum(tree: Tree, q: Array, v: Array) -> Array:
         linear, angular = linear + p, angular + spin + cross(pose.p, p)
         if body.rotor:
             carrier = poses[body.parent].R if body.parent >= 0 else np.eye(3)
-            angular = angular + carrier @ (body.rotor * body.ratio * rate(body, v) * body.rotor_axis)
+            angular = angular + carrier @ (
+                body.rotor * body.ratio * rate(body, v) * body.rotor_axis
+            )
     return np.concatenate([linear, angular])

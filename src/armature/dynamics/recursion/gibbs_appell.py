@@ -1,8 +1,9 @@
-"""Forward dynamics by Gibbs and Appell (V2): G from the recursion (2.1), its coefficients from probes, equations (2.2) solved.
+"""Forward dynamics by Gibbs and Appell (V2): G from the recursion (2.1), its coefficients from
+probes, equations (2.2) solved.
 
-G = ½ q̈ᵀα q̈ + βᵀq̈ + γ. α does not depend on velocities, gravity or outside forces, so it is probed without them: literal probes at
-the full state take differences of large numbers and lose hundreds to thousands of times cond(M)·eps.
-"""
+G = ½ q̈ᵀα q̈ + βᵀq̈ + γ. α does not depend on velocities, gravity or outside forces, so it is
+probed without them: literal probes at the full state take differences of large numbers and lose
+hundreds to thousands of times cond(M)·eps."""
 
 from __future__ import annotations
 
@@ -18,15 +19,24 @@ from armature.spatial.vectors import Array, cross, dot
 
 
 def gibbs_function(
-    tree: Tree, q: Array, v: Array, a: Array, wrenches: Wrenches | None = None, base: Base = FIXED, gravity: bool = True
+    tree: Tree,
+    q: Array,
+    v: Array,
+    a: Array,
+    wrenches: Wrenches | None = None,
+    base: Base = FIXED,
+    gravity: bool = True,
 ) -> Number:
-    """G (1.2) at accelerations a (nv,), J/s²: Σ over bodies of ½∫r̈² dm, less the power-like term F·r̈ of the given forces.
+    """G (1.2) at accelerations a (nv,), J/s²: Σ over bodies of ½∫r̈² dm, less the power-like term
+    F·r̈ of the given forces.
 
-    With r̈ = a + K r over a body, ½∫r̈² dm = ½ m a·a + a·K h + ½ tr(K Σ Kᵀ), Σ = ∫r rᵀdm = ½ tr(J) E − J.
-    """
+    With r̈ = a + K r over a body, ½∫r̈² dm = ½ m a·a + a·K h + ½ tr(K Σ Kᵀ), Σ = ∫r rᵀdm = ½ tr(J)
+    E − J."""
     places = placements(tree, q)
     outside = outside_wrenches(tree, places, wrenches, base.R)
-    start = Motion(base.w, base.dw, np.zeros(3), base.a - base.R.T @ tree.gravity if gravity else base.a)
+    start = Motion(
+        base.w, base.dw, np.zeros(3), base.a - base.R.T @ tree.gravity if gravity else base.a
+    )
     moving = motions(tree, q, v, a, start)
     G: Number = 0.0
     for i, (body, m) in enumerate(zip(tree.bodies, moving)):
@@ -46,12 +56,17 @@ def _energy_of_acceleration(body: Body, m: Motion) -> Number:
 
 
 def _rotor(body: Body, carrier: Motion, v: Array, a: Array) -> Number:
-    """(R): d[½ q̈ᵣ² + q̈ᵣ ε·ω̇ + q̇ᵣ ω̇·(ω × ε)], the rotor's share beyond being locked to its carrier."""
+    """(R): d[½ q̈ᵣ² + q̈ᵣ ε·ω̇ + q̇ᵣ ω̇·(ω × ε)], the rotor's share beyond being locked to its
+    carrier."""
     speed, faster, e = body.ratio * rate(body, v), body.ratio * rate(body, a), body.rotor_axis
-    return body.rotor * (0.5 * faster * faster + faster * dot(e, carrier.dw) + speed * dot(carrier.dw, cross(carrier.w, e)))
+    return body.rotor * (
+        0.5 * faster * faster
+        + faster * dot(e, carrier.dw)
+        + speed * dot(carrier.dw, cross(carrier.w, e))
+    )
 
 
-# the probes --------------------------------------------------------------------------------------------------------------
+# the probes --------------------------------------------------------------------------------------
 
 
 def pair_probes(n: int) -> Array:
@@ -61,7 +76,8 @@ def pair_probes(n: int) -> Array:
 
 
 def alpha(values: Array) -> Array:
-    """α (..., n, n) from G at the pair probes (..., n(n+1)/2): α_ii = 2G(e_i), α_ij = G(e_i + e_j) − G(e_i) − G(e_j)."""
+    """α (..., n, n) from G at the pair probes (..., n(n+1)/2): α_ii = 2G(e_i), α_ij = G(e_i + e_j)
+    − G(e_i) − G(e_j)."""
     n = round((np.sqrt(8 * values.shape[-1] + 1) - 1) / 2)
     result = np.empty((*values.shape[:-1], n, n))
     own = values[..., :n]
@@ -77,7 +93,8 @@ def beta(values: Array, alpha: Array) -> Array:
 
 
 def solve(alpha: Array, beta: Array, tau: Any, G: Array, D: Array) -> Array:
-    """(2.2): α q̈ = Q − β, with loops + ΓᵀN such that Γ q̈ = D, redundant rows by the pseudo-inverse."""
+    """(2.2): α q̈ = Q − β, with loops + ΓᵀN such that Γ q̈ = D, redundant rows by the
+    pseudo-inverse."""
     free = np.linalg.solve(alpha, (np.asarray(tau, dtype=float) - beta)[..., None])
     if not D.size:
         return free[..., 0]

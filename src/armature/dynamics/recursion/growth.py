@@ -1,8 +1,9 @@
-"""How fast the torques of a tree of bodies can change: bounds of their time derivatives from bounds of the joints' motion.
+"""How fast the torques of a tree of bodies can change: bounds of their time derivatives from bounds
+of the joints' motion.
 
-Every vector of the Newton–Euler recursion stands for a bound of its length and of the lengths of its time derivatives; sums are
-bounded by sums, products by Leibniz's rule, and x' = ω × x for what is fixed in a body. Rigorous, for all directions of the axes.
-"""
+Every vector of the Newton–Euler recursion stands for a bound of its length and of the lengths of
+its time derivatives; sums are bounded by sums, products by Leibniz's rule, and x' = ω × x for what
+is fixed in a body. Rigorous, for all directions of the axes."""
 
 from __future__ import annotations
 
@@ -12,11 +13,14 @@ import numpy as np
 
 from armature.robot.tree import Body, Tree
 
-Jet = np.ndarray  # (orders, C): bounds of a quantity and of its time derivatives in C intervals of time
+Jet = (
+    np.ndarray
+)  # (orders, C): bounds of a quantity and of its time derivatives in C intervals of time
 
 
 def torque_growth(tree: Tree, rates: np.ndarray, order: int) -> np.ndarray:
-    """(order + 1, C, nv) bounds of |τ|, |τ'|, … in C intervals. rates: (order + 3, C, nv) bounds of |q|, |v|, |a|, … there.
+    """(order + 1, C, nv) bounds of |τ|, |τ'|, … in C intervals. rates: (order + 3, C, nv) bounds of
+    |q|, |v|, |a|, … there.
 
     For trees of joints with one axis on a base that stands; torques of rigid bodies and rotors.
     """
@@ -35,7 +39,8 @@ def torque_growth(tree: Tree, rates: np.ndarray, order: int) -> np.ndarray:
 
 
 def _moved(body: Body, spin: Jet, fall: Jet, rates: np.ndarray, order: int) -> tuple[Jet, Jet, Jet]:
-    """Angular velocity, acceleration of the origin less gravity, and the arm from the parent's origin, of a body."""
+    """Angular velocity, acceleration of the origin less gravity, and the arm from the parent's
+    origin, of a body."""
     own = abs(body.multiplier) * rates[:, :, body.v]
     axis, arm = fixed(1.0, spin), fixed(float(np.linalg.norm(body.p)), spin)
     if body.kind == "prismatic":
@@ -53,7 +58,9 @@ def _load(body: Body, spin: Jet, fall: Jet, order: int) -> tuple[Jet, Jet]:
     return body.mass * fall + h[2:], momentum[1:] + product(h[: order + 1], fall)
 
 
-def _collected(tree: Tree, rates: np.ndarray, order: int, spins: list, arms: list, loads: list) -> np.ndarray:
+def _collected(
+    tree: Tree, rates: np.ndarray, order: int, spins: list, arms: list, loads: list
+) -> np.ndarray:
     """Inwards: what every joint carries, and what it passes on."""
     C = rates.shape[1]
     total = np.zeros((order + 1, C, tree.nv))
@@ -65,7 +72,9 @@ def _collected(tree: Tree, rates: np.ndarray, order: int, spins: list, arms: lis
         if body.rotor:
             turn = abs(body.ratio * body.multiplier) * rates[1:, :, body.v]
             axis = fixed(float(np.linalg.norm(body.rotor_axis)), under)[: order + 2]
-            effort = effort + abs(body.ratio) * body.rotor * (turn[1:] + product(axis[:-1], under[1:]))
+            effort = effort + abs(body.ratio) * body.rotor * (
+                turn[1:] + product(axis[:-1], under[1:])
+            )
             moment = moment + body.rotor * product(axis, turn)[1:]
         total[:, :, body.v] += abs(body.multiplier) * effort
         if body.parent >= 0:
@@ -81,12 +90,14 @@ def product(x: Jet, y: Jet) -> Jet:
 
 
 def fixed(length: float, spin: Jet) -> Jet:
-    """A vector of this length fixed in a body that turns: one order more than the body's angular velocity."""
+    """A vector of this length fixed in a body that turns: one order more than the body's angular
+    velocity."""
     return _turned(length, length, spin, 1)
 
 
 def turning(inertia: np.ndarray, spin: Jet) -> Jet:
-    """A tensor fixed in a body that turns: J' = ω× J − J ω×, in which only the deviation from a sphere counts."""
+    """A tensor fixed in a body that turns: J' = ω× J − J ω×, in which only the deviation from a
+    sphere counts."""
     least, _, most = np.linalg.eigvalsh(inertia)
     return _turned(max(abs(most), abs(least)), (most - least) / 2, spin, 2)[:-1]
 

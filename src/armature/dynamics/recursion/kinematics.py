@@ -1,4 +1,5 @@
-"""Where the bodies are and how they move: placements, poses, Jacobians, velocities and accelerations of points (Z8).
+"""Where the bodies are and how they move: placements, poses, Jacobians, velocities and
+accelerations of points (Z8).
 
 Plain functions on any number type; q, v, a are arrays of shape (nq,), (nv,), (nv,).
 """
@@ -19,8 +20,8 @@ from armature.spatial.vectors import Array, about_axis, cross, from_quaternion, 
 class Placement(NamedTuple):
     """A body's frame in its parent's: x_parent = fixed · turn · x + p.
 
-    The constant and the moving rotation stay apart: applied one after the other they cost less than their dense product.
-    """
+    The constant and the moving rotation stay apart: applied one after the other they cost less than
+    their dense product."""
 
     fixed: Array
     turn: Array | None
@@ -53,11 +54,15 @@ class Placement(NamedTuple):
 
     def rigid_to_parent(self, body: Rigid) -> Rigid:
         """A rigid body's inertia about the parent's origin, in the parent's axes."""
-        return shift_rigid(Rigid(body.m, self.to_parent(body.h), self.rotate_symmetric(body.J)), self.p)
+        return shift_rigid(
+            Rigid(body.m, self.to_parent(body.h), self.rotate_symmetric(body.J)), self.p
+        )
 
     def blocks_to_parent(self, P: Blocks) -> Blocks:
         """Xᵀ P X."""
-        return shift_blocks(Blocks(self.rotate_symmetric(P.A), self.rotate(P.B), self.rotate_symmetric(P.C)), self.p)
+        return shift_blocks(
+            Blocks(self.rotate_symmetric(P.A), self.rotate(P.B), self.rotate_symmetric(P.C)), self.p
+        )
 
     def wrench_to_parent(self, force: Array, torque: Array) -> tuple[Array, Array]:
         """A wrench about the body's origin as one about the parent's, in the parent's axes."""
@@ -118,7 +123,8 @@ def _turn(R: Array, place: Placement) -> Array:
 
 
 def jacobian(tree: Tree, q: Array, link: str, at: Array) -> Array:
-    """(6, nv): linear and angular velocity, world axes, of the point `at` (3,) of a link's frame, for each unit of v."""
+    """(6, nv): linear and angular velocity, world axes, of the point `at` (3,) of a link's frame,
+    for each unit of v."""
     frame = tree.frames[link]
     pose, axes = WORLD, []
     for i in tree.path(frame.body):
@@ -127,7 +133,9 @@ def jacobian(tree: Tree, q: Array, link: str, at: Array) -> Array:
         pose = Pose(_turn(pose.R, place), pose.R @ place.p + pose.p)
         axes.append((body, pose))
     point = pose.R @ (frame.R @ at + frame.p) + pose.p
-    J = np.zeros((6, tree.nv), dtype=object if any(p.R.dtype == object for _, p in axes) else pose.R.dtype)
+    J = np.zeros(
+        (6, tree.nv), dtype=object if any(p.R.dtype == object for _, p in axes) else pose.R.dtype
+    )
     for body, where in axes:
         for k, column in enumerate(_columns(body, where, point)):
             J[:, body.v + k] = J[:, body.v + k] + body.multiplier * column
@@ -139,13 +147,16 @@ def _columns(body: Body, where: Pose, point: Array) -> list[Array]:
     turning = lambda e: np.concatenate([cross(e, point - where.p), e])
     sliding = lambda e: np.concatenate([e, 0.0 * e])
     if body.kind == "free":
-        return [sliding(where.R[:, k]) for k in range(3)] + [turning(where.R[:, k]) for k in range(3)]
+        return [sliding(where.R[:, k]) for k in range(3)] + [
+            turning(where.R[:, k]) for k in range(3)
+        ]
     e = where.R @ body.axis
     return [turning(e) if body.kind == "revolute" else sliding(e)]
 
 
 class Motion(NamedTuple):
-    """Motion of a body's frame in its own axes: angular velocity ω, angular acceleration ω̇, velocity u and acceleration a of its origin."""
+    """Motion of a body's frame in its own axes: angular velocity ω, angular acceleration ω̇,
+    velocity u and acceleration a of its origin."""
 
     w: Array
     dw: Array
@@ -161,7 +172,17 @@ def spin_matrix(w: Array, dw: Array) -> Array:
     """K = ⟨ω̇⟩ + ⟨ω⟩⟨ω⟩."""
     xx, yy, zz = -w[0] * w[0], -w[1] * w[1], -w[2] * w[2]
     xy, xz, yz = w[0] * w[1], w[0] * w[2], w[1] * w[2]
-    rows = [yy + zz, xy - dw[2], xz + dw[1], xy + dw[2], xx + zz, yz - dw[0], xz - dw[1], yz + dw[0], xx + yy]
+    rows = [
+        yy + zz,
+        xy - dw[2],
+        xz + dw[1],
+        xy + dw[2],
+        xx + zz,
+        yz - dw[0],
+        xz - dw[1],
+        yz + dw[0],
+        xx + yy,
+    ]
     return pack(rows, (3, 3))
 
 
@@ -176,10 +197,14 @@ def motions(tree: Tree, q: Array, v: Array, a: Array, base: Motion) -> list[Moti
         if body.kind == "free":
             u_rel, w_rel = v[body.v : body.v + 3], v[body.v + 3 : body.v + 6]
             acc = acc + a[body.v : body.v + 3] + cross(w_rel, u_rel) + 2.0 * cross(w, u_rel)
-            return Motion(w + w_rel, dw + a[body.v + 3 : body.v + 6] + cross(w, w_rel), u + u_rel, acc)
+            return Motion(
+                w + w_rel, dw + a[body.v + 3 : body.v + 6] + cross(w, w_rel), u + u_rel, acc
+            )
         sd, sdd = rate(body, v), rate(body, a)
         if body.kind == "prismatic":
-            return Motion(w, dw, u + body.axis * sd, acc + body.axis * sdd + 2.0 * cross(w, body.axis * sd))
+            return Motion(
+                w, dw, u + body.axis * sd, acc + body.axis * sdd + 2.0 * cross(w, body.axis * sd)
+            )
         return Motion(w + body.axis * sd, dw + body.axis * sdd + cross(w, body.axis * sd), u, acc)
 
     return base_to_tip(tree, step, base)
@@ -191,8 +216,11 @@ def still() -> Motion:
     return Motion(zero, zero, zero, zero)
 
 
-def point_motion(tree: Tree, q: Array, v: Array, a: Array, link: str, at: Array) -> tuple[Array, Array]:
-    """Velocity and acceleration (6,), each (linear, angular) in world axes, of the point `at` of a link's frame."""
+def point_motion(
+    tree: Tree, q: Array, v: Array, a: Array, link: str, at: Array
+) -> tuple[Array, Array]:
+    """Velocity and acceleration (6,), each (linear, angular) in world axes, of the point `at` of a
+    link's frame."""
     frame = tree.frames[link]
     if frame.body < 0:
         return np.zeros(6), np.zeros(6)

@@ -13,13 +13,18 @@ from armature.spatial.vectors import Array, cross, dot, skew
 
 
 def mass_matrix(tree: Tree, q: Array) -> Array:
-    """M (nv, nv): the force that a unit acceleration of joint i needs, felt at every joint that carries it."""
+    """M (nv, nv): the force that a unit acceleration of joint i needs, felt at every joint that
+    carries it."""
     places = placements(tree, q)
     total = composites(tree, places)
     M = np.zeros((tree.nv, tree.nv), dtype=object)
     for i, body in enumerate(tree.bodies):
         _columns(tree, M, places, i, body, total[i])
-    return M if any(is_symbol(x) for x in M.flat) else M.astype(np.result_type(*(np.asarray(x) for x in M.flat), float))
+    return (
+        M
+        if any(is_symbol(x) for x in M.flat)
+        else M.astype(np.result_type(*(np.asarray(x) for x in M.flat), float))
+    )
 
 
 def composites(tree: Tree, places: list[Placement]) -> list[Rigid]:
@@ -28,11 +33,16 @@ def composites(tree: Tree, places: list[Placement]) -> list[Rigid]:
     return tip_to_base(tree, lambda i, body, inertia: places[i].rigid_to_parent(inertia), own)
 
 
-def _columns(tree: Tree, M: Array, places: list[Placement], i: int, body: Body, inertia: Rigid) -> None:
-    """Joint i's column of M: its wrench F = Θ B about the body's origin, then carried to the base."""
+def _columns(
+    tree: Tree, M: Array, places: list[Placement], i: int, body: Body, inertia: Rigid
+) -> None:
+    """Joint i's column of M: its wrench F = Θ B about the body's origin, then carried to the
+    base."""
     if body.kind == "free":
         h = skew(inertia.h)
-        M[body.v : body.v + 6, body.v : body.v + 6] = np.block([[inertia.m * np.eye(3), -h], [h, inertia.J]])
+        M[body.v : body.v + 6, body.v : body.v + 6] = np.block(
+            [[inertia.m * np.eye(3), -h], [h, inertia.J]]
+        )
         return
     e = body.axis
     if body.kind == "revolute":
@@ -47,7 +57,11 @@ def _columns(tree: Tree, M: Array, places: list[Placement], i: int, body: Body, 
     j = body.parent
     while j >= 0:
         carrier = tree.bodies[j]
-        felt = [*f, *n] if carrier.kind == "free" else [dot(carrier.axis, n if carrier.kind == "revolute" else f)]
+        felt = (
+            [*f, *n]
+            if carrier.kind == "free"
+            else [dot(carrier.axis, n if carrier.kind == "revolute" else f)]
+        )
         for k, value in enumerate(felt):
             value = body.multiplier * carrier.multiplier * value
             M[carrier.v + k, body.v] = M[carrier.v + k, body.v] + value
@@ -57,7 +71,8 @@ def _columns(tree: Tree, M: Array, places: list[Placement], i: int, body: Body, 
 
 
 def factor(M: Array) -> Array:
-    """The unit lower L and diagonal D of M = LᵀDL, eliminating the last row first; returned as one matrix, D on the diagonal.
+    """The unit lower L and diagonal D of M = LᵀDL, eliminating the last row first; returned as one
+    matrix, D on the diagonal.
 
     Rows are ordered base to tip: branches that do not carry each other keep their zeros.
     """
@@ -103,10 +118,11 @@ def solve_positive(M: Array, rhs: Array) -> Array:
 
 
 def pivots(tree: Tree, q: Array) -> list[tuple[str, float, float]]:
-    """(joint, pivot D of M = LᵀDL, what rounding of D is measured by): D is zero where a joint moves no mass or inertia.
+    """(joint, pivot D of M = LᵀDL, what rounding of D is measured by): D is zero where a joint
+    moves no mass or inertia.
 
-    The measure is the diagonal of M, and for a turning joint also the moments of all that it carries about any axis through it.
-    """
+    The measure is the diagonal of M, and for a turning joint also the moments of all that it
+    carries about any axis through it."""
     M = np.asarray(mass_matrix(tree, q), dtype=float)
     with np.errstate(divide="ignore", invalid="ignore"):
         D = np.diag(factor(M))
@@ -117,5 +133,8 @@ def pivots(tree: Tree, q: Array) -> list[tuple[str, float, float]]:
     found = []
     for body in tree.bodies:
         if not body.mimic:
-            found += [(body.name, float(D[k]), float(scale[k])) for k in range(body.v, body.v + (6 if body.kind == "free" else 1))]
+            found += [
+                (body.name, float(D[k]), float(scale[k]))
+                for k in range(body.v, body.v + (6 if body.kind == "free" else 1))
+            ]
     return found

@@ -1,8 +1,9 @@
-"""Inverse dynamics, and forward dynamics by Vereshchagin's linear-cost recursion (V3). Plain functions on any number type.
+"""Inverse dynamics, and forward dynamics by Vereshchagin's linear-cost recursion (V3). Plain
+functions on any number type.
 
-Each body's motion is written in its own frame, at the joint: ẍ = (acceleration a of the origin, ω̇). Gravity enters as an upward
-acceleration of the base. Equation numbers are those of docs/theory: (3.1)–(3.5b) Vereshchagin's, (R) the rotor's (V4).
-"""
+Each body's motion is written in its own frame, at the joint: ẍ = (acceleration a of the origin,
+ω̇). Gravity enters as an upward acceleration of the base. Equation numbers are those of
+docs/theory: (3.1)–(3.5b) Vereshchagin's, (R) the rotor's (V4)."""
 
 from __future__ import annotations
 
@@ -25,8 +26,8 @@ Wrenches = Mapping[str, Array]  # link name → (6,) force and torque at the lin
 class Base(NamedTuple):
     """Prescribed motion of the base, in its own axes.
 
-    R: its orientation in the world (3, 3).  w, dw: angular velocity and acceleration.  a: acceleration of its origin. All (3,), SI.
-    """
+    R: its orientation in the world (3, 3).  w, dw: angular velocity and acceleration.  a:
+    acceleration of its origin. All (3,), SI."""
 
     R: Array
     w: Array
@@ -35,7 +36,8 @@ class Base(NamedTuple):
 
 
 class Spin(NamedTuple):
-    """What inverse dynamics carries outwards: ω, ω̇ and the acceleration a of the origin less gravity, in the body's axes."""
+    """What inverse dynamics carries outwards: ω, ω̇ and the acceleration a of the origin less
+    gravity, in the body's axes."""
 
     w: Array
     dw: Array
@@ -55,14 +57,21 @@ class Wrench(NamedTuple):
 FIXED = Base(np.eye(3), np.zeros(3), np.zeros(3), np.zeros(3))
 
 
-def inverse_dynamics(tree: Tree, q: Array, v: Array, a: Array, wrenches: Wrenches | None = None, base: Base = FIXED) -> Array:
-    """τ (nv,) that gives the accelerations a: outwards the motion, inwards the wrenches (Newton–Euler)."""
+def inverse_dynamics(
+    tree: Tree, q: Array, v: Array, a: Array, wrenches: Wrenches | None = None, base: Base = FIXED
+) -> Array:
+    """τ (nv,) that gives the accelerations a: outwards the motion, inwards the wrenches
+    (Newton–Euler)."""
     places = placements(tree, q)
     outside = outside_wrenches(tree, places, wrenches, base.R)
     start = Spin(base.w, base.dw, base.a - base.R.T @ tree.gravity)
-    spins = base_to_tip(tree, lambda i, body, parent: spin_step(body, places[i], parent, v, a), start)
+    spins = base_to_tip(
+        tree, lambda i, body, parent: spin_step(body, places[i], parent, v, a), start
+    )
     carried = [spins[b.parent] if b.parent >= 0 else start for b in tree.bodies]
-    own = [newton_euler(body, s, outside.get(i)) for i, (body, s) in enumerate(zip(tree.bodies, spins))]
+    own = [
+        newton_euler(body, s, outside.get(i)) for i, (body, s) in enumerate(zip(tree.bodies, spins))
+    ]
     tau: list[Number] = [0.0] * tree.nv
 
     def step(i: int, body: Body, total: Wrench) -> Wrench:
@@ -76,13 +85,18 @@ def inverse_dynamics(tree: Tree, q: Array, v: Array, a: Array, wrenches: Wrenche
 
 
 def spin_step(body: Body, place: Placement, parent: Spin, v: Array, a: Array) -> Spin:
-    """ω = Rᵀω' + e q̇; ω̇ = Rᵀω̇' + e q̈ + Rᵀω' × e q̇; a = Rᵀ(a' + K'p); telescoping: a += e q̈ + 2 ω × e q̇."""
+    """ω = Rᵀω' + e q̇; ω̇ = Rᵀω̇' + e q̈ + Rᵀω' × e q̇; a = Rᵀ(a' + K'p); telescoping: a += e q̈ +
+    2 ω × e q̇."""
     w, dw = place.to_child(parent.w), place.to_child(parent.dw)
     acc = place.to_child(parent.a + spin_matrix(parent.w, parent.dw) @ place.p)
     if body.kind == "free":
         u_rel, w_rel = v[body.v : body.v + 3], v[body.v + 3 : body.v + 6]
         du_rel, dw_rel = a[body.v : body.v + 3], a[body.v + 3 : body.v + 6]
-        return Spin(w + w_rel, dw + dw_rel + cross(w, w_rel), acc + du_rel + cross(w_rel, u_rel) + 2.0 * cross(w, u_rel))
+        return Spin(
+            w + w_rel,
+            dw + dw_rel + cross(w, w_rel),
+            acc + du_rel + cross(w_rel, u_rel) + 2.0 * cross(w, u_rel),
+        )
     sd, sdd = rate(body, v), rate(body, a)
     if body.kind == "prismatic":
         return Spin(w, dw, acc + body.axis * sdd + 2.0 * cross(w, body.axis * sd))
@@ -97,8 +111,11 @@ def newton_euler(body: Body, s: Spin, outside: Wrench | None) -> Wrench:
     return Wrench(f, n) if outside is None else Wrench(f - outside.f, n - outside.n)
 
 
-def force_step(body: Body, place: Placement, carrier: Spin, total: Wrench, v: Array, a: Array) -> tuple[list[Number], Wrench]:
-    """The joint's efforts, and the wrench passed to the parent, about its origin and in its axes."""
+def force_step(
+    body: Body, place: Placement, carrier: Spin, total: Wrench, v: Array, a: Array
+) -> tuple[list[Number], Wrench]:
+    """The joint's efforts, and the wrench passed to the parent, about its origin and in its
+    axes."""
     efforts = _effort(body, total)
     passed = Wrench(*place.wrench_to_parent(*total))
     if body.rotor:
@@ -117,8 +134,11 @@ def _effort(body: Body, total: Wrench) -> list[Number]:
     return [dot(body.axis, total.n if body.kind == "revolute" else total.f)]
 
 
-def outside_wrenches(tree: Tree, places: list[Placement], wrenches: Wrenches | None, R_base: Array) -> dict[int, Wrench]:
-    """External wrenches as (force, torque) about the bodies' origins in the bodies' axes, by body."""
+def outside_wrenches(
+    tree: Tree, places: list[Placement], wrenches: Wrenches | None, R_base: Array
+) -> dict[int, Wrench]:
+    """External wrenches as (force, torque) about the bodies' origins in the bodies' axes, by
+    body."""
     found: dict[int, Wrench] = {}
     for link, wrench in (wrenches or {}).items():
         frame = tree.frames[link]
@@ -137,11 +157,12 @@ def bias_forces(tree: Tree, q: Array, v: Array) -> Array:
     return inverse_dynamics(tree, q, v, np.zeros(tree.nv))
 
 
-# forward dynamics: V3 ----------------------------------------------------------------------------------------------------
+# forward dynamics: V3 ----------------------------------------------------------------------------
 
 
 class Carried(NamedTuple):
-    """Outward pass: ω in the body's axes, and f of (3.1) in ẍ = A ẍ' + B q̈ + f, linear and angular."""
+    """Outward pass: ω in the body's axes, and f of (3.1) in ẍ = A ẍ' + B q̈ + f, linear and
+    angular."""
 
     w: Array
     f_lin: Array
@@ -160,7 +181,8 @@ class CostToGo(NamedTuple):
 
 
 class Elimination(NamedTuple):
-    """What (3.5b) needs on the way out: q̈ = (e − sign·(c_lin·a + c_ang·ω̇) − rotor term)/D, a and ω̇ carried over from the parent."""
+    """What (3.5b) needs on the way out: q̈ = (e − sign·(c_lin·a + c_ang·ω̇) − rotor term)/D, a and
+    ω̇ carried over from the parent."""
 
     sign: float
     c_lin: Array
@@ -176,8 +198,11 @@ class Acceleration(NamedTuple):
     dw: Array
 
 
-def forward_dynamics(tree: Tree, q: Array, v: Array, tau: Array, wrenches: Wrenches | None = None, base: Base = FIXED) -> Array:
-    """q̈ (nv,) by the linear-cost recursion (3.1)–(3.5b); coupled coordinates (mimic joints) through the mass matrix."""
+def forward_dynamics(
+    tree: Tree, q: Array, v: Array, tau: Array, wrenches: Wrenches | None = None, base: Base = FIXED
+) -> Array:
+    """q̈ (nv,) by the linear-cost recursion (3.1)–(3.5b); coupled coordinates (mimic joints)
+    through the mass matrix."""
     if tree.has_mimic:
         rest = inverse_dynamics(tree, q, v, np.zeros(tree.nv), wrenches, base)
         return solve_positive(mass_matrix(tree, q), pack(list(tau)) - rest)
@@ -185,7 +210,9 @@ def forward_dynamics(tree: Tree, q: Array, v: Array, tau: Array, wrenches: Wrenc
     outside = outside_wrenches(tree, places, wrenches, base.R)
     start = Carried(base.w, np.zeros(3), np.zeros(3))
     carried = base_to_tip(tree, lambda i, body, parent: carry(body, places[i], parent, v), start)
-    own = [own_cost(body, c, outside.get(i)) for i, (body, c) in enumerate(zip(tree.bodies, carried))]
+    own = [
+        own_cost(body, c, outside.get(i)) for i, (body, c) in enumerate(zip(tree.bodies, carried))
+    ]
     kept: list[Elimination | Acceleration] = [Acceleration(start.w, start.w)] * len(tree.bodies)
 
     def inwards(i: int, body: Body, total: CostToGo) -> CostToGo | None:
@@ -211,7 +238,9 @@ def carry(body: Body, place: Placement, parent: Carried, v: Array) -> Carried:
     f_lin = place.to_child(spin_matrix(parent.w, np.zeros(3)) @ place.p)
     if body.kind == "free":
         u_rel, w_rel = v[body.v : body.v + 3], v[body.v + 3 : body.v + 6]
-        return Carried(w + w_rel, f_lin + cross(w_rel, u_rel) + 2.0 * cross(w, u_rel), cross(w, w_rel))
+        return Carried(
+            w + w_rel, f_lin + cross(w_rel, u_rel) + 2.0 * cross(w, u_rel), cross(w, w_rel)
+        )
     along = body.axis * rate(body, v)
     if body.kind == "prismatic":
         return Carried(w, f_lin + 2.0 * cross(w, along), np.zeros(3))
@@ -219,7 +248,8 @@ def carry(body: Body, place: Placement, parent: Carried, v: Array) -> Carried:
 
 
 def own_cost(body: Body, c: Carried, outside: Wrench | None) -> CostToGo:
-    """(3.5) for the body alone: P = W, R = −W z̈ = (ω × (ω × h), ω × J ω) less what acts from outside."""
+    """(3.5) for the body alone: P = W, R = −W z̈ = (ω × (ω × h), ω × J ω) less what acts from
+    outside."""
     r_lin = spin_matrix(c.w, np.zeros(3)) @ body.first_moment
     r_ang = cross(c.w, body.inertia @ c.w)
     if outside is not None:
@@ -230,11 +260,14 @@ def own_cost(body: Body, c: Carried, outside: Wrench | None) -> CostToGo:
 def eliminate(
     body: Body, place: Placement, c: Carried, w_parent: Array, total: CostToGo, v: Array, tau: Array
 ) -> tuple[CostToGo | None, Elimination | Acceleration]:
-    """(3.5a): minimise over q̈; the cost to go in terms of the parent's acceleration, and what `release` needs."""
+    """(3.5a): minimise over q̈; the cost to go in terms of the parent's acceleration, and what
+    `release` needs."""
     P = total.P
     if body.kind == "free":
         # nothing holds a floating base: ẍ₀ = P₀⁻¹(Q − R₀), and it passes nothing on
-        return None, _free_base(P, tau[body.v : body.v + 3] - total.r_lin, tau[body.v + 3 : body.v + 6] - total.r_ang)
+        return None, _free_base(
+            P, tau[body.v : body.v + 3] - total.r_lin, tau[body.v + 3 : body.v + 6] - total.r_ang
+        )
     # R + P f
     r_lin = total.r_lin + P.A @ c.f_lin + P.B @ c.f_ang
     r_ang = total.r_ang + P.B.T @ c.f_lin + P.C @ c.f_ang
@@ -260,12 +293,17 @@ def _free_base(P: Blocks, f: Array, n: Array) -> Acceleration:
     return Acceleration(x[:3], x[3:])
 
 
-def _gyroscopic(body: Body, place: Placement, w_parent: Array, speed: Number, kept: Elimination) -> CostToGo:
-    """(R): a rotor whose axis ε turns with its carrier couples q̈ to ω̇' by w = d r ε, and adds d q̇ᵣ (ω' × ε) to R."""
+def _gyroscopic(
+    body: Body, place: Placement, w_parent: Array, speed: Number, kept: Elimination
+) -> CostToGo:
+    """(R): a rotor whose axis ε turns with its carrier couples q̈ to ω̇' by w = d r ε, and adds d
+    q̇ᵣ (ω' × ε) to R."""
     w = body.rotor * body.ratio * body.rotor_axis
     u_lin, u_ang = place.wrench_to_parent(kept.sign * kept.c_lin, kept.sign * kept.c_ang)
     mixed = np.outer(u_ang, w)
-    P = Blocks(np.zeros((3, 3)), -np.outer(u_lin, w) / kept.D, -(mixed + mixed.T + np.outer(w, w)) / kept.D)
+    P = Blocks(
+        np.zeros((3, 3)), -np.outer(u_lin, w) / kept.D, -(mixed + mixed.T + np.outer(w, w)) / kept.D
+    )
     return CostToGo(P, np.zeros(3), w * (kept.e / kept.D) + speed * cross(w_parent, w))
 
 

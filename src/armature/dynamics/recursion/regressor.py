@@ -1,8 +1,8 @@
 """Inverse dynamics as a linear map of the bodies' inertial parameters. Plain, on any number type.
 
-τ = Y(q, q̇, q̈) π,   π = (m, h, J) of every body: mass, first moment h = m c (3), inertia about the origin of the body's frame
-(xx, yy, zz, xy, xz, yz); the Newton–Euler equations f = m a + K h, n = J ω̇ + ω × J ω + h × a are linear in them.
-"""
+τ = Y(q, q̇, q̈) π,   π = (m, h, J) of every body: mass, first moment h = m c (3), inertia about the
+origin of the body's frame (xx, yy, zz, xy, xz, yz); the Newton–Euler equations f = m a + K h, n = J
+ω̇ + ω × J ω + h × a are linear in them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ INERTIA_ENTRIES = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 
 
 def inertia_regressor(tree: Tree, q: Array, v: Array, a: Array) -> Array:
-    """Y (nv · 10 nb,), row by row: joint torques per inertial parameter; rotors and friction are not in it."""
+    """Y (nv · 10 nb,), row by row: joint torques per inertial parameter; rotors and friction are
+    not in it."""
     places = placements(tree, q)
     start = Spin(FIXED.w, FIXED.dw, FIXED.a - FIXED.R.T @ tree.gravity)
     spins = base_to_tip(tree, lambda i, body, up: spin_step(body, places[i], up, v, a), start)

@@ -1,8 +1,9 @@
-"""JointState messages of ROS 2 recordings: MCAP files and rosbag2's SQLite files, with messages in CDR or JSON.
+"""JointState messages of ROS 2 recordings: MCAP files and rosbag2's SQLite files, with messages in
+CDR or JSON.
 
-sensor_msgs/JointState in CDR: encapsulation (4 bytes), stamp (int32 s, uint32 ns), frame_id, names, then three sequences of doubles:
-position, velocity, effort. Strings are a uint32 length with the final zero; numbers are aligned to their size from the payload's start.
-"""
+sensor_msgs/JointState in CDR: encapsulation (4 bytes), stamp (int32 s, uint32 ns), frame_id, names,
+then three sequences of doubles: position, velocity, effort. Strings are a uint32 length with the
+final zero; numbers are aligned to their size from the payload's start."""
 
 from __future__ import annotations
 
@@ -36,18 +37,22 @@ class State(NamedTuple):
 
 
 def read_bag(path: Path) -> dict[str, np.ndarray]:
-    """Columns t, position.<joint>, velocity.<joint>, effort.<joint> of the JointStates of a recording; messages of other joints
-    than the first one's are left out."""
+    """Columns t, position.<joint>, velocity.<joint>, effort.<joint> of the JointStates of a
+    recording; messages of other joints than the first one's are left out."""
     file = _file(path)
     check_regular(file, MOST_BINARY)
     messages = _from_sqlite(file) if file.suffix == ".db3" else _from_mcap(file)
     try:
         states = list(messages)
     except (struct.error, UnicodeDecodeError, KeyError, TypeError, ValueError, sqlite3.Error) as e:
-        raise FileError(f"a JointState cannot be read ({type(e).__name__}: {str(e)[:80]}); check the file", path) from None
+        raise FileError(
+            f"a JointState cannot be read ({type(e).__name__}: {str(e)[:80]}); check the file", path
+        ) from None
     states = [s for s in states if s.names and len(s.position) == len(s.names)]
     if not states:
-        raise FileError("there is no JointState with positions in this recording; record /joint_states", path)
+        raise FileError(
+            "there is no JointState with positions in this recording; record /joint_states", path
+        )
     names = states[0].names
     states = [s for s in states if s.names == names]
     stamps = np.array([s.stamp for s in states])
@@ -67,7 +72,9 @@ def _file(path: Path) -> Path:
         return path
     found = sorted(p for p in path.iterdir() if p.suffix in (".db3", ".mcap"))
     if len(found) != 1:
-        raise FileError(f"the folder holds {len(found)} files .db3 or .mcap; name the one to read", path)
+        raise FileError(
+            f"the folder holds {len(found)} files .db3 or .mcap; name the one to read", path
+        )
     return found[0]
 
 
@@ -76,11 +83,22 @@ def _from_sqlite(path: Path) -> Iterator[State]:
     base = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
     try:
         topics = base.execute("SELECT id, type, serialization_format FROM topics").fetchall()
-        own = [k for k, kind, code in topics if kind.replace("/msg/", "/") == KIND and code == "cdr"]
+        own = [
+            k for k, kind, code in topics if kind.replace("/msg/", "/") == KIND and code == "cdr"
+        ]
         if len(own) > 1:
-            own = [max(own, key=lambda k: base.execute("SELECT COUNT(*) FROM messages WHERE topic_id = ?", (k,)).fetchone()[0])]
+            own = [
+                max(
+                    own,
+                    key=lambda k: base.execute(
+                        "SELECT COUNT(*) FROM messages WHERE topic_id = ?", (k,)
+                    ).fetchone()[0],
+                )
+            ]
         for k in own:
-            for (data,) in base.execute("SELECT data FROM messages WHERE topic_id = ? ORDER BY timestamp", (k,)):
+            for (data,) in base.execute(
+                "SELECT data FROM messages WHERE topic_id = ? ORDER BY timestamp", (k,)
+            ):
                 yield decode(bytes(data))
     except sqlite3.DatabaseError as e:
         raise FileError(f"this is not a rosbag2 database ({e}); check the file", path) from None
@@ -99,11 +117,19 @@ def _from_mcap(path: Path) -> Iterator[State]:
                 name = "" if schema is None else schema.name.replace("/msg/", "/")
                 if name == KIND and channel.message_encoding in ("cdr", "json"):
                     data = bytes(message.data)
-                    yield decode(data) if channel.message_encoding == "cdr" else _from_json(json.loads(data))
+                    yield (
+                        decode(data)
+                        if channel.message_encoding == "cdr"
+                        else _from_json(json.loads(data))
+                    )
     except (struct.error, UnicodeDecodeError, KeyError, TypeError, ValueError):
         raise
     except Exception as e:  # whatever the reader makes of foreign bytes
-        raise FileError(f"this is not an MCAP file that can be read ({type(e).__name__}: {str(e)[:80]}); check the file", path) from None
+        raise FileError(
+            f"this is not an MCAP file that can be read ({type(e).__name__}: {str(e)[:80]}); check"
+            " the file",
+            path,
+        ) from None
 
 
 def _from_json(message: Any) -> State:

@@ -1,4 +1,5 @@
-"""Recordings in MATLAB files (.mat up to version 7): variables t, q, v, i or tau, each a vector or a matrix with time along one axis."""
+"""Recordings in MATLAB files (.mat up to version 7): variables t, q, v, i or tau, each a vector or
+a matrix with time along one axis."""
 
 from __future__ import annotations
 
@@ -12,16 +13,23 @@ from armature.text import check_regular
 
 
 def read_matlab(path: Path) -> dict[str, np.ndarray]:
-    """Columns by their names: vectors as they are, a matrix q as q1, q2, …; fields of a struct likewise."""
+    """Columns by their names: vectors as they are, a matrix q as q1, q2, …; fields of a struct
+    likewise."""
     from scipy.io import loadmat
 
     check_regular(path, MOST_BINARY)
     try:
         content = loadmat(path, simplify_cells=True)
     except NotImplementedError:
-        raise FileError("this is a MATLAB file of version 7.3 (HDF5); save it with -v7", path) from None
+        raise FileError(
+            "this is a MATLAB file of version 7.3 (HDF5); save it with -v7", path
+        ) from None
     except Exception as e:  # whatever the reader makes of foreign bytes
-        raise FileError(f"this is not a MATLAB file that can be read ({type(e).__name__}: {str(e)[:80]}); check the file", path) from None
+        raise FileError(
+            f"this is not a MATLAB file that can be read ({type(e).__name__}: {str(e)[:80]}); check"
+            " the file",
+            path,
+        ) from None
     content = {k: x for k, x in content.items() if not k.startswith("__")}
     structs = [x for x in content.values() if isinstance(x, dict)]
     if len(structs) == 1 and len(content) == 1:
@@ -36,7 +44,10 @@ def read_matlab(path: Path) -> dict[str, np.ndarray]:
             table = x if x.shape[0] == rows else x.T
             columns |= {f"{name}{k + 1}": table[:, k] for k in range(table.shape[1])}
     if not columns:
-        raise FileError("there are no arrays of numbers with one row for each time; save t, q, v and i or tau", path)
+        raise FileError(
+            "there are no arrays of numbers with one row for each time; save t, q, v and i or tau",
+            path,
+        )
     return columns
 
 

@@ -1,7 +1,8 @@
-"""Recordings from files: CSV (plain or .gz, as loggers and UR's RTDE write them), ROS 2 recordings, MATLAB files.
+"""Recordings from files: CSV (plain or .gz, as loggers and UR's RTDE write them), ROS 2 recordings,
+MATLAB files.
 
-Every reader gives columns by name; which is which is found here, by usual names or by the user's own map.
-"""
+Every reader gives columns by name; which is which is found here, by usual names or by the user's
+own map."""
 
 from __future__ import annotations
 
@@ -44,28 +45,38 @@ def load_recording(
     payload: float = 0.0,
     payload_at: Sequence[float] = (0.0, 0.0, 0.0),
 ) -> Recording:
-    """A recording from a file, in SI units: .csv, .csv.gz, UR's RTDE .csv, .mat, .mcap, .db3 or a rosbag2 folder.
+    """A recording from a file, in SI units: .csv, .csv.gz, UR's RTDE .csv, .mat, .mcap, .db3 or a
+    rosbag2 folder.
 
-    Columns are found by their names: t; q1 … qn or position.elbow or actual_q_0; v…, a…; i… or tau…; u_robot and i_robot, or
-    supply_power.  columns: a map where they are named otherwise: {"t": "clock", "q": "joint_{}_deg" or a list of names, "current":
-    …, "power": …}; {} stands for the joints' numbers from 1.
-    ratio: (n,) gear ratios where the torques are the motors'.  transmission: (n, n) motor angles per joint angle, where motors move
-    several joints; then the torques are the motors' too.  payload, payload_at: what the tip carries, kg, and its centre, m.
-    """
+    Columns are found by their names: t; q1 … qn or position.elbow or actual_q_0; v…, a…; i… or
+    tau…; u_robot and i_robot, or
+    supply_power.  columns: a map where they are named otherwise: {"t": "clock", "q": "joint_{}_deg"
+    or a list of names, "current": …, "power": …}; {} stands for the joints' numbers from 1.
+    ratio: (n,) gear ratios where the torques are the motors'.  transmission: (n, n) motor angles
+    per joint angle, where motors move several joints; then the torques are the motors' too.
+    payload, payload_at: what the tip carries, kg, and its centre, m."""
     place = Path(fspath(path))
     table = _read(place)
     chosen = dict(columns or {})
     unknown = set(chosen) - {"t", "power", "moves", *KINDS}
     if unknown:
-        raise ArgumentError(f"columns: {sorted(unknown)} are no fields; there are t, {', '.join(KINDS)}, power, moves")
+        raise ArgumentError(
+            f"columns: {sorted(unknown)} are no fields; there are t, {', '.join(KINDS)}, power,"
+            " moves"
+        )
     found = {kind: _field(table, kind, chosen.get(kind), robot, place) for kind in KINDS}
     t = _single(table, chosen.get("t"), TIMES, place)
     if t is None:
-        raise FileError(f"no column of times: call one {' or '.join(TIMES)}, or name it by columns={{'t': …}}", place, 1)
+        raise FileError(
+            f"no column of times: call one {' or '.join(TIMES)}, or name it by columns={{'t': …}}",
+            place,
+            1,
+        )
     if found["q"] is None:
         raise FileError(
-            f"no columns of positions for {robot.n} joints; name them q1 … q{robot.n}, or "
-            f"position.{robot.joint_names[0]} and so on, or give columns={{'q': …}}; there are {', '.join(list(table)[:12])}",
+            f"no columns of positions for {robot.n} joints; name them q1 … q{robot.n}, or"
+            f" position.{robot.joint_names[0]} and so on, or give columns={{'q': …}}; there are"
+            f" {', '.join(list(table)[:12])}",
             place,
             1,
         )
@@ -80,9 +91,13 @@ def load_recording(
     held = tuple(float(x) for x in payload_at)
     try:
         return Recording(
-            t=t, name=place.name, transmission=None if transmission is None else matrix, payload=payload,
-            payload_at=(held[0], held[1], held[2]), **fields,
-        )  # fmt: skip
+            t=t,
+            name=place.name,
+            transmission=None if transmission is None else matrix,
+            payload=payload,
+            payload_at=(held[0], held[1], held[2]),
+            **fields,
+        )
     except ArgumentError as e:
         raise FileError(str(e).removeprefix(f"{place.name}: "), path) from None
 
@@ -133,11 +148,15 @@ def _rewritten(path: Path) -> Any:
             raise FileError(message, path, e.line) from None
 
 
-def _single(table: Mapping[str, np.ndarray], name: Any, names: Sequence[str], path: Path) -> np.ndarray | None:
+def _single(
+    table: Mapping[str, np.ndarray], name: Any, names: Sequence[str], path: Path
+) -> np.ndarray | None:
     """A column by the user's name, or by one of the usual ones."""
     if name is not None:
         if name not in table:
-            raise FileError(f"there is no column {name!r}; there are {', '.join(list(table)[:12])}", path, 1)
+            raise FileError(
+                f"there is no column {name!r}; there are {', '.join(list(table)[:12])}", path, 1
+            )
         return table[name]
     lower = {key.lower(): key for key in table}
     return next((table[lower[x]] for x in names if x in lower), None)
@@ -152,19 +171,37 @@ def _supply(table: Mapping[str, np.ndarray], name: Any, path: Path) -> np.ndarra
     return _single(table, name, POWERS, path)
 
 
-def _field(table: Mapping[str, np.ndarray], kind: str, given: Any, robot: Robot, path: Path) -> np.ndarray | None:
-    """(N, n) of a kind, in the robot's order: by the user's names, by number from 0 or 1, or by joint."""
+def _field(
+    table: Mapping[str, np.ndarray], kind: str, given: Any, robot: Robot, path: Path
+) -> np.ndarray | None:
+    """(N, n) of a kind, in the robot's order: by the user's names, by number from 0 or 1, or by
+    joint."""
     if given is not None:
-        names = [given.format(k + 1) for k in range(robot.n)] if isinstance(given, str) else [str(x) for x in given]
+        names = (
+            [given.format(k + 1) for k in range(robot.n)]
+            if isinstance(given, str)
+            else [str(x) for x in given]
+        )
         if len(names) != robot.n:
-            raise ArgumentError(f"columns: {kind} names {len(names)} columns, robot {robot.name!r} has {robot.n} joints")
+            raise ArgumentError(
+                f"columns: {kind} names {len(names)} columns, robot {robot.name!r} has {robot.n}"
+                " joints"
+            )
         missing = [name for name in names if name not in table]
         if missing:
-            raise FileError(f"there is no column {missing[0]!r}; there are {', '.join(list(table)[:12])}", path, 1)
+            raise FileError(
+                f"there is no column {missing[0]!r}; there are {', '.join(list(table)[:12])}",
+                path,
+                1,
+            )
         return np.column_stack([table[name] for name in names])
     lower = {key.lower(): key for key in table}
     for name in KINDS[kind]:
-        numbered = {int(m[1]): key for low, key in lower.items() if (m := re.fullmatch(rf"{name}_?(\d+)", low))}
+        numbered = {
+            int(m[1]): key
+            for low, key in lower.items()
+            if (m := re.fullmatch(rf"{name}_?(\d+)", low))
+        }
         for first in (1, 0):
             wanted = range(first, first + robot.n)
             if set(numbered) == set(wanted):
@@ -190,5 +227,8 @@ def _matrix(ratio: Any, transmission: Any, robot: Robot) -> np.ndarray | None:
         found = np.empty(0)
     found = np.diag(found) if transmission is None and found.ndim == 1 else found
     if found.shape != (robot.n, robot.n) or not np.all(np.isfinite(found)):
-        raise ArgumentError(f"ratio needs {robot.n} numbers, a transmission {robot.n} × {robot.n}; got shape {found.shape}")
+        raise ArgumentError(
+            f"ratio needs {robot.n} numbers, a transmission {robot.n} × {robot.n}; got shape"
+            f" {found.shape}"
+        )
     return found

@@ -79,7 +79,9 @@ def plan_around(
     if len(paths[0].points) == 2 or not is_plain(robot, task):
         tried = [plan.direct(task)]
     if not tried or (_proved(robot, scene, tried[0]) is None and is_plain(robot, task)):
-        tried += [found for path in paths if (found := plan.along(scene, path.points, task)) is not None]
+        tried += [
+            found for path in paths if (found := plan.along(scene, path.points, task)) is not None
+        ]
     return _best(robot, scene, tried, objective, time.perf_counter() - begin)
 
 
@@ -135,9 +137,15 @@ class _Planner:
     `time.perf_counter`."""
 
     def __init__(
-        self, robot: Robot, quickest: bool, duration: float | None, supply: Any, knots: int,
-        until: float | None, callback: Callable | None,
-    ):  # fmt: skip
+        self,
+        robot: Robot,
+        quickest: bool,
+        duration: float | None,
+        supply: Any,
+        knots: int,
+        until: float | None,
+        callback: Callable | None,
+    ):
         self.robot, self.quickest, self.duration, self.supply = robot, quickest, duration, supply
         self.knots, self.until, self.callback = knots, until, callback
 
@@ -181,7 +189,9 @@ def _best(
         note = f"obstacles: {proof}"
         return replace(plan, notes=(*plan.notes, note), seconds=seconds, scene=scene)
     if not tried:
-        raise ArgumentError("a free path was found, but no smooth curve near it is free; allow more room")
+        raise ArgumentError(
+            "a free path was found, but no smooth curve near it is free; allow more room"
+        )
     plan = tried[-1]
     if not plan.ok:
         return replace(plan, seconds=seconds, scene=scene)
@@ -193,7 +203,13 @@ def _blocked(robot: Robot, scene: Scene, plan: Solution) -> Diagnosis:
     """Why a plan along a free path is not free."""
     met = clearance(robot, scene, plan.trajectory)
     first, second = met.pair or ("the robot", "the scene")
-    how = f"come {-met.clearance:.3g} m into each other" if met.clearance < 0.0 else "are not proved to stay apart"
+    how = (
+        f"come {-met.clearance:.3g} m into each other"
+        if met.clearance < 0.0
+        else "are not proved to stay apart"
+    )
     sentence = f"No motion was proved free: {first} and {second} {how} at t = {met.time:.4g} s."
-    remedy = "Give other via points, or none and rest at both ends; a smaller margin; or allow the pair."
+    remedy = (
+        "Give other via points, or none and rest at both ends; a smaller margin; or allow the pair."
+    )
     return Diagnosis(sentence, LIMIT, first, met.time, max(-met.clearance, 0.0), remedy)

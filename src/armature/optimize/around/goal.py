@@ -38,16 +38,14 @@ def with_posture(robot: Robot, scene: Scene, task: Move) -> Move:
     free = postures[near >= 0.0]
     if not len(free):
         raise ArgumentError(
-            f"the goal is in collision in all {len(postures)} postures that reach it, by {-near.max():.3g} m "
-            "at least; move the goal or the obstacle"
+            f"the goal is in collision in all {len(postures)} postures that reach it, by"
+            f" {-near.max():.3g} m at least; move the goal or the obstacle"
         )
     free = sorted(free, key=lambda q: least_seconds(robot, np.array([start, q])))[:TRIED]
     return replace(task, goal=_quickest(robot, scene, start, free))
 
 
-def _quickest(
-    robot: Robot, scene: Scene, start: np.ndarray, goals: list[np.ndarray]
-) -> np.ndarray:
+def _quickest(robot: Robot, scene: Scene, start: np.ndarray, goals: list[np.ndarray]) -> np.ndarray:
     """The goal with the quickest free path."""
     best, seconds = None, np.inf
     for goal in goals:

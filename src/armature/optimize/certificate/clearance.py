@@ -1,6 +1,8 @@
-"""How near a motion comes to the floor: sampled for the planners, and proved between samples for the certificate.
+"""How near a motion comes to the floor: sampled for the planners, and proved between samples for
+the certificate.
 
-Between two instants dt apart the height of a part changes by at most L dt, with L = Σ |v|max · lever (`dynamics.heights.levers`), so
+Between two instants dt apart the height of a part changes by at most L dt, with L = Σ |v|max ·
+lever (`dynamics.heights.levers`), so
 
     (F2)  h(t) ≥ (h₀ + h₁ − L dt) / 2
 
@@ -22,12 +24,15 @@ UNIT = 0.1  # m: a margin is told as a fraction of this height
 CLOSE = 5e-5  # m: how far a proved height may lie below the sampled one
 PLACES = np.linspace(0.0, 1.0, 5)
 # from values at these places to the control points of a polynomial of degree 4 (Bernstein's basis)
-CONTROL = np.linalg.inv([[comb(4, j) * x**j * (1 - x) ** (4 - j) for j in range(5)] for x in PLACES])
+CONTROL = np.linalg.inv(
+    [[comb(4, j) * x**j * (1 - x) ** (4 - j) for j in range(5)] for x in PLACES]
+)
 ROUNDS = 16  # times that intervals are halved at most
 
 
 class Height(NamedTuple):
-    """The lowest that a link comes. height: above the floor, m, proved where it was asked for.  time: s."""
+    """The lowest that a link comes. height: above the floor, m, proved where it was asked for.
+    time: s."""
 
     link: str
     height: float
@@ -35,7 +40,8 @@ class Height(NamedTuple):
 
 
 def sampled_heights(robot: Robot, t: np.ndarray, q: np.ndarray) -> list[Height]:
-    """The lowest height of every link above the robot's floor at times t (K,) with joints q (K, n)."""
+    """The lowest height of every link above the robot's floor at times t (K,) with joints q (K,
+    n)."""
     floor = robot.floor
     if floor is None or not floor.parts:
         return []
@@ -43,7 +49,8 @@ def sampled_heights(robot: Robot, t: np.ndarray, q: np.ndarray) -> list[Height]:
 
 
 def proved_heights(robot: Robot, motion: Trajectory, t: np.ndarray) -> list[Height]:
-    """The same at every instant: bounds from below, at most 0.05 mm below what is met at instants. t: (K,) instants to begin with."""
+    """The same at every instant: bounds from below, at most 0.05 mm below what is met at instants.
+    t: (K,) instants to begin with."""
     floor = robot.floor
     if floor is None or not floor.parts:
         return []
@@ -53,7 +60,9 @@ def proved_heights(robot: Robot, motion: Trajectory, t: np.ndarray) -> list[Heig
     bound, when = lowest.copy(), np.zeros(len(floor.parts))
     begin, end = t[:-1], t[1:]
     for step in range(ROUNDS):
-        h0, h1 = (part_heights(robot, motion(x).q, floor.parts) - floor.height for x in (begin, end))
+        h0, h1 = (
+            part_heights(robot, motion(x).q, floor.parts) - floor.height for x in (begin, end)
+        )
         fall = speed_bounds(motion, begin, end) @ lever.T * (end - begin)[:, None]
         least = np.minimum((h0 + h1 - fall) / 2, np.minimum(h0, h1))
         met = np.minimum(h0, h1)
@@ -64,7 +73,10 @@ def proved_heights(robot: Robot, motion: Trajectory, t: np.ndarray) -> list[Heig
         closed = np.where(open_.any(1)[:, None], np.inf, least)
         k = closed.argmin(0)
         better = closed[k, range(len(k))] < bound
-        bound, when = np.where(better, closed[k, range(len(k))], bound), np.where(better, begin[k], when)
+        bound, when = (
+            np.where(better, closed[k, range(len(k))], bound),
+            np.where(better, begin[k], when),
+        )
         rows = open_.any(1)
         if not rows.any():
             break
@@ -74,8 +86,8 @@ def proved_heights(robot: Robot, motion: Trajectory, t: np.ndarray) -> list[Heig
 
 
 def speed_bounds(motion: Trajectory, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """(K, n) bounds of the joints' speeds in intervals that hold no knot inside: a speed is a polynomial of degree 4 at most there, and
-    lies between its control points."""
+    """(K, n) bounds of the joints' speeds in intervals that hold no knot inside: a speed is a
+    polynomial of degree 4 at most there, and lies between its control points."""
     t = begin[:, None] + (end - begin)[:, None] * np.clip(PLACES, 1e-9, 1 - 1e-9)
     return np.abs(np.einsum("ij,kjn->kin", CONTROL, motion(t).v)).max(1)
 

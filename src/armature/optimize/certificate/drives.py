@@ -1,9 +1,10 @@
-"""Rows of what depends on torques: the torques delivered at the joints, their rates, and every limit of the drives.
+"""Rows of what depends on torques: the torques delivered at the joints, their rates, and every
+limit of the drives.
 
-The bound between two points: torques of rigid bodies are within τ'' h²/8 of the chord, with |τ''| bounded by `growth.py` of dynamics;
-velocities and accelerations are polynomials. Friction, gear and motor pass these deviations on; where a gear or a load's friction
-changes its branch inside a cell, the whole difference of the branches counts.
-"""
+The bound between two points: torques of rigid bodies are within τ'' h²/8 of the chord, with |τ''|
+bounded by `growth.py` of dynamics; velocities and accelerations are polynomials. Friction, gear and
+motor pass these deviations on; where a gear or a load's friction changes its branch inside a cell,
+the whole difference of the branches counts."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ from armature.simulate.pieces import Pieces, Points
 
 
 class State(NamedTuple):
-    """At P points: tau (P, n) of rigid bodies and rotors, what the drives do, and torque rates (P, n) where they are limited."""
+    """At P points: tau (P, n) of rigid bodies and rotors, what the drives do, and torque rates (P,
+    n) where they are limited."""
 
     points: Points
     tau: np.ndarray
@@ -38,8 +40,8 @@ class State(NamedTuple):
 
 
 class Strayed(NamedTuple):
-    """By how much quantities stray from their chords in a cell: tau, v, a (P − 1, n); slow: (P − 1, n) least |v|; and bounds of
-    accelerations and jerks there."""
+    """By how much quantities stray from their chords in a cell: tau, v, a (P − 1, n); slow: (P − 1,
+    n) least |v|; and bounds of accelerations and jerks there."""
 
     tau: np.ndarray
     v: np.ndarray
@@ -50,11 +52,20 @@ class Strayed(NamedTuple):
     h2: np.ndarray
 
     def combined(self, weights: np.ndarray, v: np.ndarray) -> Strayed:
-        """Of an axis that moves by a combination of joints, (P − 1,) each. v: (P, n) velocities of the joints."""
+        """Of an axis that moves by a combination of joints, (P − 1,) each. v: (P, n) velocities of
+        the joints."""
         speed, size = v @ weights, np.abs(weights)
         stray = self.v @ size
         slow = np.maximum(np.minimum(np.abs(speed[1:]), np.abs(speed[:-1])) - stray, 0.0)
-        return Strayed(self.tau @ size, stray, self.a @ size, slow, self.accelerations @ size, self.jerks @ size, self.h2)
+        return Strayed(
+            self.tau @ size,
+            stray,
+            self.a @ size,
+            slow,
+            self.accelerations @ size,
+            self.jerks @ size,
+            self.h2,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +80,11 @@ class DriveRows:
         """Why no bound of the variation is known; empty where one is."""
         if self.robot.loops:
             return "closed loops"
-        return "gears by the thesis's rule" if any(d.gear.rule == "thesis" for d in self.robot.drivetrain.drives) else ""
+        return (
+            "gears by the thesis's rule"
+            if any(d.gear.rule == "thesis" for d in self.robot.drivetrain.drives)
+            else ""
+        )
 
     @cached_property
     def most(self) -> Bounds:
@@ -85,7 +100,12 @@ class DriveRows:
         """Torques and drives at points, by the law of each point's side."""
         q, v, a = points.q, points.v, points.a
         tau = np.asarray(inverse_dynamics(self.robot, q, v, a))
-        return State(points, tau, drives_at(self.robot, tau, v, a, points.direction), self._rates(points) if self.rated else None)
+        return State(
+            points,
+            tau,
+            drives_at(self.robot, tau, v, a, points.direction),
+            self._rates(points) if self.rated else None,
+        )
 
     def _rates(self, points: Points) -> np.ndarray:
         """(P, n) τ' of rigid bodies and rotors, from the derivatives of inverse dynamics."""
@@ -104,7 +124,10 @@ class DriveRows:
         if s.rates is not None:
             values.append(np.abs(s.rates[:, self.rate_limited]))
         together = s.drives.together
-        values += [law.sign * getattr(together, law.quantity)[:, [axis]] for axis, _, law in self.instant_laws]
+        values += [
+            law.sign * getattr(together, law.quantity)[:, [axis]]
+            for axis, _, law in self.instant_laws
+        ]
         rise = None if self.why_unproved else lambda: self.rise(s)
         return Table(self.labels(s.rates is not None), np.hstack(values), rise, self.why_unproved)
 
@@ -127,18 +150,27 @@ class DriveRows:
         """One for each row. rates: with those of the torque rates."""
         robot, most, found = self.robot, self.most, []
         kinds = [("torque", self.limited, most.torque, "N·m or N")]
-        kinds += [("torque rate", self.rate_limited, most.torque_rate, "N·m/s or N/s")] if rates else []
+        kinds += (
+            [("torque rate", self.rate_limited, most.torque_rate, "N·m/s or N/s")] if rates else []
+        )
         for what, joints, bound, unit in kinds:
             names = [robot.joint_names[j] for j in joints]
             most_of = [float(bound[j]) for j in joints]
-            found += [Label(x, what, b, unit_of(robot, x, unit), scaled(b)) for x, b in zip(names, most_of)]
-        return found + [Label(name, law.name, law.bound, law.unit, law.bound) for _, name, law in self.instant_laws]
+            found += [
+                Label(x, what, b, unit_of(robot, x, unit), scaled(b))
+                for x, b in zip(names, most_of)
+            ]
+        return found + [
+            Label(name, law.name, law.bound, law.unit, law.bound)
+            for _, name, law in self.instant_laws
+        ]
 
-    # how far values can rise between points ----------------------------------------------------------------------------------
+    # how far values can rise between points ------------------------------------------------------
 
     @cached_property
     def growth(self) -> tuple[np.ndarray, np.ndarray]:
-        """(derivatives of the torques, (3 or 4, N, n); of the motion, (6, N, n)): bounds of their magnitudes in every step."""
+        """(derivatives of the torques, (3 or 4, N, n); of the motion, (6, N, n)): bounds of their
+        magnitudes in every step."""
         order = 3 if self.rated else 2
         rates = self.pieces.rates(order + 2)
         return torque_growth(self.robot.tree, rates, order), rates
@@ -151,11 +183,25 @@ class DriveRows:
         v = np.abs(points.v)
         dv = rates[3][step] * h2
         slow = np.maximum(np.minimum(v[1:], v[:-1]) - dv, 0.0)
-        strayed = Strayed(torques[2][step] * h2, dv, rates[4][step] * h2, slow, rates[2][step], rates[3][step], h2[:, 0])
+        strayed = Strayed(
+            torques[2][step] * h2,
+            dv,
+            rates[4][step] * h2,
+            slow,
+            rates[2][step],
+            rates[3][step],
+            h2[:, 0],
+        )
         needed = strayed.tau + self._joint_drag(s, strayed)
         delivered, axes = needed.copy(), []
         for k, drive in enumerate(self.robot.drivetrain.drives):
-            drag, found = _of_drive(drive, k, s, strayed.combined(self.pieces.matrix[k], points.v), needed @ np.abs(self._share[k]))
+            drag, found = _of_drive(
+                drive,
+                k,
+                s,
+                strayed.combined(self.pieces.matrix[k], points.v),
+                needed @ np.abs(self._share[k]),
+            )
             delivered += drag[:, None] * np.abs(self.pieces.matrix[k])
             axes.append(found)
         columns = [delivered[:, self.limited]]
@@ -172,12 +218,18 @@ class DriveRows:
         """(P − 1, n) by how much the joints' own friction strays."""
         frictions = self.robot.drivetrain.frictions
         each = (Strayed(*(x if x.ndim == 1 else x[:, j] for x in by)) for j in range(self.robot.n))
-        columns = [_of_friction(f, s.tau[:, j], of, of.tau) for j, (f, of) in enumerate(zip(frictions, each))]
+        columns = [
+            _of_friction(f, s.tau[:, j], of, of.tau)
+            for j, (f, of) in enumerate(zip(frictions, each))
+        ]
         return np.stack(columns, axis=1)
 
 
-def _of_drive(drive: Drive, k: int, s: State, by: Strayed, torque: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """By how much the friction of drive k strays from its chord, and its limited quantities. torque: (P − 1,) the axis torque does."""
+def _of_drive(
+    drive: Drive, k: int, s: State, by: Strayed, torque: np.ndarray
+) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """By how much the friction of drive k strays from its chord, and its limited quantities.
+    torque: (P − 1,) the axis torque does."""
     flow, motor, gear = s.drives.together, drive.motor, drive.gear
     drag = _of_friction(drive.friction, flow.torque[:, k], by, torque)
     rotor = drive.inertia * by.a
@@ -189,15 +241,25 @@ def _of_drive(drive: Drive, k: int, s: State, by: Strayed, torque: np.ndarray) -
     largest = np.maximum(amperes[1:], amperes[:-1])
     copper = motor.resistance * current * (2 * largest + current)
     volts = motor.resistance * current + motor.k_e * ratio * by.v
-    return drag, {"current": current, "voltage": volts, "copper": copper, "motor_speed": ratio * by.v, "gear_torque": carried}
+    return drag, {
+        "current": current,
+        "voltage": volts,
+        "copper": copper,
+        "motor_speed": ratio * by.v,
+        "gear_torque": carried,
+    }
 
 
-def _of_gear(gear: Gear, load: np.ndarray, speed: np.ndarray, carried: np.ndarray, faster: np.ndarray) -> np.ndarray:
-    """(P − 1,) by how much the motor's torque at the joint strays, under loads and speeds (P,) that stray by `carried` and `faster`."""
+def _of_gear(
+    gear: Gear, load: np.ndarray, speed: np.ndarray, carried: np.ndarray, faster: np.ndarray
+) -> np.ndarray:
+    """(P − 1,) by how much the motor's torque at the joint strays, under loads and speeds (P,) that
+    stray by `carried` and `faster`."""
     if not isinstance(gear.efficiency, EfficiencyTable):
         forward, backward = gear.factors(0.0, 0.0)
         return max(forward, backward) * carried + abs(forward - backward) * _branch(load, carried)
-    # 1/η changes within a cell: by at most (1/η_min)² |∂η| times the change of speed and load; η itself by less
+    # 1/η changes within a cell: by at most (1/η_min)² |∂η| times the change of speed and load; η
+    # itself by less
     table = np.array(gear.efficiency.values)
     most = 1.0 / table.min()
     back = table.min() if gear.efficiency_back is None else gear.efficiency_back
@@ -211,13 +273,17 @@ def _of_gear(gear: Gear, load: np.ndarray, speed: np.ndarray, carried: np.ndarra
     return most * carried + most**2 * change * largest + (most - back) * _branch(load, carried)
 
 
-def _of_friction(friction: Friction, load: np.ndarray, by: Strayed, strayed: np.ndarray) -> np.ndarray:
-    """(P − 1,) by how much friction under a load (P,) strays from its chord; strayed: (P − 1,) by how much the load does."""
+def _of_friction(
+    friction: Friction, load: np.ndarray, by: Strayed, strayed: np.ndarray
+) -> np.ndarray:
+    """(P − 1,) by how much friction under a load (P,) strays from its chord; strayed: (P − 1,) by
+    how much the load does."""
     found = friction.viscous * by.v
     if friction.load:
         found = found + friction.load * (strayed + 2 * _branch(load, strayed))
     if friction.stiction:
-        # Stribeck's s(v) = exp(−x²), x = v/v_s: |s'| ≤ 2x exp(−x²)/v_s, |s''| ≤ 2 (2x² + 1) exp(−x²)/v_s², both falling from x = 0.71 on
+        # Stribeck's s(v) = exp(−x²), x = v/v_s: |s'| ≤ 2x exp(−x²)/v_s, |s''| ≤ 2 (2x² + 1)
+        # exp(−x²)/v_s², both falling from x = 0.71 on
         width, x = friction.stribeck_velocity, by.slow / friction.stribeck_velocity
         fall = np.exp(-np.minimum(x * x, 700.0))
         first = np.where(x < 0.5**0.5, 0.858, 2 * x * fall) / width

@@ -68,7 +68,8 @@ def clearance(robot: Robot, scene: Scene, motion: Trajectory) -> Clearance:
     """Prove a motion free of a scene, or find where it collides."""
     if motion.n != robot.n:
         raise ArgumentError(
-            f"the motion has {motion.n} joints, robot {robot.name!r} has {robot.n}; give a motion of this robot"
+            f"the motion has {motion.n} joints, robot {robot.name!r} has {robot.n}; give a motion"
+            " of this robot"
         )
     model = collision_model(robot, scene)
     if not len(model.first):

@@ -1,4 +1,5 @@
-"""Limits proved at every instant: cells are divided until the bound of the variation proves each row, or a point exceeds a limit."""
+"""Limits proved at every instant: cells are divided until the bound of the variation proves each
+row, or a point exceeds a limit."""
 
 from __future__ import annotations
 
@@ -16,8 +17,10 @@ MOST = 400_000  # points in one round
 
 
 class Proof(NamedTuple):
-    """margins: the worst of every row at the points that were looked at.  proved: every row is kept (to 1e-3) in all cells, or a point
-    that exceeds it was found.  instants: how many points.  open: what is not proved, and when.  why: what cannot be proved."""
+    """margins: the worst of every row at the points that were looked at.  proved: every row is kept
+    (to 1e-3) in all cells, or a point
+    that exceeds it was found.  instants: how many points.  open: what is not proved, and when.
+    why: what cannot be proved."""
 
     margins: list[Margin]
     proved: bool
@@ -26,8 +29,11 @@ class Proof(NamedTuple):
     why: str = ""
 
 
-def prove(pieces: Pieces, sources: Sequence[Source], points: Points, first: Sequence[Table] | None = None) -> Proof:
-    """Prove the rows of all sources. points: to begin with.  first: the sources' tables there, where they are known already."""
+def prove(
+    pieces: Pieces, sources: Sequence[Source], points: Points, first: Sequence[Table] | None = None
+) -> Proof:
+    """Prove the rows of all sources. points: to begin with.  first: the sources' tables there,
+    where they are known already."""
     tables = list(first) if first is not None else [source(points) for source in sources]
     found = [m for table in tables for m in table.margins(points.t)]
     why = ", ".join(table.why for table in tables if table.rise is None)
@@ -41,7 +47,10 @@ def prove(pieces: Pieces, sources: Sequence[Source], points: Points, first: Sequ
         left = divided(pieces, left, np.flatnonzero(undecided))
         tables = [source(left) for source in sources]
         instants += len(left.t)
-        found = [min(pair, key=lambda m: m.fraction) for pair in zip(found, (m for x in tables for m in x.margins(left.t)))]
+        found = [
+            min(pair, key=lambda m: m.fraction)
+            for pair in zip(found, (m for x in tables for m in x.margins(left.t)))
+        ]
     return Proof(found, False, instants, tuple(_open(tables, left)))
 
 
@@ -68,7 +77,10 @@ def divided(pieces: Pieces, points: Points, cells: np.ndarray) -> Points:
     begin, end = points.x[cells, None], points.x[cells + 1, None]
     x = begin + (end - begin) * part
     x[:, -1] = end[:, 0]
-    step, piece = np.repeat(points.step[cells], PARTS + 1), np.repeat(np.arange(len(cells)), PARTS + 1)
+    step, piece = (
+        np.repeat(points.step[cells], PARTS + 1),
+        np.repeat(np.arange(len(cells)), PARTS + 1),
+    )
     return pieces.at(step, x.ravel(), piece, np.repeat((begin + end) / 2, PARTS + 1))
 
 

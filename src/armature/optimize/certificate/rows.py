@@ -1,8 +1,9 @@
-"""Limits along a motion as rows: values at instants, and a bound of how far they can rise between two of them.
+"""Limits along a motion as rows: values at instants, and a bound of how far they can rise between
+two of them.
 
-A source of rows is any function of `Points` that returns a `Table`; the prover (prove.py) asks it for more points where the bound does
-not yet prove a limit. A new limit (a distance to the floor, say) is a new source.
-"""
+A source of rows is any function of `Points` that returns a `Table`; the prover (prove.py) asks it
+for more points where the bound does not yet prove a limit. A new limit (a distance to the floor,
+say) is a new source."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ ALLOWED = 1e-3  # violation, as a fraction of the limit
 class Margin:
     """How near a motion comes to one limit.
 
-    joint: joint or axis.  limit: its name.  fraction: (bound − value)/bound at the worst time: 0 at the limit, negative beyond it.
+    joint: joint or axis.  limit: its name.  fraction: (bound − value)/bound at the worst time: 0 at
+    the limit, negative beyond it.
     time: s, where the worst occurs.  value, bound: in `unit`.
     """
 
@@ -34,8 +36,17 @@ class Margin:
     unit: str
 
     def __str__(self) -> str:
-        how = "is at" if abs(self.fraction) <= ALLOWED else "is within" if self.fraction > 0 else "exceeds"
-        limit = f"{self.limit} {self.value:.6g} {self.unit} {how} its limit {self.bound:.6g} {self.unit}"
+        how = (
+            "is at"
+            if abs(self.fraction) <= ALLOWED
+            else "is within"
+            if self.fraction > 0
+            else "exceeds"
+        )
+        limit = (
+            f"{self.limit} {self.value:.6g} {self.unit} {how} its limit {self.bound:.6g}"
+            f" {self.unit}"
+        )
         return f"{self.joint}: {limit} at t = {round(self.time, 6):.4g} s"
 
 
@@ -48,7 +59,8 @@ def left(margin: Margin) -> str:
 
 
 class Label(NamedTuple):
-    """One limit: value ≤ bound. joint, limit, unit: for messages.  scale: > 0, by which a violation is measured.
+    """One limit: value ≤ bound. joint, limit, unit: for messages.  scale: > 0, by which a violation
+    is measured.
     sign: of the value in messages (−1 for a lower bound written as −value ≤ −bound)."""
 
     joint: str
@@ -61,12 +73,21 @@ class Label(NamedTuple):
     def margin(self, value: float, time: float) -> Margin:
         """The margin where the limited quantity has this value."""
         fraction = (self.bound - value) / self.scale
-        return Margin(self.joint, self.limit, fraction, time, self.sign * value, self.sign * self.bound, self.unit)
+        return Margin(
+            self.joint,
+            self.limit,
+            fraction,
+            time,
+            self.sign * value,
+            self.sign * self.bound,
+            self.unit,
+        )
 
 
 class Table(NamedTuple):
-    """R limits at P points. values: (P, R).  rise: gives (P − 1, R), the most by which a value between a point and the next, in one
-    cell, exceeds the larger of both; None where no such bound is known, and `why` says why not."""
+    """R limits at P points. values: (P, R).  rise: gives (P − 1, R), the most by which a value
+    between a point and the next, in one cell, exceeds the larger of both; None where no such bound
+    is known, and `why` says why not."""
 
     labels: Sequence[Label]
     values: np.ndarray
@@ -82,7 +103,10 @@ class Table(NamedTuple):
     def margins(self, t: np.ndarray) -> list[Margin]:
         """The worst of every row. t: (P,) times of the points, s."""
         worst = np.ascontiguousarray(self.beyond.T).argmax(1) if self.labels else []
-        return [x.margin(float(self.values[i, k]), float(t[i])) for k, (x, i) in enumerate(zip(self.labels, worst))]
+        return [
+            x.margin(float(self.values[i, k]), float(t[i]))
+            for k, (x, i) in enumerate(zip(self.labels, worst))
+        ]
 
 
 Source = Callable[[Points], Table]

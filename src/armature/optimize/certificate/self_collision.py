@@ -1,5 +1,6 @@
-"""Whether links of a robot run into each other: a warning, by capsules inside the links' parts. Links next to each other are left out, and
-pairs that touch at the start or the goal: those are built so, or their capsules are too rough to tell."""
+"""Whether links of a robot run into each other: a warning, by capsules inside the links' parts.
+Links next to each other are left out, and pairs that touch at the start or the goal: those are
+built so, or their capsules are too rough to tell."""
 
 from __future__ import annotations
 
@@ -26,21 +27,35 @@ class Touch(NamedTuple):
     time: float
 
     def __str__(self) -> str:
-        where = f"{self.first} and {self.second} come {self.depth:.3g} m into each other at t = {self.time:.4g} s"
-        return f"self-collision is likely: {where}, by capsules inside their shapes; look at the motion, or give a via point"
+        where = (
+            f"{self.first} and {self.second} come {self.depth:.3g} m into each other at t ="
+            f" {self.time:.4g} s"
+        )
+        return (
+            f"self-collision is likely: {where}, by capsules inside their shapes; look at the"
+            " motion, or give a via point"
+        )
 
 
 def self_collisions(robot: Robot, motion: Trajectory) -> list[Touch]:
     """Pairs of links that come into each other on the way, deepest first."""
     parts = [part for part in cover(robot) if part.measured]
     body = {part.link: robot.tree.frames[part.link].body for part in parts}
-    pairs = [(i, j) for i, j in itertools.combinations(range(len(parts)), 2) if _joints_between(robot, body, parts[i], parts[j]) >= APART]
+    pairs = [
+        (i, j)
+        for i, j in itertools.combinations(range(len(parts)), 2)
+        if _joints_between(robot, body, parts[i], parts[j]) >= APART
+    ]
     if not pairs:
         return []
     t = np.linspace(motion.t[0], motion.t[-1], INSTANTS)
     ends, radius = _segments(robot, motion(t).q, parts)
     i, j = np.array(pairs).T
-    gap = segment_distance(ends[:, i, 0], ends[:, i, 1], ends[:, j, 0], ends[:, j, 1]) - radius[i] - radius[j]
+    gap = (
+        segment_distance(ends[:, i, 0], ends[:, i, 1], ends[:, j, 0], ends[:, j, 1])
+        - radius[i]
+        - radius[j]
+    )
     found = []
     for k, (a, b) in enumerate(pairs):
         low = int(gap[:, k].argmin())
@@ -73,10 +88,13 @@ def _segments(robot: Robot, q: np.ndarray, parts: list[Part]) -> tuple[np.ndarra
 
 
 def segment_distance(a: np.ndarray, b: np.ndarray, c: np.ndarray, d: np.ndarray) -> np.ndarray:
-    """(...) distances between segments a–b and c–d, (..., 3) each: of the lines, and from every end to the other segment."""
+    """(...) distances between segments a–b and c–d, (..., 3) each: of the lines, and from every end
+    to the other segment."""
     ends = [_to_segment(x, y, z) for x, y, z in ((a, c, d), (b, c, d), (c, a, b), (d, a, b))]
     u, v, w = b - a, d - c, a - c
-    uu, vv, uv, uw, vw = (np.sum(x * y, axis=-1) for x, y in ((u, u), (v, v), (u, v), (u, w), (v, w)))
+    uu, vv, uv, uw, vw = (
+        np.sum(x * y, axis=-1) for x, y in ((u, u), (v, v), (u, v), (u, w), (v, w))
+    )
     det = uu * vv - uv**2
     safe = np.where(det > 1e-14, det, 1.0)
     s, t = (uv * vw - vv * uw) / safe, (uu * vw - uv * uw) / safe
@@ -87,5 +105,7 @@ def segment_distance(a: np.ndarray, b: np.ndarray, c: np.ndarray, d: np.ndarray)
 
 def _to_segment(p: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     way = b - a
-    s = np.clip(np.sum((p - a) * way, axis=-1) / np.maximum(np.sum(way * way, axis=-1), 1e-30), 0.0, 1.0)
+    s = np.clip(
+        np.sum((p - a) * way, axis=-1) / np.maximum(np.sum(way * way, axis=-1), 1e-30), 0.0, 1.0
+    )
     return np.linalg.norm(p - a - s[..., None] * way, axis=-1)

@@ -1,12 +1,14 @@
-"""Differential equations as steps of the solver: Radau collocation, or Runge and Kutta's fourth-order steps.
+"""Differential equations as steps of the solver: Radau collocation, or Runge and Kutta's
+fourth-order steps.
 
 Radau's points τ₁ < … < τ_s = 1 of a step of length h have states X_i and controls U_i of their own:
 
-    (C4)  X_i = x + h Σ_j A_ij rates(X_j, U_j),   x⁺ = X_s,   cost of the step h Σ_j b_j running(X_j, U_j),
+    (C4)  X_i = x + h Σ_j A_ij rates(X_j, U_j),   x⁺ = X_s,   cost of the step h Σ_j b_j
+    running(X_j, U_j),
 
-exact for polynomials of degree 2s − 2. To the solver X and U are controls, and (C4) are equations between them. Bounds and
-constraints hold at all points. The numbers of a problem (bounds, durations, scales, data of phases) are data: other ones compile nothing.
-"""
+exact for polynomials of degree 2s − 2. To the solver X and U are controls, and (C4) are equations
+between them. Bounds and constraints hold at all points. The numbers of a problem (bounds,
+durations, scales, data of phases) are data: other ones compile nothing."""
 
 from __future__ import annotations
 
@@ -43,7 +45,8 @@ def radau(degree: int) -> Rule:
 
 
 def rk4(rates: Callable, substeps: int = 1) -> Callable:
-    """Runge and Kutta's fourth-order step (x, u, p, d, h) → x after h seconds, for a Model's dynamics; u constant in the step."""
+    """Runge and Kutta's fourth-order step (x, u, p, d, h) → x after h seconds, for a Model's
+    dynamics; u constant in the step."""
 
     def step(x: Any, u: Any, p: Any, d: Any, h: Any) -> Any:
         f = lambda y: ca.vertcat(*_entries(called(rates, y, u, p, d)))
@@ -60,7 +63,8 @@ def rk4(rates: Callable, substeps: int = 1) -> Callable:
 
 
 class Layout(NamedTuple):
-    """How the solver's vectors are divided: states, controls and points of a step, free durations, numbers of data of a phase."""
+    """How the solver's vectors are divided: states, controls and points of a step, free durations,
+    numbers of data of a phase."""
 
     nx: int
     nu: int
@@ -87,15 +91,19 @@ class Layout(NamedTuple):
         return 1 + self.durations + self.data + self.nx + self.nu
 
     def points(self, w: Any, d: Any) -> list[tuple[Any, Any]]:
-        """(X_i, U_i) of the step, in the user's units, from the solver's controls w = (X₁ … X_s, U₁ … U_s), scaled."""
+        """(X_i, U_i) of the step, in the user's units, from the solver's controls w = (X₁ … X_s, U₁
+        … U_s), scaled."""
         sx, su = self.scales(d)
         first = self.s * self.nx
         X = [w[i * self.nx : (i + 1) * self.nx] * sx for i in range(self.s)]
-        return [(X[i], w[first + i * self.nu : first + (i + 1) * self.nu] * su) for i in range(self.s)]
+        return [
+            (X[i], w[first + i * self.nu : first + (i + 1) * self.nu] * su) for i in range(self.s)
+        ]
 
 
 def collocated(problem: ControlProblem, degree: int, groups: tuple[int, ...]) -> Model:
-    """The problem as a model of the solver. groups: to which phase of the problem each of the free durations belongs."""
+    """The problem as a model of the solver. groups: to which phase of the problem each of the free
+    durations belongs."""
     durations = len(groups)
     at = Layout(problem.nx, problem.nu, degree, durations, len(tuple(problem.parts[0].data)))
     rule, objective = radau(degree), problem.objective
@@ -110,12 +118,18 @@ def collocated(problem: ControlProblem, degree: int, groups: tuple[int, ...]) ->
         sx, _ = at.scales(d)
         F = [ca.vertcat(*_rates(problem, X, U, own(p), at.phase(d))) for X, U in at.points(w, d)]
         slopes = [sum(float(a) * f for a, f in zip(row, F)) for row in rule.A]
-        return [w[i * at.nx : (i + 1) * at.nx] - x - length(p, d) * slope / sx for i, slope in enumerate(slopes)]
+        return [
+            w[i * at.nx : (i + 1) * at.nx] - x - length(p, d) * slope / sx
+            for i, slope in enumerate(slopes)
+        ]
 
     def constraints(x: Any, w: Any, p: Any, d: Any) -> Any:
         found = defects(x, w, p, d)
         if problem.constraints is not None:
-            found += [ca.vertcat(*_entries(called(problem.constraints, X, U, own(p), at.phase(d)))) for X, U in at.points(w, d)]
+            found += [
+                ca.vertcat(*_entries(called(problem.constraints, X, U, own(p), at.phase(d))))
+                for X, U in at.points(w, d)
+            ]
         return ca.vertcat(*found)
 
     def cost(x: Any, w: Any, p: Any, d: Any) -> Any:
@@ -125,33 +139,58 @@ def collocated(problem: ControlProblem, degree: int, groups: tuple[int, ...]) ->
         return d[0] * length(p, d) * sum(float(b) * value for b, value in zip(rule.b, values))
 
     def final(x: Any, p: Any, d: Any) -> Any:
-        return d[0] * called(objective.final, x * at.scales(d)[0], own(p)) if objective.final else ca.SX(0.0)
+        return (
+            d[0] * called(objective.final, x * at.scales(d)[0], own(p))
+            if objective.final
+            else ca.SX(0.0)
+        )
 
     def elapsed(x: Any, w: Any, p: Any, d: Any) -> Any:
         shares = at.shares(d)
-        return ca.vertcat(*[sum(p[i] * shares[i] for i in range(durations) if groups[i] == k) for k in range(len(problem.parts))])
+        return ca.vertcat(
+            *[
+                sum(p[i] * shares[i] for i in range(durations) if groups[i] == k)
+                for k in range(len(problem.parts))
+            ]
+        )
 
     states = tuple(problem.state_names) or tuple(f"x{k}" for k in range(at.nx))
     rows = [f"equation of {name}" for name in states] * degree
     return Model(
-        nx=at.nx, nu=degree * (at.nx + at.nu), np=durations + problem.np, nd=at.size,
-        dynamics=lambda x, w, p, d: w[(degree - 1) * at.nx : degree * at.nx], cost=cost, constraints=constraints, totals=elapsed,
-        end_cost=final, state_names=states, constraint_names=rows,
-    )  # fmt: skip
+        nx=at.nx,
+        nu=degree * (at.nx + at.nu),
+        np=durations + problem.np,
+        nd=at.size,
+        dynamics=lambda x, w, p, d: w[(degree - 1) * at.nx : degree * at.nx],
+        cost=cost,
+        constraints=constraints,
+        totals=elapsed,
+        end_cost=final,
+        state_names=states,
+        constraint_names=rows,
+    )
 
 
 def constraint_count(problem: ControlProblem) -> int:
     """Rows of the problem's own constraints at a point."""
     if problem.constraints is None:
         return 0
-    symbols = [ca.SX.sym(name, size) for name, size in zip("xupd", (problem.nx, problem.nu, problem.np, len(tuple(problem.parts[0].data))))]
+    symbols = [
+        ca.SX.sym(name, size)
+        for name, size in zip(
+            "xupd", (problem.nx, problem.nu, problem.np, len(tuple(problem.parts[0].data)))
+        )
+    ]
     return len(_entries(called(problem.constraints, *symbols)))
 
 
 def _rates(problem: ControlProblem, *arguments: Any) -> list[Any]:
     found = _entries(called(problem.rates, *arguments))
     if len(found) != problem.nx:
-        raise ArgumentError(f"rates gives {len(found)} numbers, there are {problem.nx} states; return one rate for each")
+        raise ArgumentError(
+            f"rates gives {len(found)} numbers, there are {problem.nx} states; return one rate for"
+            " each"
+        )
     return found
 
 

@@ -1,4 +1,5 @@
-"""What comes out of an optimal-control problem: states and controls at the points of the mesh, and between them."""
+"""What comes out of an optimal-control problem: states and controls at the points of the mesh, and
+between them."""
 
 from __future__ import annotations
 
@@ -23,10 +24,12 @@ class Sample(NamedTuple):
 class Motion:
     """An optimal motion.
 
-    knots: (N+1,) s.  x: (N+1, nx) at the knots.  points: (N, s, nx), controls: (N, s, nu) at Radau's points of every step.
+    knots: (N+1,) s.  x: (N+1, nx) at the knots.  points: (N, s, nx), controls: (N, s, nu) at
+    Radau's points of every step.
     p: free parameters.  durations: s, of the problem's phases.  cost: of the objective.
     switches: s, where controls jump from bound to bound, to about a step.
-    error: by how much the last refinement of the mesh changed the cost, as a part of it; NaN where none was made.
+    error: by how much the last refinement of the mesh changed the cost, as a part of it; NaN where
+    none was made.
     result: the solver's own account of the last solve.
     """
 
@@ -64,7 +67,9 @@ class Motion:
     @property
     def t(self) -> np.ndarray:
         """(N·s + 1,) times of the start and of all points, s."""
-        return np.append(0.0, (self.knots[:-1, None] + np.diff(self.knots)[:, None] * self._rule.points).ravel())
+        return np.append(
+            0.0, (self.knots[:-1, None] + np.diff(self.knots)[:, None] * self._rule.points).ravel()
+        )
 
     @property
     def _rule(self) -> Any:
@@ -78,12 +83,23 @@ class Motion:
         k = np.clip(np.searchsorted(self.knots, t, side="right") - 1, 0, len(self.knots) - 2)
         z = np.clip((t - self.knots[k]) / (self.knots[k + 1] - self.knots[k]), 0.0, 1.0)
         with_start = np.concatenate([self.x[:-1, None], self.points], axis=1)
-        x = np.einsum("...i,...ij->...j", _lagrange(np.append(0.0, self._rule.points), z), with_start[k])
-        return Sample(x, np.einsum("...i,...ij->...j", _lagrange(self._rule.points, z), self.controls[k]))
+        x = np.einsum(
+            "...i,...ij->...j", _lagrange(np.append(0.0, self._rule.points), z), with_start[k]
+        )
+        return Sample(
+            x, np.einsum("...i,...ij->...j", _lagrange(self._rule.points, z), self.controls[k])
+        )
 
     def __str__(self) -> str:
-        off = "" if np.isnan(self.error) else f", changed by {self.error:.1e} of itself by the last refinement"
-        return f"{self.message} Cost {self.cost:.10g}{off}; {self.duration:.8g} s, {len(self.knots) - 1} steps."
+        off = (
+            ""
+            if np.isnan(self.error)
+            else f", changed by {self.error:.1e} of itself by the last refinement"
+        )
+        return (
+            f"{self.message} Cost {self.cost:.10g}{off}; {self.duration:.8g} s,"
+            f" {len(self.knots) - 1} steps."
+        )
 
 
 def _lagrange(nodes: np.ndarray, z: np.ndarray) -> np.ndarray:

@@ -1,9 +1,10 @@
-"""From a problem in continuous time to its optimal motion: a first mesh, then meshes that fit the motion.
+"""From a problem in continuous time to its optimal motion: a first mesh, then meshes that fit the
+motion.
 
-The first solve has equal steps and starts from straight lines between the states that are known, in durations of several
-sizes where these are free. Where controls jump from bound to bound the motion is then cut into parts with free durations, so that steps
-end where controls switch and the polynomials of (C4) are smooth inside them; then steps are halved until the cost stands still.
-"""
+The first solve has equal steps and starts from straight lines between the states that are known, in
+durations of several sizes where these are free. Where controls jump from bound to bound the motion
+is then cut into parts with free durations, so that steps end where controls switch and the
+polynomials of (C4) are smooth inside them; then steps are halved until the cost stands still."""
 
 from __future__ import annotations
 
@@ -23,14 +24,24 @@ from armature.optimize.problem.problem import Guess, Problem, filled, interval
 from armature.optimize.problem.result import Result
 from armature.optimize.solver.interior import Options, solve
 
-DURATIONS = (1.0, 3.0, 0.3, 10.0, 30.0, 0.1)  # s, of the whole motion: where the duration is free and none of them given, tried in turn
+DURATIONS = (
+    1.0,
+    3.0,
+    0.3,
+    10.0,
+    30.0,
+    0.1,
+)  # s, of the whole motion: where the duration is free and none of them given, tried in turn
 AT_BOUND = 0.05  # of a control's range: nearer than this it is at the bound
 SHORTEST = 1e-4  # of the motion: a part between switches may become as short
 MOST_SWITCHES = 24
 FEWEST = 4  # steps of a part between switches
-BETWEEN = 20  # steps of all parts together, at first: few, so that a step that straddles a switch costs something
+# steps of all parts together, at first: few, so that a step that straddles a switch costs something
+BETWEEN = 20
 NEAR = 3.0  # times: how far a part's duration may go from what it was before
-WEIGHT = 100.0  # of the cost, once its size is known: else multipliers of points are small, and the barrier keeps controls off bounds
+# of the cost, once its size is known: else multipliers of points are small, and the barrier keeps
+# controls off bounds
+WEIGHT = 100.0
 NEARBY = 1e-4  # barrier of a solve from a motion that is known
 CUTS = 4  # at most: a motion cut at its switches tells better where they are
 COARSER = 1e-3  # of the cost: by which a first cut, with fewer steps, may be dearer
@@ -41,7 +52,8 @@ LARGE = 10.0  # first scale of controls whose bounds are wider
 
 @dataclass(frozen=True, eq=False)
 class Mesh:
-    """Steps of a motion. groups: phase of each part.  counts: steps of each part.  T: s, duration of each, a guess."""
+    """Steps of a motion. groups: phase of each part.  counts: steps of each part.  T: s, duration
+    of each, a guess."""
 
     groups: tuple[int, ...]
     counts: tuple[int, ...]
@@ -65,7 +77,11 @@ class Mesh:
     @property
     def boundaries(self) -> np.ndarray:
         """Knots at which a phase of the problem ends."""
-        last = [k for k, group in enumerate(self.groups) if k + 1 == len(self.groups) or self.groups[k + 1] != group]
+        last = [
+            k
+            for k, group in enumerate(self.groups)
+            if k + 1 == len(self.groups) or self.groups[k + 1] != group
+        ]
         return np.cumsum(self.counts)[last]
 
 
@@ -81,10 +97,11 @@ def optimize(
 ) -> Motion:
     """The motion of least cost.
 
-    guess: an earlier Motion, or Guess(x, u, p): x (K, nx) and u (K, nu) at equal times over the whole motion (or one state, one control),
-    p the durations of the phases, s, followed by the free parameters.  steps: of the first mesh, shared among the phases.
-    degree: of the collocation.  refine: meshes that end where controls switch, and halved until the cost stands still.
-    """
+    guess: an earlier Motion, or Guess(x, u, p): x (K, nx) and u (K, nu) at equal times over the
+    whole motion (or one state, one control), p the durations of the phases, s, followed by the free
+    parameters.  steps: of the first mesh, shared among the phases.
+    degree: of the collocation.  refine: meshes that end where controls switch, and halved until the
+    cost stands still."""
     check_count(steps, "steps")
     search = Search(problem, degree, options or Options(tolerance=1e-9), callback, deadline)
     best: Motion | None = None
@@ -108,9 +125,11 @@ class Search:
     callback: Callable | None
     deadline: float | None
 
-    # starts ---------------------------------------------------------------------------------------------------------------
+    # starts --------------------------------------------------------------------------------------
 
-    def starts(self, guess: Motion | Guess | None, steps: int) -> Iterator[tuple[Mesh, Callable, np.ndarray]]:
+    def starts(
+        self, guess: Motion | Guess | None, steps: int
+    ) -> Iterator[tuple[Mesh, Callable, np.ndarray]]:
         """(mesh, states and controls by time, parameters) to begin with."""
         problem, parts = self.problem, self.problem.parts
         own = np.clip(np.zeros(problem.np), *interval(problem.p, (problem.np,), "p"))
@@ -118,13 +137,22 @@ class Search:
             yield self.mesh(guess.durations, steps), guess, guess.p
             return
         if guess is not None and np.any(np.asarray(guess.p)):
-            p = filled(guess.p, (len(parts) + problem.np,), "the guess for p (durations, then parameters)")
-            yield self.mesh(p[: len(parts)], steps), self.straight(guess, p[: len(parts)]), p[len(parts) :]
+            p = filled(
+                guess.p, (len(parts) + problem.np,), "the guess for p (durations, then parameters)"
+            )
+            yield (
+                self.mesh(p[: len(parts)], steps),
+                self.straight(guess, p[: len(parts)]),
+                p[len(parts) :],
+            )
             return
         spans = [span(part.duration, "duration") for part in parts]
         free = any(low != high for low, high in spans)
         for whole in DURATIONS if free else DURATIONS[:1]:
-            T = [min(max(whole / len(parts), low if low > 0 else 1e-3 * whole), high) for low, high in spans]
+            T = [
+                min(max(whole / len(parts), low if low > 0 else 1e-3 * whole), high)
+                for low, high in spans
+            ]
             yield self.mesh(T, steps), self.straight(guess or Guess(), T), own
 
     def mesh(self, T: Any, steps: int) -> Mesh:
@@ -134,28 +162,53 @@ class Search:
         return Mesh(tuple(range(len(T))), counts, tuple(float(t) for t in T))
 
     def straight(self, guess: Guess, T: Any) -> Callable:
-        """States on straight lines between those that are known, controls in the middle of their bounds; or as the guess says."""
+        """States on straight lines between those that are known, controls in the middle of their
+        bounds; or as the guess says."""
         problem, times = self.problem, np.concatenate([[0.0], np.cumsum(T)])
-        known = [ends(problem.start, problem.nx, "start"), *(ends(part.end, problem.nx, "end") for part in problem.parts)]
+        known = [
+            ends(problem.start, problem.nx, "start"),
+            *(ends(part.end, problem.nx, "end") for part in problem.parts),
+        ]
         low, high = ends(problem.end, problem.nx, "end")
         known[-1] = np.maximum(known[-1][0], low), np.minimum(known[-1][1], high)
         box = interval(problem.x, (problem.nx,), "x")
-        x = np.column_stack([_through(times, [(k[0][i], k[1][i]) for k in known], box[0][i], box[1][i]) for i in range(problem.nx)])
+        x = np.column_stack(
+            [
+                _through(times, [(k[0][i], k[1][i]) for k in known], box[0][i], box[1][i])
+                for i in range(problem.nx)
+            ]
+        )
         given, u = np.asarray(guess.x, dtype=float), np.asarray(guess.u, dtype=float)
         middle = _middle(*interval(problem.u, (problem.nu,), "u")) + np.zeros(problem.nu)
         if given.ndim == 2 or (given.ndim == 1 and np.any(given)):
-            x, times = filled(given, (given.shape[0] if given.ndim == 2 else 2, problem.nx), "the guess for x"), None
+            x, times = (
+                filled(
+                    given, (given.shape[0] if given.ndim == 2 else 2, problem.nx), "the guess for x"
+                ),
+                None,
+            )
         at = np.linspace(0.0, float(np.sum(T)), len(x)) if times is None else times
-        rows = filled(u if np.any(u) else middle, (u.shape[0] if u.ndim == 2 else 2, problem.nu), "the guess for u")
+        rows = filled(
+            u if np.any(u) else middle,
+            (u.shape[0] if u.ndim == 2 else 2, problem.nu),
+            "the guess for u",
+        )
         when = np.linspace(0.0, float(np.sum(T)), len(rows))
-        each = lambda t, grid, values: np.stack([np.interp(t, grid, column) for column in values.T], axis=-1)
-        return lambda t: (each(t, at, x), each(t, when, rows) if problem.nu else np.zeros((*np.shape(t), 0)))
+        each = lambda t, grid, values: np.stack(
+            [np.interp(t, grid, column) for column in values.T], axis=-1
+        )
+        return lambda t: (
+            each(t, at, x),
+            each(t, when, rows) if problem.nu else np.zeros((*np.shape(t), 0)),
+        )
 
-    # one solve ------------------------------------------------------------------------------------------------------------
+    # one solve -----------------------------------------------------------------------------------
 
-    def solved(self, mesh: Mesh, start: Callable, own: np.ndarray, weight: float = 1.0, scales: Any = None) -> Motion:
-        """The motion on a mesh. start: time → (states, controls).  weight: of the cost.  scales: of states and controls, where a motion
-        nearby is known."""
+    def solved(
+        self, mesh: Mesh, start: Callable, own: np.ndarray, weight: float = 1.0, scales: Any = None
+    ) -> Motion:
+        """The motion on a mesh. start: time → (states, controls).  weight: of the cost.  scales: of
+        states and controls, where a motion nearby is known."""
         s, model = self.degree, self.model(mesh.groups)
         sx, su = scales or self.scales()
         knots = mesh.knots()
@@ -167,7 +220,11 @@ class Search:
         controls = np.hstack([(X / sx).reshape(mesh.N, -1), (U / su).reshape(mesh.N, -1)])
         asked = self.asked(mesh, model, weight, sx, su)
         first = Guess(x, np.clip(controls, *asked.u), np.concatenate([mesh.T, own]))
-        options = self.options if scales is None else replace(self.options, barrier=min(self.options.barrier, NEARBY))
+        options = (
+            self.options
+            if scales is None
+            else replace(self.options, barrier=min(self.options.barrier, NEARBY))
+        )
         result = solve(asked, first, options, self.callback, self.deadline)
         return self.motion(mesh, result, weight, sx, su)
 
@@ -180,9 +237,14 @@ class Search:
         return models[key]
 
     def scales(self) -> tuple[np.ndarray, np.ndarray]:
-        """Of states and controls, before a motion is known: what their ends and bounds tell, 1 where these tell nothing."""
+        """Of states and controls, before a motion is known: what their ends and bounds tell, 1
+        where these tell nothing."""
         problem = self.problem
-        pairs = [interval(problem.x, (problem.nx,), "x"), ends(problem.start, problem.nx, "start"), ends(problem.end, problem.nx, "end")]
+        pairs = [
+            interval(problem.x, (problem.nx,), "x"),
+            ends(problem.start, problem.nx, "start"),
+            ends(problem.end, problem.nx, "end"),
+        ]
         sizes = np.abs(np.concatenate([np.stack(pair) for pair in pairs[1:]]))
         sx = np.max(np.where(np.isfinite(sizes), sizes, 0.0), axis=0)
         u = np.abs(np.stack(interval(problem.u, (problem.nu,), "u")))
@@ -190,25 +252,38 @@ class Search:
         return np.where(sx > 1e-6, sx, 1.0), np.where(su > 0.0, np.minimum(su, LARGE), 1.0)
 
     def knot_bounds(self, mesh: Mesh, sx: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(N+1, nx) each, of the scaled states at the knots: those of the phases on both sides, and the ends."""
+        """(N+1, nx) each, of the scaled states at the knots: those of the phases on both sides, and
+        the ends."""
         problem, n = self.problem, self.problem.nx
         low, high = (np.tile(side, (mesh.N + 1, 1)) for side in interval(problem.x, (n,), "x"))
         phase = np.array(mesh.groups)[mesh.part]
         for k, part in enumerate(problem.parts):
             here = np.flatnonzero(phase == k)
-            for side, given, tighter in zip((low, high), interval(part.x or (-np.inf, np.inf), (n,), "x"), (np.maximum, np.minimum)):
+            for side, given, tighter in zip(
+                (low, high),
+                interval(part.x or (-np.inf, np.inf), (n,), "x"),
+                (np.maximum, np.minimum),
+            ):
                 side[here[0] : here[-1] + 2] = tighter(side[here[0] : here[-1] + 2], given)
-        stops = [(0, problem.start), *zip(mesh.boundaries, (part.end for part in problem.parts)), (mesh.N, problem.end)]
+        stops = [
+            (0, problem.start),
+            *zip(mesh.boundaries, (part.end for part in problem.parts)),
+            (mesh.N, problem.end),
+        ]
         for knot, given in stops:
             least, most = ends(given, n, "end")
             low[knot], high[knot] = np.maximum(low[knot], least), np.minimum(high[knot], most)
             if np.any(low[knot] > high[knot] + 1e-12):
                 i = int(np.argmax(low[knot] - high[knot]))
                 where = "the start" if knot == 0 else "an end"
-                raise ArgumentError(f"state {i} at {where} lies outside its bounds: widen them, or move it")
+                raise ArgumentError(
+                    f"state {i} at {where} lies outside its bounds: widen them, or move it"
+                )
         return low / sx, np.maximum(low, high) / sx
 
-    def asked(self, mesh: Mesh, model: Any, weight: float, sx: np.ndarray, su: np.ndarray) -> Problem:
+    def asked(
+        self, mesh: Mesh, model: Any, weight: float, sx: np.ndarray, su: np.ndarray
+    ) -> Problem:
         """Bounds and data of the solver's problem."""
         problem, s, N = self.problem, self.degree, mesh.N
         phase = np.array(mesh.groups)[mesh.part]
@@ -227,9 +302,15 @@ class Search:
         single = np.array([mesh.groups.count(k) == 1 for k in range(len(spans))])
         totals = [np.where(single, bound, spans[:, k]) for k, bound in ((0, -np.inf), (1, np.inf))]
         return Problem(
-            model, N, self.knot_bounds(mesh, sx), (np.hstack([X[0], U[0]]), np.hstack([X[1], U[1]])), (p[0], p[1]), (c[0], c[1]),
-            totals=(totals[0], totals[1]), data=self.data(mesh, model, weight, sx, su),
-        )  # fmt: skip
+            model,
+            N,
+            self.knot_bounds(mesh, sx),
+            (np.hstack([X[0], U[0]]), np.hstack([X[1], U[1]])),
+            (p[0], p[1]),
+            (c[0], c[1]),
+            totals=(totals[0], totals[1]),
+            data=self.data(mesh, model, weight, sx, su),
+        )
 
     def within(self, which: str, size: int, phase: np.ndarray) -> np.ndarray:
         """(2, N, s·size) bounds of states or controls at the points of every step."""
@@ -237,33 +318,61 @@ class Search:
         found = np.empty((2, len(phase), size))
         for k, part in enumerate(self.problem.parts):
             given = interval(getattr(part, which) or (-np.inf, np.inf), (size,), which)
-            found[0, phase == k], found[1, phase == k] = np.maximum(own[0], given[0]), np.minimum(own[1], given[1])
+            found[0, phase == k], found[1, phase == k] = (
+                np.maximum(own[0], given[0]),
+                np.minimum(own[1], given[1]),
+            )
         return np.tile(found, (1, 1, self.degree))
 
-    def data(self, mesh: Mesh, model: Any, weight: float, sx: np.ndarray, su: np.ndarray) -> np.ndarray:
+    def data(
+        self, mesh: Mesh, model: Any, weight: float, sx: np.ndarray, su: np.ndarray
+    ) -> np.ndarray:
         """(N+1, nd): weight, shares of the durations, numbers of the phase, scales."""
         part = mesh.part
         shares = np.zeros((mesh.N, len(mesh.counts)))
         shares[np.arange(mesh.N), part] = 1.0 / np.array(mesh.counts)[part]
-        numbers = np.array([tuple(self.problem.parts[g].data) for g in np.array(mesh.groups)[part]], dtype=float).reshape(mesh.N, -1)
-        rows = np.column_stack([np.full(mesh.N, weight), shares, numbers, np.tile(sx, (mesh.N, 1)), np.tile(su, (mesh.N, 1))])
+        numbers = np.array(
+            [tuple(self.problem.parts[g].data) for g in np.array(mesh.groups)[part]], dtype=float
+        ).reshape(mesh.N, -1)
+        rows = np.column_stack(
+            [
+                np.full(mesh.N, weight),
+                shares,
+                numbers,
+                np.tile(sx, (mesh.N, 1)),
+                np.tile(su, (mesh.N, 1)),
+            ]
+        )
         return np.vstack([rows, rows[-1:]])
 
-    def motion(self, mesh: Mesh, result: Result, weight: float, sx: np.ndarray, su: np.ndarray) -> Motion:
+    def motion(
+        self, mesh: Mesh, result: Result, weight: float, sx: np.ndarray, su: np.ndarray
+    ) -> Motion:
         """The solver's answer in the problem's units."""
         problem, s, N = self.problem, self.degree, mesh.N
         T, own = result.p[: len(mesh.T)], result.p[len(mesh.T) :]
         knots, rows = mesh.knots(T), s * problem.nx
         points = result.u[:, :rows].reshape(N, s, problem.nx) * sx
         controls = result.u[:, rows:].reshape(N, s, problem.nu) * su
-        whole = np.array([sum(t for t, g in zip(T, mesh.groups) if g == k) for k in range(len(problem.parts))])
+        whole = np.array(
+            [sum(t for t, g in zip(T, mesh.groups) if g == k) for k in range(len(problem.parts))]
+        )
         found = _Meshed(
-            knots, result.x * sx, points, controls, own, whole, result.cost / weight, np.zeros(0), np.nan, result,
+            knots,
+            result.x * sx,
+            points,
+            controls,
+            own,
+            whole,
+            result.cost / weight,
+            np.zeros(0),
+            np.nan,
+            result,
             replace(mesh, T=tuple(T.tolist())),
-        )  # fmt: skip
+        )
         return replace(found, switches=self.jumps(found))
 
-    # better meshes ----------------------------------------------------------------------------------------------------------
+    # better meshes -------------------------------------------------------------------------------
 
     def refined(self, first: Motion) -> Motion:
         """Parts that end where controls switch, then half the steps until the cost stands still."""
@@ -282,13 +391,17 @@ class Search:
         return best
 
     def again(self, best: Any, mesh: Mesh) -> Any:
-        """The motion on another mesh, from one that is known, with weight and scales of its size."""
-        sx, su = (_size(y, one) for y, one in ((best.points, best.x), (best.controls, best.controls)))
+        """The motion on another mesh, from one that is known, with weight and scales of its
+        size."""
+        sx, su = (
+            _size(y, one) for y, one in ((best.points, best.x), (best.controls, best.controls))
+        )
         weight = WEIGHT / abs(best.cost) if abs(best.cost) > 1e-12 else 1.0
         return self.solved(mesh, best, best.p, weight, (sx, su))
 
     def cut(self, best: Any) -> Any:
-        """The motion with parts that end where its controls jump from bound to bound, where there are such places."""
+        """The motion with parts that end where its controls jump from bound to bound, where there
+        are such places."""
         found = best
         for k in range(CUTS):
             times = self.jumps(found)
@@ -304,7 +417,8 @@ class Search:
         return found
 
     def parted(self, best: Any, times: np.ndarray) -> Mesh:
-        """Parts between the switches and the ends of phases; steps in proportion to time, a few at least."""
+        """Parts between the switches and the ends of phases; steps in proportion to time, a few at
+        least."""
         edges = np.concatenate([[0.0], np.cumsum(best.durations)])
         groups, T = [], []
         for k, (a, b) in enumerate(itertools.pairwise(edges)):
@@ -356,7 +470,9 @@ def _merged(times: np.ndarray, least: float) -> np.ndarray:
 
 def _size(values: np.ndarray, others: np.ndarray) -> np.ndarray:
     """(n,) the largest size of every column, 1 where it is nothing."""
-    size = np.maximum(*(np.abs(y).max(tuple(range(y.ndim - 1)), initial=0.0) for y in (values, others)))
+    size = np.maximum(
+        *(np.abs(y).max(tuple(range(y.ndim - 1)), initial=0.0) for y in (values, others))
+    )
     return np.where(size > 1e-6, size, 1.0)
 
 
@@ -364,11 +480,16 @@ def _middle(low: Any, high: Any) -> np.ndarray:
     """Half-way between bounds; at the finite one, or 0, where one is infinite."""
     low, high = np.asarray(low, dtype=float), np.asarray(high, dtype=float)
     both = np.isfinite(low) & np.isfinite(high)
-    return np.where(both, (np.where(both, low, 0.0) + np.where(both, high, 0.0)) / 2, np.clip(0.0, low, high))
+    return np.where(
+        both, (np.where(both, low, 0.0) + np.where(both, high, 0.0)) / 2, np.clip(0.0, low, high)
+    )
 
 
-def _through(times: np.ndarray, known: Sequence[tuple[float, float]], low: float, high: float) -> np.ndarray:
-    """Values of one state at the ends of the phases: those that are given, straight between them, the nearest beyond."""
+def _through(
+    times: np.ndarray, known: Sequence[tuple[float, float]], low: float, high: float
+) -> np.ndarray:
+    """Values of one state at the ends of the phases: those that are given, straight between them,
+    the nearest beyond."""
     given = [k for k, (a, b) in enumerate(known) if np.isfinite(a) or np.isfinite(b)]
     if not given:
         return np.full(len(times), float(_middle(low, high)))

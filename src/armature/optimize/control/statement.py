@@ -1,11 +1,12 @@
-"""What is asked in continuous time: x' = rates(x, u, p, d), what is minimised, bounds, ends, free durations, phases.
+"""What is asked in continuous time: x' = rates(x, u, p, d), what is minimised, bounds, ends, free
+durations, phases.
 
     (C1)  minimise    ∫ running(x, u, p, d) dt + final(x(T), p)
     (C2)  subject to  x' = rates(x, u, p, d),   x(0) = start,   x(T) = end
     (C3)              lower ≤ x, u, p, constraints(x, u, p, d) ≤ upper   throughout
 
-d are numbers of a phase, such as the sign of a speed under dry friction; phases follow one another, each with its own duration.
-"""
+d are numbers of a phase, such as the sign of a speed under dry friction; phases follow one another,
+each with its own duration."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ Function = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Objective:
-    """What is minimised: the integral of running(x, u, p, d), and final(x, p) at the end; sums and multiples are objectives too."""
+    """What is minimised: the integral of running(x, u, p, d), and final(x, p) at the end; sums and
+    multiples are objectives too."""
 
     running: Function | None = None
     final: Function | None = None
@@ -64,11 +66,13 @@ NAMED: dict[str, Callable[[], Objective]] = {"time": time, "control effort": con
 
 @dataclass(frozen=True)
 class Phase:
-    """A part of the motion. duration: s; None where it is free, or a pair (least, most).  data: the numbers d of this phase.
+    """A part of the motion. duration: s; None where it is free, or a pair (least, most).  data: the
+    numbers d of this phase.
 
-    x, u: bounds in this phase, a pair (lower, upper) of numbers or sequences; None for those of the problem.
-    end: state at its end: for each state a number, a pair of bounds, or None where it is free; None for a state that is free altogether.
-    """
+    x, u: bounds in this phase, a pair (lower, upper) of numbers or sequences; None for those of the
+    problem.
+    end: state at its end: for each state a number, a pair of bounds, or None where it is free; None
+    for a state that is free altogether."""
 
     duration: Any = None
     data: Sequence[float] = ()
@@ -79,13 +83,18 @@ class Phase:
 
 @dataclass(frozen=True, eq=False)
 class ControlProblem:
-    """An optimal-control problem in continuous time, (C1)–(C3). Functions take symbols (use numpy's sin, cos, sqrt, exp …) and return
-    numbers or lists; trailing arguments they do not need may be left out.
+    """An optimal-control problem in continuous time, (C1)–(C3). Functions take symbols (use numpy's
+    sin, cos, sqrt, exp …) and return numbers or lists; trailing arguments they do not need may be
+    left out.
 
-    nx, nu: states and controls.  rates: x' as a list of nx.  minimize: "time", "control effort" (∫ Σ u²), or an `Objective`.
-    start, end: for each state a number, a pair (lower, upper), or None where it is free; end None: all free.
-    duration: s; None where it is free, or a pair (least, most).  x, u, p: bounds, pairs of numbers or sequences.
-    constraints: function with bounds `between`, a pair.  np: free parameters.  phases: parts of the motion, instead of `duration`.
+    nx, nu: states and controls.  rates: x' as a list of nx.  minimize: "time", "control effort" (∫
+    Σ u²), or an `Objective`.
+    start, end: for each state a number, a pair (lower, upper), or None where it is free; end None:
+    all free.
+    duration: s; None where it is free, or a pair (least, most).  x, u, p: bounds, pairs of numbers
+    or sequences.
+    constraints: function with bounds `between`, a pair.  np: free parameters.  phases: parts of the
+    motion, instead of `duration`.
     state_names, control_names: for messages.
     """
 
@@ -109,9 +118,13 @@ class ControlProblem:
 
     def __post_init__(self) -> None:
         if self.nx < 1 or self.nu < 0:
-            raise ArgumentError(f"a problem needs at least one state, got nx = {self.nx}, nu = {self.nu}")
+            raise ArgumentError(
+                f"a problem needs at least one state, got nx = {self.nx}, nu = {self.nu}"
+            )
         if self.phases and self.duration is not None:
-            raise ArgumentError("give the duration of each phase, Phase(duration=…), instead of the problem's")
+            raise ArgumentError(
+                "give the duration of each phase, Phase(duration=…), instead of the problem's"
+            )
         parts = tuple(self.phases) or (Phase(self.duration),)
         if len({len(tuple(part.data)) for part in parts}) > 1:
             raise ArgumentError("all phases need as many numbers of data")
@@ -123,10 +136,17 @@ class ControlProblem:
             ends(part.end, self.nx, f"the end of phase {k + 1}")
             for pair, size, what in ((part.x, self.nx, "x"), (part.u, self.nu, "u")):
                 interval(pair or (-np.inf, np.inf), (size,), f"{what} in phase {k + 1}")
-        for pair, size, what in ((self.x, self.nx, "x"), (self.u, self.nu, "u"), (self.p, self.np, "p")):
+        for pair, size, what in (
+            (self.x, self.nx, "x"),
+            (self.u, self.nu, "u"),
+            (self.p, self.np, "p"),
+        ):
             interval(pair, (size,), what)
         if isinstance(self.minimize, str) and self.minimize not in NAMED:
-            raise ArgumentError(f"minimize = {self.minimize!r} is not known; give one of {', '.join(NAMED)}, or an Objective")
+            raise ArgumentError(
+                f"minimize = {self.minimize!r} is not known; give one of {', '.join(NAMED)}, or an"
+                " Objective"
+            )
 
     @property
     def objective(self) -> Objective:
@@ -141,7 +161,10 @@ def ends(given: Any, size: int, what: str) -> tuple[np.ndarray, np.ndarray]:
         return low, high
     entries = list(given)
     if len(entries) != size:
-        raise ArgumentError(f"{what} has {len(entries)} entries, there are {size} states; None stands for one that is free")
+        raise ArgumentError(
+            f"{what} has {len(entries)} entries, there are {size} states; None stands for one that"
+            " is free"
+        )
     for k, entry in enumerate(entries):
         if entry is not None:
             pair = entry if np.ndim(entry) else (entry, entry)
@@ -154,7 +177,10 @@ def span(given: Any, what: str) -> tuple[float, float]:
     pair = (0.0, np.inf) if given is None else given if np.ndim(given) else (given, given)
     (low,), (high,) = interval(pair, (1,), what)
     if low < 0.0 or high <= 0.0:
-        raise ArgumentError(f"{what} is {given!r}; it must be a positive number of seconds, a pair of bounds, or None where it is free")
+        raise ArgumentError(
+            f"{what} is {given!r}; it must be a positive number of seconds, a pair of bounds, or"
+            " None where it is free"
+        )
     return float(low), float(high)
 
 
@@ -166,11 +192,20 @@ def called(function: Function, *arguments: Any) -> Any:
         return function(*arguments)
     if any(x.kind is x.VAR_POSITIONAL for x in parameters):
         return function(*arguments)
-    count = sum(x.kind in (x.POSITIONAL_ONLY, x.POSITIONAL_OR_KEYWORD) and x.default is x.empty for x in parameters)
+    count = sum(
+        x.kind in (x.POSITIONAL_ONLY, x.POSITIONAL_OR_KEYWORD) and x.default is x.empty
+        for x in parameters
+    )
     if count > len(arguments):
-        raise ArgumentError(f"a function of the problem takes {count} arguments; it is given at most (x, u, p, d)")
+        raise ArgumentError(
+            f"a function of the problem takes {count} arguments; it is given at most (x, u, p, d)"
+        )
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=r"(?s).*numpy function was called on a casadi value", category=FutureWarning)
+        warnings.filterwarnings(
+            "ignore",
+            message=r"(?s).*numpy function was called on a casadi value",
+            category=FutureWarning,
+        )
         return function(*arguments[:count])
 
 
@@ -185,5 +220,7 @@ def _times(function: Function | None, factor: float, count: int) -> Function | N
 
 
 def _dot(weights: Any, u: Any) -> Any:
-    w = filled(weights, (u.numel() if hasattr(u, "numel") else len(u),), "weights of the control effort")
+    w = filled(
+        weights, (u.numel() if hasattr(u, "numel") else len(u),), "weights of the control effort"
+    )
     return sum(float(w[k]) * u[k] ** 2 for k in range(len(w)))

@@ -1,13 +1,13 @@
-"""Passing times of via points that no motion meets: the nearest ones that are possible, on the way to the
-shortest motion's.
+"""Passing times of via points that no motion meets: the nearest ones that are possible, on the way
+to the shortest motion's.
 
-Between the times asked for, t, and those of the shortest motion brought to the task's duration, t₁, one
-number decides:
+Between the times asked for, t, and those of the shortest motion brought to the task's duration, t₁,
+one number decides:
 
 (P1)  t(λ) = t + λ (t₁ − t),  0 ≤ λ ≤ 1.
 
-λ = 1 is possible nearly always; the least λ that is possible is found by bisection, each search from the
-last motion.
+λ = 1 is possible nearly always; the least λ that is possible is found by bisection, each search
+from the last motion.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ Run = tuple[Trajectory, tuple[float, ...]]  # a motion and when it passes its vi
 
 
 class Passed(NamedTuple):
-    """Passing times of all via points, s, that are possible, and the motion. part: λ, 0 where those asked
-    for are."""
+    """Passing times of all via points, s, that are possible, and the motion. part: λ, 0 where those
+    asked for are."""
 
     part: float
     times: tuple[float, ...]
@@ -45,8 +45,8 @@ def has_given_times(problem: MoveProblem) -> bool:
 
 
 def nearest_passing(pipeline: Pipeline, problem: MoveProblem, fastest: Attempt) -> Passed | None:
-    """The possible passing times nearest to those asked for; None where not even the shortest motion's
-    are found to be.
+    """The possible passing times nearest to those asked for; None where not even the shortest
+    motion's are found to be.
 
     fastest: the shortest motion, which chooses them, no longer than the task."""
     search = replace(pipeline, weights=Weights(heat=1.0))
@@ -71,8 +71,8 @@ def nearest_passing(pipeline: Pipeline, problem: MoveProblem, fastest: Attempt) 
 def passed(
     search: Pipeline, task: MoveProblem, part: float, times: tuple[float, ...], near: Run
 ) -> Passed | None:
-    """A motion that passes at these times, from another and its times; None where none is found that
-    keeps all limits."""
+    """A motion that passes at these times, from another and its times; None where none is found
+    that keeps all limits."""
     via = tuple(replace(via, at=t) for via, t in zip(task.move.via, times))
     task = replace(task, move=replace(task.move, via=via))
     s = search.settings
@@ -82,7 +82,8 @@ def passed(
 
 
 def untimely(problem: MoveProblem, passed: Passed) -> Diagnosis:
-    """Passing times that leave a leg less time than it takes: the nearest ones that are feasible."""
+    """Passing times that leave a leg less time than it takes: the nearest ones that are
+    feasible."""
     asked = [t if v.at is None else v.at for v, t in zip(problem.move.via, passed.times)]
     given = np.diff([0.0, *asked, problem.duration])
     takes = np.diff([0.0, *passed.times, problem.duration])
@@ -103,8 +104,8 @@ def shown(times: tuple[float, ...]) -> str:
 
 
 def warped(near: Run, at: tuple[float, ...], duration: float) -> Trajectory:
-    """A motion that passes via points at known times, run so that it passes them at others, every leg
-    evenly."""
+    """A motion that passes via points at known times, run so that it passes them at others, every
+    leg evenly."""
     motion, times = near
     old, new = np.array([0.0, *times, motion.duration]), np.array([0.0, *at, duration])
     t = motion.t - motion.t[0]

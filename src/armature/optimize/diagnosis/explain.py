@@ -30,8 +30,8 @@ LOOSE = 1e6  # factor on limits that are left out
 def explain(pipeline: Pipeline, best: Attempt, fastest: Attempt | None) -> Diagnosis | None:
     """Which limit stands in the way of a search that failed, by how much, and what would help.
 
-    fastest: the shortest motion, None where it was not sought; one that does not keep all limits says
-    nothing. None for a search that was stopped before it found anything."""
+    fastest: the shortest motion, None where it was not sought; one that does not keep all limits
+    says nothing. None for a search that was stopped before it found anything."""
     problem = best.problem
     if best.result.status is Status.INTERRUPTED:
         return None
@@ -76,7 +76,8 @@ def mean_limits(pipeline: Pipeline, best: Attempt, fastest: Attempt | None) -> D
 
 
 def least_heat(pipeline: Pipeline, problem: MoveProblem) -> Attempt:
-    """The motion of least copper heat in the task's duration, within all limits but those of means."""
+    """The motion of least copper heat in the task's duration, within all limits but those of
+    means."""
     loose = {name: LOOSE for _, _, name, _ in problem.driven.means}
     task = replace(posed(problem.robot, problem.move, ANY, problem.N), tighter=loose)
     s = pipeline.settings

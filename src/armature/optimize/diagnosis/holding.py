@@ -35,7 +35,8 @@ class Load(NamedTuple):
 
 
 class Carrier(NamedTuple):
-    """Who carries the payload: the link, the payload in kg (0 where none was added) and its point in the link's frame."""
+    """Who carries the payload: the link, the payload in kg (0 where none was added) and its point
+    in the link's frame."""
 
     link: str
     mass: float
@@ -57,18 +58,43 @@ def joint_limits(robot: Robot, name: str) -> Limits:
 
 
 def holding(robot: Robot, tau: np.ndarray) -> Iterator[Load]:
-    """What holding still against the torques tau (n,) asks of every limit of torque, current and heat; friction and gears help."""
+    """What holding still against the torques tau (n,) asks of every limit of torque, current and
+    heat; friction and gears help."""
     train = robot.drivetrain
     for j, name in enumerate(robot.joint_names):
-        inside = sum(abs(row[j]) * d.friction.holding(tau[j]) for row, d in zip(train.matrix, train.drives) if np.count_nonzero(row) == 1)
+        inside = sum(
+            abs(row[j]) * d.friction.holding(tau[j])
+            for row, d in zip(train.matrix, train.drives)
+            if np.count_nonzero(row) == 1
+        )
         helped = max(0.0, abs(tau[j]) - train.frictions[j].holding(tau[j]) - inside)
-        yield Load("torque", name, helped, joint_limits(robot, name).torque, unit_of(robot, name, "N·m or N"))
+        yield Load(
+            "torque",
+            name,
+            helped,
+            joint_limits(robot, name).torque,
+            unit_of(robot, name, "N·m or N"),
+        )
     needed = np.sign(tau) * [max(0.0, abs(t) - f.holding(t)) for t, f in zip(tau, train.frictions)]
     for drive, name, torque in zip(train.drives, train.axis_names, train.axis_torque(needed)):
         current = abs(drive.holding_current(float(torque)))
-        yield Load("peak current", name, current, min(drive.motor.peak_current, drive.amplifier.peak_current), "A")
-        yield Load("peak heat", name, drive.motor.resistance * current**2, drive.motor.peak_heat, "W")
-        yield Load("gear torque", name, abs(float(torque)), drive.gear.maximum_torque, unit_of(robot, name, "N·m or N"))
+        yield Load(
+            "peak current",
+            name,
+            current,
+            min(drive.motor.peak_current, drive.amplifier.peak_current),
+            "A",
+        )
+        yield Load(
+            "peak heat", name, drive.motor.resistance * current**2, drive.motor.peak_heat, "W"
+        )
+        yield Load(
+            "gear torque",
+            name,
+            abs(float(torque)),
+            drive.gear.maximum_torque,
+            unit_of(robot, name, "N·m or N"),
+        )
 
 
 def too_heavy(robot: Robot, tau: np.ndarray) -> Load | None:
@@ -78,11 +104,20 @@ def too_heavy(robot: Robot, tau: np.ndarray) -> Load | None:
 
 
 def carrier(robot: Robot) -> Carrier | None:
-    """The link with the heaviest payload; where none was added, the one moving tip; None where there are several."""
-    loaded = [Carrier(link.name, *link.payload) for link in robot.links if link.payload and link.payload[0] > 0.0]
+    """The link with the heaviest payload; where none was added, the one moving tip; None where
+    there are several."""
+    loaded = [
+        Carrier(link.name, *link.payload)
+        for link in robot.links
+        if link.payload and link.payload[0] > 0.0
+    ]
     if loaded:
         return max(loaded, key=lambda load: load.mass)
-    moving = {name: frame.body for name, frame in robot.tree.frames.items() if name in robot.tips and frame.body >= 0}
+    moving = {
+        name: frame.body
+        for name, frame in robot.tree.frames.items()
+        if name in robot.tips and frame.body >= 0
+    }
     if len(set(moving.values())) != 1:
         return None
     return Carrier(next(iter(moving)), 0.0, (0.0, 0.0, 0.0))
@@ -93,21 +128,26 @@ def reloaded(robot: Robot, load: Carrier, mass: float) -> Robot:
     link = robot.link(load.link)
     left, centre, inertia = 0.0, ZERO, POINT
     if link.mass - load.mass > ROUNDING * link.mass:
-        left, centre, inertia = joined([(link.mass, link.com, link.inertia), (-load.mass, load.point, POINT)])
+        left, centre, inertia = joined(
+            [(link.mass, link.com, link.inertia), (-load.mass, load.point, POINT)]
+        )
     empty = replace(link, mass=left, com=centre, inertia=inertia, payload=None)
     links = tuple(empty if other.name == link.name else other for other in robot.links)
     return replace(robot, links=links).with_payload(mass, at=load.point, link=load.link)
 
 
 def excess_mass(robot: Robot, q: np.ndarray) -> float | None:
-    """The least mass, kg, taken off where the payload is, with which q (n,) or all of q (K, n) can be held; None where none suffices."""
+    """The least mass, kg, taken off where the payload is, with which q (n,) or all of q (K, n) can
+    be held; None where none suffices."""
     load = carrier(robot)
     if load is None:
         return None
     q = np.atleast_2d(q)
     tau = at_rest(robot, q)
     heavier, zero = robot.with_payload(1.0, at=load.point, link=load.link).tree, np.zeros(robot.n)
-    slope = np.array([plain_inverse_dynamics(heavier, row, zero, zero) for row in q], dtype=float) - tau  # torque per kilogram
+    slope = (
+        np.array([plain_inverse_dynamics(heavier, row, zero, zero) for row in q], dtype=float) - tau
+    )  # torque per kilogram
 
     def held(less: float) -> bool:
         return all(too_heavy(robot, row) is None for row in tau - less * slope)

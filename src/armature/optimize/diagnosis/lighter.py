@@ -1,12 +1,12 @@
 """The greatest payload with which a task is possible in its time.
 
-For one motion torques are linear in the payload, so that the greatest one which it can carry follows from
-the exact laws without a search:
+For one motion torques are linear in the payload, so that the greatest one which it can carry
+follows from the exact laws without a search:
 
 (L1)  τ(m) = τ(m₀) + (m − m₀) ∂τ/∂m.
 
-Which motion carries most is found by bisection over the payload, each search from the motion of the last
-payload that could be moved.
+Which motion carries most is found by bisection over the payload, each search from the motion of the
+last payload that could be moved.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ from armature.optimize.transcription.driven import Weights
 from armature.optimize.transcription.move import MoveProblem
 from armature.robot.model import Robot
 
-ANY = "regenerative"  # the supply does not matter for what is possible: the simplest one is solved with
+ANY = (  # the supply does not matter for what is possible: the simplest one is solved with
+    "regenerative"
+)
 FIRST = 1.0, 0.7, 0.4, 0.1  # parts of the greatest payload, until one can be moved
 SOLVES = 6  # of the bisection
 NEAR = 0.02  # of the payload: how near one that cannot be moved is at last
@@ -44,8 +46,8 @@ class Moved(NamedTuple):
 
 
 def greatest_payload(pipeline: Pipeline, problem: MoveProblem, most: float) -> Moved | None:
-    """The greatest payload of at most so many kg with which the task is possible in its duration; None
-    where none was found."""
+    """The greatest payload of at most so many kg with which the task is possible in its duration;
+    None where none was found."""
     load = carrier(problem.robot)
     if load is None or load.mass <= 0.0 or most <= 0.0:
         return None
@@ -71,8 +73,8 @@ def greatest_payload(pipeline: Pipeline, problem: MoveProblem, most: float) -> M
 def moved(
     search: Pipeline, task: MoveProblem, load: Carrier, mass: float, motion: Trajectory | None
 ) -> Moved | None:
-    """A motion with about this payload, kg, from another or the joint cubic; None where none is found
-    that keeps the limits which no payload changes."""
+    """A motion with about this payload, kg, from another or the joint cubic; None where none is
+    found that keeps the limits which no payload changes."""
     heavier = replace(task, robot=reloaded(task.robot, load, mass))
     s = search.settings
     found = search.few(heavier, motion, s.start if motion is None else s.coarse, s.coarse)
@@ -83,8 +85,8 @@ def moved(
 
 
 def carried_by(robot: Robot, motion: Trajectory) -> float | None:
-    """The greatest payload, kg, with which this motion keeps all limits that depend on it, by the exact
-    laws; None where there is none."""
+    """The greatest payload, kg, with which this motion keeps all limits that depend on it, by the
+    exact laws; None where there is none."""
     t = fine_times(motion, FINER)
     return carried_at(robot, t, *motion(t))
 

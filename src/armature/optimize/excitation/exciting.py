@@ -1,4 +1,5 @@
-"""`exciting_motion`: the motion of a given duration, within all limits, after which the parameters are known best."""
+"""`exciting_motion`: the motion of a given duration, within all limits, after which the parameters
+are known best."""
 
 from __future__ import annotations
 
@@ -30,8 +31,11 @@ from armature.scene.scene import Scene
 from armature.simulate.rehearse import torque_limits
 
 CRITERIA = ("E", "D")
-STARTS = 48  # random motions: the best begins the search, the feasible ones are what the result is compared with
-SMALLEST = 0.3  # part of its amplitude with which a random motion must be feasible to be compared with
+# random motions: the best begins the search, the feasible ones are what the result is compared with
+STARTS = 48
+SMALLEST = (
+    0.3  # part of its amplitude with which a random motion must be feasible to be compared with
+)
 SHARP = 2.0  # the least eigenvalue as −log Σ λ^(−2)/2, which is smooth
 STEP = 1e-5  # of finite differences
 SAMPLES_PER_PERIOD = 10  # of the highest harmonic
@@ -49,10 +53,12 @@ class ExcitingMotion:
     """A motion for a recording, with its proof.
 
     trajectory: begins and ends at rest in the same place.  certificate: of limits and simulation.
-    condition: condition number of the torques' derivatives by the parameters, in units of noise and of the parameters' typical sizes.
-    random_condition: median of random motions of the same kind, each as large as the same limits allow.
-    error_ratio: mean (geometric) standard error of the parameters after a random motion over that after this one.
-    """
+    condition: condition number of the torques' derivatives by the parameters, in units of noise and
+    of the parameters' typical sizes.
+    random_condition: median of random motions of the same kind, each as large as the same limits
+    allow.
+    error_ratio: mean (geometric) standard error of the parameters after a random motion over that
+    after this one."""
 
     trajectory: Trajectory
     certificate: Certificate
@@ -62,9 +68,9 @@ class ExcitingMotion:
 
     def __str__(self) -> str:
         return (
-            f"exciting motion of {self.trajectory.duration:.4g} s: condition number {self.condition:.4g} "
-            f"(random motions {self.random_condition:.4g}), standard errors {self.error_ratio:.2f} times smaller than after these\n"
-            f"{self.certificate}"
+            f"exciting motion of {self.trajectory.duration:.4g} s: condition number"
+            f" {self.condition:.4g} (random motions {self.random_condition:.4g}), standard errors"
+            f" {self.error_ratio:.2f} times smaller than after these\n{self.certificate}"
         )
 
 
@@ -79,17 +85,21 @@ def exciting_motion(
     seed: int = 0,
     progress: Callable[[str], None] | None = None,
 ) -> ExcitingMotion:
-    """A motion within all limits of joints and drives after which a robot's parameters are known best.
+    """A motion within all limits of joints and drives after which a robot's parameters are known
+    best.
 
-    duration: s, one period.  harmonics: of each joint's Fourier series; by default half of them per second, 5 to 10.
-    criterion: "E", the worst known combination as well known as possible; "D", least volume of the parameters' errors.
-    scene: obstacles to keep clear of, links among themselves included.  floor: as in `Move`: a height (m), "auto" or None.
-    Inertial base parameters, rotors, viscous and Coulomb friction and offsets count, with noise in proportion to torque limits.
-    """
+    duration: s, one period.  harmonics: of each joint's Fourier series; by default half of them per
+    second, 5 to 10.
+    criterion: "E", the worst known combination as well known as possible; "D", least volume of the
+    parameters' errors.
+    scene: obstacles to keep clear of, links among themselves included.  floor: as in `Move`: a
+    height (m), "auto" or None. Inertial base parameters, rotors, viscous and Coulomb friction and
+    offsets count, with noise in proportion to torque limits."""
     check_robot(robot)
     if not (np.isfinite(duration) and duration >= SHORTEST) or criterion not in CRITERIA:
         raise ArgumentError(
-            f"duration = {duration!r} s must be at least {SHORTEST:g} s, criterion = {criterion!r} one of {', '.join(CRITERIA)}"
+            f"duration = {duration!r} s must be at least {SHORTEST:g} s, criterion = {criterion!r}"
+            f" one of {', '.join(CRITERIA)}"
         )
     count = int(np.clip(round(duration / 2), 5, 10)) if harmonics is None else int(harmonics)
     if count < 2:
@@ -105,7 +115,15 @@ def exciting_motion(
 class _Search:
     """One search: the family of motions, what they tell, and what they must keep."""
 
-    def __init__(self, robot: Robot, duration: float, harmonics: int, criterion: str, scene: Scene | None, seed: int):
+    def __init__(
+        self,
+        robot: Robot,
+        duration: float,
+        harmonics: int,
+        criterion: str,
+        scene: Scene | None,
+        seed: int,
+    ):
         self.robot, self.scene, self.criterion = robot, scene, criterion
         self.family = Family(robot, duration, harmonics, SAMPLES_PER_PERIOD * harmonics)
         rng = np.random.default_rng(seed)
@@ -127,11 +145,20 @@ class _Search:
         q, v, a = self.family.motion(x)
         values = np.linalg.eigvalsh(self.scaled(self.experiment.information(q, v, a)))
         logs = np.log(np.maximum(values, 1e-30))
-        merit = logs.mean(axis=1) if self.criterion == "D" else -logsumexp(-SHARP * logs, axis=1) / SHARP
+        merit = (
+            logs.mean(axis=1)
+            if self.criterion == "D"
+            else -logsumexp(-SHARP * logs, axis=1) / SHARP
+        )
         return -merit + PENALTY * self.excess(q, v, a)
 
     def excess(
-        self, q: np.ndarray, v: np.ndarray, a: np.ndarray, torque: float = KEPT_TORQUE, height: float = KEPT_HEIGHT
+        self,
+        q: np.ndarray,
+        v: np.ndarray,
+        a: np.ndarray,
+        torque: float = KEPT_TORQUE,
+        height: float = KEPT_HEIGHT,
     ) -> np.ndarray:
         """(B,) mean squares of exceeded torques (relative), and heights and distances (m).
 
@@ -142,7 +169,9 @@ class _Search:
             total += np.mean(np.maximum(over, 0) ** 2, axis=(1, 2))
         floor, flat = self.robot.floor, q.reshape(-1, n)
         if floor is not None:
-            heights = part_heights(self.robot, flat, floor.parts).reshape(*q.shape[:2], -1) - floor.height
+            heights = (
+                part_heights(self.robot, flat, floor.parts).reshape(*q.shape[:2], -1) - floor.height
+            )
             total += np.mean(np.maximum(height - heights.min(axis=2), 0) ** 2, axis=1)
         if self.scene is not None:
             least = distance(self.robot, self.scene, flat).least.reshape(q.shape[:2])
@@ -168,7 +197,9 @@ class _Search:
                 progress(f"exciting motion: iteration {done} of {iterations}")
 
         options = {"maxiter": iterations, "maxfun": 3 * iterations}
-        found = minimize(cost_and_slope, x, jac=True, method="L-BFGS-B", callback=tell, options=options)
+        found = minimize(
+            cost_and_slope, x, jac=True, method="L-BFGS-B", callback=tell, options=options
+        )
         return found.x if found.fun <= first.min() else x
 
     def trajectory(self, x: np.ndarray, part: float) -> Trajectory:
@@ -181,7 +212,9 @@ class _Search:
         q = q + middle + part * (centre - middle)
         return Trajectory(t, q, v, a, self.robot.joint_names)
 
-    def certified(self, x: np.ndarray, progress: Callable[[str], None] | None) -> tuple[Trajectory, Certificate]:
+    def certified(
+        self, x: np.ndarray, progress: Callable[[str], None] | None
+    ) -> tuple[Trajectory, Certificate]:
         """The largest of the motion's amplitudes, in steps, whose limits are proved."""
         part = 1.0
         for _ in range(MOST_SHRINKS):
@@ -194,7 +227,9 @@ class _Search:
                     return motion, proof
             part *= SHRINK
         worst = worst_margin(self.robot, motion)
-        raise ArgumentError(f"no exciting motion of {self.family.duration:g} s keeps all limits; nearest: {worst}")
+        raise ArgumentError(
+            f"no exciting motion of {self.family.duration:g} s keeps all limits; nearest: {worst}"
+        )
 
     def is_free(self, motion: Trajectory) -> bool:
         """Whether limits at instants, and the scene at every instant, are kept."""
@@ -204,7 +239,8 @@ class _Search:
         return self.scene is None or clearance(self.robot, self.scene, motion).free
 
     def judge(self, motion: Trajectory) -> tuple[float, float, float]:
-        """Condition number, the median of feasible random motions, and the ratio of standard errors to theirs."""
+        """Condition number, the median of feasible random motions, and the ratio of standard errors
+        to theirs."""
         t = np.linspace(motion.t[0], motion.t[-1], self.family.samples, endpoint=False)
         q, v, a = (np.asarray(x)[None] for x in motion(t))
         own = self.scaled(self.experiment.information(q, v, a))
@@ -214,7 +250,8 @@ class _Search:
         return float(condition_numbers(own)[0]), float(np.median(condition_numbers(others))), ratio
 
     def random_information(self) -> np.ndarray:
-        """(B, p, p) of the random motions, each as large as limits of torque, floor and scene allow; of all where none is feasible."""
+        """(B, p, p) of the random motions, each as large as limits of torque, floor and scene
+        allow; of all where none is feasible."""
         q, v, a = self.family.motion(self.starts)
         middle, part = q.mean(axis=1, keepdims=True), np.ones((len(q), 1, 1))
         at = lambda: (middle + part * (q - middle), part * v, part * a)

@@ -2,8 +2,8 @@
 
     u(t) = Σ_k a_k sin ω_k t + b_k (1 − cos ω_k t),  u̇(0) = ü(0) = 0
 
-Each joint's series is made as large as its range, speed and acceleration allow, so that every set of numbers is a motion within limits.
-"""
+Each joint's series is made as large as its range, speed and acceleration allow, so that every set
+of numbers is a motion within limits."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ ACCELERATION_TIME = 0.15  # s: from rest to full speed, where no limit of accele
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """Motions of a robot. duration: s.  harmonics: of each joint.  samples: instants at which they are looked at."""
+    """Motions of a robot. duration: s.  harmonics: of each joint.  samples: instants at which they
+    are looked at."""
 
     robot: Robot
     duration: float
@@ -53,7 +54,11 @@ class Family:
         """(N, 2K − 2) position, speed and acceleration of every shape at times t."""
         w = self.frequencies
         s, c = np.sin(np.outer(t, w)), np.cos(np.outer(t, w))
-        rows = (np.hstack([s, 1 - c]), np.hstack([w * c, w * s]), np.hstack([-(w**2) * s, w**2 * c]))
+        rows = (
+            np.hstack([s, 1 - c]),
+            np.hstack([w * c, w * s]),
+            np.hstack([-(w**2) * s, w**2 * c]),
+        )
         return rows[0] @ self.shapes, rows[1] @ self.shapes, rows[2] @ self.shapes
 
     @cached_property
@@ -69,7 +74,9 @@ class Family:
         middle = np.where(finite, middle, np.clip(0.0, given.lower, given.upper))
         half = np.minimum(np.where(finite, (given.upper - given.lower) / 2, TURN), TURN)
         speed = np.where(np.isfinite(given.velocity), given.velocity, np.inf)
-        rate = np.where(np.isfinite(given.acceleration), given.acceleration, speed / ACCELERATION_TIME)
+        rate = np.where(
+            np.isfinite(given.acceleration), given.acceleration, speed / ACCELERATION_TIME
+        )
         return middle, FILL * half, FILL * speed, FILL * rate
 
     def motion(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -79,15 +86,19 @@ class Family:
         return q + centre[:, None], v, a
 
     def scaled(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Offsets (B, n), factors (B, n) and shapes (B, n, P) of motions: as large as the limits allow."""
+        """Offsets (B, n), factors (B, n) and shapes (B, n, P) of motions: as large as the limits
+        allow."""
         x = np.atleast_2d(x).reshape(len(np.atleast_2d(x)), self.robot.n, -1)
         z, place = x[..., :-1], np.tanh(x[..., -1])
         u, du, ddu = (np.einsum("np,bjp->bnj", table, z) for table in self._sampled)
         middle, half, speed, rate = self.limits
         low, high = u.min(axis=1), u.max(axis=1)
         tiny = 1e-9
-        parts = (2 * half / np.maximum(high - low, tiny), speed / np.maximum(np.abs(du).max(axis=1), tiny),
-                 rate / np.maximum(np.abs(ddu).max(axis=1), tiny))  # fmt: skip
+        parts = (
+            2 * half / np.maximum(high - low, tiny),
+            speed / np.maximum(np.abs(du).max(axis=1), tiny),
+            rate / np.maximum(np.abs(ddu).max(axis=1), tiny),
+        )
         gain = np.min(parts, axis=0)
         room = half - gain * (high - low) / 2
         return middle + place * room - gain * (high + low) / 2, gain, z

@@ -1,4 +1,5 @@
-"""The last step of every planner: what is said about a motion that was found, and what is refused before the search."""
+"""The last step of every planner: what is said about a motion that was found, and what is refused
+before the search."""
 
 from __future__ import annotations
 
@@ -20,27 +21,47 @@ from armature.robot.model import Robot
 from armature.simulate.ledger import drive_signals
 
 
-def solution(best: Attempt, diagnosis: Diagnosis | None, notes: list[str], seconds: float, compare: Baseline | None = None) -> Solution:
-    """Everything that is said about a planned motion; its baseline (unless it is known) and certificate are made when asked for."""
+def solution(
+    best: Attempt,
+    diagnosis: Diagnosis | None,
+    notes: list[str],
+    seconds: float,
+    compare: Baseline | None = None,
+) -> Solution:
+    """Everything that is said about a planned motion; its baseline (unless it is known) and
+    certificate are made when asked for."""
     problem, motion = best.problem, best.motion
     robot, supply = problem.robot, problem.driven.supply
     return Solution(
-        robot, supply, status(best, diagnosis), drive_signals(robot, motion), compare or (lambda: baseline(problem, motion.duration)),
-        None, best.result, diagnosis, tuple(notes), seconds, targets(best),
-    )  # fmt: skip
+        robot,
+        supply,
+        status(best, diagnosis),
+        drive_signals(robot, motion),
+        compare or (lambda: baseline(problem, motion.duration)),
+        None,
+        best.result,
+        diagnosis,
+        tuple(notes),
+        seconds,
+        targets(best),
+    )
 
 
 def targets(best: Attempt) -> tuple[Target, ...]:
-    """Start, via points and goal of the task, with the velocities that it gives there, at the times at which the motion passes them."""
+    """Start, via points and goal of the task, with the velocities that it gives there, at the times
+    at which the motion passes them."""
     problem, knots = best.problem, [0, *best.problem.knots]
     names = ["start", *(f"via point {k}" for k in range(1, len(knots) - 1)), "goal"]
     times = best.motion.t[np.array(knots) * (len(best.motion) - 1) // knots[-1]]
     places = zip(names, times, problem.points)
-    return tuple(Target(name, float(t), q, problem.speeds.get(k)) for k, (name, t, q) in enumerate(places))
+    return tuple(
+        Target(name, float(t), q, problem.speeds.get(k)) for k, (name, t, q) in enumerate(places)
+    )
 
 
 def refused(problem: MoveProblem, diagnosis: Diagnosis, seconds: float) -> Solution:
-    """What is said of a task that is wrong by itself: the joint cubic to look at, without a search."""
+    """What is said of a task that is wrong by itself: the joint cubic to look at, without a
+    search."""
     motion, none = problem.straight, np.zeros(0)
     states = np.hstack([motion.q, motion.v, motion.a])
     controls = np.zeros((problem.N, 0))
@@ -51,8 +72,8 @@ def refused(problem: MoveProblem, diagnosis: Diagnosis, seconds: float) -> Solut
 
 
 def status(best: Attempt, diagnosis: Diagnosis | None) -> Status:
-    """How the search ended. A search of which it is known what would make the task possible found no
-    motion; one that ended beside its goal did not end."""
+    """How the search ended. A search of which it is known what would make the task possible found
+    no motion; one that ended beside its goal did not end."""
     ended = best.result.status
     if ended.ok and not best.runs:
         return Status.INFEASIBLE if diagnosis is not None else Status.STALLED
@@ -62,25 +83,34 @@ def status(best: Attempt, diagnosis: Diagnosis | None) -> Status:
 
 
 def check_task(robot: Robot, task: Move, timed: bool = True, counted: bool = True) -> None:
-    """Refuse what cannot be planned, with words. timed: a duration is needed.  counted: energy is minimised, so drives are needed."""
+    """Refuse what cannot be planned, with words. timed: a duration is needed.  counted: energy is
+    minimised, so drives are needed."""
     if not isinstance(robot, Robot):
-        raise ArgumentError(f"the robot must be an arm.Robot, got {type(robot).__name__}; arm.load(file) or arm.library(name) gives one")
+        raise ArgumentError(
+            f"the robot must be an arm.Robot, got {type(robot).__name__}; arm.load(file) or"
+            " arm.library(name) gives one"
+        )
     if not isinstance(task, Move):
         raise ArgumentError(f"the task must be an arm.Move, got {type(task).__name__}")
     if timed and task.duration is None:
-        raise ArgumentError("a least-energy motion needs a duration: arm.Move(start, goal, duration=…); minimize_time finds the shortest")
+        raise ArgumentError(
+            "a least-energy motion needs a duration: arm.Move(start, goal, duration=…);"
+            " minimize_time finds the shortest"
+        )
     if not robot.drives and counted:
         raise ArgumentError(
-            f"robot {robot.name!r} has no drives, so no energy can be counted; add them with robot.with_drives(...). To begin with, "
-            "`armature init folder --robot file` writes a drives.yaml of motors from the catalogue that are about the right size"
+            f"robot {robot.name!r} has no drives, so no energy can be counted; add them with"
+            " robot.with_drives(...). To begin with, `armature init folder --robot file` writes a"
+            " drives.yaml of motors from the catalogue that are about the right size"
         )
     if robot.loops:
         mastered(robot, task)
     elif robot.drives and not all(robot.drivetrain.driven):
         name = robot.joint_names[robot.drivetrain.driven.index(False)]
         raise ArgumentError(
-            f"joint {name!r} has no drive and nothing holds it, so that few motions can be planned in advance; give it a drive, hold it "
-            f"(robot.with_held({{{name!r}: 0.0}})), or optimise torques by forward dynamics: see docs/solver.md"
+            f"joint {name!r} has no drive and nothing holds it, so that few motions can be planned"
+            f" in advance; give it a drive, hold it (robot.with_held({{{name!r}: 0.0}})), or"
+            " optimise torques by forward dynamics: see docs/solver.md"
         )
 
 
@@ -88,8 +118,15 @@ def check_search(deadline: Any = None, callback: Any = None, options: Any = None
     """Refuse settings of a search that are none, with words."""
     number = isinstance(deadline, int | float | np.number) and not isinstance(deadline, bool)
     if deadline is not None and not (number and deadline >= 0):
-        raise ArgumentError(f"deadline = {deadline!r} must be a number of seconds, 0 or more, or None")
+        raise ArgumentError(
+            f"deadline = {deadline!r} must be a number of seconds, 0 or more, or None"
+        )
     if callback is not None and not callable(callback):
-        raise ArgumentError(f"callback = {callback!r} cannot be called; give a function of an iteration, a true answer stops the search")
+        raise ArgumentError(
+            f"callback = {callback!r} cannot be called; give a function of an iteration, a true"
+            " answer stops the search"
+        )
     if options is not None and not isinstance(options, Options):
-        raise ArgumentError(f"options = {options!r} are none; give an Options of armature.optimize.solver.interior")
+        raise ArgumentError(
+            f"options = {options!r} are none; give an Options of armature.optimize.solver.interior"
+        )

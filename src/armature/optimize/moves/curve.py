@@ -1,4 +1,5 @@
-"""`energy_time_curve`: what a move costs at every duration (B8): local minima, resonance, and whether to hurry and wait on the brake.
+"""`energy_time_curve`: what a move costs at every duration (B8): local minima, resonance, and
+whether to hurry and wait on the brake.
 
 Durations are solved one from the other, down and up (sweep.py); near minima the curve is refined.
 """
@@ -43,11 +44,14 @@ WORTH = 0.01  # part of the energy that an advice must save
 class Curve:
     """Energy against duration.
 
-    durations: (K,) rising, s.  energies: (K,) net energy from the supply, J.  losses: (K,) what became heat, J; NaN where there is no plan.
-    trajectories: K motions, None where there is no plan; each keeps all limits, and its energy is its own, exactly counted.
-    minima: ((T, E), ...) local minima of the least energy inside the range, s, with the energy of the motion there, J.
-    resonance: s, the spacing of the minima where they are evenly spaced (the arm swings), else None.  advice: sentences.
-    """
+    durations: (K,) rising, s.  energies: (K,) net energy from the supply, J.  losses: (K,) what
+    became heat, J; NaN where there is no plan.
+    trajectories: K motions, None where there is no plan; each keeps all limits, and its energy is
+    its own, exactly counted.
+    minima: ((T, E), ...) local minima of the least energy inside the range, s, with the energy of
+    the motion there, J.
+    resonance: s, the spacing of the minima where they are evenly spaced (the arm swings), else
+    None.  advice: sentences."""
 
     durations: np.ndarray
     energies: np.ndarray
@@ -61,21 +65,34 @@ class Curve:
     @property
     def best(self) -> tuple[float, float]:
         """(T, E) of the cheapest plan on the curve, s and J; NaN where it has none."""
-        return min(((float(T), float(E)) for T, E in zip(self.durations, self.energies) if np.isfinite(E)),
-                   key=lambda point: point[1], default=(np.nan, np.nan))  # fmt: skip
+        return min(
+            ((float(T), float(E)) for T, E in zip(self.durations, self.energies) if np.isfinite(E)),
+            key=lambda point: point[1],
+            default=(np.nan, np.nan),
+        )
 
     def wait(self, duration: float) -> tuple[float, float]:
-        """(T₁, energy saved): move in T₁ ≤ duration and wait on the brake for the rest, against moving for the whole duration."""
+        """(T₁, energy saved): move in T₁ ≤ duration and wait on the brake for the rest, against
+        moving for the whole duration."""
         energy = float(np.interp(duration, self.durations, self.energies))
-        inside = [(E, T) for T, E in [*zip(self.durations, self.energies), *self.minima] if duration >= T and np.isfinite(E)]
+        inside = [
+            (E, T)
+            for T, E in [*zip(self.durations, self.energies), *self.minima]
+            if duration >= T and np.isfinite(E)
+        ]
         E, T = min(inside, default=(energy, duration))
         return float(T), energy - float(E)
 
     _repr_html_ = curve_html
 
     def __str__(self) -> str:
-        rows = [f"{T:10.4f} s {E:12.4f} J {L:12.4f} J lost" for T, E, L in zip(self.durations, self.energies, self.losses)]
-        return "\n".join([*rows, *(f"minimum at {T:.4f} s: {E:.4f} J" for T, E in self.minima), self.advice])
+        rows = [
+            f"{T:10.4f} s {E:12.4f} J {L:12.4f} J lost"
+            for T, E, L in zip(self.durations, self.energies, self.losses)
+        ]
+        return "\n".join(
+            [*rows, *(f"minimum at {T:.4f} s: {E:.4f} J" for T, E in self.minima), self.advice]
+        )
 
 
 @interruptible
@@ -90,34 +107,44 @@ def energy_time_curve(
 ) -> Curve:
     """Least energy of a move over its durations.
 
-    durations: s; by default 50 from a little above the least time to five times it.  supply, knots: as in `minimize_energy`.
-    refine: locate local minima more closely than the durations given.  callback: called with every iteration of every solve.
-    """
+    durations: s; by default 50 from a little above the least time to five times it.  supply, knots:
+    as in `minimize_energy`.
+    refine: locate local minima more closely than the durations given.  callback: called with every
+    iteration of every solve."""
     check_task(robot, task, timed=False)
     check_search(callback=callback)
     if task.duration is None and any(via.at is not None for via in task.via):
-        raise ArgumentError("the passing times of via points are parts of a duration; give the move's own, Move(..., duration=...)")
+        raise ArgumentError(
+            "the passing times of via points are parts of a duration; give the move's own,"
+            " Move(..., duration=...)"
+        )
     begin = time.perf_counter()
     task = task.in_joints(robot)
     floor = move_ground(robot, task)
     if floor.below is not None:
         raise ArgumentError(str(floor.below))
     T = checked(default_durations(robot, task, supply) if durations is None else durations)
-    best, minima = swept_above(robot, floor.floor, lambda robot: swept(posed(robot, task, supply, knots), T, refine, callback))
+    best, minima = swept_above(
+        robot,
+        floor.floor,
+        lambda robot: swept(posed(robot, task, supply, knots), T, refine, callback),
+    )
     energies = np.array([a.value if a else np.nan for a in best])
     losses = np.array([a.losses if a else np.nan for a in best])
     motions = tuple(a.motion if a else None for a in best)
     resonance = spacing([t for t, _ in minima])
     advice = advise(T, energies, minima, resonance)
-    return Curve(T, energies, losses, motions, tuple(minima), resonance, advice, time.perf_counter() - begin)
+    return Curve(
+        T, energies, losses, motions, tuple(minima), resonance, advice, time.perf_counter() - begin
+    )
 
 
 Swept = tuple[list[Attempt | None], list[tuple[float, float]]]
 
 
 def swept(problem: MoveProblem, T: np.ndarray, refine: bool, callback: Callable | None) -> Swept:
-    """The best motion at every duration, None where there is none, and the minima: where the least energy has them, each with what the
-    motion costs that is taken there."""
+    """The best motion at every duration, None where there is none, and the minima: where the least
+    energy has them, each with what the motion costs that is taken there."""
     sweep = Sweep(problem, callback)
     best = sweep.both_ways(T)
     minima = sweep.minima(T, best) if refine else []
@@ -125,19 +152,22 @@ def swept(problem: MoveProblem, T: np.ndarray, refine: bool, callback: Callable 
         return best, [(t, attempt.value) for t, attempt in minima]
     along = smoother(sweep, problem.move.smoothness)
     alone = ((t, smoother(sweep, problem.move.smoothness)(attempt)) for t, attempt in minima)
-    return [attempt and along(attempt) for attempt in best], [(t, found.value) for t, found in alone]
+    return [attempt and along(attempt) for attempt in best], [
+        (t, found.value) for t, found in alone
+    ]
 
 
 def smoother(sweep: Sweep, smoothness: float) -> Callable[[Attempt], Attempt]:
-    """Makes motions as smooth as plans of the same duration are (smoothness.py), each from the weight of
-    the one before."""
+    """Makes motions as smooth as plans of the same duration are (smoothness.py), each from the
+    weight of the one before."""
     smooth = Smoother(sweep.pipeline, smoothness)
     base = lambda attempt: baseline(attempt.problem, attempt.motion.duration).ledger.energy
     return lambda attempt: smooth(attempt, base(attempt))
 
 
 def swept_above(robot: Robot, floor: Floor | None, sweep: Callable[[Robot], Swept]) -> Swept:
-    """The same above a floor: once more with its rows where motions go through it; what still does is left out."""
+    """The same above a floor: once more with its rows where motions go through it; what still does
+    is left out."""
     best, minima = sweep(robot)
     if floor is None:
         return best, minima
@@ -149,7 +179,9 @@ def swept_above(robot: Robot, floor: Floor | None, sweep: Callable[[Robot], Swep
         best, minima = sweep(with_floor(robot, floor.keeping(margin)))
     kept = [None if below else a for a, below in zip(best, low(best))]
     durations = np.array([a.motion.duration if a else np.inf for a in best])
-    return kept, [(t, E) for t, E in minima if kept[int(np.abs(durations - t).argmin())] is not None]
+    return kept, [
+        (t, E) for t, E in minima if kept[int(np.abs(durations - t).argmin())] is not None
+    ]
 
 
 def checked(durations: Any) -> np.ndarray:
@@ -186,25 +218,41 @@ def spacing(times: list[float]) -> float | None:
     return mean if max(abs(g - mean) for g in gaps) <= SPACING * mean else None
 
 
-def advise(durations: np.ndarray, energies: np.ndarray, minima: list[tuple[float, float]], resonance: float | None) -> str:
+def advise(
+    durations: np.ndarray,
+    energies: np.ndarray,
+    minima: list[tuple[float, float]],
+    resonance: float | None,
+) -> str:
     """Sentences for the user."""
     good = np.isfinite(energies)
     if not good.any():
-        return "No duration of this range is feasible; energy_time_curve without durations chooses feasible ones."
+        return (
+            "No duration of this range is feasible; energy_time_curve without durations chooses"
+            " feasible ones."
+        )
     candidates = [*zip(durations[good], energies[good]), *minima]
     T1, E1 = min(candidates, key=lambda p: p[1])
     longest, last = float(durations[good][-1]), float(energies[good][-1])
     edge = {float(durations[good][0]): "shortest", longest: "longest"}.get(float(T1))
     words = [f"The cheapest motion takes {T1:.4g} s and {E1:.4g} J."]
     if edge is not None and good.sum() > 1:
-        beyond = "shorter" if edge == "shortest" and good[0] else "longer" if edge == "longest" else ""
+        beyond = (
+            "shorter" if edge == "shortest" and good[0] else "longer" if edge == "longest" else ""
+        )
         more = f"; {beyond} ones may cost less" if beyond else ""
-        words = [f"The cheapest motion of this range is its {edge}, {T1:.4g} s, with {E1:.4g} J{more}."]
+        words = [
+            f"The cheapest motion of this range is its {edge}, {T1:.4g} s, with {E1:.4g} J{more}."
+        ]
     if last - E1 > WORTH * max(abs(last), 1e-9):
         share = f", {100 * (last - E1) / abs(last):.3g} %" if last > 0 else ""
         words.append(
-            f"With {longest:.4g} s at hand, move in {T1:.4g} s and wait on the brake for the rest: this saves {last - E1:.4g} J{share}."
+            f"With {longest:.4g} s at hand, move in {T1:.4g} s and wait on the brake for the rest:"
+            f" this saves {last - E1:.4g} J{share}."
         )
     if resonance is not None:
-        words.append(f"The minima are {resonance:.4g} s apart: the arm swings at its own rhythm, and each minimum is one more oscillation.")
+        words.append(
+            f"The minima are {resonance:.4g} s apart: the arm swings at its own rhythm, and each"
+            " minimum is one more oscillation."
+        )
     return " ".join(words)

@@ -61,20 +61,20 @@ def minimize_energy(
     options: Options | None = None,
     thorough: bool | None = None,
 ) -> Solution:
-    """The motion of the task's duration that costs the least energy, within all limits of joints and
-    drives; along a path for a FollowPath.
+    """The motion of the task's duration that costs the least energy, within all limits of joints
+    and drives; along a path for a FollowPath.
 
-    supply: "regenerative" (energy that comes back counts), "non-regenerative" (each axis burns it), or a
-    supply or Bus object; by default the robot's own, else regenerative.  knots: steps in time.
-    guess: a motion to start from, the joint cubic by default; an earlier Solution of a neighbouring task
-    gives its multipliers too, which makes planning again quick.
+    supply: "regenerative" (energy that comes back counts), "non-regenerative" (each axis burns it),
+    or a supply or Bus object; by default the robot's own, else regenerative.  knots: steps in time.
+    guess: a motion to start from, the joint cubic by default; an earlier Solution of a neighbouring
+    task gives its multipliers too, which makes planning again quick.
     deadline: seconds after which the best motion so far is returned.  callback: called with every
     iteration; a true answer stops.  options: tolerance and iterations of the solver.
-    thorough: search from more starting motions, about three times as long: local optima differ in when
-    and which way joints move.
+    thorough: search from more starting motions, about three times as long: local optima differ in
+    when and which way joints move.
     A move's smoothness gives up a part of the saving for less jerk (smoothness.py); `energy` is the
-    motion's own, exactly counted. Limits that are exceeded between knots by more than 1e-3 of themselves
-    are tightened there, and the motion is solved again.
+    motion's own, exactly counted. Limits that are exceeded between knots by more than 1e-3 of
+    themselves are tightened there, and the motion is solved again.
     """
     check_search(deadline, callback, options)
     if isinstance(task, FollowPath):
@@ -138,14 +138,16 @@ def rests(best: Attempt) -> str:
     if not names:
         return ""
     stand = "stands" if len(names) == 1 else "stand"
-    return f"{', '.join(names)} {stand} for a part of the time, where friction makes slow motion dear"
+    return (
+        f"{', '.join(names)} {stand} for a part of the time, where friction makes slow motion dear"
+    )
 
 
 def from_shortest(
     pipeline: Pipeline, task: MoveProblem, best: Attempt, fastest: Attempt
 ) -> Attempt:
-    """A plan by way of the shortest motion, run in the time asked for, where that is no longer; what was
-    found before where that leads to none."""
+    """A plan by way of the shortest motion, run in the time asked for, where that is no longer;
+    what was found before where that leads to none."""
     given = any(via.at is not None for via in task.move.via)
     if not fastest.runs or given or fastest.motion.duration > task.duration * (1.0 + 1e-9):
         return best

@@ -1,5 +1,5 @@
-"""`minimize_time`: the shortest motion between two configurations (B7); the duration is an unknown of the
-solver."""
+"""`minimize_time`: the shortest motion between two configurations (B7); the duration is an unknown
+of the solver."""
 
 from __future__ import annotations
 
@@ -49,12 +49,14 @@ def minimize_time(
     options: Options | None = None,
     supply: Any = None,
 ) -> Solution:
-    """The shortest motion of the task, within all limits of joints and drives; a duration in the task is
-    only a first guess, and passing times of via points are left free.
+    """The shortest motion of the task, within all limits of joints and drives; a duration in the
+    task is only a first guess, and passing times of via points are left free.
 
-    knots: steps in time, at least.  guess: a motion or an earlier Solution to start from, besides the
-    others.  starts: how many starting motions lead to a first branch (the joint cubic, and the shortest of
-    motions that a direct search finds, planner/shapes.py).  deadline: seconds after which the best so far is returned.
+    knots: steps in time, at least.  guess: a motion or an earlier Solution to start from, besides
+    the
+    others.  starts: how many starting motions lead to a first branch (the joint cubic, and the
+    shortest of motions that a direct search finds, planner/shapes.py).  deadline: seconds after
+    which the best so far is returned.
     supply: what energy, ledger, baseline and saving of the motion are counted with, as in
     `minimize_energy`.  callback: called with every iteration; a true answer stops.
     """
@@ -68,13 +70,14 @@ def minimize_time(
     task = task.in_joints(robot)
     if stays(robot, task):
         raise ArgumentError(
-            "start and goal are the same, at rest, with nothing between: the least time is 0; give a via "
-            "point for a cycle"
+            "start and goal are the same, at rest, with nothing between: the least time is 0; give"
+            " a via point for a cycle"
         )
     if unlimited(robot):
         raise ArgumentError(
-            f"nothing limits how fast robot {robot.name!r} moves: the least time is 0; give its joints "
-            "limits (robot.with_limits), or its motors and amplifiers their currents and voltages"
+            f"nothing limits how fast robot {robot.name!r} moves: the least time is 0; give its"
+            " joints limits (robot.with_limits), or its motors and amplifiers their currents and"
+            " voltages"
         )
     begin = time.perf_counter()
     counted = as_supply(supply if supply is not None else robot.supply)
@@ -88,7 +91,9 @@ def minimize_time(
     def plan(robot: Robot, left: float | None) -> Solution:
         began = time.perf_counter()
         settings = SETTINGS if starts is None else with_starts(starts)
-        pipeline = Pipeline(Weights(time=1.0), callback, None if left is None else began + left, settings)
+        pipeline = Pipeline(
+            Weights(time=1.0), callback, None if left is None else began + left, settings
+        )
         return least_time(pipeline, robot, task, counted, knots, known)
 
     return no_worse(planned_above(robot, floor, plan, deadline), task, guess, timed=True)
@@ -97,7 +102,8 @@ def minimize_time(
 def least_time(
     pipeline: Pipeline, robot: Robot, task: Move, counted: Any, knots: int, guess: Trajectory | None
 ) -> Solution:
-    """The shortest motion of a move that is possible by itself. counted: the supply of its energy."""
+    """The shortest motion of a move that is possible by itself. counted: the supply of its
+    energy."""
     begin = time.perf_counter()
     if guess is None and (near := larger(robot, task)) is not None:
         large = least_time(pipeline, *near[:2], counted, knots, None)

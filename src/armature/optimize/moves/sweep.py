@@ -1,8 +1,8 @@
 """Least energy of one move at many durations, each from its neighbour (`energy_time_curve`).
 
-From the longest duration down every plan starts from the last one's motion and multipliers; now and then,
-and where that fails, one is planned anew. Then upwards again: where a motion from below, run at a longer
-duration, costs clearly less than what was found there, its branch is followed up.
+From the longest duration down every plan starts from the last one's motion and multipliers; now and
+then, and where that fails, one is planned anew. Then upwards again: where a motion from below, run
+at a longer duration, costs clearly less than what was found there, its branch is followed up.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ class Sweep:
         return replace(self.problem, move=retimed(self.problem.move, duration, self.first))
 
     def warm(self, duration: float, near: Attempt) -> Attempt | None:
-        """From a neighbour's motion, multipliers and directions; None where that leads to no plan."""
+        """From a neighbour's motion, multipliers and directions; None where that leads to no
+        plan."""
         task = replace(self.at(duration), N=near.problem.N)
         task = replace(task, directions=near.problem.directions)
         start = carried(near.result, near.motion, task)
@@ -67,7 +68,7 @@ class Sweep:
         found = None if near is None else self.warm(duration, near)
         return found or (None if self.pipeline.late else self.anew(duration))
 
-    # along the durations --------------------------------------------------------------------------
+    # along the durations -------------------------------------------------------------------------
 
     def both_ways(self, durations: np.ndarray) -> list[Attempt | None]:
         """The cheapest plan found at every duration, None where there is none."""
@@ -104,9 +105,11 @@ class Sweep:
         motion, supply = stretched(near.motion, duration), near.problem.driven.supply
         return net_energy(near.problem.robot, motion, supply, POINTS)
 
-    # minima ---------------------------------------------------------------------------------------
+    # minima --------------------------------------------------------------------------------------
 
-    def minima(self, durations: np.ndarray, best: list[Attempt | None]) -> list[tuple[float, Attempt]]:
+    def minima(
+        self, durations: np.ndarray, best: list[Attempt | None]
+    ) -> list[tuple[float, Attempt]]:
         """Local minima inside the range that are clear ones: duration and plan."""
         found = []
         energies = np.array([a.value if a else np.nan for a in best])
@@ -120,7 +123,8 @@ class Sweep:
         return found
 
     def locate(self, triple: list[tuple[float, Attempt]]) -> tuple[float, Attempt]:
-        """The minimum between three durations by successive parabolas, and the cheapest plan met."""
+        """The minimum between three durations by successive parabolas, and the cheapest plan
+        met."""
         in_vain = 0
         for _ in range(SEARCHES):
             (a, _), (b, middle), (c, _) = triple
@@ -156,8 +160,8 @@ def vertex(triple: list[tuple[float, Attempt]]) -> float:
 
 
 def prominent(energies: np.ndarray, k: int, depth: float) -> bool:
-    """Whether point k is a minimum from which the curve rises by `depth`, J, to both sides before it
-    falls below it or ends. Next to it the curve must rise at all."""
+    """Whether point k is a minimum from which the curve rises by `depth`, J, to both sides before
+    it falls below it or ends. Next to it the curve must rise at all."""
     for side in (energies[k::-1], energies[k:]):
         below = np.flatnonzero(~(side[1:] > side[0]))
         reach = side[: 1 + (below[0] if below.size else len(side))]

@@ -1,4 +1,5 @@
-"""The joints along a path: the curve q(p), its knots with torque coefficients, profiles p(t), and the motions that they make (36)–(43)."""
+"""The joints along a path: the curve q(p), its knots with torque coefficients, profiles p(t), and
+the motions that they make (36)–(43)."""
 
 from __future__ import annotations
 
@@ -25,15 +26,19 @@ from armature.robot.model import Robot
 STILL = 1e-9  # rad or m: a joint that moves less stands still
 MERGED = 0.05  # of a mean step: turning points of joints nearer than this to each other are one
 MANY = 8.0  # e-foldings of the cost of p̈ that are worth a third of the knots
-GAUSS, GAUSS_WEIGHTS = (np.polynomial.legendre.leggauss(20)[0] + 1) / 2, np.polynomial.legendre.leggauss(20)[1] / 2
+GAUSS, GAUSS_WEIGHTS = (
+    (np.polynomial.legendre.leggauss(20)[0] + 1) / 2,
+    np.polynomial.legendre.leggauss(20)[1] / 2,
+)
 SUBSTEPS = 4  # knots of the joints' motion in every step along the path
 
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """The joints along a path, p from 0 to 1. function: p (...) → q and three derivatives (..., n).  corners: where q' jumps, inside.
-    level: whether the ends are such corners, where p̈ must vanish.  breaks: where the third derivative may jump, inside (where a blend
-    begins or ends, a spline's points)."""
+    """The joints along a path, p from 0 to 1. function: p (...) → q and three derivatives (..., n).
+    corners: where q' jumps, inside.
+    level: whether the ends are such corners, where p̈ must vanish.  breaks: where the third
+    derivative may jump, inside (where a blend begins or ends, a spline's points)."""
 
     robot: Robot
     function: Callable[[Any], JointPoint]
@@ -43,7 +48,8 @@ class Curve:
 
     @cached_property
     def moving(self) -> Array:
-        """(n,) 1 for joints that move on the path, 0 for those that stand still up to rounding, whose direction would be noise."""
+        """(n,) 1 for joints that move on the path, 0 for those that stand still up to rounding,
+        whose direction would be noise."""
         q = JointPoint(*self.function(np.linspace(0.0, 1.0, 401))).q
         return np.where(np.ptp(q, axis=0) > STILL, 1.0, 0.0)
 
@@ -52,10 +58,13 @@ class Curve:
         point = JointPoint(*self.function(np.clip(p, 0.0, 1.0)))
         if self.moving.all():
             return point
-        return JointPoint(point.q, point.dq * self.moving, point.ddq * self.moving, point.dddq * self.moving)
+        return JointPoint(
+            point.q, point.dq * self.moving, point.ddq * self.moving, point.dddq * self.moving
+        )
 
     def inside(self, a: Array, b: Array, x: float) -> JointPoint:
-        """The curve at the fraction x of the steps from a to b (N,), from inside the step where q' or q'' jump at its ends."""
+        """The curve at the fraction x of the steps from a to b (N,), from inside the step where q'
+        or q'' jump at its ends."""
         nudge = 1e-9
         return self(a + np.clip(x, nudge, 1.0 - nudge) * (b - a))
 
@@ -65,14 +74,17 @@ def steps_along(curve: Curve, p: Array, ends: tuple[float, float]) -> Steps:
     points = [curve.inside(p[:-1], p[1:], x) for x in (0.0, 0.5, 1.0)]
     G = np.stack([coefficients(curve.robot, *point) for point in points], axis=1)
     stops = np.isin(np.round(p, 12), np.round(curve.corners, 12))
-    return Steps(p, np.diff(p), np.ascontiguousarray(G), sides_of(points[1].dq), stops, ends, curve.level)
+    return Steps(
+        p, np.diff(p), np.ascontiguousarray(G), sides_of(points[1].dq), stops, ends, curve.level
+    )
 
 
 def knots_along(curve: Curve, count: int, density: Array | None = None) -> Array:
-    """About `count` + 1 values of p from 0 to 1: the ends, corners, breaks and turning points of joints, and others spread in between.
+    """About `count` + 1 values of p from 0 to 1: the ends, corners, breaks and turning points of
+    joints, and others spread in between.
 
-    density: (M,) weights on M equal parts of [0, 1], how many knots belong there; by default the timing of a cubic (dense at
-    standstill) and the way of the joints, half each.
+    density: (M,) weights on M equal parts of [0, 1], how many knots belong there; by default the
+    timing of a cubic (dense at standstill) and the way of the joints, half each.
     """
     fine = np.linspace(0.0, 1.0, 4001)
     if density is None:
@@ -92,7 +104,8 @@ def knots_along(curve: Curve, count: int, density: Array | None = None) -> Array
 
 
 def apart(first: Array, others: Array, least: float) -> Array:
-    """The first values, and those of the others that are at least so far from every one taken before; sorted."""
+    """The first values, and those of the others that are at least so far from every one taken
+    before; sorted."""
     taken = list(np.unique(first))
     for value in np.sort(others):
         if np.min(np.abs(np.array(taken) - value)) >= least:
@@ -112,17 +125,21 @@ def default_density(curve: Curve, fine: Array) -> Array:
 
 
 def spread(time: Array, curve: Curve, middle: Array) -> Array:
-    """Density of knots: by a time per unit of p, by the way of the joints, each (M,) at the middles of equal parts, and by how often what
-    p̈ costs doubles or halves: near a singularity it falls to nothing within a hair's breadth, and there the speed wants to change."""
+    """Density of knots: by a time per unit of p, by the way of the joints, each (M,) at the middles
+    of equal parts, and by how often what p̈ costs doubles or halves: near a singularity it falls to
+    nothing within a hair's breadth, and there the speed wants to change."""
     q, d1, _, _ = curve(middle)
     way = np.linalg.norm(d1 / np.maximum(np.ptp(q, axis=0), 1e-3), axis=-1)
-    m = inverse_dynamics(curve.robot, q, 0.0 * q, d1) - inverse_dynamics(curve.robot, q, 0.0 * q, 0.0 * q)
+    m = inverse_dynamics(curve.robot, q, 0.0 * q, d1) - inverse_dynamics(
+        curve.robot, q, 0.0 * q, 0.0 * q
+    )
     turns = np.abs(np.gradient(np.log(np.sum((m / effort(curve.robot)) ** 2, axis=-1) + 1e-300)))
     return time / time.sum() + way / max(way.sum(), 1e-12) + turns / max(turns.sum(), MANY)
 
 
 def effort(robot: Robot) -> Array:
-    """(n,) the torques that make a watt of heat each, by which torques of different joints are compared; N·m or N."""
+    """(n,) the torques that make a watt of heat each, by which torques of different joints are
+    compared; N·m or N."""
     train = robot.drivetrain
     S = np.array(train.share).reshape(len(train.drives), robot.n)
     heat = np.array([d.motor.resistance / d.constant**2 for d in train.drives]) @ S**2
@@ -134,7 +151,12 @@ def turning_points(curve: Curve, fine: Array) -> Array:
     train = curve.robot.drivetrain
     dry = np.array([bool(f.coulomb or f.stiction or f.load) for f in train.frictions])
     for row, drive in zip(train.matrix, train.drives):
-        if not drive.gear.lossless or drive.friction.coulomb or drive.friction.load or drive.motor.iron_torque:
+        if (
+            not drive.gear.lossless
+            or drive.friction.coulomb
+            or drive.friction.load
+            or drive.motor.iron_torque
+        ):
             dry |= np.array(row) != 0
     found = []
     d1 = curve(fine).dq if dry.any() else np.zeros((0, len(dry)))
@@ -153,7 +175,9 @@ def check_curve(curve: Curve) -> None:
     p, b = np.linspace(0.0, 1.0, 2001), bounds(curve.robot)
     q = curve(p).q
     if q.shape[-1] != curve.robot.n:
-        raise ArgumentError(f"the path moves {q.shape[-1]} joints, robot {curve.robot.name!r} has {curve.robot.n}")
+        raise ArgumentError(
+            f"the path moves {q.shape[-1]} joints, robot {curve.robot.name!r} has {curve.robot.n}"
+        )
     if not np.all(np.isfinite(q)):
         at = p[int(np.argmin(np.isfinite(q).all(axis=-1)))]
         raise ArgumentError(f"the path is not finite at p = {at:.4g}")
@@ -164,17 +188,19 @@ def check_curve(curve: Curve) -> None:
         k = int(np.argmax(beyond[:, j]))
         name = curve.robot.joint_names[j]
         raise ArgumentError(
-            f"the path leaves the range of joint {name!r} at p = {p[first]:.4g} and would lead it to {q[k, j]:.6g}, its range is "
-            f"{b.lower[j]:.6g} to {b.upper[j]:.6g} rad or m; move the path, or start it in another configuration (seed=…)"
+            f"the path leaves the range of joint {name!r} at p = {p[first]:.4g} and would lead it"
+            f" to {q[k, j]:.6g}, its range is {b.lower[j]:.6g} to {b.upper[j]:.6g} rad or m; move"
+            " the path, or start it in another configuration (seed=…)"
         )
 
 
-# profiles and motions ----------------------------------------------------------------------------------------------------
+# profiles and motions ----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class Timing:
-    """How a path is run: p̈ straight in time between knots. p, s, a: (N+1,) place, speed (1/s) and acceleration (1/s²); h: (N,) s."""
+    """How a path is run: p̈ straight in time between knots. p, s, a: (N+1,) place, speed (1/s) and
+    acceleration (1/s²); h: (N,) s."""
 
     p: Array
     s: Array
@@ -191,8 +217,16 @@ class Timing:
         x, t0 = np.arange(substeps) / substeps * self.h[:, None], self.t[:-1, None]
         j = (np.diff(self.a) / self.h)[:, None]
         p0, s0, a0 = self.p[:-1, None], self.s[:-1, None], self.a[:-1, None]
-        t, p = np.append(t0 + x, self.t[-1]), np.append(p0 + x * (s0 + x * (a0 / 2 + x * j / 6)), self.p[-1])
-        return t, p, np.append(s0 + x * (a0 + x * j / 2), self.s[-1]), np.append(a0 + x * j, self.a[-1])
+        t, p = (
+            np.append(t0 + x, self.t[-1]),
+            np.append(p0 + x * (s0 + x * (a0 / 2 + x * j / 6)), self.p[-1]),
+        )
+        return (
+            t,
+            p,
+            np.append(s0 + x * (a0 + x * j / 2), self.s[-1]),
+            np.append(a0 + x * j, self.a[-1]),
+        )
 
     def trajectory(self, curve: Curve, substeps: int = SUBSTEPS) -> Trajectory:
         """The joints' motion, with knots in equal parts of every step."""
@@ -207,9 +241,14 @@ def joint_motion(curve: Curve, t: Array, p: Array, s: Array, a: Array) -> Trajec
 
 
 def energy_along(at: Instants, curve: Curve, run: Timing | Profile) -> float:
-    """∫ power dt along the path itself, J: twenty Gauss points in every step, p̈ straight in it (a Timing) or constant (a Profile)."""
+    """∫ power dt along the path itself, J: twenty Gauss points in every step, p̈ straight in it (a
+    Timing) or constant (a Profile)."""
     h, p, s = (run.h, run.p, run.s) if isinstance(run, Timing) else (run.times, run.steps.p, run.s)
-    a0, a1 = (run.a[:-1], run.a[1:]) if isinstance(run, Timing) else (run.accelerations, run.accelerations)
+    a0, a1 = (
+        (run.a[:-1], run.a[1:])
+        if isinstance(run, Timing)
+        else (run.accelerations, run.accelerations)
+    )
     x = GAUSS * h[:, None]
     s0, a0, j = s[:-1, None], a0[:, None], ((a1 - a0) / h)[:, None]
     point = curve(p[:-1, None] + x * (s0 + x * (a0 / 2 + x * j / 6)))
@@ -221,7 +260,9 @@ def energy_along(at: Instants, curve: Curve, run: Timing | Profile) -> float:
 def losses_along(at: Instants, curve: Curve, run: Timing | Profile) -> float:
     """What of the energy became heat, J: all but what bodies store at the end."""
     point, speed = curve(np.array([0.0, 1.0])), run.s[[0, -1], None]
-    stored = kinetic_energy(curve.robot, point.q, point.dq * speed) + potential_energy(curve.robot, point.q)
+    stored = kinetic_energy(curve.robot, point.q, point.dq * speed) + potential_energy(
+        curve.robot, point.q
+    )
     return energy_along(at, curve, run) - float(np.diff(stored)[0])
 
 
@@ -233,14 +274,16 @@ def timing_of(profile: Profile) -> Timing:
 
 
 def plain_law(curve: Curve) -> str:
-    """Of the plain profile: the quintic where p̈ must vanish at stops (corners, limits of jerk or torque rate), else the cubic."""
+    """Of the plain profile: the quintic where p̈ must vanish at stops (corners, limits of jerk or
+    torque rate), else the cubic."""
     b = bounds(curve.robot)
     gentle = np.isfinite([b.jerk, b.torque_rate]).any()
     return "quintic" if gentle or curve.corners or any(curve.level) else "cubic"
 
 
 def plain_timing(curve: Curve, p: Array, duration: float) -> Timing:
-    """The plain profile at knots p: 3x² − 2x³, or 10x³ − 15x⁴ + 6x⁵ where no p̈ is allowed at a stop.
+    """The plain profile at knots p: 3x² − 2x³, or 10x³ − 15x⁴ + 6x⁵ where no p̈ is allowed at a
+    stop.
 
     Each part between stops gets time by its share of p."""
     stops = np.unique([0.0, 1.0, *curve.corners])
@@ -276,12 +319,13 @@ def slowed(timing: Timing, factor: float) -> Timing:
     return Timing(timing.p, timing.s / factor, timing.a / factor**2, timing.h * factor)
 
 
-# the literal method along a path -----------------------------------------------------------------------------------------
+# the literal method along a path -----------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class OnCurve:
-    """The coordinate is the place on the path (path tracking, §4): L(p, ṗ, p̈) = ℓ(q(p), q' ṗ, q'' ṗ² + q' p̈)."""
+    """The coordinate is the place on the path (path tracking, §4): L(p, ṗ, p̈) = ℓ(q(p), q' ṗ, q''
+    ṗ² + q' p̈)."""
 
     curve: Curve
     at: Instants
@@ -323,11 +367,19 @@ class OnCurve:
         """The joints' motion, with knots in equal parts of every step."""
         timing = Timing(x[:, 0], v[:, 0], a[:, 0], np.diff(t))
         motion = timing.trajectory(self.curve)
-        return Iterate(motion.t + t[0], motion.q, motion.v, motion.a, motion.joint_names, place=np.column_stack([t, x, v, a]))
+        return Iterate(
+            motion.t + t[0],
+            motion.q,
+            motion.v,
+            motion.a,
+            motion.joint_names,
+            place=np.column_stack([t, x, v, a]),
+        )
 
 
 def straight_profile(t: Array, p: Array, s: Array, a: Array) -> tuple[Array, Array, Array, Array]:
-    """t, p, ṗ, p̈ (N+1, 1) of a profile from rest to rest with p̈ straight between its knots, what it misses at its end spread over it."""
+    """t, p, ṗ, p̈ (N+1, 1) of a profile from rest to rest with p̈ straight between its knots, what
+    it misses at its end spread over it."""
     column = lambda y: y[:, None]
     one, zero = np.ones(1), np.zeros(1)
     return t, column(p), column(s), column(a) + end_correction(t, zero, zero, column(a), one, zero)

@@ -18,18 +18,25 @@ from armature.robot.model import Robot
 from armature.robot.tip import tip
 
 MOST_BREAKS = 40  # of a path that become knots
-SMOOTH = 0.05  # share of the largest third derivative by which it may jump where two polynomials meet: jerk is made from it
-ON_PATH = 1e-6  # m or rad: how far the hand may be from its path between the places where inverse kinematics was solved
+# share of the largest third derivative by which it may jump where two polynomials meet: jerk is
+# made from it
+SMOOTH = 0.05
+# m or rad: how far the hand may be from its path between the places where inverse kinematics was
+# solved
+ON_PATH = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class FollowPath:
     """Along a path, as fast or as slowly as is best.
 
-    path: of the joints (`arm.motion.joint_path`) or of the hand (`arm.line`, `arm.circle`, …).  duration: s; None where it is to be found.
+    path: of the joints (`arm.motion.joint_path`) or of the hand (`arm.line`, `arm.circle`, …).
+    duration: s; None where it is to be found.
     time_price: W, where the duration is free: what a second costs beside the energy.
-    link: what follows a path of the hand; the tip of a chain by default.  start: (n,) the configuration at the start of a hand's path.
-    seed: (n,) a configuration near the start.  home, pull: where a redundant arm is drawn to within its freedom, see `arm.dynamics.follow`.
+    link: what follows a path of the hand; the tip of a chain by default.  start: (n,) the
+    configuration at the start of a hand's path.
+    seed: (n,) a configuration near the start.  home, pull: where a redundant arm is drawn to within
+    its freedom, see `arm.dynamics.follow`.
     start_speed, end_speed: ṗ at the ends, 1/s (p runs from 0 to 1); rest by default.
     floor: as in `Move`; a path that leads a link through it is refused.
     """
@@ -49,11 +56,19 @@ class FollowPath:
     def __post_init__(self) -> None:
         if not isinstance(self.path, (JointPath, Path, Curve)):
             raise ArgumentError(
-                f"the path is {self.path!r:.60}; give arm.motion.joint_path(...), or a path of the hand such as arm.line(...)"
+                f"the path is {self.path!r:.60}; give arm.motion.joint_path(...), or a path of the"
+                " hand such as arm.line(...)"
             )
         if self.duration is not None and not (np.isfinite(self.duration) and self.duration > 0):
-            raise ArgumentError(f"duration = {self.duration} s must be a positive number; leave it out to have it found")
-        for name, why in (("start_speed", "paths are run forwards"), ("end_speed", "paths are run forwards"), ("time_price", "time costs")):
+            raise ArgumentError(
+                f"duration = {self.duration} s must be a positive number; leave it out to have it"
+                " found"
+            )
+        for name, why in (
+            ("start_speed", "paths are run forwards"),
+            ("end_speed", "paths are run forwards"),
+            ("time_price", "time costs"),
+        ):
             if not (np.isfinite(getattr(self, name)) and getattr(self, name) >= 0.0):
                 raise ArgumentError(f"{name} = {getattr(self, name)} must be a number ≥ 0: {why}")
 
@@ -63,10 +78,13 @@ class FollowPath:
         return float(self.start_speed), float(self.end_speed)
 
     def curve(self, robot: Robot) -> Curve:
-        """The joints along the path for a robot, within their ranges; an ArgumentError says where and why there is none."""
+        """The joints along the path for a robot, within their ranges; an ArgumentError says where
+        and why there is none."""
         if isinstance(self.path, JointPath):
             if self.path.n != robot.n:
-                raise ArgumentError(f"the path moves {self.path.n} joints, robot {robot.name!r} has {robot.n}")
+                raise ArgumentError(
+                    f"the path moves {self.path.n} joints, robot {robot.name!r} has {robot.n}"
+                )
             found = Curve(robot, self.path, breaks=inner_breaks(self.path.breaks))
         elif isinstance(self.path, Path):
             found = self._hand_curve(robot)
@@ -76,7 +94,8 @@ class FollowPath:
         return found
 
     def _hand_curve(self, robot: Robot) -> Curve:
-        """Inverse kinematics along every part between corners, each going on from where the last one ended."""
+        """Inverse kinematics along every part between corners, each going on from where the last
+        one ended."""
         link = self.link or tip(robot, "follows the path")
         edges = [0.0, *self.path.corners, 1.0]
         legs: list[JointPath] = []
@@ -87,46 +106,67 @@ class FollowPath:
             legs.append(leg)
             start = leg(1.0).q
         function = legs[0] if len(legs) == 1 else Joined(tuple(legs), np.array(edges))
-        return Curve(robot, function, tuple(self.path.corners), breaks=inner_breaks(self.path.breaks))
+        return Curve(
+            robot, function, tuple(self.path.corners), breaks=inner_breaks(self.path.breaks)
+        )
 
 
 def inner_breaks(breaks: np.ndarray) -> tuple[float, ...]:
-    """A path's breaks without its ends; none where there are so many that the knots lie close enough anyway."""
+    """A path's breaks without its ends; none where there are so many that the knots lie close
+    enough anyway."""
     return tuple(float(p) for p in breaks[1:-1]) if len(breaks) <= MOST_BREAKS else ()
 
 
-def _followed(robot: Robot, path: Path, link: str, start: Any, task: FollowPath, edges: tuple[float, float]) -> JointPath:
-    """The joints along one part, at so many places that the hand is on its path between them too."""
+def _followed(
+    robot: Robot, path: Path, link: str, start: Any, task: FollowPath, edges: tuple[float, float]
+) -> JointPath:
+    """The joints along one part, at so many places that the hand is on its path between them
+    too."""
     count = 101
     while True:
-        found = follow(robot, path, link, start, seed=task.seed, home=task.home, pull=task.pull, count=count)
+        found = follow(
+            robot, path, link, start, seed=task.seed, home=task.home, pull=task.pull, count=count
+        )
         if not found.ok:
             where = edges[0] + found.place * (edges[1] - edges[0])
-            raise ArgumentError(f"the path cannot be followed beyond p = {where:.4g}: {found.message}")
+            raise ArgumentError(
+                f"the path cannot be followed beyond p = {where:.4g}: {found.message}"
+            )
         joints = found.path
-        if count > 2000 or (off_path(robot, path, link, joints, found) <= ON_PATH and roughness(joints, path.breaks) <= SMOOTH):
+        if count > 2000 or (
+            off_path(robot, path, link, joints, found) <= ON_PATH
+            and roughness(joints, path.breaks) <= SMOOTH
+        ):
             return joints
-        # all branches are stepped along together: where another one ends, the steps are tiny, and rough. From here on it goes alone
+        # all branches are stepped along together: where another one ends, the steps are tiny, and
+        # rough. From here on it goes alone
         count = count if start is None else 4 * (count - 1) + 1
         start = found.q[0]
 
 
 def roughness(joints: JointPath, breaks: np.ndarray) -> float:
-    """The largest jump of the third derivative between the pieces of a joint path, at places that are no breaks of
-    the hand's path, by the largest there is."""
+    """The largest jump of the third derivative between the pieces of a joint path, at places that
+    are no breaks of the hand's path, by the largest there is."""
     inner = joints.breaks[1:-1]
     inner = inner[np.min(np.abs(inner[:, None] - breaks), axis=1, initial=1.0) > 1e-9]
     if not len(inner):
         return 0.0
     before, after = joints(inner - 1e-9).dddq, joints(inner + 1e-9).dddq
-    least = 10.0 * np.max(np.abs(joints(inner).dq))  # on an almost straight line of the joints nothing is rough
-    return float(np.max(np.abs(after - before)) / max(np.max(np.abs([before, after])), least, 1e-12))
+    least = 10.0 * np.max(
+        np.abs(joints(inner).dq)
+    )  # on an almost straight line of the joints nothing is rough
+    return float(
+        np.max(np.abs(after - before)) / max(np.max(np.abs([before, after])), least, 1e-12)
+    )
 
 
 def off_path(robot: Robot, path: Path, link: str, joints: JointPath, found: Followed) -> float:
-    """The largest distance of the hand from its path half-way between the places where inverse kinematics was solved, m."""
+    """The largest distance of the hand from its path half-way between the places where inverse
+    kinematics was solved, m."""
     middle = (found.p[1:] + found.p[:-1]) / 2
-    return float(np.max(np.linalg.norm(pose(robot, joints(middle).q, link).p - path(middle).x, axis=-1)))
+    return float(
+        np.max(np.linalg.norm(pose(robot, joints(middle).q, link).p - path(middle).x, axis=-1))
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +198,8 @@ def part_of(path: Path, a: float, b: float) -> Path:
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """A curve on [a, b] as one on [0, 1]: the k-th of its results (x, x', … or R, ω, ω', …) grows by (b − a)^k."""
+    """A curve on [a, b] as one on [0, 1]: the k-th of its results (x, x', … or R, ω, ω', …) grows
+    by (b − a)^k."""
 
     curve: Any
     a: float

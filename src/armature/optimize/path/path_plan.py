@@ -1,8 +1,9 @@
-"""Plans along a path: least energy at a given duration, least time, or energy and time weighted; refused with the place and the reason.
+"""Plans along a path: least energy at a given duration, least time, or energy and time weighted;
+refused with the place and the reason.
 
-The dynamic programme finds the profile globally on a grid, the interior solver makes it exact; knots are then spread anew where the
-motion needs them, and doubled while a limit is exceeded between them.
-"""
+The dynamic programme finds the profile globally on a grid, the interior solver makes it exact;
+knots are then spread anew where the motion needs them, and doubled while a limit is exceeded
+between them."""
 
 from __future__ import annotations
 
@@ -46,13 +47,32 @@ from armature.simulate.ledger import drive_signals, ledger
 COARSE = 60  # knots of the dynamic programme
 FINEST = 800  # knots up to which a plan is refined
 BEYOND = 1.5  # how far beyond the straight limits the dynamic programme looks
-CLOSE = 5e-3  # an excess between knots up to this fraction of a limit is met by leaving as much unused
-ENERGY_OFF = 2e-3  # the solver's sum for the energy may be off by this fraction of what went through
-UNUSED = 1.3, 2.5  # times what is exceeded between knots: left unused of every limit, or where that leads to nothing, more
+CLOSE = (
+    5e-3  # an excess between knots up to this fraction of a limit is met by leaving as much unused
+)
+ENERGY_OFF = (
+    2e-3  # the solver's sum for the energy may be off by this fraction of what went through
+)
+UNUSED = (
+    1.3,
+    2.5,
+    # times what is exceeded between knots: left unused of every limit, or where that leads to
+    # nothing, more
+)
 EXCESS = 1e-9  # of a limit, between knots, with which a plan is no plan
-SLOWER = (0.0, 2e-4, 1e-3, 5e-3, 0.02, 0.1, 0.3, 1.0)  # by how much a run may be slowed where knots do not help
+SLOWER = (
+    0.0,
+    2e-4,
+    1e-3,
+    5e-3,
+    0.02,
+    0.1,
+    0.3,
+    1.0,
+)  # by how much a run may be slowed where knots do not help
 HALVINGS = 6  # of the bracket around the least slowing
-SWITCHES = 2.0  # share of the knots, against those by time, that lie where p̈ jumps, where time alone counts
+# share of the knots, against those by time, that lie where p̈ jumps, where time alone counts
+SWITCHES = 2.0
 QUICKEST = 8.0  # times the cubic's speed, where nothing else limits it
 
 
@@ -81,7 +101,11 @@ def plan_path(
     """A plan along a path without corners; see `minimize_energy` for the arguments."""
     begin = time.perf_counter()
     search = searching(robot, task, aim, supply, callback, options, deadline, begin)
-    if aim == SHORTEST and is_straight(robot) and (quick := straight_time(search.curve, search.model.step, task.ends, knots)) is not None:
+    if (
+        aim == SHORTEST
+        and is_straight(robot)
+        and (quick := straight_time(search.curve, search.model.step, task.ends, knots)) is not None
+    ):
         return search.swept(quick, knots)
     steps = search.steps(knots_along(search.curve, min(knots, COARSE)))
     profile = search.profile(steps)
@@ -94,15 +118,26 @@ def plan_path(
     diagnosis = search.diagnose(steps, profile, result) if not result.ok else search.beyond(run)
     status = Status.INFEASIBLE if result.ok and diagnosis is not None else result.status
     return Solution(
-        robot, search.supply, status, drive_signals(robot, motion), lambda: search.baseline(steps, motion.duration), None,
-        result, diagnosis, tuple(notes), time.perf_counter() - begin, ends_of(search.curve, motion),
-    )  # fmt: skip
+        robot,
+        search.supply,
+        status,
+        drive_signals(robot, motion),
+        lambda: search.baseline(steps, motion.duration),
+        None,
+        result,
+        diagnosis,
+        tuple(notes),
+        time.perf_counter() - begin,
+        ends_of(search.curve, motion),
+    )
 
 
 def ends_of(curve: Curve, motion: Trajectory) -> tuple[Target, ...]:
     """Both ends of a path, at the times at which a motion has to be there."""
     first, last = curve(np.array([0.0, 1.0]))[0]
-    return Target("path's beginning", float(motion.t[0]), first), Target("path's end", float(motion.t[-1]), last)
+    return Target("path's beginning", float(motion.t[0]), first), Target(
+        "path's end", float(motion.t[-1]), last
+    )
 
 
 def quickest(robot: Robot, task: FollowPath, supply: Any = None, knots: int = 100) -> Timing | None:
@@ -114,7 +149,8 @@ def quickest(robot: Robot, task: FollowPath, supply: Any = None, knots: int = 10
 
 
 def searching(robot: Robot, task: FollowPath, aim: Aim, supply: Any, *others: Any) -> _Search:
-    """A search. Where energy does not count its supply does not matter, and the simplest is searched with."""
+    """A search. Where energy does not count its supply does not matter, and the simplest is
+    searched with."""
     counts = bool(aim.weight)
     counted = instants(robot, supply, counted=counts).supply
     model = path_model(instants(robot, counted if counts else "regenerative", counted=counts))
@@ -159,12 +195,18 @@ class _Search:
         return plain_timing(self.curve, steps.p, self.aim.duration or self.guess_duration(steps))
 
     def guess_duration(self, steps: Steps) -> float:
-        """What the straight limits need, with half as much on top; a second where there are none."""
+        """What the straight limits need, with half as much on top; a second where there are
+        none."""
         found = fastest(steps, straight_rows(self.model.step, steps), 1e3)
-        return 1.5 * duration_of(steps, found.s) if found.blocked < 0 and np.max(found.s) < 999.0 else 1.0
+        return (
+            1.5 * duration_of(steps, found.s)
+            if found.blocked < 0 and np.max(found.s) < 999.0
+            else 1.0
+        )
 
     def top(self, steps: Steps) -> np.ndarray:
-        """(N+1,) the highest speeds worth looking at: somewhat beyond what the straight limits allow."""
+        """(N+1,) the highest speeds worth looking at: somewhat beyond what the straight limits
+        allow."""
         cap = QUICKEST * float(np.max(self.cubic(steps).s))
         found = fastest(steps, straight_rows(self.model.step, steps, BEYOND), cap)
         return np.full(steps.N + 1, cap) if found.blocked >= 0 else np.maximum(found.s, 1e-4 * cap)
@@ -174,8 +216,9 @@ class _Search:
         return plain(self.curve, steps.p, self.aim.duration or self.guess_duration(steps))
 
     def starts(self, steps: Steps, profile: Profile | None) -> Iterator[Timing]:
-        """Starting motions by time scaling (K6): the plain profile of the duration asked for, or well inside those that the limits allow;
-        the dynamic programme's, which is on its limits and therefore harder to start from, then in the duration that they allow it."""
+        """Starting motions by time scaling (K6): the plain profile of the duration asked for, or
+        well inside those that the limits allow; the dynamic programme's, which is on its limits and
+        therefore harder to start from, then in the duration that they allow it."""
         first, T = self.plain(steps), self.aim.duration
         if T is not None:
             yield first.timing
@@ -188,13 +231,21 @@ class _Search:
             yield from first.inside()
 
     def first(self, steps: Steps, profile: Profile | None) -> _Run:
-        """The first answer that is as good as the dynamic programme's, to a twentieth; else the best."""
+        """The first answer that is as good as the dynamic programme's, to a twentieth; else the
+        best."""
         best: _Run | None = None
         for start in self.starts(steps, profile):
             run = self.run(steps, start)
-            if best is None or (run.result.ok and (not best.result.ok or run.result.cost < best.result.cost)):
+            if best is None or (
+                run.result.ok and (not best.result.ok or run.result.cost < best.result.cost)
+            ):
                 best = run
-            if self.late() or (best.result.ok and (profile is None or best.result.cost <= self.value(profile) + self.slack(profile))):
+            if self.late() or (
+                best.result.ok
+                and (
+                    profile is None or best.result.cost <= self.value(profile) + self.slack(profile)
+                )
+            ):
                 break
         assert best is not None
         return best
@@ -204,8 +255,9 @@ class _Search:
         return self.aim.weight * profile.energy + self.aim.price * profile.duration
 
     def slack(self, profile: Profile) -> float:
-        """How much dearer than the programme's an answer may be before others are tried: limits of jerk and torque rate cost something.
-        Measured by what becomes heat; the energy of lifting is the same for all."""
+        """How much dearer than the programme's an answer may be before others are tried: limits of
+        jerk and torque rate cost something. Measured by what becomes heat; the energy of lifting is
+        the same for all."""
         if self.aim.duration is None:
             return 0.05 * abs(self.value(profile))
         return 0.01 * self.aim.weight * abs(losses_along(self.model.at, self.curve, profile))
@@ -213,33 +265,59 @@ class _Search:
     def profile(self, steps: Steps) -> Profile | None:
         """The dynamic programme's answer."""
         aim = self.aim
-        return best_within_means(self.model.step, steps, self.top(steps), aim.duration, aim.price, aim.weight)
+        return best_within_means(
+            self.model.step, steps, self.top(steps), aim.duration, aim.price, aim.weight
+        )
 
     def hull(self, profile: Profile | None) -> list[str]:
         """What the dynamic programme could not do, for the notes."""
         if profile is None:
-            return ["the dynamic programme found no profile on its grid; the interior solver started from the plain one"]
-        rates = ", without limits of jerk and torque rate" if any(len(x) for x in self.model.rates) else ""
+            return [
+                "the dynamic programme found no profile on its grid; the interior solver started"
+                " from the plain one"
+            ]
+        rates = (
+            ", without limits of jerk and torque rate"
+            if any(len(x) for x in self.model.rates)
+            else ""
+        )
         priced = [
             what
-            for what, given in (("the duration", self.aim.duration is not None), ("average heat", bool(self.model.step.means)))
+            for what, given in (
+                ("the duration", self.aim.duration is not None),
+                ("average heat", bool(self.model.step.means)),
+            )
             if given
         ]
         if not priced:
-            return [f"the search started from the global optimum of a dynamic programme{rates}"] if rates else []
-        met = f"with {' and '.join(priced)} met by Lagrange multipliers, which reach the lower convex hull only"
+            return (
+                [f"the search started from the global optimum of a dynamic programme{rates}"]
+                if rates
+                else []
+            )
+        met = (
+            f"with {' and '.join(priced)} met by Lagrange multipliers, which reach the lower convex"
+            " hull only"
+        )
         return [f"the search started from a dynamic programme {met}{rates}"]
 
     def run(self, steps: Steps, start: Timing, inside: float = 0.0) -> _Run:
         """The interior solver's, from a starting motion."""
-        left = None if self.deadline is None else max(0.0, self.deadline - (time.perf_counter() - self.begin))
-        problem = self.model.problem(steps, start, self.aim.weight, self.aim.price, self.aim.duration, inside)
+        left = (
+            None
+            if self.deadline is None
+            else max(0.0, self.deadline - (time.perf_counter() - self.begin))
+        )
+        problem = self.model.problem(
+            steps, start, self.aim.weight, self.aim.price, self.aim.duration, inside
+        )
         options = self.options or Options(iterations=200)
         result = solve(problem, self.model.guess(steps, start), options, self.callback, left)
         return _Run(steps, result, self.model.timing(steps, start, result), inside)
 
     def adapted(self, run: _Run, knots: int) -> _Run:
-        """Knots spread anew by this motion's time and the way of its joints, and the answer there."""
+        """Knots spread anew by this motion's time and the way of its joints, and the answer
+        there."""
         fine = np.linspace(0.0, 1.0, 4001)
         t = np.interp(fine, run.timing.p, run.timing.t)
         density = spread(np.maximum(np.diff(t), 1e-12), self.curve, (fine[1:] + fine[:-1]) / 2)
@@ -253,34 +331,56 @@ class _Search:
         return again if again.result.ok else run
 
     def kept_inside(self, run: _Run) -> tuple[_Run, list[str]]:
-        """While a limit is exceeded between knots, a little more of every limit is left unused, or, where much is missing, knots are
-        doubled."""
+        """While a limit is exceeded between knots, a little more of every limit is left unused, or,
+        where much is missing, knots are doubled."""
         notes: list[str] = []
-        least = np.inf  # how far the energy was off before; more knots that do not help (rounded corners of the drives) are not added
+        # how far the energy was off before; more knots that do not help (rounded corners of the
+        # drives) are not added
+        least = np.inf
         for _ in range(8):
             if not run.result.ok or self.late():
                 break
             worst, off = worst_margin(self.robot, self.motion(run)), self.energy_off(run)
-            beyond, coarse = 0.0 if worst is None else max(0.0, -worst.fraction), ENERGY_OFF < off < 0.7 * least
+            beyond, coarse = (
+                0.0 if worst is None else max(0.0, -worst.fraction),
+                ENERGY_OFF < off < 0.7 * least,
+            )
             if beyond == 0.0 and not coarse:
                 break
             again = run
             if 0.0 < beyond < CLOSE and not coarse:
-                tried = (self.run(run.steps, run.timing, run.inside + part * beyond + 1e-5) for part in UNUSED)
+                tried = (
+                    self.run(run.steps, run.timing, run.inside + part * beyond + 1e-5)
+                    for part in UNUSED
+                )
                 again = next((found for found in tried if found.result.ok), run)
             if again is run or not again.result.ok:
-                again, least = (self.adapted(run, 2 * run.steps.N) if run.steps.N < FINEST else run), off
-                reason = f"its energy was off by {100 * off:.2g} %" if coarse else f"between knots {worst}"
-                notes += [f"refined from {run.steps.N} to {again.steps.N} knots: {reason}"] if again is not run else []
+                again, least = (
+                    (self.adapted(run, 2 * run.steps.N) if run.steps.N < FINEST else run),
+                    off,
+                )
+                reason = (
+                    f"its energy was off by {100 * off:.2g} %"
+                    if coarse
+                    else f"between knots {worst}"
+                )
+                notes += (
+                    [f"refined from {run.steps.N} to {again.steps.N} knots: {reason}"]
+                    if again is not run
+                    else []
+                )
             if not again.result.ok or again is run:
                 break
             run = again
         return self.unhurried(run), notes
 
     def unhurried(self, run: _Run) -> _Run:
-        """Where the duration is free and a limit is still exceeded between knots, all of it slower: the least uniform slowing with which
-        its limits are kept, bracketed and halved (the exact one, `time_scaling`'s, takes minutes with so many knots)."""
-        keeps = lambda factor: _inside(self.robot, slowed(run.timing, factor).trajectory(self.curve), FINER)
+        """Where the duration is free and a limit is still exceeded between knots, all of it slower:
+        the least uniform slowing with which its limits are kept, bracketed and halved (the exact
+        one, `time_scaling`'s, takes minutes with so many knots)."""
+        keeps = lambda factor: _inside(
+            self.robot, slowed(run.timing, factor).trajectory(self.curve), FINER
+        )
         if self.aim.duration is not None or not run.result.ok or keeps(1.0):
             return run
         found = next((pair for pair in pairwise(SLOWER) if keeps(1.0 + pair[1])), None)
@@ -295,15 +395,35 @@ class _Search:
     def swept(self, timing: Timing, knots: int) -> Solution:
         """The plan of a run that two sweeps over the path have found, which need no iterations."""
         motion, none = timing.trajectory(self.curve, 1), np.zeros(0)
-        result = Result(Status.CONVERGED, none, none, none, motion.duration, none, (), (), Multipliers.none(), 0.0)
+        result = Result(
+            Status.CONVERGED,
+            none,
+            none,
+            none,
+            motion.duration,
+            none,
+            (),
+            (),
+            Multipliers.none(),
+            0.0,
+        )
         steps = lambda: self.steps(knots_along(self.curve, knots))
         return Solution(
-            self.robot, self.supply, Status.CONVERGED, drive_signals(self.robot, motion), lambda: self.baseline(steps(), motion.duration),
-            None, result, None, (f"least time by two sweeps over {len(timing.h) - 1} steps of the path",), time.perf_counter() - self.begin,
-        )  # fmt: skip
+            self.robot,
+            self.supply,
+            Status.CONVERGED,
+            drive_signals(self.robot, motion),
+            lambda: self.baseline(steps(), motion.duration),
+            None,
+            result,
+            None,
+            (f"least time by two sweeps over {len(timing.h) - 1} steps of the path",),
+            time.perf_counter() - self.begin,
+        )
 
     def energy_off(self, run: _Run) -> float:
-        """How far the solver's sum for the energy is from the motion's, as a fraction of what went through the drives."""
+        """How far the solver's sum for the energy is from the motion's, as a fraction of what went
+        through the drives."""
         if self.aim.weight == 0.0:
             return 0.0
         books = ledger(self.robot, self.motion(run), self.supply)
@@ -319,18 +439,28 @@ class _Search:
         return motion if self.aim.duration is None else motion.lasting(self.aim.duration)
 
     def baseline(self, steps: Steps, duration: float) -> Baseline:
-        """The plain profile along the same path and of the same duration, or in the shortest one from there on that keeps the limits."""
+        """The plain profile along the same path and of the same duration, or in the shortest one
+        from there on that keeps the limits."""
         run = self.plain(steps)
         longer = run.scaling.from_duration(duration * (1 + 1e-6))
         feasible, note = bool(np.isfinite(longer)), ""
         if not feasible:
-            longer, note = duration, f"which breaks limits at this duration and all longer ones: {run.scaling.message}"
+            longer, note = (
+                duration,
+                f"which breaks limits at this duration and all longer ones: {run.scaling.message}",
+            )
         elif longer > duration * (1 + 2e-6):
             note = f"of {longer:.4g} s: at {duration:.4g} s it breaks limits"
         motion, name = run.trajectory(longer), f"{plain_law(self.curve)} along the path"
-        return Baseline(drive_signals(self.robot, motion), ledger(self.robot, motion, self.supply), feasible, note, name)
+        return Baseline(
+            drive_signals(self.robot, motion),
+            ledger(self.robot, motion, self.supply),
+            feasible,
+            note,
+            name,
+        )
 
-    # when there is no plan --------------------------------------------------------------------------------------------------
+    # when there is no plan -----------------------------------------------------------------------
 
     def diagnose(self, steps: Steps, profile: Profile | None, result: Result) -> Diagnosis:
         """Which limit stands in the way, where on the path, and what would help."""
@@ -338,36 +468,64 @@ class _Search:
         if still is not None:
             return still
         if self.aim.duration is not None:
-            quick = searching(self.robot, replace(self.task, path=self.curve), Aim(0.0, 1.0), self.supply)
+            quick = searching(
+                self.robot, replace(self.task, path=self.curve), Aim(0.0, 1.0), self.supply
+            )
             shortest = quick.profile(steps)
             run = quick.first(steps, shortest)
-            T = run.timing.t[-1] if run.result.ok else shortest.duration if shortest is not None else 0.0
+            T = (
+                run.timing.t[-1]
+                if run.result.ok
+                else shortest.duration
+                if shortest is not None
+                else 0.0
+            )
             if shortest is not None and self.aim.duration < T:
                 return self.too_fast(steps, shortest, float(T))
         worst = result.violations[0] if result.violations else None
-        what = result.status.value if worst is None else f"{worst.name} is exceeded by {worst.amount:.3g}"
-        at = None if worst is None or worst.knot is None else float(steps.p[min(worst.knot, steps.N)])
+        what = (
+            result.status.value
+            if worst is None
+            else f"{worst.name} is exceeded by {worst.amount:.3g}"
+        )
+        at = (
+            None
+            if worst is None or worst.knot is None
+            else float(steps.p[min(worst.knot, steps.N)])
+        )
         place = "" if at is None else f" at p = {at:.4g}"
         sentence = f"No motion along the path was found: {what}{place} at best."
         remedy = "Allow more time (minimize_time finds how much), or widen limits."
         return Diagnosis(sentence, "" if worst is None else worst.name, remedy=remedy)
 
     def beyond(self, run: _Run) -> Diagnosis | None:
-        """A limit that is still exceeded between knots, however fine they are; None where there is none."""
+        """A limit that is still exceeded between knots, however fine they are; None where there is
+        none."""
         worst = worst_margin(self.robot, self.motion(run))
         if worst is None or worst.fraction >= -EXCESS:
             return None
         p = float(np.interp(worst.time, run.timing.t, run.timing.p))
-        sentence = f"Between the {run.steps.N} knots of the plan, at p = {p:.4g}, {worst}; finer knots did not help."
-        remedy = "Allow more time, or lead the path farther away from a singular configuration or a sharp bend there."
+        sentence = (
+            f"Between the {run.steps.N} knots of the plan, at p = {p:.4g}, {worst}; finer knots did"
+            " not help."
+        )
+        remedy = (
+            "Allow more time, or lead the path farther away from a singular configuration or a"
+            " sharp bend there."
+        )
         return Diagnosis(sentence, worst.limit, worst.joint, worst.time, -worst.fraction, remedy)
 
     def standing(self, steps: Steps) -> Diagnosis | None:
-        """A limit that is exceeded however slowly the path is run: holding the arm takes too much."""
+        """A limit that is exceeded however slowly the path is run: holding the arm takes too
+        much."""
         e = steps.G[:, 1, 2]
         zero = np.zeros_like(e)
         _, rows = self.model.at._values(zero, 1e-9 * steps.G[:, 1, 3], zero, e)
-        keep = [k for k, row in enumerate(self.model.at.rows) if not row.mean and "range" not in row.limit]
+        keep = [
+            k
+            for k, row in enumerate(self.model.at.rows)
+            if not row.mean and "range" not in row.limit
+        ]
         if not keep:
             return None
         k, r = np.unravel_index(int(np.argmax(rows[:, keep])), (len(rows), len(keep)))
@@ -377,21 +535,37 @@ class _Search:
         p = float((steps.p[k] + steps.p[k + 1]) / 2)
         value, bound, unit = readable(row.value(worst), row.bound, row.unit)
         sentence = (
-            f"The path cannot be run at any speed: at p = {p:.4g} holding the arm alone takes a {row.limit} of "
-            f"{value:.4g} {unit} at {row.joint}, its limit is {bound:.4g} {unit}."
+            f"The path cannot be run at any speed: at p = {p:.4g} holding the arm alone takes a"
+            f" {row.limit} of {value:.4g} {unit} at {row.joint}, its limit is {bound:.4g} {unit}."
         )
-        return Diagnosis(sentence, row.limit, row.joint, None, worst, "Move the path, lighten the load, or take a stronger drive.")
+        return Diagnosis(
+            sentence,
+            row.limit,
+            row.joint,
+            None,
+            worst,
+            "Move the path, lighten the load, or take a stronger drive.",
+        )
 
     def too_fast(self, steps: Steps, shortest: Profile, T: float) -> Diagnosis:
-        """The duration asked for is too short: by how much, and which limit is met where when the path is run as fast as it can be."""
+        """The duration asked for is too short: by how much, and which limit is met where when the
+        path is run as fast as it can be."""
         k, row = tightest(self.model, shortest)
         p = float(steps.p[k])
         _, bound, unit = readable(0.0, row.bound, row.unit)
         sentence = (
-            f"The path cannot be run in {self.aim.duration:.4g} s: about {T:.4g} s is the shortest, limited first by the {row.limit} of "
-            f"{row.joint} ({bound:.4g} {unit}) at p = {p:.4g}."
+            f"The path cannot be run in {self.aim.duration:.4g} s: about {T:.4g} s is the shortest,"
+            f" limited first by the {row.limit} of {row.joint} ({bound:.4g} {unit}) at p = {p:.4g}."
         )
-        return Diagnosis(sentence, row.limit, row.joint, None, T - float(self.aim.duration or 0.0), f"Allow {1.02 * T:.4g} s.", T)
+        return Diagnosis(
+            sentence,
+            row.limit,
+            row.joint,
+            None,
+            T - float(self.aim.duration or 0.0),
+            f"Allow {1.02 * T:.4g} s.",
+            T,
+        )
 
 
 def tightest(model: PathModel, profile: Profile) -> tuple[int, Any]:

@@ -1,5 +1,5 @@
-"""Where a search along a path begins (K6), or goes on with other knots: profiles of speed in the durations in which the limits allow
-them, by time scaling, exactly."""
+"""Where a search along a path begins (K6), or goes on with other knots: profiles of speed in the
+durations in which the limits allow them, by time scaling, exactly."""
 
 from __future__ import annotations
 
@@ -10,7 +10,15 @@ from functools import cached_property
 import numpy as np
 
 from armature.motion.trajectory import Trajectory
-from armature.optimize.path.along_path import SUBSTEPS, Curve, Timing, joint_motion, plain_at, plain_timing, slowed
+from armature.optimize.path.along_path import (
+    SUBSTEPS,
+    Curve,
+    Timing,
+    joint_motion,
+    plain_at,
+    plain_timing,
+    slowed,
+)
 from armature.optimize.scaling.time_scaling import TimeScaling, time_scaling
 from armature.optimize.transcription.guess import stretched
 
@@ -40,12 +48,19 @@ class Scaled:
         return stretched(self.motion, duration)
 
     def inside(self) -> Iterator[Timing]:
-        """The profile well inside every span of durations that is allowed; where there is none, where the least is exceeded."""
+        """The profile well inside every span of durations that is allowed; where there is none,
+        where the least is exceeded."""
         for room in ROOM:
             for low, high in self.scaling.intervals:
-                yield self.lasting(min(room * low, float(np.sqrt(low * high))) if low > 0.0 else self.timing.t[-1])
+                yield self.lasting(
+                    min(room * low, float(np.sqrt(low * high))) if low > 0.0 else self.timing.t[-1]
+                )
         if not self.scaling.ok:
-            yield self.lasting(self.scaling.best) if np.isfinite(self.scaling.best) else slowed(self.timing, 4.0)
+            yield (
+                self.lasting(self.scaling.best)
+                if np.isfinite(self.scaling.best)
+                else slowed(self.timing, 4.0)
+            )
 
 
 def plain(curve: Curve, p: np.ndarray, duration: float) -> Scaled:
@@ -61,7 +76,8 @@ def scaled(curve: Curve, timing: Timing) -> Scaled:
 
 
 def jumps(timing: Timing, fine: np.ndarray) -> np.ndarray:
-    """How much of all changes of p̈ falls to each part of `fine`: the shortest motions jump from limit to limit."""
+    """How much of all changes of p̈ falls to each part of `fine`: the shortest motions jump from
+    limit to limit."""
     total = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(timing.a)))])
     return np.diff(np.interp(fine, timing.p, total)) / max(total[-1], 1e-300)
 
@@ -71,4 +87,6 @@ def interpolated(timing: Timing, p: np.ndarray) -> Timing:
     t, at, s, a = timing.sampled(20)
     at = np.maximum.accumulate(at)
     when = np.interp(p, at, t)
-    return Timing(p, np.interp(p, at, s), np.interp(p, at, a), np.maximum(np.diff(when), 1e-9 * t[-1]))
+    return Timing(
+        p, np.interp(p, at, s), np.interp(p, at, a), np.maximum(np.diff(when), 1e-9 * t[-1])
+    )

@@ -1,10 +1,13 @@
-"""Arms with more joints than the task needs (K5): which of the motions that do the task costs least.
+"""Arms with more joints than the task needs (K5): which of the motions that do the task costs
+least.
 
-Along a path the self-motion is a function of p that is chosen by the energy (self_motion.py), from several first curves; first with the
-plain profile of speed, then with that of the plan found. To a pose of the hand the goal configuration is chosen on its self-motion:
-    (G1)  dE*/dq₁ = ∫ (L_q φ + L_v φ' + L_a φ'') dt     along the best motion to q₁, φ any function from 0 to 1 that is flat at its ends
-(where no limit is touched), so that every plan gives the energy and its slope, and a quasi-Newton method goes on to the next goal.
-"""
+Along a path the self-motion is a function of p that is chosen by the energy (self_motion.py), from
+several first curves; first with the plain profile of speed, then with that of the plan found. To a
+pose of the hand the goal configuration is chosen on its self-motion:
+    (G1)  dE*/dq₁ = ∫ (L_q φ + L_v φ' + L_a φ'') dt     along the best motion to q₁, φ any function
+    from 0 to 1 that is flat at its ends
+(where no limit is touched), so that every plan gives the energy and its slope, and a quasi-Newton
+method goes on to the next goal."""
 
 from __future__ import annotations
 
@@ -42,31 +45,62 @@ INSTANTS = 401  # at which (G1) is integrated
 
 
 @interruptible
-def best_self_motion(robot: Robot, task: FollowPath, supply: Any = None, tries: int = 3, iterations: int = 60, **settings: Any) -> Solution:
-    """The least energy along a path of the hand over the self-motions of a redundant arm; `solution.notes` says what the least norm takes.
+def best_self_motion(
+    robot: Robot,
+    task: FollowPath,
+    supply: Any = None,
+    tries: int = 3,
+    iterations: int = 60,
+    **settings: Any,
+) -> Solution:
+    """The least energy along a path of the hand over the self-motions of a redundant arm;
+    `solution.notes` says what the least norm takes.
 
-    The start stays where the task gives one, else it is chosen too.  tries: first curves of the search (least norm, drawn to the middle of
-    the ranges and to configurations that reach the path's end, other starts).  iterations: of each.  settings: those of `minimize_energy`.
-    """
+    The start stays where the task gives one, else it is chosen too.  tries: first curves of the
+    search (least norm, drawn to the middle of the ranges and to configurations that reach the
+    path's end, other starts).  iterations: of each.  settings: those of `minimize_energy`."""
     if not isinstance(task.path, Path):
-        raise ArgumentError("self-motions are chosen along a path of the hand; a path of the joints leaves nothing to choose")
+        raise ArgumentError(
+            "self-motions are chosen along a path of the hand; a path of the joints leaves nothing"
+            " to choose"
+        )
     if task.duration is None:
-        raise ArgumentError("self-motions are compared at one duration; give FollowPath(..., duration=…)")
-    at, path, link, held = instants(robot, supply), task.path, task.link or tip(robot), task.start is not None
-    planned = lambda curve: _tried(lambda: least_energy_along(robot, replace(task, path=curve), supply, **settings))
+        raise ArgumentError(
+            "self-motions are compared at one duration; give FollowPath(..., duration=…)"
+        )
+    at, path, link, held = (
+        instants(robot, supply),
+        task.path,
+        task.link or tip(robot),
+        task.start is not None,
+    )
+    planned = lambda curve: _tried(
+        lambda: least_energy_along(robot, replace(task, path=curve), supply, **settings)
+    )
     plain = _tried(lambda: least_energy_along(robot, task, supply, **settings))
     better = lambda curve, timed: least(curve, path, link, at, timed, held, iterations)
-    found = [better(curve, plain_times(curve, float(task.duration or 1.0))) for curve in first_curves(robot, task, tries)]
+    found = [
+        better(curve, plain_times(curve, float(task.duration or 1.0)))
+        for curve in first_curves(robot, task, tries)
+    ]
     good = [plan for plan in (plain,) if plan is not None]
     for _, curve in sorted(found, key=lambda pair: pair[0])[:1]:
         plan = planned(curve)
-        again = None if plan is None else planned(better(curve, times_of(curve, plan.trajectory))[1])
+        again = (
+            None if plan is None else planned(better(curve, times_of(curve, plan.trajectory))[1])
+        )
         good += [p for p in (plan, again) if p is not None]
     if not good:
         return least_energy_along(robot, task, supply, **settings)  # with its reason
     best = min(good, key=lambda plan: plan.energy)
-    norm = "the least-norm motion fails" if plain is None else f"the least-norm motion takes {plain.energy:.4g} J"
-    return replace(best, notes=(*best.notes, f"the best self-motion of {len(found)} searches; {norm}"))
+    norm = (
+        "the least-norm motion fails"
+        if plain is None
+        else f"the least-norm motion takes {plain.energy:.4g} J"
+    )
+    return replace(
+        best, notes=(*best.notes, f"the best self-motion of {len(found)} searches; {norm}")
+    )
 
 
 def first_curves(robot: Robot, task: FollowPath, tries: int) -> list[Curve]:
@@ -88,37 +122,62 @@ def _steered(robot: Robot, task: FollowPath) -> Iterator[FollowPath]:
     yield replace(task, home=middle(robot), pull=PULL)
     ends = [task.path(p) for p in (0.0, 1.0)]
     poses = [e.x if e.R is None else (e.R, e.x) for e in ends]
-    reached = lambda pose: inverse_kinematics(robot, pose, task.link or tip(robot), seed=task.start, most=4).solutions
+    reached = lambda pose: (
+        inverse_kinematics(robot, pose, task.link or tip(robot), seed=task.start, most=4).solutions
+    )
     if task.start is None:
         yield from (replace(task, start=q) for q in reached(poses[0]))
     yield from (replace(task, home=q, pull=PULL) for q in reached(poses[1]))
 
 
-# to a pose ---------------------------------------------------------------------------------------------------------------
+# to a pose ---------------------------------------------------------------------------------------
 
 
 @interruptible
 def least_energy_to_pose(
-    robot: Robot, start: Any, pose: Any, link: str, duration: float, supply: Any = None, most: int = 8, **settings: Any
+    robot: Robot,
+    start: Any,
+    pose: Any,
+    link: str,
+    duration: float,
+    supply: Any = None,
+    most: int = 8,
+    **settings: Any,
 ) -> Solution:
-    """The least energy from a configuration to a pose of the hand: of the goal configurations that reach it (at most so many are tried),
-    and for a redundant arm of all to which its self-motion leads from the best two of them."""
+    """The least energy from a configuration to a pose of the hand: of the goal configurations that
+    reach it (at most so many are tried), and for a redundant arm of all to which its self-motion
+    leads from the best two of them."""
     begin = configuration(robot, start, "start")
     goals = inverse_kinematics(robot, pose, link, seed=begin, most=most)
     if not goals.ok:
         raise ArgumentError(goals.message)
-    to = lambda q, guess=None: _tried(lambda: minimize_energy(robot, Move(begin, q, duration), supply, guess=guess, **settings))
+    to = lambda q, guess=None: _tried(
+        lambda: minimize_energy(robot, Move(begin, q, duration), supply, guess=guess, **settings)
+    )
     plans = [plan for plan in map(to, goals) if plan is not None]
     if not plans:
-        return minimize_energy(robot, Move(begin, goals.best, duration), supply, **settings)  # with its reason
+        return minimize_energy(
+            robot, Move(begin, goals.best, duration), supply, **settings
+        )  # with its reason
     plans.sort(key=lambda plan: plan.energy)
-    led = [led_on(robot, plan, link, as_goal(pose).R is None, instants(robot, supply), to) for plan in plans[:2]]
-    best, tried = min((plan for plan, _ in led), key=lambda plan: plan.energy), len(plans) + sum(count for _, count in led)
-    return replace(best, notes=(*best.notes, f"the best of {tried} goal configurations that reach the pose"))
+    led = [
+        led_on(robot, plan, link, as_goal(pose).R is None, instants(robot, supply), to)
+        for plan in plans[:2]
+    ]
+    best, tried = (
+        min((plan for plan, _ in led), key=lambda plan: plan.energy),
+        len(plans) + sum(count for _, count in led),
+    )
+    return replace(
+        best, notes=(*best.notes, f"the best of {tried} goal configurations that reach the pose")
+    )
 
 
-def led_on(robot: Robot, plan: Solution, link: str, free: bool, at: Instants, to: Callable) -> tuple[Solution, int]:
-    """(the best plan, plans made) along the goal's self-motion: steepest descent in its metric, steps as long as they pay."""
+def led_on(
+    robot: Robot, plan: Solution, link: str, free: bool, at: Instants, to: Callable
+) -> tuple[Solution, int]:
+    """(the best plan, plans made) along the goal's self-motion: steepest descent in its metric,
+    steps as long as they pay."""
     goal = pose(robot, plan.trajectory.q[-1], link)
     length, count = FAR, 0
     while count < GOALS:
@@ -147,13 +206,17 @@ def moved(robot: Robot, q: np.ndarray, link: str, free: bool) -> np.ndarray:
 def slope_of(at: Instants, motion: Any) -> np.ndarray:
     """(G1): (n,) how the least energy changes with the goal, J/rad or J/m."""
     T, x = motion.duration, np.linspace(0.0, 1.0, INSTANTS)
-    g, (phi, rate, bend) = at.gradient(*motion(motion.t[0] + T * np.clip(x, 1e-9, 1 - 1e-9))), LAWS["quintic"](x)
+    g, (phi, rate, bend) = (
+        at.gradient(*motion(motion.t[0] + T * np.clip(x, 1e-9, 1 - 1e-9))),
+        LAWS["quintic"](x),
+    )
     along = g.q * phi[:, None] + g.v * rate[:, None] / T + g.a * bend[:, None] / T**2
     return np.trapezoid(along, T * x, axis=0)
 
 
 def nearest(robot: Robot, q: np.ndarray, link: str, goal: Any, free: bool) -> np.ndarray | None:
-    """A configuration near this one in which the hand is at its goal, within the ranges; None where there is none."""
+    """A configuration near this one in which the hand is at its goal, within the ranges; None where
+    there is none."""
     b = bounds(robot)
     for _ in range(20):
         hand = pose(robot, q, link)

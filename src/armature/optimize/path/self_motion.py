@@ -1,10 +1,11 @@
-"""The self-motion along a path of the hand that costs least (K5): a spline of joint deviations, projected on the path.
+"""The self-motion along a path of the hand that costs least (K5): a spline of joint deviations,
+projected on the path.
 
-    (S1)  q(p) = q₀(p) + B(p) c + J₀(p)ᵀ λ(p)   with λ such that the hand is on its path (Newton's method)
-    (S2)  δq = (E − J₀ᵀ (J J₀ᵀ)⁻¹ J) B δc
-q₀ is a first curve, J₀ the hand's Jacobian along it, B splines of fifth degree. At a given p(t) the energy is a smooth function of c, its
-gradient exact by (S2); a quasi-Newton method minimises it, then the curve found becomes q₀ and it goes on, so that c may lead far away.
-"""
+    (S1)  q(p) = q₀(p) + B(p) c + J₀(p)ᵀ λ(p)   with λ such that the hand is on its path (Newton's
+    method) (S2)  δq = (E − J₀ᵀ (J J₀ᵀ)⁻¹ J) B δc
+q₀ is a first curve, J₀ the hand's Jacobian along it, B splines of fifth degree. At a given p(t) the
+energy is a smooth function of c, its gradient exact by (S2); a quasi-Newton method minimises it,
+then the curve found becomes q₀ and it goes on, so that c may lead far away."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ MARGIN = 0.02  # rad or m: nearer to the end of a range costs
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """A first curve at M places p: q (M, n), J (M, c, n), where the hand shall be, and the splines B (M, m)."""
+    """A first curve at M places p: q (M, n), J (M, c, n), where the hand shall be, and the splines
+    B (M, m)."""
 
     q: Array
     J: Array
@@ -74,7 +76,9 @@ class SelfMotion:
         hand = pose(self.curve.robot, q, self.link)
         if places.R is None:
             return places.x - hand.p
-        return np.concatenate([places.x - hand.p, log(places.R @ np.swapaxes(hand.R, -1, -2))], axis=-1)
+        return np.concatenate(
+            [places.x - hand.p, log(places.R @ np.swapaxes(hand.R, -1, -2))], axis=-1
+        )
 
     def joints(self, places: Places, c: Array) -> Array | None:
         """(S1): (M, n); None where Newton's method does not get there."""
@@ -98,7 +102,8 @@ class SelfMotion:
         return places.B.T @ (slope - (np.swapaxes(J, -1, -2) @ along)[..., 0])
 
     def found(self, c: Array) -> Curve | None:
-        """The curve of c: polynomials of fifth degree through many places, legs between corners one by one."""
+        """The curve of c: polynomials of fifth degree through many places, legs between corners one
+        by one."""
         edges, legs = [0.0, *self.curve.corners, 1.0], []
         for a, b in itertools.pairwise(edges):
             inner = [x for x in self.curve.breaks if a < x < b]
@@ -107,7 +112,9 @@ class SelfMotion:
                 return None
             legs.append(leg)
         function = legs[0] if len(legs) == 1 else Joined(tuple(legs), np.array(edges))
-        return Curve(self.curve.robot, function, self.curve.corners, self.curve.level, self.curve.breaks)
+        return Curve(
+            self.curve.robot, function, self.curve.corners, self.curve.level, self.curve.breaks
+        )
 
     def _leg(self, c: Array, edges: list[float]) -> JointPath | None:
         parts: list[list[Array]] = []
@@ -138,7 +145,8 @@ class Timed:
 
     @cached_property
     def slopes(self) -> tuple[Array, Array]:
-        """Matrices (TIMES, TIMES) that make velocities and accelerations of values at these times."""
+        """Matrices (TIMES, TIMES) that make velocities and accelerations of values at these
+        times."""
         curve = make_interp_spline(self.t, np.eye(len(self.t)), k=5)
         return curve(self.t, 1), curve(self.t, 2)
 
@@ -159,14 +167,19 @@ def plain_times(curve: Curve, duration: float) -> Timed:
 def times_of(curve: Curve, motion: Any) -> Timed:
     """Of a motion along the curve, by the way that its joints have gone."""
     p, t = np.linspace(0.0, 1.0, 20001), np.linspace(motion.t[0], motion.t[-1], 20001)
-    ways = [np.linalg.norm(speed, axis=1) for speed in (curve((p[1:] + p[:-1]) / 2).dq, motion((t[1:] + t[:-1]) / 2).v)]
+    ways = [
+        np.linalg.norm(speed, axis=1)
+        for speed in (curve((p[1:] + p[:-1]) / 2).dq, motion((t[1:] + t[:-1]) / 2).v)
+    ]
     gone = [np.concatenate([[0.0], np.cumsum(way)]) / way.sum() for way in ways]
     at = np.linspace(0.0, motion.duration, TIMES)
     rising = gone[0] + 1e-15 * np.arange(len(p))
     return Timed(at, np.interp(np.interp(at, t - t[0], gone[1]), rising, p))
 
 
-def energy_and_slope(chart: SelfMotion, places: Places, timed: Timed, c: Array) -> tuple[float, Array]:
+def energy_and_slope(
+    chart: SelfMotion, places: Places, timed: Timed, c: Array
+) -> tuple[float, Array]:
     """The energy of c, J, and its gradient (m, n); infinite where (S1) has no solution."""
     q = chart.joints(places, c)
     if q is None:
@@ -182,7 +195,9 @@ def energy_and_slope(chart: SelfMotion, places: Places, timed: Timed, c: Array) 
     return value, chart.pulled_back(places, q, slope)
 
 
-def least(curve: Curve, path: Path, link: str, at: Instants, timed: Timed, held: bool, iterations: int) -> tuple[float, Curve]:
+def least(
+    curve: Curve, path: Path, link: str, at: Instants, timed: Timed, held: bool, iterations: int
+) -> tuple[float, Curve]:
     """The least energy near a first curve, J, with p(t) given, and the curve that has it."""
     best, value = curve, np.inf
     for _ in range(ROUNDS):
@@ -192,11 +207,19 @@ def least(curve: Curve, path: Path, link: str, at: Instants, timed: Timed, held:
         first, _ = energy_and_slope(chart, places, timed, np.zeros(shape))
         size = max(abs(first), 1e-9)
 
-        def scaled(x: Array, chart=chart, places=places, shape=shape, size=size) -> tuple[float, Array]:
+        def scaled(
+            x: Array, chart=chart, places=places, shape=shape, size=size
+        ) -> tuple[float, Array]:
             energy, slope = energy_and_slope(chart, places, timed, x.reshape(shape))
             return min(energy / size, 1e6), slope.ravel() / size
 
-        c = minimize(scaled, np.zeros(shape).ravel(), jac=True, method="L-BFGS-B", options={"maxiter": iterations}).x.reshape(shape)
+        c = minimize(
+            scaled,
+            np.zeros(shape).ravel(),
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": iterations},
+        ).x.reshape(shape)
         reached, _ = energy_and_slope(chart, places, timed, c)
         further = chart.found(c) if reached < first - GAIN * size else None
         if further is None:

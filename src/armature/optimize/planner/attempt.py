@@ -66,7 +66,8 @@ class Attempt:
 
     @property
     def only_means(self) -> bool:
-        """Whether the motion about does the task, and exceeds by much no limits but those of means."""
+        """Whether the motion about does the task, and exceeds by much no limits but those of
+        means."""
         over = [m for m in self.margins if m.fraction < -SETTINGS.exceeds]
         return self.near and all(m.limit in MEANS for m in over)
 
@@ -96,7 +97,8 @@ class Attempt:
 
     @property
     def nearly(self) -> bool:
-        """Whether the motion about does the task, and exceeds no limit by much: worth going on from."""
+        """Whether the motion about does the task, and exceeds no limit by much: worth going on
+        from."""
         return self.near and self.excess <= SETTINGS.exceeds
 
     @property
@@ -107,8 +109,8 @@ class Attempt:
 
     @cached_property
     def missed(self) -> float:
-        """By what the motion misses its places, end velocities and own accelerations, rad or m, rad/s
-        or m/s; infinite where it has no finite numbers."""
+        """By what the motion misses its places, end velocities and own accelerations, rad or m,
+        rad/s or m/s; infinite where it has no finite numbers."""
         return max(self.errors, default=np.inf)
 
     @property
@@ -121,12 +123,16 @@ class Attempt:
 
     @cached_property
     def errors(self) -> tuple[float, ...]:
-        """By what places and velocities are missed, rad or m, rad/s or m/s; empty without finite numbers."""
+        """By what places and velocities are missed, rad or m, rad/s or m/s; empty without finite
+        numbers."""
         task, motion = self.problem, self.motion
         if not np.all(np.isfinite(motion.q)):
             return ()
         at = [0, *task.knots]
-        places, speeds = [np.array(self.beside)], [motion.v[at[k]] - v for k, v in task.speeds.items()]
+        places, speeds = (
+            [np.array(self.beside)],
+            [motion.v[at[k]] - v for k, v in task.speeds.items()],
+        )
         if not task.robot.loops:
             q, v = defects(motion)
             places, speeds = [*places, q], [*speeds, v]
@@ -154,11 +160,13 @@ class Attempt:
 
     @property
     def speed_ratios(self) -> np.ndarray:
-        """(n,) greatest speeds of joints without a limit of speed, as multiples of the joint cubic's;
-        0 for all others."""
+        """(n,) greatest speeds of joints without a limit of speed, as multiples of the joint
+        cubic's; 0 for all others."""
         problem = self.problem
         slow = np.abs(problem.cubic(np.linspace(0.0, problem.duration, 101))[1]).max(0)
-        limits = [problem.driven.joint_limit(name, "velocity") for name in problem.robot.joint_names]
+        limits = [
+            problem.driven.joint_limit(name, "velocity") for name in problem.robot.joint_names
+        ]
         usual = np.maximum(slow, 1e-3 + 0.1 * slow.max())
         return np.where(np.isinf(limits), np.abs(self.motion.v).max(0) / usual, 0.0)
 
@@ -174,7 +182,8 @@ class Attempt:
         return bool(step > SETTINGS.coarsest_step) and self.unbounded
 
     def accepted(self) -> Attempt:
-        """This; where the search has not ended and the motion can be run, with a status that says so."""
+        """This; where the search has not ended and the motion can be run, with a status that says
+        so."""
         return self if self.ok or not self.runs else replace(self, result=self.result.as_feasible())
 
 
@@ -187,8 +196,8 @@ def net_energy(robot: Robot, motion: Trajectory, supply: Supply, points: int = 1
 
 
 def defects(motion: Trajectory) -> tuple[np.ndarray, np.ndarray]:
-    """(N, n) each: by what q and v at knots differ from the integrals of accelerations that run straight
-    between knots, rad or m, rad/s or m/s."""
+    """(N, n) each: by what q and v at knots differ from the integrals of accelerations that run
+    straight between knots, rad or m, rad/s or m/s."""
     h, (a0, a1) = np.diff(motion.t)[:, None], (motion.a[:-1], motion.a[1:])
     v0, v1 = motion.v[:-1], motion.v[1:]
     return (
@@ -198,7 +207,8 @@ def defects(motion: Trajectory) -> tuple[np.ndarray, np.ndarray]:
 
 
 def at_rest(motion: Trajectory, size: float) -> Trajectory:
-    """The motion with joints at rest that only creep by rounding: the sign of nothing must not decide on
+    """The motion with joints at rest that only creep by rounding: the sign of nothing must not
+    decide on
     which side friction acts. size: of the move, `MoveProblem.size`."""
     still = np.ptp(motion.q, axis=0) < RESTING * size
     if not still.any():

@@ -1,4 +1,5 @@
-"""Limits between knots: drawn in where a motion exceeds them, for a re-solve; or the motion run a little slower."""
+"""Limits between knots: drawn in where a motion exceeds them, for a re-solve; or the motion run a
+little slower."""
 
 from __future__ import annotations
 
@@ -19,13 +20,18 @@ if TYPE_CHECKING:
 
 
 def tightened_limits(best: Attempt, enough: float, power: float) -> Mapping[str, Any]:
-    """Factors of the limits that a motion exceeds by more than `enough` of themselves, for every knot: (1 + excess)^−power where it does.
+    """Factors of the limits that a motion exceeds by more than `enough` of themselves, for every
+    knot: (1 + excess)^−power where it does.
 
     Empty where the motion exceeds none, or none that is a row of its problem."""
     task, changed = best.problem, False
     found = dict(task.tighter)
     model = task.driven.model
-    rows = {*model.constraint_names, *model.state_names, *(name for _, _, name, _ in task.driven.means)}
+    rows = {
+        *model.constraint_names,
+        *model.state_names,
+        *(name for _, _, name, _ in task.driven.means),
+    }
     for margin in (m for m in best.margins if m.fraction < -enough):
         name = f"{margin.limit} of {margin.joint}"
         if name not in rows:
@@ -52,7 +58,8 @@ def knot_factors(best: Attempt, margin: Margin, power: float) -> np.ndarray:
 def run_slower(
     robot: Robot, motion: Trajectory, enough: float, slowest: float, finer: int = FINER
 ) -> Trajectory | None:
-    """The same motion in the least duration in which it keeps all limits; None where `slowest` times its own is not enough.
+    """The same motion in the least duration in which it keeps all limits; None where `slowest`
+    times its own is not enough.
 
     finer: points between two knots at which that is looked at."""
     at = lambda factor: stretched(motion, factor * motion.duration)

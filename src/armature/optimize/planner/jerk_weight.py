@@ -16,7 +16,8 @@ LOSSES = ("copper", "iron", "friction", "gear", "amplifier")
 
 
 def jerk_size(task: Any, motion: Trajectory) -> float:
-    """∫ Σ (jerk/V)² dt, 1/s³, for accelerations that run straight between knots. V: usual speeds."""
+    """∫ Σ (jerk/V)² dt, 1/s³, for accelerations that run straight between knots. V: usual
+    speeds."""
     jerk = np.diff(motion.a, axis=0) / np.diff(motion.t)[:, None] / task.scales.velocity
     return float((jerk**2).sum(1) @ np.diff(motion.t))
 

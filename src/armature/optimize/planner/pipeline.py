@@ -1,12 +1,13 @@
 """From starting motions to a plan, by one homotopy.
 
-    starts → few knots, f from wide to narrow → the cheapest with all knots → directions fixed, so that
-    joints turn at knots and the law is exact → back-off where limits are exceeded between knots
+    starts → few knots, f from wide to narrow → the cheapest with all knots → directions fixed, so
+    that joints turn at knots and the law is exact → back-off where limits are exceeded between
+    knots
 
-f is how far the corners of friction, gears and supply are smoothed (transcription/smoothed.py); it follows
-the barrier inside one solve (solver/homotopy.py). A weight on jerk that scales itself keeps flat problems
-from zigzagging. Arms without corners are solved at once. What counts is the exact law: of all motions met,
-the cheapest that does the task within all limits is the plan.
+f is how far the corners of friction, gears and supply are smoothed (transcription/smoothed.py); it
+follows the barrier inside one solve (solver/homotopy.py). A weight on jerk that scales itself keeps
+flat problems from zigzagging. Arms without corners are solved at once. What counts is the exact
+law: of all motions met, the cheapest that does the task within all limits is the plan.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ class Pipeline:
         """Seconds left, None without a deadline."""
         return None if self.ends is None else max(self.ends - time.perf_counter(), 0.0)
 
-    # one solve ------------------------------------------------------------------------------------
+    # one solve -----------------------------------------------------------------------------------
 
     def solve(
         self, task: MoveProblem, start: Guess | Result, f: float, end: float, **changed: Any
@@ -111,7 +112,8 @@ class Pipeline:
         return self.solved(task, task.problem(weights), start, options)
 
     def accuracy(self, task: MoveProblem, s: Settings) -> float:
-        """Part of the cost left to gain at which a search may end: what is burnt has a flat optimum."""
+        """Part of the cost left to gain at which a search may end: what is burnt has a flat
+        optimum."""
         drives = len(task.robot.drivetrain.drives)
         return s.burnt_accuracy if task.driven.supply.slacks(drives) else s.accuracy
 
@@ -133,8 +135,8 @@ class Pipeline:
         return net_energy(task.robot, motion, task.driven.supply)
 
     def data(self, task: Any, problem: Problem, s: Settings) -> Callable[..., np.ndarray]:
-        """The problem's data for a smoothing parameter, with a jerk weight in proportion to what the
-        motion costs now."""
+        """The problem's data for a smoothing parameter, with a jerk weight in proportion to what
+        the motion costs now."""
         base, place = np.array(problem.data), 1 + task.driven.durations + JERK
         least = 1e-3 * task.duration  # elastic rows let durations leave their bounds
 
@@ -160,12 +162,13 @@ class Pipeline:
         rough = {"tolerance": s.coarse_tolerance, "iterations": s.coarse_iterations}
         return self.solve(coarse, coarse.guess(motion), f, end, **rough)
 
-    # least energy ---------------------------------------------------------------------------------
+    # least energy --------------------------------------------------------------------------------
 
     def least_energy(
         self, task: MoveProblem, guess: Trajectory | Known | None = None, thorough: bool = False
     ) -> Attempt:
-        """The cheapest motion found of the task's duration; `runs` tells whether it keeps all limits.
+        """The cheapest motion found of the task's duration; `runs` tells whether it keeps all
+        limits.
 
         thorough: from more starts than two."""
         s = self.settings
@@ -188,8 +191,8 @@ class Pipeline:
     def starts(
         self, task: MoveProblem, known: Trajectory | None, thorough: bool
     ) -> Iterator[tuple[MoveProblem, Trajectory | None]]:
-        """What a least energy is sought from: a known motion alone, or the joint cubic, via points of free
-        passing time passed earlier and later, and motions that a direct search finds."""
+        """What a least energy is sought from: a known motion alone, or the joint cubic, via points
+        of free passing time passed earlier and later, and motions that a direct search finds."""
         yield task, known
         if known is None:
             yield from ((passed, None) for passed in passed_otherwise(task))
@@ -217,9 +220,9 @@ class Pipeline:
         return not slacks and default_smooth(task.robot) == Smooth()
 
     def direct(self, task: MoveProblem, known: Trajectory | None) -> Attempt | None:
-        """At once with all knots, where there are no corners and no free passing times; from another start
-        too where few knots tell that it leads to less. None where there are, or where that leads to no
-        motion within all limits. Closed loops are always solved so."""
+        """At once with all knots, where there are no corners and no free passing times; from
+        another start too where few knots tell that it leads to less. None where there are, or where
+        that leads to no motion within all limits. Closed loops are always solved so."""
         s, loops = self.settings, bool(task.robot.loops)
         if not loops and (task.legs > 1 or not self.is_smooth(task)):
             return None
@@ -234,8 +237,9 @@ class Pipeline:
         return found
 
     def turned(self, task: Any, known: Attempt) -> list[Attempt]:
-        """From smoothed corners to exact laws by fixed modes: every joint moves forward or backward in
-        every step, so that joints turn at knots; where that leads to nothing better, slow ones stand."""
+        """From smoothed corners to exact laws by fixed modes: every joint moves forward or backward
+        in every step, so that joints turn at knots; where that leads to nothing better, slow ones
+        stand."""
         s, found = self.settings, [known]
         for slow, stand in s.modes if not self.late else ():
             best = best_of(found)
@@ -250,8 +254,8 @@ class Pipeline:
         return found[1:]
 
     def finished(self, found: list[Attempt]) -> Attempt:
-        """The cheapest of several motions, or what back-off makes of it, that keeps all limits; from the
-        first of them where the cheapest leads to none."""
+        """The cheapest of several motions, or what back-off makes of it, that keeps all limits;
+        from the first of them where the cheapest leads to none."""
         tried: list[Attempt] = []
         for start in dict.fromkeys((best_of(found), found[0])):
             tried += self.backed_off(start)
@@ -260,8 +264,8 @@ class Pipeline:
         return cheapest(tried)
 
     def backed_off(self, best: Attempt) -> list[Attempt]:
-        """A motion, and the same with limits tightened where they are exceeded between knots, by warm
-        re-solves; also where its search ended before it arrived."""
+        """A motion, and the same with limits tightened where they are exceeded between knots, by
+        warm re-solves; also where its search ended before it arrived."""
         s, found = self.settings, [best]
         for _ in range(s.back_offs):
             tighter = tightened_limits(best, s.allowed, s.back_off_power)
@@ -282,7 +286,7 @@ class Pipeline:
             found.append(best)
         return found
 
-    # least time -----------------------------------------------------------------------------------
+    # least time ----------------------------------------------------------------------------------
 
     def least_time(self, task: MoveProblem, guess: Trajectory | None = None) -> Attempt:
         """The shortest motion found; `runs` tells whether it keeps all limits."""
@@ -299,12 +303,15 @@ class Pipeline:
             mine = timed(task, s.slower * start.duration) if not task.moving else task
             firsts.append(self.few(mine, start, s.time_bent, s.time_coarse))
         best = self.shortest(task, best_of(firsts), firsts)
-        hot = not best.runs and (best.only_means or (best.worst is not None and best.worst.limit in MEANS))
+        hot = not best.runs and (
+            best.only_means or (best.worst is not None and best.worst.limit in MEANS)
+        )
         return self.bracketed(task, best) if hot and not self.late else best
 
     def bracketed(self, task: MoveProblem, failed: Attempt) -> Attempt:
-        """The shortest of the least-energy motions of given durations, by bisection: where limits of means
-        are so tight that joints must stand for a part of the time, a free duration leads to none."""
+        """The shortest of the least-energy motions of given durations, by bisection: where limits
+        of means are so tight that joints must stand for a part of the time, a free duration leads
+        to none."""
         s, energy = self.settings, replace(self, weights=Weights(energy=1.0))
         at = lambda duration: energy.least_energy(replace(timed(task, duration), free=False))
         low, found = task.duration, None
@@ -324,8 +331,8 @@ class Pipeline:
         return replace(found, result=found.result.as_feasible(), cost=found.motion.duration)
 
     def shortest(self, task: MoveProblem, best: Attempt, known: list[Attempt]) -> Attempt:
-        """From a motion with few knots to one with all of them and exact laws. known: motions to fall
-        back on."""
+        """From a motion with few knots to one with all of them and exact laws. known: motions to
+        fall back on."""
         s, found = self.settings, list(known)
         smooth = default_smooth(task.robot) == Smooth()
         stages = [replace(x, fixed=0.0) for x in s.stages if x.polish] if smooth else s.stages
@@ -354,8 +361,8 @@ class Pipeline:
         return (best or found[-1]).accepted()
 
     def staged(self, task: Any, known: Attempt, stage: Stage) -> Attempt:
-        """With all knots from a known motion, run so slowly that it keeps its limits, and directions
-        fixed as the stage asks for."""
+        """With all knots from a known motion, run so slowly that it keeps its limits, and
+        directions fixed as the stage asks for."""
         motion = self.inside(task, known.motion)
         task = replace(task.timed_as(motion), directions=None)
         start = carried(known.result, motion, task)

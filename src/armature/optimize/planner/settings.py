@@ -9,9 +9,12 @@ from dataclasses import dataclass
 class Stage:
     """One solve of a least time with all knots.
 
-    fixed: joints keep their direction in every step in which their mean speed is above this part of the
-    usual one (0: none does).  turning: whether joints turn only at knots.  start, end: of the smoothing
-    parameter f.  barrier: μ to begin with.  jerk: weight of jerk, ρ/f.  accuracy: part of the duration left
+    fixed: joints keep their direction in every step in which their mean speed is above this part of
+    the
+    usual one (0: none does).  turning: whether joints turn only at knots.  start, end: of the
+    smoothing
+    parameter f.  barrier: μ to begin with.  jerk: weight of jerk, ρ/f.  accuracy: part of the
+    duration left
     to gain at which it may end.  polish: whether arms without corners go through it too.
     """
 
@@ -31,33 +34,43 @@ class Settings:
 
     What counts as what:
     allowed: part of a limit that may be exceeded between knots; the certificate allows 1e-3.
-    misses, exceeds: rad or m, and part of a limit: what a coarse motion may be off to be gone on from.
-    unbounded_speed: times the joint cubic's speed, of joints without a limit: a cost without a minimum.
+    misses, exceeds: rad or m, and part of a limit: what a coarse motion may be off to be gone on
+    from.
+    unbounded_speed: times the joint cubic's speed, of joints without a limit: a cost without a
+    minimum.
     coarsest_step: rad or m from knot to knot, beyond which such a joint's motion is under-resolved.
 
     Homotopy:
-    start, coarse, middle, end: f at the start, after the few knots, before directions are fixed, and at
+    start, coarse, middle, end: f at the start, after the few knots, before directions are fixed,
+    and at
     the end: at 0.005 the smoothed losses are within 0.5 % of the exact.  time_start, time_bent,
-    time_coarse: at the start of a least time from the joint cubic, from other motions, and after the few
-    knots.
-    modes: parts of a joint's usual speed below which it has no direction in a step, and whether it stands
+    time_coarse: at the start of a least time from the joint cubic, from other motions, and after
+    the few knots.
+    modes: parts of a joint's usual speed below which it has no direction in a step, and whether it
+    stands
     there: the first pair, and the next where that leads to nothing better.
-    jerk, jerk_slope: weight of jerk in a least energy, min(jerk, slope · f) of the losses: it removes the
-    zigzag of flat problems.  jerk_time, jerk_least: in a least time, max(least, jerk_time · f).
+    jerk, jerk_slope: weight of jerk in a least energy, min(jerk, slope · f) of the losses: it
+    removes the zigzag of flat problems.  jerk_time, jerk_least: in a least time, max(least,
+    jerk_time · f).
 
     Work:
     coarse_knots: of the first stage.  leg_knots: of every leg of a least time, at least.
-    tolerance, coarse_tolerance: of the optimality conditions.  accuracy, burnt_accuracy, time_accuracy:
-    part of the cost left to gain at which a search may end: of an energy that is returned, or burnt where
-    it comes back, and of a duration.  rows: violation, scaled, of what counts as solved.  stretch: whether
-    rows may stretch where no step is left.  iterations, coarse_iterations: at most, of one solve.
+    tolerance, coarse_tolerance: of the optimality conditions.  accuracy, burnt_accuracy,
+    time_accuracy: part of the cost left to gain at which a search may end: of an energy that is
+    returned, or burnt where
+    it comes back, and of a duration.  rows: violation, scaled, of what counts as solved.  stretch:
+    whether rows may stretch where no step is left.  iterations, coarse_iterations: at most, of one
+    solve.
     warm_barrier, again_barrier: μ to begin with from another stage, and from an earlier plan.
     cheap: starts of a least energy besides the joint cubic (shapes.py).
-    short, bends: starts of a least time that a direct search finds, and with all joints bent at once.
+    short, bends: starts of a least time that a direct search finds, and with all joints bent at
+    once.
     slower: factor on the shortest joint cubic's duration, with which a least time starts.
     stages: of a least time with all knots; the last fixes all directions, so that the law is exact.
-    polishes, gain: repetitions of the last stage at most, while each gains this part of the duration.
-    doublings, halvings: of a duration that is sought by plans of given durations where all else fails.
+    polishes, gain: repetitions of the last stage at most, while each gains this part of the
+    duration.
+    doublings, halvings: of a duration that is sought by plans of given durations where all else
+    fails.
 
     Limits between knots:
     back_offs: re-solves at most.  back_off_power: of what is exceeded, in the factor on a limit.

@@ -2,10 +2,10 @@
 
     (SH1)  q_j(t) = a_j + (b_j − a_j) h((s − begin_j)/(end_j − begin_j)) + bump_j sin²(π s)
 
-s: part of a leg's time, h(x) = 3x² − 2x³ on [0, 1]. Windows and bumps are chosen joint by joint: for the
-least energy by the exact law, with a penalty on limits that are exceeded (SH2), or for the least duration
-in which all limits are kept (SH3). Local optima differ in when joints stand and which way they bend: a few
-thousand evaluated states tell which of them are worth a solve.
+s: part of a leg's time, h(x) = 3x² − 2x³ on [0, 1]. Windows and bumps are chosen joint by joint:
+for the least energy by the exact law, with a penalty on limits that are exceeded (SH2), or for the
+least duration in which all limits are kept (SH3). Local optima differ in when joints stand and
+which way they bend: a few thousand evaluated states tell which of them are worth a solve.
 """
 
 from __future__ import annotations
@@ -25,10 +25,16 @@ from armature.simulate.flows import Drives, drives_at
 
 WINDOWS = ((0.0, 1.0), (0.0, 0.6), (0.4, 1.0), (0.0, 0.35), (0.65, 1.0))  # parts of a leg's time
 FIRST = WINDOWS[0], WINDOWS[3], WINDOWS[4]  # windows of all joints to begin with
-BEND, BEND_FAST = 0.35, (0.7, 0.35)  # bumps of a least energy and of a least time, of how far a joint moves
+BEND, BEND_FAST = (
+    0.35,
+    (0.7, 0.35),
+)  # bumps of a least energy and of a least time, of how far a joint moves
 SWEEPS, INSTANTS = 3, 41  # rounds over the joints; instants at which a motion is judged
 PENALTY = 3.0  # times the energy that flows in the joint cubic: of a limit exceeded by 100 %
-FACTORS, HALVINGS = np.geomspace(0.3, 8.0, 12), 3  # on the task's own duration; bisections between two
+FACTORS, HALVINGS = (
+    np.geomspace(0.3, 8.0, 12),
+    3,
+)  # on the task's own duration; bisections between two
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,24 +69,31 @@ Windows = tuple[tuple[float, float], ...]
 
 
 def cheap_starts(task: MoveProblem, most: int) -> list[Trajectory]:
-    """The cheapest motions of (SH1) found, at most so many, cheapest first, without the joint cubic."""
+    """The cheapest motions of (SH1) found, at most so many, cheapest first, without the joint
+    cubic."""
     t, straight = instants(task), joint_cubic(task)
     unit = PENALTY * flow_through(task, t, straight)
-    firsts = [Shapes(np.broadcast_to(np.array(w), straight.window.shape), straight.bump) for w in FIRST]
+    firsts = [
+        Shapes(np.broadcast_to(np.array(w), straight.window.shape), straight.bump) for w in FIRST
+    ]
     cost = lambda shapes: energies(task, t, shapes, unit)
     found = distinct(task, firsts, cost, WINDOWS, room_to_bend(task, BEND))
     return [motion_of(task, shape) for _, shape in found[:most]]
 
 
 def short_starts(task: MoveProblem, searched: int, bent: int) -> list[Trajectory]:
-    """Motions in which all joints bend away from the joint cubic, in the least duration in which they
-    keep their limits. searched, bent: at most so many that are found by descent, and of the patterns
-    that the joints' sides follow (`bend_patterns`); shortest first. The joint cubic is not among them."""
+    """Motions in which all joints bend away from the joint cubic, in the least duration in which
+    they
+    keep their limits. searched, bent: at most so many that are found by descent, and of the
+    patterns that the joints' sides follow (`bend_patterns`); shortest first. The joint cubic is not
+    among them."""
     t, straight = instants(task), joint_cubic(task)
     cost = lambda shapes: durations(task, t, shapes)
     bumps = [bump for part in BEND_FAST for bump in bend_patterns(task, part)]
     patterns = [Shapes(straight.window, bump[None]) for bump in bumps]
-    ranked = sorted(((float(cost(shape)[0]), shape) for shape in patterns), key=lambda item: item[0])
+    ranked = sorted(
+        ((float(cost(shape)[0]), shape) for shape in patterns), key=lambda item: item[0]
+    )
     firsts = [straight, *(shape for _, shape in ranked[:searched])]
     best = distinct(task, firsts, cost, WINDOWS[:1], room_to_bend(task, BEND_FAST[0]))[:searched]
     known = [shape.bump.tobytes() for _, shape in best]
@@ -100,9 +113,14 @@ def joint_cubic(task: MoveProblem) -> Shapes:
 
 
 def distinct(
-    task: MoveProblem, firsts: list[Shapes], cost: Cost, choice: Windows, bumps: Sequence[np.ndarray]
+    task: MoveProblem,
+    firsts: list[Shapes],
+    cost: Cost,
+    choice: Windows,
+    bumps: Sequence[np.ndarray],
 ) -> list[tuple[float, Shapes]]:
-    """The shapes that coordinate descent leads to with their costs, each once, best first, without the
+    """The shapes that coordinate descent leads to with their costs, each once, best first, without
+    the
     joint cubic. choice, bumps: windows and bumps (n,) to choose from."""
     found: dict[bytes, tuple[float, Shapes]] = {}
     for first in firsts:
@@ -148,8 +166,8 @@ def energies(task: MoveProblem, t: np.ndarray, shapes: Shapes, penalty: float) -
 
 
 def durations(task: MoveProblem, t: np.ndarray, shapes: Shapes) -> np.ndarray:
-    """(K,) least durations, s, in which the shapes keep all limits; where there is none, in which they
-    exceed them by at most half as much again as they must:
+    """(K,) least durations, s, in which the shapes keep all limits; where there is none, in which
+    they exceed them by at most half as much again as they must:
 
     (SH3)  T with q(t/T), v T₀/T, a (T₀/T)²."""
     q, v, a = shapes.states(task, t)
@@ -194,7 +212,8 @@ def flow_through(task: MoveProblem, t: np.ndarray, shape: Shapes) -> float:
 
 
 def driven(task: MoveProblem, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> Drives:
-    """What the drives do at all instants of all motions (K, M, n), by the exact law; fields (K·M, …)."""
+    """What the drives do at all instants of all motions (K, M, n), by the exact law; fields (K·M,
+    …)."""
     q, v, a = (np.ascontiguousarray(x.reshape(-1, x.shape[-1])) for x in (q, v, a))
     tau = np.asarray(inverse_dynamics(task.robot, q, v, a))
     return drives_at(task.robot, tau, v, a)

@@ -1,17 +1,18 @@
 """Smooth motions: of all that keep most of the saving, the one with the least jerk.
 
-Least energy is flat: motions of nearly the same energy differ widely in peaks of acceleration and torque. Around the plan of least energy
-E₀ the problem is solved again, warm, with a weight on jerk in the cost,
+Least energy is flat: motions of nearly the same energy differ widely in peaks of acceleration and
+torque. Around the plan of least energy E₀ the problem is solved again, warm, with a weight on jerk
+in the cost,
 
 (S1)  E + ρ (losses/J₀) J,   J = ∫ Σ s_j jerk_j² dt,   J₀: that of the plan of least energy,
 
-where s_j = 1/(greatest acceleration of the joint cubic)² makes joints comparable that turn, slide, or hardly move. ρ grows until the
-motion costs what it may:
+where s_j = 1/(greatest acceleration of the joint cubic)² makes joints comparable that turn, slide,
+or hardly move. ρ grows until the motion costs what it may:
 
 (S2)  E ≤ E₀ + ½ s (E_b − E₀),   s: smoothness of the task, E_b: energy of the baseline,
 
-or E₀ + s/10 of what is counted where there is no saving. A motion that breaks limits between knots is never taken; where no smoother one
-is found, the plan of least energy stays.
+or E₀ + s/10 of what is counted where there is no saving. A motion that breaks limits between knots
+is never taken; where no smoother one is found, the plan of least energy stays.
 """
 
 from __future__ import annotations
@@ -51,9 +52,10 @@ class Trial:
 
 @dataclass
 class Smoother:
-    """Makes plans smooth. pipeline: of its solves.  smoothness: of the task.  runs: whether a motion can
-    be taken.  rho: the weight that is tried first; after a plan the one that was taken, which is a good
-    first one for its neighbour."""
+    """Makes plans smooth. pipeline: of its solves.  smoothness: of the task.  runs: whether a
+    motion can
+    be taken.  rho: the weight that is tried first; after a plan the one that was taken, which is a
+    good first one for its neighbour."""
 
     pipeline: Pipeline
     smoothness: float
@@ -85,8 +87,8 @@ class Smoother:
         return taken
 
     def solved(self, best: Attempt, near: Attempt, weights: Weights) -> Attempt | None:
-        """A motion with these weights that does the task and keeps all limits: warm from the smoothest
-        known, else from it as a guess; None where there is none."""
+        """A motion with these weights that does the task and keeps all limits: warm from the
+        smoothest known, else from it as a guess; None where there is none."""
         for start in (near.result, best.problem.guess(near.motion)):
             found = self.pipeline.again(best.problem, start, weights, ITERATIONS)
             if self.runs(found):
@@ -105,20 +107,30 @@ def spared(best: Attempt, smoothness: float, baseline: float) -> float:
 
 
 def next_weight(trials: list[Trial], spare: float) -> float:
-    """ρ whose motion costs about what it may: along a power law through the last motions, inside what is known to bracket it."""
+    """ρ whose motion costs about what it may: along a power law through the last motions, inside
+    what is known to bracket it."""
     last, power = trials[-1], POWER
     low = max((t.rho for t in trials if t.excess <= spare), default=0.0)
     high = min((t.rho for t in trials if t.excess > spare), default=np.inf)
-    if len(trials) > 1 and min(last.excess, trials[-2].excess) > 0.0 and last.excess != trials[-2].excess:
+    if (
+        len(trials) > 1
+        and min(last.excess, trials[-2].excess) > 0.0
+        and last.excess != trials[-2].excess
+    ):
         slope = np.log(last.excess / trials[-2].excess) / np.log(last.rho / trials[-2].rho)
         power = float(np.clip(slope, 0.2, 2.0))
     factor = (AIM * spare / last.excess) ** (1.0 / power) if last.excess > 0.0 else FARTHEST
     rho = last.rho * float(np.clip(factor, 1.0 / FARTHEST, FARTHEST))
-    return rho if low < rho < high else float(np.sqrt(max(low, high / FARTHEST) * min(high, low * FARTHEST)))
+    return (
+        rho
+        if low < rho < high
+        else float(np.sqrt(max(low, high / FARTHEST) * min(high, low * FARTHEST)))
+    )
 
 
 def jerk_shares(problem: MoveProblem) -> np.ndarray:
-    """(free coordinates,) s_j of (S1), relative to the least of them: by the joint cubic's accelerations, 1/(…)²."""
+    """(free coordinates,) s_j of (S1), relative to the least of them: by the joint cubic's
+    accelerations, 1/(…)²."""
     if isinstance(problem, SmoothedMove):
         return problem.scales.velocity**-2.0  # what its own jerk term has
     joints, names = list(problem.driven.coordinates), problem.robot.joint_names

@@ -16,16 +16,23 @@ from armature.scene.floor import LIMIT
 Task = TypeVar("Task", bound=MoveProblem)
 
 JUMPS = ("jerk", "torque rate", LIMIT)  # limits that a cubic may break in any duration
-DETOUR, LEAST = 0.25, 0.02  # of a joint's range or a turn: a detour, and the least that is worth a search
+DETOUR, LEAST = (
+    0.25,
+    0.02,
+)  # of a joint's range or a turn: a detour, and the least that is worth a search
 MOVED = 0.05  # of a joint's range: what counts at least as how far it moves
-EARLIER = 2.0, 0.5, 0.2  # powers of the parts of the time at which via points are passed by the joints' travel
+EARLIER = (
+    2.0,
+    0.5,
+    0.2,
+)  # powers of the parts of the time at which via points are passed by the joints' travel
 BEND = 0.35  # of how far a joint moves
 PATTERNS = 3  # of the signs with which all joints bend at once
 
 
 def detours(problem: MoveProblem) -> list[Trajectory]:
-    """The joint cubic with a bump of one joint after the other, to both sides, within its range; none
-    with via points."""
+    """The joint cubic with a bump of one joint after the other, to both sides, within its range;
+    none with via points."""
     if problem.move.via:
         return []
     room = turns(problem)
@@ -106,8 +113,8 @@ def ranges(problem: MoveProblem) -> tuple[np.ndarray, np.ndarray]:
 
 def feasible_cubic(task: MoveProblem) -> float:
     """About the shortest duration in which the joint cubic keeps all limits but those that it jumps
-    beyond, s; where there is none, the shortest in which it exceeds them by at most half as much again as
-    it must."""
+    beyond, s; where there is none, the shortest in which it exceeds them by at most half as much
+    again as it must."""
     few = replace(task, N=max(30, 4 * (len(task.move.via) + 1)))
     straight, first = few.straight, task.duration
 
@@ -134,8 +141,8 @@ def feasible_cubic(task: MoveProblem) -> float:
 
 
 def passed_otherwise(task: Task) -> list[Task]:
-    """The task with via points of free passing time passed earlier in the first motion, and later; none
-    where the task gives a time, or has no such points."""
+    """The task with via points of free passing time passed earlier in the first motion, and later;
+    none where the task gives a time, or has no such points."""
     if task.legs < 2 or task.free or any(via.at is not None for via in task.move.via):
         return []
     by_travel = task.passing[1:-1]

@@ -1,9 +1,9 @@
 """One Ctrl-C ends a plan with the best motion so far; a second one leaves at once.
 
-A planner runs inside `interruptible`. There Ctrl-C raises nothing: it sets a flag, at which the search
-that runs ends (`interior.py`) and no time is left for others (`Planner.left`), wherever in a plan it
-comes. Only the main thread gets signals; planners in other threads are ended by their callbacks.
-"""
+A planner runs inside `interruptible`. There Ctrl-C raises nothing: it sets a flag, at which the
+search that runs ends (`interior.py`) and no time is left for others (`Planner.left`), wherever in a
+plan it comes. Only the main thread gets signals; planners in other threads are ended by their
+callbacks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ Planning = TypeVar("Planning", bound=Callable)
 
 
 class Flag(threading.local):
-    """depth: planners that run inside one another in this thread.  stopped: whether they are to end."""
+    """depth: planners that run inside one another in this thread.  stopped: whether they are to
+    end."""
 
     depth: int = 0
     stopped: bool = False
@@ -59,7 +60,8 @@ def planning() -> Iterator[bool]:
 
 
 def take_signal() -> Any:
-    """Ask for Ctrl-C where it would raise KeyboardInterrupt; gives what to put back, None where it is not ours."""
+    """Ask for Ctrl-C where it would raise KeyboardInterrupt; gives what to put back, None where it
+    is not ours."""
     if threading.current_thread() is not threading.main_thread():
         return None
     if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:

@@ -1,4 +1,5 @@
-"""What came out: the motion, its multipliers, how the search went, and how it ended, as a sentence."""
+"""What came out: the motion, its multipliers, how the search went, and how it ended, as a
+sentence."""
 
 from __future__ import annotations
 
@@ -14,7 +15,10 @@ class Status(Enum):
     CONVERGED = "The motion is optimal to the tolerance asked for."
     ACCEPTABLE = "The motion is optimal to a looser tolerance than asked for."
     FEASIBLE = "The motion keeps all limits; a slightly better one may exist."
-    INFEASIBLE = "No motion near this one meets all constraints; the least violation that was found is given."
+    INFEASIBLE = (
+        "No motion near this one meets all constraints; the least violation that was found is"
+        " given."
+    )
     UNBOUNDED = "The cost falls without limit: bound the controls, or put a price on them."
     STALLED = "No further progress was possible, and the motion is not optimal."
     ITERATIONS = "The number of iterations allowed was used up."
@@ -24,7 +28,8 @@ class Status(Enum):
 
     @property
     def ok(self) -> bool:
-        """Whether the motion does what was asked for: an optimum, or one that keeps all limits and is not known to be optimal."""
+        """Whether the motion does what was asked for: an optimum, or one that keeps all limits and
+        is not known to be optimal."""
         return self in (Status.CONVERGED, Status.ACCEPTABLE, Status.FEASIBLE)
 
     @property
@@ -35,9 +40,12 @@ class Status(Enum):
 
 @dataclass(frozen=True)
 class Iteration:
-    """One line of the record. cost: unscaled.  violation: worst residual of dynamics and constraints.  stationarity: of the Lagrangian's
-    gradient.  complementarity: worst product of slack and multiplier.  barrier: μ.  step: length taken, 0 … 1.  shift: added curvature.
-    note: what a callback may tell: a sentence on what is known so far of a task that seems to be impossible."""
+    """One line of the record. cost: unscaled.  violation: worst residual of dynamics and
+    constraints.  stationarity: of the Lagrangian's
+    gradient.  complementarity: worst product of slack and multiplier.  barrier: μ.  step: length
+    taken, 0 … 1.  shift: added curvature.
+    note: what a callback may tell: a sentence on what is known so far of a task that seems to be
+    impossible."""
 
     number: int
     cost: float
@@ -53,21 +61,27 @@ class Iteration:
 
 @dataclass(frozen=True)
 class Violation:
-    """A constraint that is not met: its name, the knot (None for parameters and totals), and by how much (its own unit)."""
+    """A constraint that is not met: its name, the knot (None for parameters and totals), and by how
+    much (its own unit)."""
 
     name: str
     knot: int | None
     amount: float
 
     def __str__(self) -> str:
-        return f"{self.name}{'' if self.knot is None else f' at knot {self.knot}'} is violated by {self.amount:.3g}"
+        return (
+            f"{self.name}{'' if self.knot is None else f' at knot {self.knot}'} is violated by"
+            f" {self.amount:.3g}"
+        )
 
 
 @dataclass(frozen=True)
 class Multipliers:
-    """Lagrange multipliers, unscaled. lam: (N+1, nx) of the dynamics; rows: those of all rows, for a warm start; μ: the last barrier.
+    """Lagrange multipliers, unscaled. lam: (N+1, nx) of the dynamics; rows: those of all rows, for
+    a warm start; μ: the last barrier.
 
-    constraints: (N, nc), x: (N+1, nx), u: (N, nu), end, p, totals: of the bounds, positive at an upper bound."""
+    constraints: (N, nc), x: (N+1, nx), u: (N, nu), end, p, totals: of the bounds, positive at an
+    upper bound."""
 
     lam: np.ndarray
     x: np.ndarray
@@ -87,7 +101,8 @@ class Multipliers:
 
 @dataclass(frozen=True)
 class Result:
-    """x: (N+1, nx), u: (N, nu), p: (np,); cost; status (an enum of sentences) and violations, worst first, empty when all constraints hold.
+    """x: (N+1, nx), u: (N, nu), p: (np,); cost; status (an enum of sentences) and violations, worst
+    first, empty when all constraints hold.
 
     iterations: the record.  seconds: of the search, without compiling."""
 
@@ -108,10 +123,15 @@ class Result:
         return self.status.ok
 
     def as_feasible(self) -> Result:
-        """The same, called feasible: the motion keeps all limits, though the search did not end at an optimum."""
+        """The same, called feasible: the motion keeps all limits, though the search did not end at
+        an optimum."""
         return replace(self, status=Status.FEASIBLE)
 
     @property
     def message(self) -> str:
         """The status, and the worst violation if there is one."""
-        return f"{self.status.value} {str(self.violations[0]).capitalize()}." if self.violations else self.status.value
+        return (
+            f"{self.status.value} {str(self.violations[0]).capitalize()}."
+            if self.violations
+            else self.status.value
+        )

@@ -1,11 +1,13 @@
-"""The functions of a step as kernels: values, exact first derivatives and the Hessian of the Lagrangian, all knots in one call.
+"""The functions of a step as kernels: values, exact first derivatives and the Hessian of the
+Lagrangian, all knots in one call.
 
     (S1)  ℒ(z, p) = w₀ l + λᵀf + yᵀ(w_c c) + ηᵀ(w_t t),      z = (x, u)
 
-w scales cost, constraints and totals. Jacobians of f and c and the Hessian are passed as nonzeros; their places (the layout) are kept
-in the disk cache beside the kernels, so that no new trace is needed. Where the functions share an inner one (shared.py),
-derivatives are three kernels in turn: `outer` and `points`, whose results `derivatives` puts together.
-"""
+w scales cost, constraints and totals. Jacobians of f and c and the Hessian are passed as nonzeros;
+their places (the layout) are kept in the disk cache beside the kernels, so that no new trace is
+needed. Where the functions share an inner one (shared.py),
+derivatives are three kernels in turn: `outer` and `points`, whose results `derivatives` puts
+together."""
 
 from __future__ import annotations
 
@@ -29,7 +31,8 @@ VERSION = "stage 6"  # part of every key: change it with the trace below
 
 @dataclass(frozen=True)
 class Layout:
-    """Places of the nonzeros: F (rows, columns in z), J (first entry of each row, columns in z), H (lower triangle, in (z, p))."""
+    """Places of the nonzeros: F (rows, columns in z), J (first entry of each row, columns in z), H
+    (lower triangle, in (z, p))."""
 
     F_rows: np.ndarray
     F_cols: np.ndarray
@@ -41,12 +44,13 @@ class Layout:
 
 @dataclass(frozen=True)
 class Stage:
-    """The kernels of one kind of knot. nf: states that the step produces (0 at the last knot); nc, nt: constraints and totals.
+    """The kernels of one kind of knot. nf: states that the step produces (0 at the last knot); nc,
+    nt: constraints and totals.
 
     values: (z, p, d, w) -> f, c, t, l and with an inner function ξ, ω.
     derivatives: (z, p, d, w, λ, y, η [, ω, S, C]) -> what `system.Derivatives` holds.
-    outer: (z, p, d, w, λ, y, η, ω) -> m, D, and points: (ξ, m, D) -> S, C at one point, (C2); None without an inner function.
-    """
+    outer: (z, p, d, w, λ, y, η, ω) -> m, D, and points: (ξ, m, D) -> S, C at one point, (C2); None
+    without an inner function."""
 
     values: Kernel
     derivatives: Kernel
@@ -73,7 +77,9 @@ def end_stage(model: Model) -> Stage:
 
     def functions(x, u, p, d):
         parts = (model.end_cost, model.end_constraints, model.end_totals)
-        cost, constraints, totals = (column(part(x, p, d)) if part else ca.SX(0, 1) for part in parts)
+        cost, constraints, totals = (
+            column(part(x, p, d)) if part else ca.SX(0, 1) for part in parts
+        )
         return ca.SX(0, 1), cost if cost.numel() else ca.SX(0), constraints, totals
 
     return build_stage(model, functions, None, f"{model.key} end" if model.key else "")
@@ -89,10 +95,24 @@ def build_stage(model: Model, functions: Callable, inner: Inner | None, key: str
     if not key:
         key = "".join(part.function.serialize() for part in traced()[0].values())
     names = ("values", "derivatives", *(("outer", "points") if inner else ()))
-    kernels = {name: compiled(f"{VERSION} {name} {key}", lambda name=name: traced()[0][name], model.parameters) for name in names}
+    kernels = {
+        name: compiled(
+            f"{VERSION} {name} {key}", lambda name=name: traced()[0][name], model.parameters
+        )
+        for name in names
+    }
     layout = kept_layout(f"{VERSION} layout {key}", lambda: traced()[1])
     nf, nc, nt = (a.size for a in kernels["values"].outputs[:3])
-    return Stage(kernels["values"], kernels["derivatives"], layout, nf, nc, nt, kernels.get("outer"), kernels.get("points"))
+    return Stage(
+        kernels["values"],
+        kernels["derivatives"],
+        layout,
+        nf,
+        nc,
+        nt,
+        kernels.get("outer"),
+        kernels.get("points"),
+    )
 
 
 def kept_layout(key: str, make: Callable[[], Layout]) -> Layout:
@@ -105,14 +125,20 @@ def kept_layout(key: str, make: Callable[[], Layout]) -> Layout:
     return layout
 
 
-def trace_stage(model: Model, functions: Callable, inner: Inner | None) -> tuple[dict[str, Expression], Layout]:
+def trace_stage(
+    model: Model, functions: Callable, inner: Inner | None
+) -> tuple[dict[str, Expression], Layout]:
     """The kernels as expressions, and the layout."""
     nx, nz = model.nx, model.nx + model.nu
     z, p, d = ca.SX.sym("z", nz), ca.SX.sym("p", model.np), ca.SX.sym("d", model.nd)
     x, u, zp = z[:nx], z[nx:], ca.vertcat(z, p)
     shared = Shared(inner, x, u, p, d) if inner else NotShared()
     f, l, c, t = functions(x, u, p, d, *shared.values)
-    lam, y, eta = ca.SX.sym("lam", f.numel()), ca.SX.sym("y", c.numel()), ca.SX.sym("eta", t.numel())
+    lam, y, eta = (
+        ca.SX.sym("lam", f.numel()),
+        ca.SX.sym("y", c.numel()),
+        ca.SX.sym("eta", t.numel()),
+    )
     w_l, w_c, w_t = ca.SX.sym("w_l"), ca.SX.sym("w_c", c.numel()), ca.SX.sym("w_t", t.numel())
     w = ca.vertcat(w_l, w_c, w_t)
     l, c, t = w_l * l, w_c * c, w_t * t
@@ -123,8 +149,14 @@ def trace_stage(model: Model, functions: Callable, inner: Inner | None) -> tuple
     Fz, Fp, Jz, Jp = F[:, :nz], F[:, nz:], J[:, :nz], J[:, nz:]
     values = {"f": f, "c": c, "t": t, "l": l, **shared.kept}
     derivatives = {
-        "F": nonzeros_by_row(Fz), "Fp": Fp, "g": g, "J": nonzeros_by_row(Jz), "Jp": Jp, "T": T, "H": nonzeros_by_row(H),
-    }  # fmt: skip
+        "F": nonzeros_by_row(Fz),
+        "Fp": Fp,
+        "g": g,
+        "J": nonzeros_by_row(Jz),
+        "Jp": Jp,
+        "T": T,
+        "H": nonzeros_by_row(H),
+    }
     inputs = {"z": z, "p": p, "d": d, "w": w}
     weighted = {**inputs, "lam": lam, "y": y, "eta": eta}
     traced = {
@@ -142,7 +174,9 @@ def expression(name: str, inputs: dict[str, ca.SX], outputs: dict[str, ca.SX]) -
     columns = ca.cse([ca.vec(ca.densify(value).T) for value in outputs.values()])
     arguments_in = tuple(Argument(key, (symbol.numel(),)) for key, symbol in inputs.items())
     arguments_out = tuple(Argument(key, (col.numel(),)) for key, col in zip(outputs, columns))
-    return Expression(name, arguments_in, arguments_out, *function_of(name, list(inputs.values()), columns))
+    return Expression(
+        name, arguments_in, arguments_out, *function_of(name, list(inputs.values()), columns)
+    )
 
 
 def layout_of(F: ca.SX, J: ca.SX, H: ca.SX) -> Layout:

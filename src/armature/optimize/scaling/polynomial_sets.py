@@ -1,4 +1,5 @@
-"""Where polynomials are positive, and what many such sets leave free: exact sets of numbers x > 0."""
+"""Where polynomials are positive, and what many such sets leave free: exact sets of numbers x >
+0."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ ROUNDING = 1e-12  # relative: a crossing by less is rounding
 
 
 class Forbidden(NamedTuple):
-    """Open intervals (low, high) of x that are forbidden, each (k,), and the number of the row that forbids each."""
+    """Open intervals (low, high) of x that are forbidden, each (k,), and the number of the row that
+    forbids each."""
 
     low: np.ndarray
     high: np.ndarray
@@ -27,23 +29,28 @@ class Gap(NamedTuple):
 
 
 def fitted(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Coefficients (..., 3), constant term first, of the parabolas through three points x, y (..., 3)."""
+    """Coefficients (..., 3), constant term first, of the parabolas through three points x, y (...,
+    3)."""
     x0, x1, x2 = np.moveaxis(x, -1, 0)
     y0, y1, y2 = np.moveaxis(y, -1, 0)
     d1, d2 = (y1 - y0) / (x1 - x0), (y2 - y1) / (x2 - x1)
     c2 = (d2 - d1) / (x2 - x0)
-    return np.stack(np.broadcast_arrays(y0 - x0 * d1 + x0 * x1 * c2, d1 - (x0 + x1) * c2, c2), axis=-1)
+    return np.stack(
+        np.broadcast_arrays(y0 - x0 * d1 + x0 * x1 * c2, d1 - (x0 + x1) * c2, c2), axis=-1
+    )
 
 
 def roots(c: np.ndarray) -> np.ndarray:
-    """Real roots (k, d) of polynomials c (k, d + 1), constant term first; NaN for those that are not real."""
+    """Real roots (k, d) of polynomials c (k, d + 1), constant term first; NaN for those that are
+    not real."""
     if c.shape[1] == 1:
         return np.empty((len(c), 0))
     return _closed(c) if c.shape[1] <= 3 else _companion(c)
 
 
 def _closed(c: np.ndarray) -> np.ndarray:
-    """Roots of c₀ + c₁x + c₂x² without cancellation: h = −(c₁ + sign(c₁)√(c₁² − 4c₀c₂))/2, then h/c₂ and c₀/h."""
+    """Roots of c₀ + c₁x + c₂x² without cancellation: h = −(c₁ + sign(c₁)√(c₁² − 4c₀c₂))/2, then
+    h/c₂ and c₀/h."""
     c0, c1 = c[:, 0], c[:, 1]
     c2 = c[:, 2] if c.shape[1] == 3 else np.zeros_like(c0)
     with np.errstate(all="ignore"):
@@ -53,13 +60,18 @@ def _closed(c: np.ndarray) -> np.ndarray:
 
 
 def _companion(c: np.ndarray) -> np.ndarray:
-    """Roots as eigenvalues of companion matrices, in a variable scaled so that the coefficients are alike; degrees may be lower."""
+    """Roots as eigenvalues of companion matrices, in a variable scaled so that the coefficients are
+    alike; degrees may be lower."""
     d = c.shape[1] - 1
     found = np.full((len(c), d), np.nan)
     size = np.abs(c)
-    scale = np.where(size[:, 0] > 0.0, size[:, 0], 1.0) ** (1.0 / d) / np.maximum(size.max(1), 1e-300) ** (1.0 / d)
+    scale = np.where(size[:, 0] > 0.0, size[:, 0], 1.0) ** (1.0 / d) / np.maximum(
+        size.max(1), 1e-300
+    ) ** (1.0 / d)
     scaled = c * scale[:, None] ** np.arange(d + 1)
-    degree = d - np.argmax(np.abs(scaled[:, ::-1]) > 1e-14 * np.abs(scaled).max(1, keepdims=True), axis=1)
+    degree = d - np.argmax(
+        np.abs(scaled[:, ::-1]) > 1e-14 * np.abs(scaled).max(1, keepdims=True), axis=1
+    )
     for k in range(1, d + 1):
         rows = np.flatnonzero(degree == k)
         if not len(rows):
@@ -74,9 +86,12 @@ def _companion(c: np.ndarray) -> np.ndarray:
 
 
 def positive(c: np.ndarray, low: np.ndarray, high: np.ndarray, row: np.ndarray) -> Forbidden:
-    """Where each polynomial c (k, d + 1) exceeds its own rounding within [low, high] (k,): intervals between its roots, tried inside."""
+    """Where each polynomial c (k, d + 1) exceeds its own rounding within [low, high] (k,):
+    intervals between its roots, tried inside."""
     r = roots(c)
-    r = np.sort(np.clip(np.where(np.isnan(r), high[:, None], r), low[:, None], high[:, None]), axis=1)
+    r = np.sort(
+        np.clip(np.where(np.isnan(r), high[:, None], r), low[:, None], high[:, None]), axis=1
+    )
     edges = np.concatenate([low[:, None], r, high[:, None]], axis=1)
     a, b = edges[:, :-1], edges[:, 1:]
     some = b > a

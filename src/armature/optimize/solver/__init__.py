@@ -1,1 +1,2 @@
-"""The interior-point solver: barrier, elastic mode, homotopy, Newton's system by the Riccati recursion."""
+"""The interior-point solver: barrier, elastic mode, homotopy, Newton's system by the Riccati
+recursion."""

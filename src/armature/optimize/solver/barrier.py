@@ -1,4 +1,5 @@
-"""The barrier: when it is lowered and how far, when that has nothing more to give, and steps that keep away from it."""
+"""The barrier: when it is lowered and how far, when that has nothing more to give, and steps that
+keep away from it."""
 
 from __future__ import annotations
 
@@ -8,7 +9,9 @@ from armature.optimize.solver import newton, rows
 from armature.optimize.solver.state import Search
 
 SOLVED = 10.0  # times μ: the error of a problem with this μ at which it is lowered
-HELD = 1e-3  # violation, of the motion's size, at which a search may end by what it has left to gain
+HELD = (
+    1e-3  # violation, of the motion's size, at which a search may end by what it has left to gain
+)
 JOINED = 1e-6  # the same of the dynamics and of equations: start, via points, goal
 SHORT = 0.7  # of a full step: below this a direction is corrected
 AHEAD = 0.3  # how much longer a step the correction is made for
@@ -32,18 +35,25 @@ def next_lower(mu: float) -> float:
 
 def error(search: Search) -> float:
     """The worst error of the problem with the current barrier."""
-    complementarity = newton.complementarity(search.direction.held, search.point.held, search.mu, search.rho, search.elastic)
+    complementarity = newton.complementarity(
+        search.direction.held, search.point.held, search.mu, search.rho, search.elastic
+    )
     return max(search.stationarity, search.violation, complementarity / search.scale_bounds)
 
 
 def little_left(search: Search, before: float) -> bool:
-    """Whether a search may end with little left to gain. before: the last μ; where more is left, μ gets no lower than that asks for.
+    """Whether a search may end with little left to gain. before: the last μ; where more is left, μ
+    gets no lower than that asks for.
 
-    With μ lowered, what the direction promises is about all that is left. Where it promises little without, a lower μ is tried out."""
+    With μ lowered, what the direction promises is about all that is left. Where it promises little
+    without, a lower μ is tried out."""
     accuracy = search.options.accuracy
     if not accuracy or search.elastic:
         return False
-    size, gap = search.evaluator.problem.size, max(float(np.abs(search.point.gap).max()), off_target(search))
+    size, gap = (
+        search.evaluator.problem.size,
+        max(float(np.abs(search.point.gap).max()), off_target(search)),
+    )
     left, held = promise(search), search.violation <= HELD * size and gap <= JOINED * size
     if search.mu == before:
         return left <= accuracy and held and search.convex and promises_little_lower(search)
@@ -70,7 +80,8 @@ def promise(search: Search) -> float:
 
 
 def promises_little_lower(search: Search) -> bool:
-    """Whether a lower barrier promises no more than the accuracy; else the direction is as it was."""
+    """Whether a lower barrier promises no more than the accuracy; else the direction is as it
+    was."""
     before, search.mu = search.mu, next_lower(search.mu)
     again(search)
     if promise(search) <= search.options.accuracy:
@@ -88,12 +99,15 @@ def again(search: Search) -> None:
 
 
 def corrected(search: Search, primal: float, dual: float) -> tuple[float, float] | None:
-    """(I5): a direction that bounds cut short later, and how long its steps may be; None, and the direction as it was, without one."""
+    """(I5): a direction that bounds cut short later, and how long its steps may be; None, and the
+    direction as it was, without one."""
     if search.elastic or not search.options.centred or min(primal, dual) >= SHORT:
         return None
     d = search.direction
     search.kept.copy_step(d, search.elastic)
-    newton.centre(d.held, search.point.held, min(1.0, primal + AHEAD), min(1.0, dual + AHEAD), search.mu)
+    newton.centre(
+        d.held, search.point.held, min(1.0, primal + AHEAD), min(1.0, dual + AHEAD), search.mu
+    )
     again(search)
     longer = search.to_boundary()
     if longer[0] >= primal + LONGER and longer[1] >= KEPT * dual:

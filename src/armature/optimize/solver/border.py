@@ -1,4 +1,5 @@
-"""The border of the Newton system (N1): a few parameters and totals, by the Schur complement S = B + Vᵀ(−K⁻¹V)."""
+"""The border of the Newton system (N1): a few parameters and totals, by the Schur complement S = B
++ Vᵀ(−K⁻¹V)."""
 
 from typing import NamedTuple
 
@@ -12,9 +13,10 @@ from armature.optimize.solver.system import System, border_product
 class Border(NamedTuple):
     """z, lam: (nb, …) columns −K⁻¹V.  schur, inverse, scratch: (nb, nb).  product, beta: (nb,).
 
-    influence: (nb,) of a total T when it was last used, what the others leave of TK⁻¹Tᵀ; infinite before.
-    used: (nb,) 0 for columns that are left out, else 1.  own: (nb,) of a total, −1/w, what stands in B without local variables (local.py).
-    """
+    influence: (nb,) of a total T when it was last used, what the others leave of TK⁻¹Tᵀ; infinite
+    before.
+    used: (nb,) 0 for columns that are left out, else 1.  own: (nb,) of a total, −1/w, what stands
+    in B without local variables (local.py)."""
 
     z: Matrices
     lam: Matrices
@@ -31,7 +33,12 @@ class Border(NamedTuple):
 def workspace(nb: int, knots: int, nz: int, nx: int) -> Border:
     """Arrays for nb columns."""
     shapes = [(nb, knots, nz), (nb, knots, nx), *[(nb, nb)] * 3, (nb,), (nb,)]
-    return Border(*(np.zeros(shape) for shape in shapes), influence=np.full(nb, np.inf), used=np.ones(nb), own=np.zeros(nb))
+    return Border(
+        *(np.zeros(shape) for shape in shapes),
+        influence=np.full(nb, np.inf),
+        used=np.ones(nb),
+        own=np.zeros(nb),
+    )
 
 
 @inner
@@ -45,7 +52,8 @@ def factor(
     np_: int,
     shift: float,
 ) -> bool:
-    """S and its inverse; False when its block of totals is not negative definite or, those eliminated, that of parameters not positive."""
+    """S and its inverse; False when its block of totals is not negative definite or, those
+    eliminated, that of parameters not positive."""
     nb = border.beta.size
     for j in range(nb):
         if border.used[j] == 0.0:
@@ -68,7 +76,8 @@ def factor(
 
 @inner
 def invert(S: Matrix, inverse: Matrix, A: Matrix, np_: int) -> bool:
-    """Gauss–Jordan from the last row to the first; the pivots' signs are the inertia: totals (last) negative, parameters positive."""
+    """Gauss–Jordan from the last row to the first; the pivots' signs are the inertia: totals (last)
+    negative, parameters positive."""
     nb = S.shape[0]
     for i in range(nb):
         for j in range(nb):
@@ -126,7 +135,9 @@ def solve(
 
 
 @inner
-def sizes(r: Matrix, rp: Vector, residual: Vector, gap: Matrix, lam: Matrix, y: Vector) -> tuple[float, float, float]:
+def sizes(
+    r: Matrix, rp: Vector, residual: Vector, gap: Matrix, lam: Matrix, y: Vector
+) -> tuple[float, float, float]:
     """(largest of the gradient, largest residual of rows and dynamics, sum of |multipliers|)."""
     gradient = violation = total = 0.0
     for value in r.flat:

@@ -1,4 +1,5 @@
-"""The Newton direction: eliminate the rows, factor the stagewise system with enough convexity, add the border, recover every step."""
+"""The Newton direction: eliminate the rows, factor the stagewise system with enough convexity, add
+the border, recover every step."""
 
 from __future__ import annotations
 
@@ -11,7 +12,10 @@ from armature.optimize.solver.loops import hold
 SHIFT_FIRST, SHIFT_LEAST, SHIFT_MOST = 1e-4, 1e-10, 1e20
 FLOOR_FIRST, LEAST_METRIC = 1e-7, 1e-2
 FINE = 1e-6  # barrier below which directions are refined
-OFTEN, SELDOM = 2, 8  # tries in a row to do without the inner function's curvature, and how seldom it is tried then
+OFTEN, SELDOM = (
+    2,
+    8,
+)  # tries in a row to do without the inner function's curvature, and how seldom it is tried then
 
 
 class Direction:
@@ -32,8 +36,19 @@ class Direction:
             self.border,
         )
         places = first.d.F, first.at.F_rows, place[first.at.F_cols], n.np
-        table = newton.Table(*matrix, *places, evaluator.limits, self.step, *newton.arrays(n.R, n.N, n.nz, n.nx, nk, nb))
-        self.added, self.residual, self.weight, self.rhat = table.added, table.residual, table.weight, table.rhat
+        table = newton.Table(
+            *matrix,
+            *places,
+            evaluator.limits,
+            self.step,
+            *newton.arrays(n.R, n.N, n.nz, n.nx, nk, nb),
+        )
+        self.added, self.residual, self.weight, self.rhat = (
+            table.added,
+            table.residual,
+            table.weight,
+            table.rhat,
+        )
         self.dz, self.dlam, self.beta, self.dy = table.dz, table.dlam, table.beta, table.dy
         self.held = hold(table)
         self.metric = np.ones(nk)
@@ -49,7 +64,7 @@ class Direction:
         for array in (self.dz, self.dlam, self.beta, self.dy, *self.step):
             array[:] = 0.0
 
-    # the matrix -----------------------------------------------------------------------------------------------------------
+    # the matrix ----------------------------------------------------------------------------------
 
     def assemble(self, point: Point, mu: float, rho: float, elastic: bool, delta: float) -> None:
         """The matrix of (N1) at the current point."""
@@ -60,10 +75,11 @@ class Direction:
         newton.fill(self.held, 0.0)
 
     def factor(self) -> bool:
-        """Factor with the smallest shift tried, from `floor` on, that makes the matrix convex where it must be (Ipopt's rule).
+        """Factor with the smallest shift tried, from `floor` on, that makes the matrix convex where
+        it must be (Ipopt's rule).
 
-        Where more is needed the curvature of the inner function is left out first, if that is enough: fewer iterations on chains of many
-        joints than with a shift.
+        Where more is needed the curvature of the inner function is left out first, if that is
+        enough: fewer iterations on chains of many joints than with a shift.
         """
         shift, self.straight = self.floor, False
         convex = self.try_shift(shift)
@@ -76,7 +92,11 @@ class Direction:
                 self.fill()
         while not convex:
             if shift == 0.0:
-                shift = SHIFT_FIRST if self.last_shift == 0.0 else max(SHIFT_LEAST, self.last_shift / 3.0)
+                shift = (
+                    SHIFT_FIRST
+                    if self.last_shift == 0.0
+                    else max(SHIFT_LEAST, self.last_shift / 3.0)
+                )
             else:
                 shift *= 100.0 if self.last_shift == 0.0 else 8.0
             if not shift < SHIFT_MOST:
@@ -88,15 +108,17 @@ class Direction:
         return True
 
     def worth_straightening(self) -> bool:
-        """Whether leaving out the inner function's curvature is tried: ever more seldom where it has been in vain."""
+        """Whether leaving out the inner function's curvature is tried: ever more seldom where it
+        has been in vain."""
         self.asked += 1
         return self.in_vain < OFTEN or self.asked % SELDOM == 0
 
     def choose_metric(self) -> None:
-        """How added curvature is shared among the variables: as their own curvature is, so that no unit dominates.
+        """How added curvature is shared among the variables: as their own curvature is, so that no
+        unit dominates.
 
-        Local variables (local.py) need none: they have no curvature but that of their rows, which is positive.
-        """
+        Local variables (local.py) need none: they have no curvature but that of their rows, which
+        is positive."""
         nz, first = self.n.nz, self.evaluator.blocks[0]
         places = first.at.H_rows == first.at.H_cols
         size = np.zeros(nz + self.n.np)
@@ -106,11 +128,13 @@ class Direction:
             self.metric[:] = np.clip(size / size.max(), LEAST_METRIC, 1.0)
 
     def adapt(self, shortened: float, strayed: bool) -> None:
-        """After a step that the search has shortened by this factor: more curvature for the next direction, or less when all went well.
+        """After a step that the search has shortened by this factor: more curvature for the next
+        direction, or less when all went well.
 
-        Where the curvature is positive but tiny, Newton's direction is long and leads out of the region in which it means anything.
-        strayed: whether the step has left the rows farther than before, which is the same though it was taken.
-        """
+        Where the curvature is positive but tiny, Newton's direction is long and leads out of the
+        region in which it means anything.
+        strayed: whether the step has left the rows farther than before, which is the same though it
+        was taken."""
         if shortened < 0.1 or strayed:
             self.floor = max(8.0 * self.shift, FLOOR_FIRST)
         elif shortened >= 0.5:
@@ -120,19 +144,33 @@ class Direction:
         """Factor the knots, then the border."""
         return newton.factor(self.held, self.metric, shift)
 
-    # the solution ---------------------------------------------------------------------------------------------------------
+    # the solution --------------------------------------------------------------------------------
 
     def solve(self, point: Point, gap: np.ndarray, mu: float, rho: float, elastic: bool) -> bool:
-        """The direction, with the factors and the rows' weights at hand; whether it is finite. Late ones are refined once."""
-        return newton.direct(self.held, point.held, gap, mu, rho, elastic, self.shift, elastic or mu < FINE)
+        """The direction, with the factors and the rows' weights at hand; whether it is finite. Late
+        ones are refined once."""
+        return newton.direct(
+            self.held, point.held, gap, mu, rho, elastic, self.shift, elastic or mu < FINE
+        )
 
-    def correct(self, point: Point, gap: np.ndarray, residual: np.ndarray, mu: float, rho: float, elastic: bool, delta: float) -> bool:
-        """The direction for other aims or residuals of dynamics and rows, with the factors at hand: a second-order correction."""
+    def correct(
+        self,
+        point: Point,
+        gap: np.ndarray,
+        residual: np.ndarray,
+        mu: float,
+        rho: float,
+        elastic: bool,
+        delta: float,
+    ) -> bool:
+        """The direction for other aims or residuals of dynamics and rows, with the factors at hand:
+        a second-order correction."""
         newton.eliminate(self.held, point.held, residual, mu, rho, elastic, delta)
         return self.solve(point, gap, mu, rho, elastic)
 
     def least_squares(self, point: Point) -> None:
-        """dlam, dy = the multipliers that leave the least gradient of the Lagrangian: (N1) with a unit Hessian, from zero multipliers."""
+        """dlam, dy = the multipliers that leave the least gradient of the Lagrangian: (N1) with a
+        unit Hessian, from zero multipliers."""
         n, kind = self.n, self.evaluator.limits.kind
         for block in self.evaluator.blocks:
             np.copyto(block.d.H, 0.0)

@@ -1,9 +1,10 @@
-"""When no step is acceptable: rows that stretch at a price, which lead to an optimum or to the least violation.
+"""When no step is acceptable: rows that stretch at a price, which lead to an optimum or to the
+least violation.
 
-The elastic problem (rows.py, (I3)) always has feasible points. At a high enough price its solution is that of the problem itself, or
-where that has none, a point of least violation in the sum of absolute values: a certificate of what cannot be met. A higher price
-is a lower weight of the cost, which keeps the numbers small: the price itself stays RHO.
-"""
+The elastic problem (rows.py, (I3)) always has feasible points. At a high enough price its solution
+is that of the problem itself, or where that has none, a point of least violation in the sum of
+absolute values: a certificate of what cannot be met. A higher price is a lower weight of the cost,
+which keeps the numbers small: the price itself stays RHO."""
 
 from __future__ import annotations
 
@@ -14,11 +15,14 @@ from armature.optimize.solver import homotopy, rows
 from armature.optimize.solver.state import RHO, Search
 
 RAISE, MOST = 100.0, 1e8
-PATIENCE = 25  # iterations with short steps, before rows stretch: that often ends at a worse optimum
+PATIENCE = (
+    25  # iterations with short steps, before rows stretch: that often ends at a worse optimum
+)
 
 
 def stretch(search: Search) -> bool:
-    """Make all rows elastic; when they are, begin again with a larger barrier; False when that has been done often enough."""
+    """Make all rows elastic; when they are, begin again with a larger barrier; False when that has
+    been done often enough."""
     if search.elastic:
         return begin_again(search)
     if search.stretched.times >= 2 or not search.options.stretch:
@@ -42,11 +46,20 @@ def begin_again(search: Search) -> bool:
 
 
 def creeping(search: Search) -> bool:
-    """Whether rigid rows have allowed no progress for a while: short steps, and a violation that stays."""
+    """Whether rigid rows have allowed no progress for a while: short steps, and a violation that
+    stays."""
     recent = search.record[-PATIENCE:]
-    if search.elastic or search.stretched.times >= 2 or len(recent) < PATIENCE or not search.options.stretch:
+    if (
+        search.elastic
+        or search.stretched.times >= 2
+        or len(recent) < PATIENCE
+        or not search.options.stretch
+    ):
         return False
-    return all(line.step < 0.2 for line in recent) and recent[-1].violation > 0.3 * recent[0].violation > 1e-4
+    return (
+        all(line.step < 0.2 for line in recent)
+        and recent[-1].violation > 0.3 * recent[0].violation > 1e-4
+    )
 
 
 def relax(search: Search) -> None:
@@ -81,7 +94,8 @@ def violation(search: Search) -> tuple[float, float]:
 
 
 def judge(search: Search) -> Status | None:
-    """The verdict on an optimum of the elastic problem: infeasible, or go on (None) with a higher price or rigid rows."""
+    """The verdict on an optimum of the elastic problem: infeasible, or go on (None) with a higher
+    price or rigid rows."""
     left, largest = violation(search)
     if largest <= 1e-5:
         return tighten(search)

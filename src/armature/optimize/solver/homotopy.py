@@ -1,4 +1,5 @@
-"""A homotopy inside one solve: a number of the problem's data that follows the barrier from an easy problem to the one asked."""
+"""A homotopy inside one solve: a number of the problem's data that follows the barrier from an easy
+problem to the one asked."""
 
 from __future__ import annotations
 
@@ -11,12 +12,16 @@ from armature.optimize.solver.state import Homotopy, Search
 SOLVED = 10.0  # times μ: error of the barrier problem at which the parameter is lowered
 PATIENCE = 15  # iterations after which it is lowered all the same, where the rows nearly hold
 NEARLY = 1e-2  # violation, scaled
-HELD, SMALL = 1e-3, 1e-5  # violation and barrier at which a search without a further step is at its end
+HELD, SMALL = (
+    1e-3,
+    1e-5,
+)  # violation and barrier at which a search without a further step is at its end
 BARRIER = 1e-3  # μ is not lowered below this before the parameter has arrived
 
 
 def ended(search: Search) -> bool:
-    """Whether a homotopy that finds no further step has come to its end: within its rows, with a small barrier."""
+    """Whether a homotopy that finds no further step has come to its end: within its rows, with a
+    small barrier."""
     at = search.progress
     done = at.homotopy is not None and at.arrived and not search.elastic
     return done and search.theta <= HELD and search.mu <= SMALL
@@ -29,7 +34,8 @@ def begin(search: Search) -> None:
 
 
 def follow(search: Search) -> bool:
-    """Go one step on where the barrier problem is solved, or has had its time; whether that was done. Not while rows are elastic."""
+    """Go one step on where the barrier problem is solved, or has had its time; whether that was
+    done. Not while rows are elastic."""
     at = search.progress
     if at.arrived or search.elastic:
         return False

@@ -1,10 +1,13 @@
-"""The solver: a primal–dual interior-point method whose Newton steps are differential dynamic programming sweeps.
+"""The solver: a primal–dual interior-point method whose Newton steps are differential dynamic
+programming sweeps.
 
-Ohno's Newton system T = 0 in (u, λ, μ) at every knot ([44]–[48] of Burgevin 1983), with the complementarity perturbed by a barrier μ and
-gaps between knots allowed, so that any start will do. One iteration is: errors and barrier → direction (direction.py) → step length by a
-filter with second-order corrections (search.py) → derivatives at the new point. When no step is acceptable the rows become elastic
-(rows.py): the search then ends at an optimum, or at the least violation, which tells what cannot be met.
-"""
+Ohno's Newton system T = 0 in (u, λ, μ) at every knot ([44]–[48] of Burgevin 1983), with the
+complementarity perturbed by a barrier μ and gaps between knots allowed, so that any start will do.
+One iteration is: errors and barrier → direction (direction.py) → step length by a filter with
+second-order corrections (search.py) → derivatives at the new point. When no step is acceptable the
+rows become elastic
+(rows.py): the search then ends at an optimum, or at the least violation, which tells what cannot be
+met."""
 
 from __future__ import annotations
 
@@ -41,16 +44,23 @@ def solve(
 ) -> Result:
     """The motion of least cost near the guess.
 
-    guess: a starting motion, or an earlier result of the same model and N, whose multipliers are used too.
-    callback: called with every `Iteration`; a true answer stops the search.  deadline: seconds after which the best motion is returned.
-    A search that ends at a violation is made once more with rows that stretch from the beginning, which leads another way.
-    """
+    guess: a starting motion, or an earlier result of the same model and N, whose multipliers are
+    used too.
+    callback: called with every `Iteration`; a true answer stops the search.  deadline: seconds
+    after which the best motion is returned. A search that ends at a violation is made once more
+    with rows that stretch from the beginning, which leads another way."""
     options, guess = options or Options(), guess or Guess()
     ends = math.inf if deadline is None else time.perf_counter() + deadline
     first = Interior(problem, options, callback, ends).run(guess)
     if first.status not in (Status.INFEASIBLE, Status.STALLED) or not options.stretch:
         return first
-    second = Interior(problem, replace(options, barrier=max(1.0, options.barrier)), callback, ends, first.iterations).run(guess)
+    second = Interior(
+        problem,
+        replace(options, barrier=max(1.0, options.barrier)),
+        callback,
+        ends,
+        first.iterations,
+    ).run(guess)
     better = second if second.ok or worst(second) < worst(first) else first
     return replace(better, iterations=second.iterations, seconds=first.seconds + second.seconds)
 
@@ -63,7 +73,7 @@ def worst(result: Result) -> float:
 class Interior(Search):
     """One search."""
 
-    # the loop -------------------------------------------------------------------------------------------------------------
+    # the loop ------------------------------------------------------------------------------------
 
     def run(self, guess: Guess | Result) -> Result:
         """Search from a guess to a result."""
@@ -82,7 +92,8 @@ class Interior(Search):
         return result
 
     def tidy(self) -> None:
-        """Parameters back inside their bounds, which may have been stretched (a duration must stay positive), and the values there."""
+        """Parameters back inside their bounds, which may have been stretched (a duration must stay
+        positive), and the values there."""
         n = self.evaluator.n
         rows.put_inside(self.point.p[None, :], (n.N + 1) * n.nr, n.np, self.limits, 0.0)
         self.evaluator.values(self.point)
@@ -118,9 +129,17 @@ class Interior(Search):
             self.log(len(self.record), *error)
             worst = max(error)
             self.keep_best(error[1])
-            acceptable = acceptable + 1 if worst <= 100 * self.tolerance and error[1] <= self.options.rows else 0
-            if (self.progress.arrived or self.elastic) and (worst <= self.tolerance or acceptable >= 10):
-                status = self.judge(Status.CONVERGED if worst <= self.tolerance else Status.ACCEPTABLE)
+            acceptable = (
+                acceptable + 1
+                if worst <= 100 * self.tolerance and error[1] <= self.options.rows
+                else 0
+            )
+            if (self.progress.arrived or self.elastic) and (
+                worst <= self.tolerance or acceptable >= 10
+            ):
+                status = self.judge(
+                    Status.CONVERGED if worst <= self.tolerance else Status.ACCEPTABLE
+                )
                 if status:
                     return status
                 acceptable = 0
@@ -152,7 +171,8 @@ class Interior(Search):
         return Status.ITERATIONS
 
     def keep_best(self, violation: float) -> None:
-        """Remember the best point so far: least violation, then least cost. It is kept when the search has left it for a worse one."""
+        """Remember the best point so far: least violation, then least cost. It is kept when the
+        search has left it for a worse one."""
         violation = max(violation, elastic.violation(self)[1]) if self.elastic else violation
         rank = (max(violation, 1e-6), self.cost / self.evaluator.blocks[0].w[0])
         if rank < self.best_rank:
@@ -172,7 +192,8 @@ class Interior(Search):
         return not np.abs(self.point.z).max() < 1e12 or (self.cost < -1e8 and violation < 1e-2)
 
     def judge(self, status: Status) -> Status | None:
-        """The verdict on a point that meets the optimality conditions; None to go on, from a better place."""
+        """The verdict on a point that meets the optimality conditions; None to go on, from a better
+        place."""
         if self.elastic:
             return elastic.judge(self)
         if status is Status.CONVERGED and not self.nudged and not self.is_minimum():
@@ -205,10 +226,11 @@ class Interior(Search):
         self.evaluator.derivatives()
         self.filter = Filter(self.theta)
 
-    # direction ------------------------------------------------------------------------------------------------------------
+    # direction -----------------------------------------------------------------------------------
 
     def find_direction(self) -> bool:
-        """The Newton direction at the current point; False when no amount of added curvature helps."""
+        """The Newton direction at the current point; False when no amount of added curvature
+        helps."""
         d = self.direction
         d.assemble(self.point, *self.parameters)
         if not d.factor():
@@ -217,7 +239,8 @@ class Interior(Search):
         return d.solve(self.point, self.point.gap, self.mu, self.rho, self.elastic)
 
     def first_multipliers(self) -> None:
-        """Multipliers that leave the smallest gradient (least squares); zero when they are not sensible."""
+        """Multipliers that leave the smallest gradient (least squares); zero when they are not
+        sensible."""
         d, point = self.direction, self.point
         d.least_squares(point)
         size = max(np.abs(d.dlam).max(), np.abs(d.dy).max())
@@ -225,14 +248,14 @@ class Interior(Search):
             point.lam[:] = d.dlam
             point.rows.y[:] = d.dy
 
-    # step length ----------------------------------------------------------------------------------------------------------
+    # step length ---------------------------------------------------------------------------------
 
     def find_step(self) -> bool:
         """Backtrack along the direction until the filter accepts; False when it never does.
 
-        Second-order corrections come when the step has become short: corrected full steps along directions of little curvature lead
-        farther than the model holds, where a shorter step, and more curvature for the next one (`Direction.adapt`), is what helps.
-        """
+        Second-order corrections come when the step has become short: corrected full steps along
+        directions of little curvature lead farther than the model holds, where a shorter step, and
+        more curvature for the next one (`Direction.adapt`), is what helps."""
         d = self.direction
         primal, dual = self.to_boundary()
         if longer := barrier.corrected(self, primal, dual):
@@ -245,7 +268,11 @@ class Interior(Search):
         alpha, first = primal, True
         while alpha >= shortest or first:
             kind = self.attempt(alpha, dual, slope)
-            if kind is None and alpha < LATE * primal <= 2 * alpha and self.correct(primal, dual, slope):
+            if (
+                kind is None
+                and alpha < LATE * primal <= 2 * alpha
+                and self.correct(primal, dual, slope)
+            ):
                 return True
             if kind is not None:
                 d.adapt(alpha / primal, self.trial_theta > max(self.theta, STRAYED))
@@ -258,12 +285,16 @@ class Interior(Search):
     def attempt(self, alpha: float, dual: float, slope: float) -> str | None:
         """Try a step length: what the filter says to it."""
         trial = self.trial
-        newton.advance(self.direction.held, self.point.held, alpha, dual, self.elastic, self.mu, trial.held)
+        newton.advance(
+            self.direction.held, self.point.held, alpha, dual, self.elastic, self.mu, trial.held
+        )
         self.trial_cost, self.trial_theta, self.trial_phi = self.assess(trial)
         if not math.isfinite(self.trial_theta + self.trial_phi):
             self.trial_theta = math.inf
             return None
-        return self.filter.accepts((self.trial_theta, self.trial_phi), (self.theta, self.phi), slope, alpha)
+        return self.filter.accepts(
+            (self.trial_theta, self.trial_phi), (self.theta, self.phi), slope, alpha
+        )
 
     def correct(self, alpha: float, dual: float, slope: float) -> bool:
         """Second-order corrections: the same matrix, with the residuals of the full step added."""
@@ -308,11 +339,11 @@ class Interior(Search):
         self.evaluator.derivatives()
         return True
 
-    # when no step is acceptable -------------------------------------------------------------------------------------------
+    # when no step is acceptable ------------------------------------------------------------------
 
     def fall_back(self) -> bool:
-        """Where the rows about hold, go back to the middle of what they allow; else, or where that has
-        been tried, let them stretch (elastic.py). False when that has been tried too."""
+        """Where the rows about hold, go back to the middle of what they allow; else, or where that
+        has been tried, let them stretch (elastic.py). False when that has been tried too."""
         holds = not self.elastic and self.violation <= ABOUT * self.evaluator.problem.size
         if holds and self.recentred < RECENTRINGS:
             self.recentred += 1
@@ -323,8 +354,19 @@ class Interior(Search):
             return True
         return elastic.stretch(self)
 
-    def log(self, number: int, stationarity: float, violation: float, complementarity: float) -> None:
+    def log(
+        self, number: int, stationarity: float, violation: float, complementarity: float
+    ) -> None:
         """Add a line to the record."""
         cost = self.cost / self.evaluator.blocks[0].w[0]
-        line = (cost, violation, stationarity, complementarity, self.mu, self.step, self.direction.shift, self.elastic)
+        line = (
+            cost,
+            violation,
+            stationarity,
+            complementarity,
+            self.mu,
+            self.step,
+            self.direction.shift,
+            self.elastic,
+        )
         self.record.append(Iteration(number, *line))

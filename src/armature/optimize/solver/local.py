@@ -1,13 +1,16 @@
-"""Variables of a single knot: controls that neither the dynamics nor the curvature of the Lagrangian know, such as a supply's slacks.
+"""Variables of a single knot: controls that neither the dynamics nor the curvature of the
+Lagrangian know, such as a supply's slacks.
 
-Such a variable s meets the others in rows only, no row has two of them, and it leaves the Newton system (N1) before the sweep over the
-knots. Its rows are σ s + g·x with the weights w, x being the knot's other variables and the parameters. Taken one after the other, from
-a = 0 and m = 0 on, they leave
+Such a variable s meets the others in rows only, no row has two of them, and it leaves the Newton
+system (N1) before the sweep over the knots. Its rows are σ s + g·x with the weights w, x being the
+knot's other variables and the parameters. Taken one after the other, from a = 0 and m = 0 on, they
+leave
 
     (L1)  d = g − σm,   W += wa/(a + wσ²) ddᵀ,   m += wσ/(a + wσ²) d,   a += wσ²
 
-Then a is the curvature in s and am its coupling to x. All terms are positive: W_xx − W_xs W_sx/W_ss, which is the same, would subtract
-nearly equal numbers where a row is active. The couplings h to parameters and totals that come from the Lagrangian itself follow,
+Then a is the curvature in s and am its coupling to x. All terms are positive: W_xx − W_xs
+W_sx/W_ss, which is the same, would subtract nearly equal numbers where a row is active. The
+couplings h to parameters and totals that come from the Lagrangian itself follow,
 
     (L2)  V −= mhᵀ,   B −= m_b hᵀ + hm_bᵀ + hhᵀ/a,   m_b += h/a
 
@@ -24,10 +27,11 @@ from armature.optimize.solver.loops import Indices, Matrices, Matrix, Vector, in
 
 
 class Local(NamedTuple):
-    """Local variables of all knots, nl each. a: (N+1, nl).  m: (N+1, nl, nk), mb: (N+1, nl, nb).  h: (nl, nb), of one knot.
+    """Local variables of all knots, nl each. a: (N+1, nl).  m: (N+1, nl, nk), mb: (N+1, nl, nb).
+    h: (nl, nb), of one knot.
 
-    place: (nz,) where a variable stands among the nk others, or −1, −2, … for the first, second, … local one.
-    """
+    place: (nz,) where a variable stands among the nk others, or −1, −2, … for the first, second, …
+    local one."""
 
     place: Indices
     a: Matrix
@@ -39,11 +43,18 @@ class Local(NamedTuple):
 def workspace(place: np.ndarray, knots: int, nb: int) -> Local:
     """Arrays for these knots and nb columns of the border."""
     nl = int(np.sum(place < 0))
-    return Local(place, np.zeros((knots, nl)), np.zeros((knots, nl, place.size - nl)), np.zeros((knots, nl, nb)), np.zeros((nl, nb)))
+    return Local(
+        place,
+        np.zeros((knots, nl)),
+        np.zeros((knots, nl, place.size - nl)),
+        np.zeros((knots, nl, nb)),
+        np.zeros((nl, nb)),
+    )
 
 
 def places(layout, nx: int, nz: int) -> np.ndarray:
-    """`Local.place` from the places of a step's nonzeros (stage.Layout): of two candidates in one row the first is local."""
+    """`Local.place` from the places of a step's nonzeros (stage.Layout): of two candidates in one
+    row the first is local."""
     free = np.arange(nz) >= nx
     free[layout.F_cols] = False
     inside = (layout.H_rows < nz) & (layout.H_cols < nz)
@@ -56,8 +67,14 @@ def places(layout, nx: int, nz: int) -> np.ndarray:
 
 def row_entries(layout, place: np.ndarray) -> np.ndarray:
     """(constraints,) which entry of J is the local variable of a row, −1 where it has none."""
-    hits = [np.flatnonzero(place[layout.J_cols[i:j]] < 0) for i, j in zip(layout.J_first[:-1], layout.J_first[1:])]
-    return np.array([first + hit[0] if hit.size else -1 for first, hit in zip(layout.J_first, hits)], dtype=np.int64)
+    hits = [
+        np.flatnonzero(place[layout.J_cols[i:j]] < 0)
+        for i, j in zip(layout.J_first[:-1], layout.J_first[1:])
+    ]
+    return np.array(
+        [first + hit[0] if hit.size else -1 for first, hit in zip(layout.J_first, hits)],
+        dtype=np.int64,
+    )
 
 
 @inner
@@ -73,7 +90,8 @@ def add_row(
     d: Vector,
     dp: Vector,
 ) -> float:
-    """(L1) for one row at the knot k; returns what its ddᵀ counts. J[start:stop]: its gradient, at `place`, J[entry] the local part.
+    """(L1) for one row at the knot k; returns what its ddᵀ counts. J[start:stop]: its gradient, at
+    `place`, J[entry] the local part.
 
     d: (nk,) out.  dp: (np,) the gradient in the parameters in, its part of d out.
     """
@@ -97,7 +115,8 @@ def add_row(
 
 @inner
 def couple(local: Local, k: int, V: Matrices, B: Matrix) -> None:
-    """(L2) at the knot k, one entry of h after the other; a variable without rows gets a unit curvature."""
+    """(L2) at the knot k, one entry of h after the other; a variable without rows gets a unit
+    curvature."""
     h = local.h
     for e in range(h.shape[0]):
         m, mb = local.m[k, e], local.mb[k, e]
@@ -136,7 +155,8 @@ def fold(local: Local, r: Matrix, rb: Vector, out: Matrix, out_b: Vector) -> Non
 
 @inner
 def unfold(local: Local, r: Matrix, step: Matrix, beta: Vector, dz: Matrix) -> None:
-    """(L3), solution: r (knots, nz), step (knots, nk) of the other variables, beta (nb,) in; dz (knots, nz) out."""
+    """(L3), solution: r (knots, nz), step (knots, nk) of the other variables, beta (nb,) in; dz
+    (knots, nz) out."""
     for k in range(r.shape[0]):
         for i in range(local.place.size):
             if local.place[i] >= 0:

@@ -1,7 +1,7 @@
 """How the loops over knots are compiled: together, in a second or two, and kept on disk.
 
-They are plain Python with annotated arguments; see `kernel/loop_library.py` for what they may use. What
-belongs together is laid out once (`hold`) and is one address in every call from then on.
+They are plain Python with annotated arguments; see `kernel/loop_library.py` for what they may use.
+What belongs together is laid out once (`hold`) and is one address in every call from then on.
 """
 
 from armature.kernel.loop_library import Inner, Library

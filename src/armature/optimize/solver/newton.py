@@ -1,7 +1,7 @@
 """One Newton direction in few compiled calls.
 
-`assemble` eliminates the rows and fills the matrix of (N1), `factor` factors it, `direct` solves it and recovers the steps of all rows.
-They take a `Table` and a `Point`, held (loops.py).
+`assemble` eliminates the rows and fills the matrix of (N1), `factor` factors it, `direct` solves it
+and recovers the steps of all rows. They take a `Table` and a `Point`, held (loops.py).
 """
 
 from typing import NamedTuple
@@ -24,9 +24,12 @@ class Block(NamedTuple):
 class Table(NamedTuple):
     """All arrays of a search but those of its points.
 
-    blocks: derivatives and places of the knots that share a stage.  F, F_rows, F_cols: see riccati.py.  parameters: how many there are.
-    weight, rhat, residual, y, dy: (R,).  r, dz: (N+1, nz); dlam: (N+1, nx); rb, beta: (nb,): right-hand sides and steps.
-    rk, rbk, dk: the same without the local variables; left_, more_: what a step leaves, and the step that mends it.
+    blocks: derivatives and places of the knots that share a stage.  F, F_rows, F_cols: see
+    riccati.py.  parameters: how many there are.
+    weight, rhat, residual, y, dy: (R,).  r, dz: (N+1, nz); dlam: (N+1, nx); rb, beta: (nb,):
+    right-hand sides and steps.
+    rk, rbk, dk: the same without the local variables; left_, more_: what a step leaves, and the
+    step that mends it.
     step: of the rows.  added: (2, R) to the aim of lower and upper bounds, see `rows.centre`.
     """
 
@@ -75,17 +78,35 @@ class Point(NamedTuple):
 
 
 def arrays(R: int, N: int, nz: int, nx: int, nk: int, nb: int) -> list[np.ndarray]:
-    """The arrays of a table from `added` on, zero. R rows, N steps; nk of a knot's nz variables are not local; nb columns of the border."""
+    """The arrays of a table from `added` on, zero. R rows, N steps; nk of a knot's nz variables are
+    not local; nb columns of the border."""
     knots = N + 1
-    shapes = [(2, R), (nk,), *[(R,)] * 5, (knots, nz), (nb,), (knots, nz), (knots, nx), (nb,), (knots, nk), (nb,), (knots, nk)]
-    return [np.zeros(shape) for shape in (*shapes, (knots, nk), (N, nx), (nb,), (knots, nk), (knots, nx))]
+    shapes = [
+        (2, R),
+        (nk,),
+        *[(R,)] * 5,
+        (knots, nz),
+        (nb,),
+        (knots, nz),
+        (knots, nx),
+        (nb,),
+        (knots, nk),
+        (nb,),
+        (knots, nk),
+    ]
+    return [
+        np.zeros(shape)
+        for shape in (*shapes, (knots, nk), (N, nx), (nb,), (knots, nk), (knots, nx))
+    ]
 
 
-# the matrix -----------------------------------------------------------------------------------------------------------------------
+# the matrix --------------------------------------------------------------------------------------
 
 
 @loop
-def assemble(table: Table, point: Point, mu: float, rho: float, elastic: bool, delta: float) -> None:
+def assemble(
+    table: Table, point: Point, mu: float, rho: float, elastic: bool, delta: float
+) -> None:
     """(I4) of all rows, and the matrix of (N1) at a point."""
     table.added[:] = 0.0
     rows.residuals(point.v, table.limits, point.rows, elastic, table.residual)
@@ -106,15 +127,18 @@ def eliminate(
 ) -> None:
     """(I4) of all rows, for these residuals."""
     limits, added = table.limits, table.added
-    rows.eliminate(limits, point.rows, residual, mu, added, rho, elastic, delta, table.weight, table.rhat)
+    rows.eliminate(
+        limits, point.rows, residual, mu, added, rho, elastic, delta, table.weight, table.rhat
+    )
 
 
 @inner
 def choose_totals(weight: Vector, limits: rows.Limits, border: border.Border, np_: int) -> None:
-    """Totals far from their bounds stay out of the matrix: the wTᵀT that they add there changes the step by the part w TK⁻¹Tᵀ.
+    """Totals far from their bounds stay out of the matrix: the wTᵀT that they add there changes the
+    step by the part w TK⁻¹Tᵀ.
 
-    Those that must keep a value, such as the sum of the legs' durations, always count: K alone may curve down along them,
-    which makes that part negative.
+    Those that must keep a value, such as the sum of the legs' durations, always count: K alone may
+    curve down along them, which makes that part negative.
     """
     first = weight.size - border.used.size
     for t in range(np_, border.used.size):
@@ -125,7 +149,8 @@ def choose_totals(weight: Vector, limits: rows.Limits, border: border.Border, np
 
 @loop
 def fill(table: Table, base: float) -> None:
-    """The matrix of (N1) with the rows' weights and the derivatives at hand. base: curvature in the local variables to begin with."""
+    """The matrix of (N1) with the rows' weights and the derivatives at hand. base: curvature in the
+    local variables to begin with."""
     border, weight, np_, B = table.border, table.weight, table.parameters, table.system.B
     B[:] = 0.0
     for d, at in table.blocks:
@@ -140,7 +165,8 @@ def fill(table: Table, base: float) -> None:
 
 @loop
 def factor(table: Table, metric: Vector, shift: float) -> bool:
-    """Factor the knots, then the border, with the shift shared out by the metric; False when it is not convex where it must be."""
+    """Factor the knots, then the border, with the shift shared out by the metric; False when it is
+    not convex where it must be."""
     F, at, to, factors = table.F, table.F_rows, table.F_cols, table.factors
     for i in range(metric.size):
         table.shifts[i] = shift * metric[i]
@@ -151,7 +177,7 @@ def factor(table: Table, metric: Vector, shift: float) -> bool:
     return border.factor(F, at, to, factors, table.system, table.border, table.parameters, shift)
 
 
-# the solution ---------------------------------------------------------------------------------------------------------------------
+# the solution ------------------------------------------------------------------------------------
 
 
 @inner
@@ -176,8 +202,16 @@ def direct(
     shift: float,
     refine: bool,
 ) -> bool:
-    """The direction, with the factors and the rows' weights at hand; whether it is finite. gap: of the dynamics."""
-    used, now, y, weight, rhat, np_ = table.border.used, point.rows, table.y, table.weight, table.rhat, table.parameters
+    """The direction, with the factors and the rows' weights at hand; whether it is finite. gap: of
+    the dynamics."""
+    used, now, y, weight, rhat, np_ = (
+        table.border.used,
+        point.rows,
+        table.y,
+        table.weight,
+        table.rhat,
+        table.parameters,
+    )
     first = y.size - used.size
     for i in range(y.size):
         y[i] = now.y[i] + weight[i] * rhat[i]
@@ -217,9 +251,18 @@ def solve(table: Table, r: Matrix, gap: Matrix, rb: Vector, dz: Matrix, dlam: Ma
 @inner
 def mend(table: Table, gap: Matrix, shift: float) -> None:
     """One step of iterative refinement on (N1)."""
-    dk, dlam, beta, left_r, left_gap, left_b = table.dk, table.dlam, table.beta, table.left_r, table.left_gap, table.left_b
+    dk, dlam, beta, left_r, left_gap, left_b = (
+        table.dk,
+        table.dlam,
+        table.beta,
+        table.left_r,
+        table.left_gap,
+        table.left_b,
+    )
     where = table.border.used, table.F, table.F_rows, table.F_cols, table.shifts
-    system.remainder(table.system, *where, table.rk, gap, table.rbk, dk, dlam, beta, left_r, left_gap, left_b)
+    system.remainder(
+        table.system, *where, table.rk, gap, table.rbk, dk, dlam, beta, left_r, left_gap, left_b
+    )
     for j in range(table.parameters):
         left_b[j] += shift * beta[j]
     solve(table, left_r, left_gap, left_b, table.more_z, table.more_lam)
@@ -240,7 +283,15 @@ def add(x: Matrix, to: Matrix) -> None:
 @inner
 def row_steps(table: Table) -> None:
     """dy of all rows, (I4); those of totals in the matrix are known from it."""
-    used, beta, dy, dz, weight, rhat, np_ = table.border.used, table.beta, table.dy, table.dz, table.weight, table.rhat, table.parameters
+    used, beta, dy, dz, weight, rhat, np_ = (
+        table.border.used,
+        table.beta,
+        table.dy,
+        table.dz,
+        table.weight,
+        table.rhat,
+        table.parameters,
+    )
     dp, first = beta[:np_], dy.size - used.size
     for t in range(used.size):
         dy[first + t] = rhat[first + t] + (dp[t] if t < np_ else 0.0)
@@ -248,13 +299,23 @@ def row_steps(table: Table) -> None:
         system.row_steps(d, at, weight, rhat, dz, dp, dy)
         system.add_totals(d.T, at.first, used, dz, dp, dy[first:])
     for t in range(used.size):
-        dy[first + t] = beta[t] if t >= np_ and used[t] != 0.0 else weight[first + t] * dy[first + t]
+        dy[first + t] = (
+            beta[t] if t >= np_ and used[t] != 0.0 else weight[first + t] * dy[first + t]
+        )
 
 
 @loop
 def least_squares(table: Table, lam: Matrix) -> None:
-    """dλ, dy: the multipliers that leave the least gradient, by a unit Hessian: `fill` has been called with one, from weights and r̂."""
-    F, at, to, factors, y, dy = table.F, table.F_rows, table.F_cols, table.factors, table.y, table.dy
+    """dλ, dy: the multipliers that leave the least gradient, by a unit Hessian: `fill` has been
+    called with one, from weights and r̂."""
+    F, at, to, factors, y, dy = (
+        table.F,
+        table.F_rows,
+        table.F_cols,
+        table.factors,
+        table.y,
+        table.dy,
+    )
     table.shifts[:] = 1.0
     riccati.factor(table.system.W, F, at, to, table.shifts, factors)
     for i in range(y.size):
@@ -268,19 +329,26 @@ def least_squares(table: Table, lam: Matrix) -> None:
     local.unfold(table.local, table.r, table.dk, table.beta, table.dz)
     dy[:] = 0.0
     for d, places in table.blocks:
-        system.row_steps(d, places, table.weight, table.rhat, table.dz, table.beta[: table.parameters], dy)
+        system.row_steps(
+            d, places, table.weight, table.rhat, table.dz, table.beta[: table.parameters], dy
+        )
 
 
-# errors ---------------------------------------------------------------------------------------------------------------------------
+# errors ------------------------------------------------------------------------------------------
 
 
 @loop
-def optimality(table: Table, point: Point, rho: float, elastic: bool) -> tuple[float, float, float, float, float, float, int]:
-    """(largest gradient, largest residual, largest complementarity, worst slope of (I2), (I3), Σ|multipliers|, of bounds, their number)."""
+def optimality(
+    table: Table, point: Point, rho: float, elastic: bool
+) -> tuple[float, float, float, float, float, float, int]:
+    """(largest gradient, largest residual, largest complementarity, worst slope of (I2), (I3),
+    Σ|multipliers|, of bounds, their number)."""
     now, residual = point.rows, table.residual
     gradient(table, point.lam, now.y)
     rows.residuals(point.v, table.limits, now, elastic, residual)
-    steepest, violation, size = border.sizes(table.r, table.rb[: table.parameters], residual, point.gap, point.lam, now.y)
+    steepest, violation, size = border.sizes(
+        table.r, table.rb[: table.parameters], residual, point.gap, point.lam, now.y
+    )
     error, slope, total, count = rows.complementarity(table.limits, now, 0.0, rho, elastic)
     return steepest, violation, error, slope, size, total, count
 
@@ -291,7 +359,7 @@ def complementarity(table: Table, point: Point, mu: float, rho: float, elastic: 
     return rows.complementarity(table.limits, point.rows, mu, rho, elastic)[0]
 
 
-# steps ----------------------------------------------------------------------------------------------------------------------------
+# steps -------------------------------------------------------------------------------------------
 
 
 @loop
@@ -325,7 +393,8 @@ def advance(
     mu: float,
     trial: Point,
 ) -> None:
-    """trial = the point at the end of a step. primal, dual: step lengths of variables and of bounds' multipliers."""
+    """trial = the point at the end of a step. primal, dual: step lengths of variables and of
+    bounds' multipliers."""
     z, lam, p, dz, dlam, beta = point.z, point.lam, point.p, table.dz, table.dlam, table.beta
     new_z, new_lam, new_p = trial.z, trial.lam, trial.p
     for k in range(z.shape[0]):
@@ -352,7 +421,8 @@ def appraise(table: Table, point: Point, elastic: bool) -> tuple[float, float, f
 
 @loop
 def complete(point: Point, t: Matrix, f: Matrix, nr: int) -> float:
-    """v[k, :nz] = z, then p and Σt at the end: rows that are variables, and totals. gap_k = f_k − x_{k+1}; Σ|gap| is returned."""
+    """v[k, :nz] = z, then p and Σt at the end: rows that are variables, and totals. gap_k = f_k −
+    x_{k+1}; Σ|gap| is returned."""
     z, p, v, gap = point.z, point.p, point.v, point.gap
     knots, nz = z.shape
     first, total = knots * nr, 0.0

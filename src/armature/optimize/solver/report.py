@@ -18,10 +18,17 @@ def make_result(search: Search, status: Status) -> Result:
     n, point, factors = evaluator.n, search.point, row_factors(evaluator)
     totals = point.v[n.R - n.nt :] / factors[n.R - n.nt :]
     return Result(
-        status, point.z[:, : n.nx].copy(), point.z[: n.N, n.nx :].copy(), point.p.copy(),
-        float(point.l.sum()) / evaluator.blocks[0].w[0], totals, violations(evaluator, factors),
-        tuple(search.record), multipliers(search, factors), time.perf_counter() - search.began,
-    )  # fmt: skip
+        status,
+        point.z[:, : n.nx].copy(),
+        point.z[: n.N, n.nx :].copy(),
+        point.p.copy(),
+        float(point.l.sum()) / evaluator.blocks[0].w[0],
+        totals,
+        violations(evaluator, factors),
+        tuple(search.record),
+        multipliers(search, factors),
+        time.perf_counter() - search.began,
+    )
 
 
 def row_factors(evaluator: Evaluator) -> np.ndarray:
@@ -35,8 +42,11 @@ def row_factors(evaluator: Evaluator) -> np.ndarray:
     return factors
 
 
-def violations(evaluator: Evaluator, factors: np.ndarray, tolerance: float = 1e-6) -> tuple[Violation, ...]:
-    """The worst violation of every constraint and of the dynamics, in their own units, worst first."""
+def violations(
+    evaluator: Evaluator, factors: np.ndarray, tolerance: float = 1e-6
+) -> tuple[Violation, ...]:
+    """The worst violation of every constraint and of the dynamics, in their own units, worst
+    first."""
     point, limits, model = evaluator.point, evaluator.limits, evaluator.problem.model
     excess = np.maximum(limits.lower - point.v, point.v - limits.upper)
     excess[limits.kind == 0] = 0.0
@@ -70,7 +80,11 @@ def knot_row_name(m: Model, n, k: int, j: int) -> str:
         return label(m.state_names, j, "state")
     if j < n.nz:
         return label(m.control_names, j - n.nx, "control")
-    return label(m.constraint_names, j - n.nz, "constraint") if k < n.N else label(m.end_names, j - n.nz, "end constraint")
+    return (
+        label(m.constraint_names, j - n.nz, "constraint")
+        if k < n.N
+        else label(m.end_names, j - n.nz, "end constraint")
+    )
 
 
 def label(names, index: int, kind: str) -> str:
@@ -87,6 +101,13 @@ def multipliers(search: Search, factors: np.ndarray) -> Multipliers:
     knots = y[: (n.N + 1) * n.nr].reshape(n.N + 1, n.nr)
     tail = y[n.R - n.np - n.nt :]
     return Multipliers(
-        point.lam / cost, knots[:, : n.nx].copy(), knots[: n.N, n.nx : n.nz].copy(), knots[: n.N, n.nz : n.nz + running.stage.nc].copy(),
-        knots[n.N, n.nz : n.nz + end.stage.nc].copy(), tail[: n.np].copy(), tail[n.np :].copy(), y, search.mu,
-    )  # fmt: skip
+        point.lam / cost,
+        knots[:, : n.nx].copy(),
+        knots[: n.N, n.nx : n.nz].copy(),
+        knots[: n.N, n.nz : n.nz + running.stage.nc].copy(),
+        knots[n.N, n.nz : n.nz + end.stage.nc].copy(),
+        tail[: n.np].copy(),
+        tail[n.np :].copy(),
+        y,
+        search.mu,
+    )

@@ -1,18 +1,20 @@
-"""The linear algebra of one Newton step: a Riccati recursion over the knots, linear in their number.
+"""The linear algebra of one Newton step: a Riccati recursion over the knots, linear in their
+number.
 
 It solves the stagewise system, for k = 0 … N (no control and no dynamics at k = N),
 
     (R1)  W_k dz_k + F_kᵀ dλ_{k+1} − (dλ_k, 0) = −r_k,      z = (x, u),
     (R2)  F_k dz_k − dx_{k+1} = −b_k,
 
-with F = [A B] given by its nonzeros only, so that simple dynamics cost little. With the cost to go ½dxᵀP dx + pᵀdx:
+with F = [A B] given by its nonzeros only, so that simple dynamics cost little. With the cost to go
+½dxᵀP dx + pᵀdx:
 
     (R3)  M = W + FᵀP₊F,   M_uu = L Lᵀ,   Y = L⁻¹M_ux,   P = M_xx − YᵀY,
     (R4)  q = r + Fᵀ(p₊ + P₊b),   y = L⁻¹q_u,   p = q_x − Yᵀy,
     (R5)  dx₀ = −P₀⁻¹p₀,   du = −L⁻ᵀ(Y dx + y),   dx₊ = F dz + b,   dλ = P dx + p.
 
-The Cholesky factors of every M_uu and of P₀ exist exactly when W is positive definite on the motions that the dynamics allow: the
-inertia test of an interior-point method at no cost.
+The Cholesky factors of every M_uu and of P₀ exist exactly when W is positive definite on the
+motions that the dynamics allow: the inertia test of an interior-point method at no cost.
 """
 
 from typing import NamedTuple
@@ -23,7 +25,8 @@ from armature.optimize.solver.loops import Indices, Matrices, Matrix, Vector, in
 
 
 class Factors(NamedTuple):
-    """What `factor` leaves for `solve`, by knot. P: (N+1, nx, nx); L: (N, nu, nu); Y: (N, nu, nx); L0: (nx, nx); the rest is scratch."""
+    """What `factor` leaves for `solve`, by knot. P: (N+1, nx, nx); L: (N, nu, nu); Y: (N, nu, nx);
+    L0: (nx, nx); the rest is scratch."""
 
     P: Matrices
     L: Matrices
@@ -40,13 +43,25 @@ class Factors(NamedTuple):
 def workspace(N: int, nx: int, nu: int) -> Factors:
     """Arrays for N steps with nx states and nu controls."""
     nz = nx + nu
-    shapes = [(N + 1, nx, nx), (N, nu, nu), (N, nu, nx), (nx, nx), (nz, nz), (nz, nx), (nx, nz), (N + 1, nx), (N, nu), (nz,)]
+    shapes = [
+        (N + 1, nx, nx),
+        (N, nu, nu),
+        (N, nu, nx),
+        (nx, nx),
+        (nz, nz),
+        (nz, nx),
+        (nx, nz),
+        (N + 1, nx),
+        (N, nu),
+        (nz,),
+    ]
     return Factors(*(np.zeros(shape) for shape in shapes))
 
 
 @inner
 def cholesky(A: Matrix, L: Matrix, offset: int, n: int) -> bool:
-    """L Lᵀ = the n × n block of A that starts at (offset, offset), lower triangle read; False when it is not positive definite."""
+    """L Lᵀ = the n × n block of A that starts at (offset, offset), lower triangle read; False when
+    it is not positive definite."""
     for j in range(n):
         pivot = A[offset + j, offset + j]
         floor = 1e-13 * abs(pivot)
@@ -77,7 +92,8 @@ def sandwich(
     G: Matrix,
     T: Matrix,
 ) -> None:
-    """M = W + diag(shift) + FᵀP F, (R3), by the nonzeros of F; rows of contiguous memory throughout."""
+    """M = W + diag(shift) + FᵀP F, (R3), by the nonzeros of F; rows of contiguous memory
+    throughout."""
     nz, nx = M.shape[0], P.shape[0]
     G[:] = 0.0
     for e in range(F.size):
@@ -98,11 +114,14 @@ def sandwich(
 
 
 @loop
-def factor(W: Matrices, F: Matrix, rows: Indices, cols: Indices, shift: Vector, factors: Factors) -> bool:
-    """Factor the system of (R1), (R2) with W + diag(shift); False when it is not positive definite on the motions that the dynamics allow.
+def factor(
+    W: Matrices, F: Matrix, rows: Indices, cols: Indices, shift: Vector, factors: Factors
+) -> bool:
+    """Factor the system of (R1), (R2) with W + diag(shift); False when it is not positive definite
+    on the motions that the dynamics allow.
 
-    W: (N+1, nz, nz) symmetric; F: (N, nonzeros) of the Jacobian [A B] at the places (rows, cols); shift: (nz,).
-    """
+    W: (N+1, nz, nz) symmetric; F: (N, nonzeros) of the Jacobian [A B] at the places (rows, cols);
+    shift: (nz,)."""
     P, L, Y, L0, M = factors.P, factors.L, factors.Y, factors.L0, factors.M
     N, nu, nx = Y.shape
     for i in range(nx):
@@ -165,7 +184,8 @@ def solve(
     dz: Matrix,
     dlam: Matrix,
 ) -> None:
-    """Solve (R1), (R2) for one right-hand side. r: (N+1, nz), b: (N, nx) in; dz: (N+1, nz), dlam: (N+1, nx) out, dlam[0] = 0."""
+    """Solve (R1), (R2) for one right-hand side. r: (N+1, nz), b: (N, nx) in; dz: (N+1, nz), dlam:
+    (N+1, nx) out, dlam[0] = 0."""
     P, L, Y, p, y, t = factors.P, factors.L, factors.Y, factors.p, factors.y, factors.t
     N, nu, nx = Y.shape
     for i in range(nx):

@@ -1,22 +1,27 @@
 """Every constraint is a row: lower ≤ v(z) ≤ upper, with its slack, multipliers and barrier.
 
-A row with equal bounds is an equation, v = s with s fixed; any other bounded row has a slack s strictly between its bounds:
+A row with equal bounds is an equation, v = s with s fixed; any other bounded row has a slack s
+strictly between its bounds:
 
-    (I1)  v − s − e⁺ + e⁻ = 0                         residual; e⁺, e⁻ ≥ 0 only while rows are elastic, at the price ρ each
-    (I2)  −y − a + b = 0,  a(s − lower) = μ,  b(upper − s) = μ
+    (I1)  v − s − e⁺ + e⁻ = 0                         residual; e⁺, e⁻ ≥ 0 only while rows are
+    elastic, at the price ρ each (I2)  −y − a + b = 0,  a(s − lower) = μ,  b(upper − s) = μ
     (I3)  ρ − y − a⁺ = 0,  a⁺e⁺ = μ;    ρ + y − a⁻ = 0,  a⁻e⁻ = μ
 
 Slacks and elastics leave the Newton system row by row, which turns (I1) into
 
-    (I4)  J dz − D dy = −r̂,    D = δ + 1/Σ_s + 1/Σ⁺ + 1/Σ⁻,   Σ_s = a/(s − lower) + b/(upper − s),  Σ^± = a^±/e^±
+    (I4)  J dz − D dy = −r̂,    D = δ + 1/Σ_s + 1/Σ⁺ + 1/Σ⁻,   Σ_s = a/(s − lower) + b/(upper − s),
+    Σ^± = a^±/e^±
 
-so that a row only adds JᵀD⁻¹J to the Hessian. δ > 0 is a proximal term: rows may be redundant, or of any rank; a full step leaves the
-residual δ dy, which vanishes with the step. An elastic row bounds its multiplier: |y| < ρ.
+so that a row only adds JᵀD⁻¹J to the Hessian. δ > 0 is a proximal term: rows may be redundant, or
+of any rank; a full step leaves the residual δ dy, which vanishes with the step. An elastic row
+bounds its multiplier: |y| < ρ.
 
-A direction whose step a bound cuts short is corrected (Gondzio 1996): where a step a little longer would leave a product of (I2) outside
-βμ … μ/β, what it lacks, t, is added to its aim, with the same matrix:
+A direction whose step a bound cuts short is corrected (Gondzio 1996): where a step a little longer
+would leave a product of (I2) outside βμ … μ/β, what it lacks, t, is added to its aim, with the same
+matrix:
 
-    (I5)  a ds + (s − lower) da = μ + t − a(s − lower),   t = min(max(π, βμ), μ/β) − π ≥ −μ/β,   π = (s + αds − lower)(a + αda)
+    (I5)  a ds + (s − lower) da = μ + t − a(s − lower),   t = min(max(π, βμ), μ/β) − π ≥ −μ/β,   π =
+    (s + αds − lower)(a + αda)
 """
 
 from typing import NamedTuple
@@ -26,7 +31,12 @@ import numpy as np
 from armature.optimize.solver.loops import Indices, Matrix, Vector, inner, loop
 
 BETA = 0.1  # of (I5)
-ABSENT, RIGID, EQUATION, BOUNDED = 0, 1, 2, 3  # rigid: an equation that is never elastic, such as the initial state
+ABSENT, RIGID, EQUATION, BOUNDED = (
+    0,
+    1,
+    2,
+    3,
+)  # rigid: an equation that is never elastic, such as the initial state
 
 
 class Rows(NamedTuple):
@@ -60,7 +70,9 @@ def empty_rows(count: int) -> Rows:
 
 def limits_of(lower: np.ndarray, upper: np.ndarray) -> Limits:
     """Sort rows by their bounds; bounds closer than rounding make an equation."""
-    close = upper - lower <= 1e-12 * np.maximum(1.0, np.abs(np.where(np.isfinite(lower), lower, 1.0)))
+    close = upper - lower <= 1e-12 * np.maximum(
+        1.0, np.abs(np.where(np.isfinite(lower), lower, 1.0))
+    )
     absent = ~np.isfinite(lower) & ~np.isfinite(upper)
     kind = np.where(absent, ABSENT, np.where(close, EQUATION, BOUNDED)).astype(np.int64)
     return Limits(lower, upper, kind)
@@ -70,20 +82,34 @@ def inside(value: np.ndarray, lower: np.ndarray, upper: np.ndarray, push: float)
     """The numbers nearest to the values that keep a distance from both bounds."""
     with np.errstate(invalid="ignore"):
         width = np.where(np.isfinite(lower) & np.isfinite(upper), upper - lower, np.inf)
-        low = np.where(np.isfinite(lower), lower + push * np.minimum(np.maximum(1.0, np.abs(lower)), width), -np.inf)
-        high = np.where(np.isfinite(upper), upper - push * np.minimum(np.maximum(1.0, np.abs(upper)), width), np.inf)
+        low = np.where(
+            np.isfinite(lower),
+            lower + push * np.minimum(np.maximum(1.0, np.abs(lower)), width),
+            -np.inf,
+        )
+        high = np.where(
+            np.isfinite(upper),
+            upper - push * np.minimum(np.maximum(1.0, np.abs(upper)), width),
+            np.inf,
+        )
     return np.minimum(np.maximum(value, low), high)
 
 
 def put_inside(values: np.ndarray, first: int, width: int, limits: Limits, push: float) -> None:
-    """Move variables inside their limits: values (knots, count) are the rows first + k·width + i; fixed ones are set."""
+    """Move variables inside their limits: values (knots, count) are the rows first + k·width + i;
+    fixed ones are set."""
     knots, count = values.shape
-    lower, upper, kind = (side[first : first + knots * width].reshape(knots, width)[:, :count] for side in limits)
-    values[:] = np.where(kind == BOUNDED, inside(values, lower, upper, push), np.where(kind == ABSENT, values, lower))
+    lower, upper, kind = (
+        side[first : first + knots * width].reshape(knots, width)[:, :count] for side in limits
+    )
+    values[:] = np.where(
+        kind == BOUNDED, inside(values, lower, upper, push), np.where(kind == ABSENT, values, lower)
+    )
 
 
 def place_slacks(v: np.ndarray, limits: Limits, rows: Rows, push: float, mu: float) -> None:
-    """Slacks nearest to the values v, inside their bounds, with bound multipliers that fit the barrier."""
+    """Slacks nearest to the values v, inside their bounds, with bound multipliers that fit the
+    barrier."""
     lower, upper, kind = limits
     bounded = kind == BOUNDED
     rows.s[:] = np.where(bounded, inside(v, lower, upper, push), np.where(kind == ABSENT, v, lower))
@@ -102,7 +128,9 @@ def loosen(v: Vector, limits: Limits, rows: Rows, rho: float, mu: float) -> None
         r = v[i] - rows.s[i]
         half, product = 0.5 * (mu / rho - abs(r)), 0.5 * mu * abs(r) / rho
         root = np.sqrt(half * half + product)
-        small = half + root if half >= 0.0 else product / (root - half)  # the positive root, without cancellation
+        small = (
+            half + root if half >= 0.0 else product / (root - half)
+        )  # the positive root, without cancellation
         large = small + abs(r)
         rows.ep[i] = large if r > 0.0 else small
         rows.em[i] = small if r > 0.0 else large
@@ -122,8 +150,11 @@ def residuals(v: Vector, limits: Limits, rows: Rows, elastic: bool, r: Vector) -
 
 
 @inner
-def slack_terms(s: float, y: float, a: float, b: float, lower: float, upper: float, mu_a: float, mu_b: float) -> tuple[float, float]:
-    """(Σ_s, gradient of the barrier Lagrangian in s) of a bounded row. mu_a, mu_b: what its two products shall be."""
+def slack_terms(
+    s: float, y: float, a: float, b: float, lower: float, upper: float, mu_a: float, mu_b: float
+) -> tuple[float, float]:
+    """(Σ_s, gradient of the barrier Lagrangian in s) of a bounded row. mu_a, mu_b: what its two
+    products shall be."""
     sigma, gradient = 0.0, -y
     if np.isfinite(lower):
         inverse = 1.0 / (s - lower)
@@ -157,13 +188,24 @@ def eliminate(
         D, value = delta, r[i]
         if limits.kind[i] == BOUNDED:
             lower, upper = mu + added[0, i], mu + added[1, i]
-            sigma, gradient = slack_terms(rows.s[i], rows.y[i], rows.a[i], rows.b[i], limits.lower[i], limits.upper[i], lower, upper)
+            sigma, gradient = slack_terms(
+                rows.s[i],
+                rows.y[i],
+                rows.a[i],
+                rows.b[i],
+                limits.lower[i],
+                limits.upper[i],
+                lower,
+                upper,
+            )
             D += 1.0 / sigma
             value += gradient / sigma
         if elastic and limits.kind[i] >= EQUATION:
             plus, minus = rows.ep[i] / rows.ap[i], rows.em[i] / rows.am[i]
             D += plus + minus
-            value += plus * (rho - rows.y[i] - mu / rows.ep[i]) - minus * (rho + rows.y[i] - mu / rows.em[i])
+            value += plus * (rho - rows.y[i] - mu / rows.ep[i]) - minus * (
+                rho + rows.y[i] - mu / rows.em[i]
+            )
         weight[i], rhat[i] = 1.0 / D, value
 
 
@@ -184,7 +226,9 @@ def recover(
         if limits.kind[i] == BOUNDED:
             s, a, b = rows.s[i], rows.a[i], rows.b[i]
             lower, upper = mu + added[0, i], mu + added[1, i]
-            sigma, gradient = slack_terms(s, rows.y[i], a, b, limits.lower[i], limits.upper[i], lower, upper)
+            sigma, gradient = slack_terms(
+                s, rows.y[i], a, b, limits.lower[i], limits.upper[i], lower, upper
+            )
             ds = (dy[i] - gradient) / sigma
             if np.isfinite(limits.lower[i]):
                 da = (lower - a * ds) / (s - limits.lower[i]) - a
@@ -197,8 +241,11 @@ def recover(
 
 
 @inner
-def recover_elastics(limits: Limits, rows: Rows, mu: float, rho: float, dy: Vector, step: Rows) -> None:
-    """Steps of the elastics. A loop of its own: stores that are only masked out to memory never touched are very slow."""
+def recover_elastics(
+    limits: Limits, rows: Rows, mu: float, rho: float, dy: Vector, step: Rows
+) -> None:
+    """Steps of the elastics. A loop of its own: stores that are only masked out to memory never
+    touched are very slow."""
     for i in range(dy.size):
         if limits.kind[i] >= EQUATION:
             step.ep[i] = rows.ep[i] / rows.ap[i] * (dy[i] - (rho - rows.y[i] - mu / rows.ep[i]))
@@ -214,7 +261,9 @@ def longest(value: float, step: float, keep: float, alpha: float) -> float:
 
 
 @inner
-def step_to_boundary(limits: Limits, rows: Rows, step: Rows, elastic: bool, keep: float) -> tuple[float, float]:
+def step_to_boundary(
+    limits: Limits, rows: Rows, step: Rows, elastic: bool, keep: float
+) -> tuple[float, float]:
     """Longest primal and dual steps that stay inside all bounds by the fraction 1 − keep."""
     primal = dual = 1.0
     for i in range(limits.kind.size):
@@ -266,7 +315,8 @@ def centre(
 
 @inner
 def barrier(limits: Limits, rows: Rows, elastic: bool) -> tuple[float, float]:
-    """(Σ log of all distances to bounds, Σ elastics): what rows add to the cost is −μ times the first and ρ times the second."""
+    """(Σ log of all distances to bounds, Σ elastics): what rows add to the cost is −μ times the
+    first and ρ times the second."""
     logs = stretch = 0.0
     product = 1.0
     for i in range(limits.kind.size):
@@ -285,7 +335,9 @@ def barrier(limits: Limits, rows: Rows, elastic: bool) -> tuple[float, float]:
 
 
 @inner
-def barrier_slope(limits: Limits, rows: Rows, step: Rows, mu: float, rho: float, elastic: bool) -> float:
+def barrier_slope(
+    limits: Limits, rows: Rows, step: Rows, mu: float, rho: float, elastic: bool
+) -> float:
     """Derivative of `barrier` along a step."""
     total = 0.0
     for i in range(limits.kind.size):
@@ -310,7 +362,8 @@ def advance(
     mu: float,
     result: Rows,
 ) -> None:
-    """result = rows + step; primal, dual: step lengths. Bound multipliers are kept within a factor 1e10 of μ / distance."""
+    """result = rows + step; primal, dual: step lengths. Bound multipliers are kept within a factor
+    1e10 of μ / distance."""
     for i in range(limits.kind.size):
         result.s[i] = rows.s[i] + primal * step.s[i]
         result.y[i] = rows.y[i] + primal * step.y[i]
@@ -329,8 +382,11 @@ def advance(
 
 
 @inner
-def complementarity(limits: Limits, rows: Rows, mu: float, rho: float, elastic: bool) -> tuple[float, float, float, int]:
-    """(worst error of the complementarity in (I2), (I3), worst of their gradients, sum of |multipliers| of bounds, their number)."""
+def complementarity(
+    limits: Limits, rows: Rows, mu: float, rho: float, elastic: bool
+) -> tuple[float, float, float, int]:
+    """(worst error of the complementarity in (I2), (I3), worst of their gradients, sum of
+    |multipliers| of bounds, their number)."""
     error = slope = total = 0.0
     count = 0
     for i in range(limits.kind.size):

@@ -1,4 +1,5 @@
-"""The filter: a step is taken when it lowers the violation or the barrier cost enough (Wächter and Biegler 2006)."""
+"""The filter: a step is taken when it lowers the violation or the barrier cost enough (Wächter and
+Biegler 2006)."""
 
 from __future__ import annotations
 
@@ -31,7 +32,9 @@ class Filter:
         t, f = (1 - GAMMA_THETA) * theta, phi - GAMMA_PHI * theta
         self.pairs = [(a, b) for a, b in self.pairs if a < t or b < f] + [(t, f)]
 
-    def accepts(self, trial: tuple[float, float], old: tuple[float, float], slope: float, alpha: float) -> str | None:
+    def accepts(
+        self, trial: tuple[float, float], old: tuple[float, float], slope: float, alpha: float
+    ) -> str | None:
         """ "cost" or "violation": what the trial improves enough; None when it must be refused."""
         (theta, phi), (theta0, phi0) = trial, old
         noise = SLACKNESS * max(1.0, abs(phi0))

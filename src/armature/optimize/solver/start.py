@@ -30,11 +30,15 @@ def place(search: Search, guess: Guess | Result) -> None:
 
 
 def take_multipliers(search: Search, result: Result) -> None:
-    """The multipliers of an earlier result, in the scale of this search; slacks and bound multipliers that fit them."""
+    """The multipliers of an earlier result, in the scale of this search; slacks and bound
+    multipliers that fit them."""
     evaluator, point = search.evaluator, search.point
     cost = evaluator.blocks[0].w[0]
     if result.multipliers.rows.shape != point.rows.y.shape:
-        raise ArgumentError("the earlier result has another number of steps or constraints; start from Guess(result.x, result.u, result.p)")
+        raise ArgumentError(
+            "the earlier result has another number of steps or constraints; start from"
+            " Guess(result.x, result.u, result.p)"
+        )
     point.lam[:] = cost * result.multipliers.lam
     point.rows.y[:] = cost * result.multipliers.rows / row_factors(evaluator)
     point.rows.y[search.limits.kind == ABSENT] = 0.0
@@ -42,19 +46,24 @@ def take_multipliers(search: Search, result: Result) -> None:
 
 
 def place_warm(v: np.ndarray, limits: Limits, rows: Rows, mu: float) -> None:
-    """Slacks nearest to the values v, but no nearer to their bounds than the multipliers y tell, μ/|y|; bound multipliers that fit.
+    """Slacks nearest to the values v, but no nearer to their bounds than the multipliers y tell,
+    μ/|y|; bound multipliers that fit.
 
-    Where they tell nothing, as for bounds that are new, √μ is near enough: multiplier and distance are then equally small.
-    """
+    Where they tell nothing, as for bounds that are new, √μ is near enough: multiplier and distance
+    are then equally small."""
     lower, upper, kind = limits
     s, y, a, b = rows.s, rows.y, rows.a, rows.b
     bounded = kind == BOUNDED
     with np.errstate(divide="ignore", invalid="ignore"):
         half = np.where(np.isfinite(upper - lower), 0.5 * (upper - lower), np.inf)
         push = max(WARM_PUSH, math.sqrt(mu))
-        least = lambda bound, pull: np.minimum(np.minimum(push * np.maximum(1.0, np.abs(bound)), half), mu / np.maximum(pull, 1e-300))
+        least = lambda bound, pull: np.minimum(
+            np.minimum(push * np.maximum(1.0, np.abs(bound)), half), mu / np.maximum(pull, 1e-300)
+        )
         low, high = lower + least(lower, -y), upper - least(upper, y)
-        s[:] = np.where(bounded, np.minimum(np.maximum(v, low), high), np.where(kind == ABSENT, v, lower))
+        s[:] = np.where(
+            bounded, np.minimum(np.maximum(v, low), high), np.where(kind == ABSENT, v, lower)
+        )
         a[:] = np.where(bounded, mu / (s - lower), 0.0)
         b[:] = np.where(bounded, mu / (upper - s), 0.0)
     np.copyto(b, np.maximum(b, y + a), where=bounded & np.isfinite(upper))
@@ -62,7 +71,8 @@ def place_warm(v: np.ndarray, limits: Limits, rows: Rows, mu: float) -> None:
 
 
 def scale(evaluator: Evaluator) -> bool:
-    """Scale cost, constraints and totals so that no gradient at the start exceeds 100; False when one is not finite."""
+    """Scale cost, constraints and totals so that no gradient at the start exceeds 100; False when
+    one is not finite."""
     running, end = evaluator.blocks
     evaluator.values(evaluator.point)
     evaluator.derivatives()
@@ -71,12 +81,21 @@ def scale(evaluator: Evaluator) -> bool:
         return False
     n = evaluator.n
     steepest = max(np.abs(running.d.g[:, : n.nz]).max(), np.abs(end.d.g[:, : n.nz]).max())
-    steepest = max(steepest, np.abs(running.d.g[:, n.nz :].sum(0) + end.d.g[:, n.nz :].sum(0)).max(initial=0.0))
+    steepest = max(
+        steepest, np.abs(running.d.g[:, n.nz :].sum(0) + end.d.g[:, n.nz :].sum(0)).max(initial=0.0)
+    )
     cost = float(factor(steepest))
-    totals = factor(np.maximum(*(largest(b.d.T, n.nt if b.stage.nt else 0, n.nz + n.np, n.nt) for b in (running, end))))
+    totals = factor(
+        np.maximum(
+            *(largest(b.d.T, n.nt if b.stage.nt else 0, n.nz + n.np, n.nt) for b in (running, end))
+        )
+    )
     for block in (running, end):
         nc = block.stage.nc
-        J, first = np.maximum(block.d.J.max(0, initial=0.0), -block.d.J.min(0, initial=0.0)), block.stage.layout.J_first
+        J, first = (
+            np.maximum(block.d.J.max(0, initial=0.0), -block.d.J.min(0, initial=0.0)),
+            block.stage.layout.J_first,
+        )
         size = np.array([J[first[c] : first[c + 1]].max(initial=0.0) for c in range(nc)])
         size = np.maximum(size, largest(block.d.Jp, nc, n.np, nc))
         block.w[0] = cost
@@ -89,13 +108,16 @@ def scale(evaluator: Evaluator) -> bool:
 
 
 def largest(array: np.ndarray, functions: int, width: int, size: int) -> np.ndarray:
-    """Largest |entry| of each function's gradient over the knots, (size,); zero for functions that the block does not have."""
+    """Largest |entry| of each function's gradient over the knots, (size,); zero for functions that
+    the block does not have."""
     if functions == 0:
         return np.zeros(size)
     return np.abs(array).reshape(array.shape[0], functions, width).max((0, 2), initial=0.0)
 
 
-def scale_limits(evaluator: Evaluator, first: int, count: int, nc: int, factors: np.ndarray) -> None:
+def scale_limits(
+    evaluator: Evaluator, first: int, count: int, nc: int, factors: np.ndarray
+) -> None:
     """Bounds of constraints take the constraints' scale."""
     n = evaluator.n
     for side in (evaluator.limits.lower, evaluator.limits.upper):

@@ -1,4 +1,5 @@
-"""Where one search stands: its options, its point and direction, and the measures that every part of the solver reads."""
+"""Where one search stands: its options, its point and direction, and the measures that every part
+of the solver reads."""
 
 from __future__ import annotations
 
@@ -16,13 +17,16 @@ from armature.optimize.solver.search import Filter
 from armature.optimize.solver.workspace import borrow
 
 RHO = 10.0  # price of elastic rows
-ELASTIC_TOLERANCE = 1e-6  # of the elastic problem's optimality: a violated row knows its multiplier only to the rounding of RHO
+# of the elastic problem's optimality: a violated row knows its multiplier only to the rounding of
+# RHO
+ELASTIC_TOLERANCE = 1e-6
 Callback = Callable[[Iteration], bool | None]
 
 
 @dataclass(frozen=True)
 class Homotopy:
-    """start, end: of the parameter, which is halved at every step.  data: (parameter, x, u, p) -> (N+1, nd), the problem's data then."""
+    """start, end: of the parameter, which is halved at every step.  data: (parameter, x, u, p) ->
+    (N+1, nd), the problem's data then."""
 
     start: float
     end: float
@@ -32,7 +36,8 @@ class Homotopy:
 
 @dataclass
 class Progress:
-    """Where one search stands in its homotopy, if it has one. since: iterations with the present parameter."""
+    """Where one search stands in its homotopy, if it has one. since: iterations with the present
+    parameter."""
 
     homotopy: Homotopy | None
     parameter: float = 0.0
@@ -46,7 +51,8 @@ class Progress:
 
 @dataclass
 class History:
-    """weight: of the cost against its usual scale, 1 while the rows are rigid.  last: violation at the last price.  times: entered.
+    """weight: of the cost against its usual scale, 1 while the rows are rigid.  last: violation at
+    the last price.  times: entered.
 
     restarts: of stuck elastic searches."""
 
@@ -58,16 +64,22 @@ class History:
 
 @dataclass(frozen=True)
 class Options:
-    """tolerance: of the scaled optimality conditions; a hundred times this for 10 iterations is acceptable.  iterations: at most.
+    """tolerance: of the scaled optimality conditions; a hundred times this for 10 iterations is
+    acceptable.  iterations: at most.
 
-    rows: by which what is acceptable may miss its rows, scaled, at most: a motion that is asked for roughly shall do its task.
-    accuracy: part of the cost that is left to gain at which a search may end before it meets the tolerance; 0 for never.
-    centred: whether directions that bounds cut short are corrected, (I5) of rows.py: fewer iterations to an optimum, not always the same.
-    barrier, warm_barrier: μ at the start, and at the start from an earlier result.  delta: the proximal term of rows.py.
-    price: of an elastic row, for a cost scaled to gradients of at most 100; raised while that lowers the violation.
+    rows: by which what is acceptable may miss its rows, scaled, at most: a motion that is asked for
+    roughly shall do its task.
+    accuracy: part of the cost that is left to gain at which a search may end before it meets the
+    tolerance; 0 for never.
+    centred: whether directions that bounds cut short are corrected, (I5) of rows.py: fewer
+    iterations to an optimum, not always the same.
+    barrier, warm_barrier: μ at the start, and at the start from an earlier result.  delta: the
+    proximal term of rows.py.
+    price: of an elastic row, for a cost scaled to gradients of at most 100; raised while that
+    lowers the violation.
     homotopy: an easier problem to begin with (homotopy.py).
-    stretch: whether rows may stretch where no step is left; not worth it from a start that keeps them.
-    """
+    stretch: whether rows may stretch where no step is left; not worth it from a start that keeps
+    them."""
 
     tolerance: float = 1e-8
     iterations: int = 500
@@ -85,12 +97,19 @@ class Options:
 class Search:
     """The state of one search.
 
-    mu, rho: barrier and price of the elastics; theta, phi: violation and barrier cost of the current point.
-    """
+    mu, rho: barrier and price of the elastics; theta, phi: violation and barrier cost of the
+    current point."""
 
     filter: Filter
 
-    def __init__(self, problem: Problem, options: Options, callback: Callback | None, ends: float, before: tuple[Iteration, ...] = ()):
+    def __init__(
+        self,
+        problem: Problem,
+        options: Options,
+        callback: Callback | None,
+        ends: float,
+        before: tuple[Iteration, ...] = (),
+    ):
         self.workspace = borrow(problem)
         evaluator = self.workspace.evaluator
         self.evaluator, self.options, self.callback, self.ends = evaluator, options, callback, ends
@@ -98,18 +117,25 @@ class Search:
         self.record = list(before)
         self.again = bool(before)
         self.limits, self.point, self.trial = evaluator.limits, evaluator.point, evaluator.trial
-        self.direction, self.kept, self.best = self.workspace.direction, self.workspace.kept, self.workspace.best
+        self.direction, self.kept, self.best = (
+            self.workspace.direction,
+            self.workspace.kept,
+            self.workspace.best,
+        )
         self.elastic, self.rho = False, RHO
         self.stretched = History()
         self.nudged, self.recentred = False, 0
         self.best_rank, self.best_kept = (math.inf, math.inf), False
         self.mu = options.barrier
         self.step, self.convex = 0.0, False
-        self.progress = Progress(options.homotopy, options.homotopy.start if options.homotopy else 0.0)
+        self.progress = Progress(
+            options.homotopy, options.homotopy.start if options.homotopy else 0.0
+        )
 
     @property
     def tolerance(self) -> float:
-        """The tolerance asked for, of the motion's size; looser while rows are elastic, which is never the last word on an optimum."""
+        """The tolerance asked for, of the motion's size; looser while rows are elastic, which is
+        never the last word on an optimum."""
         asked = self.options.tolerance * self.evaluator.problem.size
         return max(asked, ELASTIC_TOLERANCE) if self.elastic else asked
 
@@ -134,16 +160,20 @@ class Search:
         return cost - self.mu * bounds[0] + self.rho * bounds[1]
 
     def errors(self) -> tuple[float, float, float]:
-        """(stationarity, violation, complementarity) with the multipliers' size taken out, as in Ipopt."""
+        """(stationarity, violation, complementarity) with the multipliers' size taken out, as in
+        Ipopt."""
         d, n, point = self.direction, self.evaluator.n, self.point
         terms = newton.optimality(d.held, point.held, self.rho, self.elastic)
         gradient, self.violation, compl, slope, size, total, count = terms
         self.scale_bounds = max(100.0, total / max(1, count)) / 100.0
-        self.stationarity = max(gradient, slope) / (max(100.0, (size + total) / max(1, count + point.lam.size + n.R)) / 100.0)
+        self.stationarity = max(gradient, slope) / (
+            max(100.0, (size + total) / max(1, count + point.lam.size + n.R)) / 100.0
+        )
         return self.stationarity, self.violation, compl / self.scale_bounds
 
     def to_boundary(self) -> tuple[float, float]:
-        """The longest steps of variables and of multipliers along the direction, nearly up to the bounds."""
+        """The longest steps of variables and of multipliers along the direction, nearly up to the
+        bounds."""
         keep = max(0.99, 1.0 - self.mu)
         return newton.to_boundary(self.direction.held, self.point.held, self.elastic, keep)
 

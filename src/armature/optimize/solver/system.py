@@ -1,13 +1,14 @@
 """The Newton system of all knots, put together from the kernels' derivatives and the rows' weights.
 
-With the rows eliminated (rows.py, (I4)) what remains, for z, λ, the parameters p and the multipliers η of the totals, is
+With the rows eliminated (rows.py, (I4)) what remains, for z, λ, the parameters p and the
+multipliers η of the totals, is
 
     (N1)  [K  V ] [ (dz, dλ) ]       [ r ]
           [Vᵀ B ] [ (dp, dη) ]  = −  [ r_b ]
 
-where K is the stagewise system of riccati.py with W = ∇²ℒ + JᵀD⁻¹J, and the border V, B has one column for each parameter and total.
-Variables of a single knot have left it (local.py): of a knot's nz variables nk are in K.
-"""
+where K is the stagewise system of riccati.py with W = ∇²ℒ + JᵀD⁻¹J, and the border V, B has one
+column for each parameter and total. Variables of a single knot have left it (local.py): of a knot's
+nz variables nk are in K."""
 
 from typing import NamedTuple
 
@@ -35,7 +36,8 @@ class Derivatives(NamedTuple):
 class Places(NamedTuple):
     """Where the nonzeros stand, which knot is the block's first, and how many rows a knot has.
 
-    H_flat: where the first entries of H, those without parameters, stand in a knot's W.  J_place: `Local.place` of the columns of J's
+    H_flat: where the first entries of H, those without parameters, stand in a knot's W.  J_place:
+    `Local.place` of the columns of J's
     entries.  J_local: (constraints,) see `local.row_entries`.
     """
 
@@ -53,10 +55,11 @@ class Places(NamedTuple):
 
 
 class System(NamedTuple):
-    """W: (N+1, nk, nk).  V: (nb, N+1, nk) and Vf: (nb, N, nx), the border's columns in z and in the dynamics.
+    """W: (N+1, nk, nk).  V: (nb, N+1, nk) and Vf: (nb, N, nx), the border's columns in z and in the
+    dynamics.
 
-    B: (nb, nb).  root: (nk, constraints) and a little more, row: (nk,), dp: (np,): the constraints of a knot.
-    """
+    B: (nb, nb).  root: (nk, constraints) and a little more, row: (nk,), dp: (np,): the constraints
+    of a knot."""
 
     W: Matrices
     V: Matrices
@@ -104,7 +107,9 @@ def padded(size: int, step: int) -> int:
 
 
 @inner
-def begin_knot(H: Vector, at: Places, weight: Vector, base: float, local: Local, k: int, system: System) -> None:
+def begin_knot(
+    H: Vector, at: Places, weight: Vector, base: float, local: Local, k: int, system: System
+) -> None:
     """The Hessian of a knot and the weights of its own variables; local ones start anew."""
     place, nz, np_ = local.place, local.place.size, system.dp.size
     W, V, B = system.W[k], system.V, system.B
@@ -136,7 +141,9 @@ def begin_knot(H: Vector, at: Places, weight: Vector, base: float, local: Local,
 
 
 @inner
-def add_constraints(J: Vector, Jp: Vector, at: Places, weight: Vector, local: Local, k: int, system: System) -> int:
+def add_constraints(
+    J: Vector, Jp: Vector, at: Places, weight: Vector, local: Local, k: int, system: System
+) -> int:
     """The constraints of a knot: to `root`, one column for each; their number is returned."""
     W, root, row, dp, np_ = system.W[k], system.root, system.row, system.dp, system.dp.size
     kept, first = 0, k * at.nr + local.place.size
@@ -165,7 +172,9 @@ def add_constraints(J: Vector, Jp: Vector, at: Places, weight: Vector, local: Lo
 
 
 @inner
-def border_columns(Fp: Vector, T: Vector, used: Vector, local: Local, k: int, system: System) -> None:
+def border_columns(
+    Fp: Vector, T: Vector, used: Vector, local: Local, k: int, system: System
+) -> None:
     """The dynamics' derivatives in the parameters, and the totals."""
     V, Vf, B, np_ = system.V, system.Vf, system.B, system.dp.size
     nz = local.place.size
@@ -239,7 +248,8 @@ def add_border(w: float, row: Vector, Jp: Vector, k: int, V: Matrices, B: Matrix
 
 @inner
 def gradient(d: Derivatives, at: Places, lam: Matrix, y: Vector, r: Matrix, rp: Vector) -> None:
-    """r_k = ∇_z ℒ at a block of knots for row multipliers y; adds ∇_p ℒ to rp. y: (R,), the totals' last."""
+    """r_k = ∇_z ℒ at a block of knots for row multipliers y; adds ∇_p ℒ to rp. y: (R,), the totals'
+    last."""
     nz = r.shape[1]
     nx = lam.shape[1]
     np_ = rp.size
@@ -275,7 +285,9 @@ def gradient(d: Derivatives, at: Places, lam: Matrix, y: Vector, r: Matrix, rp: 
 
 
 @inner
-def row_steps(d: Derivatives, at: Places, weight: Vector, rhat: Vector, dz: Matrix, dp: Vector, dy: Vector) -> None:
+def row_steps(
+    d: Derivatives, at: Places, weight: Vector, rhat: Vector, dz: Matrix, dp: Vector, dy: Vector
+) -> None:
     """dy = D⁻¹(J dz + J_p dp + r̂), (I4), of the rows at a block of knots."""
     nz, np_ = dz.shape[1], dp.size
     nr = at.nr
@@ -364,7 +376,8 @@ def remainder(
 
 @inner
 def add_totals(T: Matrix, first: int, used: Vector, dz: Matrix, dp: Vector, out: Vector) -> None:
-    """Add to out, (np + nt,), what totals outside the matrix change along (dz, dp) at a block of knots, to first order."""
+    """Add to out, (np + nt,), what totals outside the matrix change along (dz, dp) at a block of
+    knots, to first order."""
     nz, np_ = dz.shape[1], dp.size
     for t in range(T.shape[1] // (nz + np_)):
         if used[np_ + t] != 0.0:

@@ -17,7 +17,8 @@ def stages(model: Model) -> tuple[Stage, Stage]:
 
 
 class Workspace:
-    """The arrays of a search: they serve one search after another on the same model and number of steps."""
+    """The arrays of a search: they serve one search after another on the same model and number of
+    steps."""
 
     def __init__(self, problem: Problem):
         self.evaluator = Evaluator(problem, *stages(problem.model))
@@ -37,7 +38,8 @@ MOST_IDLE = 6
 
 
 def borrow(problem: Problem) -> Workspace:
-    """A workspace that fits the problem: an idle one, or a new one. Searches of other threads have theirs."""
+    """A workspace that fits the problem: an idle one, or a new one. Searches of other threads have
+    theirs."""
     for entry in list(IDLE):
         if entry[0] is problem.model and entry[1] == problem.N:
             try:

@@ -1,8 +1,9 @@
-"""From one problem's result to a start for the next: other knots, another duration, other ends. Motion and multipliers are carried over.
+"""From one problem's result to a start for the next: other knots, another duration, other ends.
+Motion and multipliers are carried over.
 
-Multipliers of the dynamics are a function of time and are interpolated. Those of limits are sums over the knots near by, so that
-twice the knots have half of them each; those of conditions at single knots (both ends, via points) stay as they are.
-"""
+Multipliers of the dynamics are a function of time and are interpolated. Those of limits are sums
+over the knots near by, so that twice the knots have half of them each; those of conditions at
+single knots (both ends, via points) stay as they are."""
 
 from __future__ import annotations
 
@@ -33,18 +34,25 @@ class Known:
         rows = model.nx + model.nu + len(model.constraint_names)
         sizes = (model.nx, model.nu, model.np, len(model.total_names))
         same = (old.x.shape[1], old.u.shape[1], old.p.size, old.multipliers.totals.size) == sizes
-        return old.ok and same and old.multipliers.rows.size == len(old.x) * rows + model.np + len(model.total_names)
+        return (
+            old.ok
+            and same
+            and old.multipliers.rows.size == len(old.x) * rows + model.np + len(model.total_names)
+        )
 
 
 def carried(result: Result, motion: Trajectory, problem: MoveProblem) -> Result:
-    """A result as the start of another problem of the same model. motion: its own; it is brought to the new ends and duration."""
+    """A result as the start of another problem of the same model. motion: its own; it is brought to
+    the new ends and duration."""
     N, old = problem.N, len(result.u)
     guess = guess_from(motion, problem)
     x, u = np.array(guess.x), np.array(guess.u)
     n = problem.driven.shape.n
     # what is not motion: stores and slacks, which follow the power
     x[:, 3 * n :] = at_knots(result.x[:, 3 * n :], N + 1)
-    u[:, n:] = at_steps(result.u[:, n:], N, RULES[problem.driven.rule][0] if problem.driven.shape.slacks else (0.5,))
+    u[:, n:] = at_steps(
+        result.u[:, n:], N, RULES[problem.driven.rule][0] if problem.driven.shape.slacks else (0.5,)
+    )
     start = replace(result, x=x, u=u, p=np.broadcast_to(guess.p, result.p.shape) * 1.0)
     if old == N:
         return start
@@ -53,12 +61,14 @@ def carried(result: Result, motion: Trajectory, problem: MoveProblem) -> Result:
 
 
 def guess_from(motion: Trajectory, problem: MoveProblem) -> Guess:
-    """An optimum's motion, of whatever knots and duration, as a start of the problem; legs keep their parts of the time."""
+    """An optimum's motion, of whatever knots and duration, as a start of the problem; legs keep
+    their parts of the time."""
     return problem.guess(motion, knot_times(motion, problem) if problem.legs > 1 else None)
 
 
 def knot_times(motion: Trajectory, problem: MoveProblem) -> np.ndarray:
-    """(N+1,) times of the knots, s, at which each leg takes the part of the problem's duration that it takes of the motion's."""
+    """(N+1,) times of the knots, s, at which each leg takes the part of the problem's duration that
+    it takes of the motion's."""
     ends = replace(problem, N=len(motion) - 1).leg_ends
     at = np.interp(np.arange(problem.N + 1), [0, *problem.leg_ends], [0, *ends])
     t = np.interp(at, np.arange(len(motion)), motion.t - motion.t[0])
@@ -71,7 +81,8 @@ def at_knots(values: np.ndarray, knots: int) -> np.ndarray:
 
 
 def at_steps(values: np.ndarray, steps: int, points: tuple[float, ...] = (0.5,)) -> np.ndarray:
-    """(old steps, k) values at some points of the old steps (parts of a step; a share of the columns for each) interpolated at others."""
+    """(old steps, k) values at some points of the old steps (parts of a step; a share of the
+    columns for each) interpolated at others."""
     times = lambda count: ((np.arange(count)[:, None] + np.array(points)) / count).ravel()
     line = values.reshape(len(values) * len(points), -1)
     return interpolated(line, times(len(values)), times(steps)).reshape(steps, -1)
@@ -86,8 +97,11 @@ def interpolated(values: np.ndarray, known: np.ndarray, where: np.ndarray) -> np
     return (1.0 - part) * values[i] + part * values[i + 1]
 
 
-def resampled(old: Multipliers, nx: int, N: int, passed: tuple[list[int], list[int]]) -> Multipliers:
-    """The multipliers for N steps. passed: the knots at which conditions are met, without the first, before and now."""
+def resampled(
+    old: Multipliers, nx: int, N: int, passed: tuple[list[int], list[int]]
+) -> Multipliers:
+    """The multipliers for N steps. passed: the knots at which conditions are met, without the
+    first, before and now."""
     knots = len(old.lam)
     tail = old.p.size + old.totals.size
     rows = old.rows[: old.rows.size - tail].reshape(knots, -1)
@@ -95,7 +109,9 @@ def resampled(old: Multipliers, nx: int, N: int, passed: tuple[list[int], list[i
     # conditions at single knots do not belong to the limits around them
     around = rows[:, :nx].copy()
     around[before] = around[[1, *(k - 1 for k in passed[0])]]
-    fine = np.hstack([at_knots(around, N + 1), np.vstack([at_steps(rows[:-1, nx:], N), rows[-1:, nx:]])]) * ((knots - 1) / N)
+    fine = np.hstack(
+        [at_knots(around, N + 1), np.vstack([at_steps(rows[:-1, nx:], N), rows[-1:, nx:]])]
+    ) * ((knots - 1) / N)
     fine[now, :nx] = rows[before, :nx]
     fine[-1, nx:] = rows[-1, nx:]
     flat = np.concatenate([fine.ravel(), old.rows[old.rows.size - tail :]])

@@ -1,8 +1,9 @@
-"""What a robot with its drives costs and how near its limits it is, at many instants at once: (q, v, a) → power, its gradient, excesses.
+"""What a robot with its drives costs and how near its limits it is, at many instants at once: (q,
+v, a) → power, its gradient, excesses.
 
-Two compiled functions of (q, v, a, τ): the power drawn and every limit, exact; and the gradient of the power, with corners rounded.
-The planners along paths and the suboptimal approximations use them on whole motions; torques come from inverse dynamics.
-"""
+Two compiled functions of (q, v, a, τ): the power drawn and every limit, exact; and the gradient of
+the power, with corners rounded. The planners along paths and the suboptimal approximations use them
+on whole motions; torques come from inverse dynamics."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Row:
-    """One limit. joint: joint or axis.  limit: its name.  bound: in `unit`; the excess is (value − bound)/scale.  mean: over the motion."""
+    """One limit. joint: joint or axis.  limit: its name.  bound: in `unit`; the excess is (value −
+    bound)/scale.  mean: over the motion."""
 
     joint: str
     limit: str
@@ -47,8 +49,9 @@ class Row:
 
 
 class Gradient(NamedTuple):
-    """Power L (M,), W, its gradients in q, v, a (M, n), and a positive definite metric W (M, n, n): what L's second derivative in a is
-    for lossless gears, 2 Mᵀ Sᵀ diag(R/K²) S M ((29): Σ e_i M_im M_il, twice)."""
+    """Power L (M,), W, its gradients in q, v, a (M, n), and a positive definite metric W (M, n, n):
+    what L's second derivative in a is for lossless gears, 2 Mᵀ Sᵀ diag(R/K²) S M ((29): Σ e_i M_im
+    M_il, twice)."""
 
     L: Array
     q: Array
@@ -59,7 +62,8 @@ class Gradient(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Instants:
-    """The power and the limits of a robot on a supply. smooth: how corners of friction, gears and supply are rounded in gradients."""
+    """The power and the limits of a robot on a supply. smooth: how corners of friction, gears and
+    supply are rounded in gradients."""
 
     robot: Robot
     supply: Any
@@ -70,30 +74,54 @@ class Instants:
         """Of the joints."""
         return bounds(self.robot)
 
-    # limits -----------------------------------------------------------------------------------------------------------------
+    # limits --------------------------------------------------------------------------------------
 
-    def limited(self, q: Any, v: Any, a: Any, tau: Any, smooth: Any = EXACT) -> list[tuple[Row, Any]]:
-        """Every finite limit with its excess: ≤ 0 inside, as a fraction of the limit (of the range, for positions; q None leaves these
-        out). n numbers, arrays or symbols each."""
+    def limited(
+        self, q: Any, v: Any, a: Any, tau: Any, smooth: Any = EXACT
+    ) -> list[tuple[Row, Any]]:
+        """Every finite limit with its excess: ≤ 0 inside, as a fraction of the limit (of the range,
+        for positions; q None leaves these out). n numbers, arrays or symbols each."""
         found: list[tuple[Row, Any]] = []
         b, train, names = self.limits, self.robot.drivetrain, self.robot.joint_names
         delivered = train.delivered_torque(tau, v, smooth)
         for j, name in enumerate(names):
             span = b.upper[j] - b.lower[j] if 0 < b.upper[j] - b.lower[j] < np.inf else 1.0
             if q is not None and np.isfinite(b.lower[j]):
-                found.append((Row(name, "lower end of the range", b.lower[j], -span, "rad or m"), (b.lower[j] - q[j]) / span))
+                found.append(
+                    (
+                        Row(name, "lower end of the range", b.lower[j], -span, "rad or m"),
+                        (b.lower[j] - q[j]) / span,
+                    )
+                )
             if q is not None and np.isfinite(b.upper[j]):
-                found.append((Row(name, "upper end of the range", b.upper[j], span, "rad or m"), (q[j] - b.upper[j]) / span))
-            sized = (("velocity", v[j], "rad/s or m/s"), ("acceleration", a[j], "rad/s² or m/s²"), ("torque", delivered[j], "N·m or N"))
+                found.append(
+                    (
+                        Row(name, "upper end of the range", b.upper[j], span, "rad or m"),
+                        (q[j] - b.upper[j]) / span,
+                    )
+                )
+            sized = (
+                ("velocity", v[j], "rad/s or m/s"),
+                ("acceleration", a[j], "rad/s² or m/s²"),
+                ("torque", delivered[j], "N·m or N"),
+            )
             for what, value, unit in sized:
                 bound = float(getattr(b, what)[j])
                 if np.isfinite(bound):
                     scale = bound if bound > 0 else 1.0
-                    found += [(Row(name, what, s * bound, s * scale, unit), (s * value - bound) / scale) for s in (1.0, -1.0)]
+                    found += [
+                        (Row(name, what, s * bound, s * scale, unit), (s * value - bound) / scale)
+                        for s in (1.0, -1.0)
+                    ]
         flows = train.flow(tau, v, a, smooth=smooth)
         for axis, name, limit in train.limits():
             s = limit.sign
-            found.append((Row(name, limit.name, s * limit.bound, s * limit.bound, limit.unit, limit.mean), limit.scaled(flows[axis])))
+            found.append(
+                (
+                    Row(name, limit.name, s * limit.bound, s * limit.bound, limit.unit, limit.mean),
+                    limit.scaled(flows[axis]),
+                )
+            )
         return found
 
     @cached_property
@@ -107,13 +135,24 @@ class Instants:
         """(R,) which rows limit the mean over the motion."""
         return np.array([row.mean for row in self.rows], dtype=bool)
 
-    # kernels ----------------------------------------------------------------------------------------------------------------
+    # kernels -------------------------------------------------------------------------------------
 
     def key(self, what: str) -> str:
         """All that a function made from this object depends on."""
         train, b = self.robot.drivetrain, self.limits
-        numbers = [getattr(b, f).tolist() for f in ("lower", "upper", "velocity", "acceleration", "torque")]
-        parts = (train.drives, train.matrix, train.share, train.frictions, self.supply, self.smooth, numbers, SOURCE)
+        numbers = [
+            getattr(b, f).tolist() for f in ("lower", "upper", "velocity", "acceleration", "torque")
+        ]
+        parts = (
+            train.drives,
+            train.matrix,
+            train.share,
+            train.frictions,
+            self.supply,
+            self.smooth,
+            numbers,
+            SOURCE,
+        )
         return f"{what} {parts!r} {driven_source()} {physics_source()}"
 
     @cached_property
@@ -124,20 +163,29 @@ class Instants:
             return self.supply.drawn(powers), np.array([*rows, 0.0], dtype=object)
 
         n = self.robot.n
-        return compiled(self.key("instants"), lambda: trace(plain, {"q": n, "v": n, "a": n, "tau": n}, name="instants"))
+        return compiled(
+            self.key("instants"),
+            lambda: trace(plain, {"q": n, "v": n, "a": n, "tau": n}, name="instants"),
+        )
 
     @cached_property
     def _slopes(self) -> Kernel:
         def plain(v, a, tau):
             flows = self.robot.drivetrain.flow(tau, v, a, smooth=self.smooth)
-            power = to_casadi(np.array([self.supply.drawn([f.power for f in flows], self.smooth.power)], dtype=object))
+            power = to_casadi(
+                np.array(
+                    [self.supply.drawn([f.power for f in flows], self.smooth.power)], dtype=object
+                )
+            )
             slopes = [ca.densify(ca.gradient(power, to_casadi(x))) for x in (v, a, tau)]
             return tuple(from_casadi_column(x, (self.robot.n,)) for x in slopes)
 
         n = self.robot.n
-        return compiled(self.key("slopes"), lambda: trace(plain, {"v": n, "a": n, "tau": n}, name="slopes"))
+        return compiled(
+            self.key("slopes"), lambda: trace(plain, {"v": n, "a": n, "tau": n}, name="slopes")
+        )
 
-    # on motions -------------------------------------------------------------------------------------------------------------
+    # on motions ----------------------------------------------------------------------------------
 
     def values(self, q: Array, v: Array, a: Array) -> tuple[Array, Array]:
         """Power drawn (...), W, and the excess of every limit (..., R), at instants (..., n)."""
@@ -151,7 +199,13 @@ class Instants:
         Lv, La, Lt = self._slopes(v, a, tau)
         through = lambda J: np.einsum("...ij,...i->...j", J, Lt)
         W = np.einsum("...ki,kl,...lj->...ij", slope.da, self.heat, slope.da)
-        return Gradient(self._values(q, v, a, tau)[0], through(slope.dq), Lv + through(slope.dv), La + through(slope.da), W)
+        return Gradient(
+            self._values(q, v, a, tau)[0],
+            through(slope.dq),
+            Lv + through(slope.dv),
+            La + through(slope.da),
+            W,
+        )
 
     @cached_property
     def heat(self) -> Array:
@@ -165,16 +219,30 @@ class Instants:
 SOURCE = 1  # raise when the functions above change what they compute
 
 
-def instants(robot: Robot, supply: Any = None, smooth: Smooth | None = None, counted: bool = True) -> Instants:
-    """The instants of a robot on a supply, kept with the robot. counted: energy is, so that the robot needs drives."""
+def instants(
+    robot: Robot, supply: Any = None, smooth: Smooth | None = None, counted: bool = True
+) -> Instants:
+    """The instants of a robot on a supply, kept with the robot. counted: energy is, so that the
+    robot needs drives."""
     supply = as_supply(supply if supply is not None else robot.supply)
     if isinstance(supply, Bus):
-        raise ArgumentError(f"{supply.label}: what a capacitor holds depends on the past; give supply='regenerative' or 'non-regenerative'")
+        raise ArgumentError(
+            f"{supply.label}: what a capacitor holds depends on the past; give"
+            " supply='regenerative' or 'non-regenerative'"
+        )
     if counted and not robot.drives:
-        raise ArgumentError(f"robot {robot.name!r} has no drives, so no energy can be counted; add them with robot.with_drives(...)")
+        raise ArgumentError(
+            f"robot {robot.name!r} has no drives, so no energy can be counted; add them with"
+            " robot.with_drives(...)"
+        )
     if robot.nq != robot.nv:
-        raise ArgumentError(f"robot {robot.name!r} has a floating base; motions are planned for robots on a fixed base")
-    smooth = smooth or (EXACT if _quadratic(robot, supply) else Smooth(power=1.0, velocity=1e-2, table=0.05))
+        raise ArgumentError(
+            f"robot {robot.name!r} has a floating base; motions are planned for robots on a fixed"
+            " base"
+        )
+    smooth = smooth or (
+        EXACT if _quadratic(robot, supply) else Smooth(power=1.0, velocity=1e-2, table=0.05)
+    )
     store = memo(robot, "instants")
     key = (repr(supply), smooth)
     if key not in store:
@@ -183,8 +251,15 @@ def instants(robot: Robot, supply: Any = None, smooth: Smooth | None = None, cou
 
 
 def _quadratic(robot: Robot, supply: Any) -> bool:
-    """Whether the power has no corner: lossless gears, viscous friction only, a supply that takes everything back."""
+    """Whether the power has no corner: lossless gears, viscous friction only, a supply that takes
+    everything back."""
     train = robot.drivetrain
-    dry = any(f.coulomb or f.load or f.stiction for f in (*train.frictions, *(d.friction for d in train.drives)))
-    cornered = any(not d.gear.lossless or d.amplifier.efficiency != 1.0 or d.motor.iron_torque for d in train.drives)
+    dry = any(
+        f.coulomb or f.load or f.stiction
+        for f in (*train.frictions, *(d.friction for d in train.drives))
+    )
+    cornered = any(
+        not d.gear.lossless or d.amplifier.efficiency != 1.0 or d.motor.iron_torque
+        for d in train.drives
+    )
     return not dry and not cornered and getattr(supply, "efficiency", 0.0) == 1.0

@@ -1,11 +1,12 @@
-"""A driven robot whose corners are rounded in velocity and torque by one number f, for the homotopy f → 0 inside one solve.
+"""A driven robot whose corners are rounded in velocity and torque by one number f, for the homotopy
+f → 0 inside one solve.
 
     (L1)  i = ½(i₊ + i₋) + ½ s (i₊ − i₋),   s = x/√(1 + x²),   x = v/(f V_j)
 
-i± are the currents if a joint moves forward, or backward (`Drive.flow`), with the torque's magnitude rounded by 0.3 f T_j. V_j, T_j: the
-greatest speed and torque of a joint on the joint cubic; P_k: the greatest power of an axis there. (L2): what a supply draws is rounded by
-0.3 f P_k, so that no slacks are needed; a bus keeps them.
-"""
+i± are the currents if a joint moves forward, or backward (`Drive.flow`), with the torque's
+magnitude rounded by 0.3 f T_j. V_j, T_j: the greatest speed and torque of a joint on the joint
+cubic; P_k: the greatest power of an axis there. (L2): what a supply draws is rounded by 0.3 f P_k,
+so that no slacks are needed; a bus keeps them."""
 
 from __future__ import annotations
 
@@ -26,7 +27,14 @@ from armature.optimize.transcription.driven import WEIGHTS, Weights, unit
 from armature.optimize.transcription.floor_rows import floor_rows, keep_above
 from armature.optimize.transcription.move import AT_KNOTS, INSIDE, MoveProblem
 from armature.optimize.transcription.speeds import Moving
-from armature.optimize.transcription.transcribe import RULES, Accelerations, At, Instant, Shape, vector
+from armature.optimize.transcription.transcribe import (
+    RULES,
+    Accelerations,
+    At,
+    Instant,
+    Shape,
+    vector,
+)
 from armature.robot.model import Robot
 from armature.simulate.flows import drives_at
 
@@ -37,7 +45,8 @@ PART = 0.3  # of f: how far torques and powers are rounded
 
 
 class Scales(NamedTuple):
-    """What is usual in a motion. velocity, torque: (n,), rad/s or m/s, N·m or N.  power: (axes,), W.  jerk: (n,)."""
+    """What is usual in a motion. velocity, torque: (n,), rad/s or m/s, N·m or N.  power: (axes,),
+    W.  jerk: (n,)."""
 
     velocity: np.ndarray
     torque: np.ndarray
@@ -46,10 +55,11 @@ class Scales(NamedTuple):
 
 @dataclass(frozen=True)
 class Normalised(Accelerations):
-    """By accelerations in normalised time: with the free duration R the states are q, R v, R² a and the control is R³ j.
+    """By accelerations in normalised time: with the free duration R the states are q, R v, R² a and
+    the control is R³ j.
 
-    The dynamics are then linear for every duration, which enters only limits and costs; with several free durations R is their sum.
-    """
+    The dynamics are then linear for every duration, which enters only limits and costs; with
+    several free durations R is their sum."""
 
     def reference(self, p: Any) -> Any:
         """R, s."""
@@ -60,7 +70,9 @@ class Normalised(Accelerations):
         n, R = self.shape.n, self.reference(p)
         stores = [x[3 * n + k] for k in range(self.shape.stores)]
         slacks = [u[n + k] for k in range(self.shape.slacks * len(RULES[self.rule][0]))]
-        state = [x[j] / R**k if k else x[j] for k in range(3) for j in (k * n + i for i in range(n))]
+        state = [
+            x[j] / R**k if k else x[j] for k in range(3) for j in (k * n + i for i in range(n))
+        ]
         return [*state, *stores], [*(u[j] / R**3 for j in range(n)), *slacks]
 
     def arguments(self, x: Any, u: Any, p: Any, d: Any) -> list[list[Any]]:
@@ -81,7 +93,8 @@ class Normalised(Accelerations):
 
 @dataclass(frozen=True)
 class Smoothed(Moving):
-    """Data after weights and means: f, V (n), T (n), P (axes), modes (n). normal: in normalised time, for free durations."""
+    """Data after weights and means: f, V (n), T (n), P (axes), modes (n). normal: in normalised
+    time, for free durations."""
 
     normal: bool = False
 
@@ -90,12 +103,22 @@ class Smoothed(Moving):
         base = super().transcription
         if not self.normal:
             return base
-        parts = (base.shape, base.torque, base.instant, base.linear, base.rule, base.limits_at, base.between or self.between, base.closed)
+        parts = (
+            base.shape,
+            base.torque,
+            base.instant,
+            base.linear,
+            base.rule,
+            base.limits_at,
+            base.between or self.between,
+            base.closed,
+        )
         return Normalised(*parts)
 
     @functools.cached_property
     def rates(self) -> list[tuple[str, int, str, float]]:
-        """(what, joint, name, bound) of accelerations and jerks that are rows, since states are normalised."""
+        """(what, joint, name, bound) of accelerations and jerks that are rows, since states are
+        normalised."""
         joints = list(enumerate(self.robot.joint_names)) if self.normal else []
         kinds = {"acceleration": "acceleration", "jerk": "jerk", LAST: "acceleration"}
         limit = lambda name, what: (f"{kinds[what]} of {name}", self.joint_limit(name, kinds[what]))
@@ -121,7 +144,9 @@ class Smoothed(Moving):
 
     def control_bounds(self) -> tuple[np.ndarray, np.ndarray]:
         low, high = super().control_bounds()
-        return (np.full_like(low, -np.inf), np.full_like(high, np.inf)) if self.normal else (low, high)
+        return (
+            (np.full_like(low, -np.inf), np.full_like(high, np.inf)) if self.normal else (low, high)
+        )
 
     @functools.cached_property
     def shape(self) -> Shape:
@@ -130,7 +155,13 @@ class Smoothed(Moving):
         slacks = base.slacks if isinstance(self.supply, Bus) else 0
         names = (*base.constraint_names, *(name for _, _, name, _ in self.rates))
         nd = WEIGHTS + len(self.means) + 1 + 3 * n + m
-        return replace(base, nd=nd, slacks=slacks, slack_names=base.slack_names[:slacks], constraint_names=names)
+        return replace(
+            base,
+            nd=nd,
+            slacks=slacks,
+            slack_names=base.slack_names[:slacks],
+            constraint_names=names,
+        )
 
     @property
     def supply_rows(self) -> int:
@@ -154,12 +185,21 @@ class Smoothed(Moving):
         n, m = self.robot.n, len(self.robot.drivetrain.drives)
         mean = at.v if at.mean is None else at.mean
         d = at.d[WEIGHTS + len(self.means) :]
-        f, V, T, P, modes = d[0], d[1 : 1 + n], d[1 + n : 1 + 2 * n], d[1 + 2 * n : 1 + 2 * n + m], d[1 + 2 * n + m :]
+        f, V, T, P, modes = (
+            d[0],
+            d[1 : 1 + n],
+            d[1 + n : 1 + 2 * n],
+            d[1 + 2 * n : 1 + 2 * n + m],
+            d[1 + 2 * n + m :],
+        )
         power = [PART * f * x for x in P]
         most = sum(power)
         free = [side(mean[j], f * V[j]) for j in range(n)]
         blend = [modes[j] + (1 - modes[j] * modes[j]) * free[j] for j in range(n)]
-        widths = [Smooth(most / max(m, 1), f * V[j], TABLE, 0.0, PART * f * T[j], blend[j]) for j in range(n)]
+        widths = [
+            Smooth(most / max(m, 1), f * V[j], TABLE, 0.0, PART * f * T[j], blend[j])
+            for j in range(n)
+        ]
         flows = self.robot.drivetrain.flow(at.tau, at.v, at.a, smooth=widths)
         powers = [flow.power for flow in flows]
         weights = at.d[:WEIGHTS]
@@ -171,22 +211,32 @@ class Smoothed(Moving):
         else:
             width: Any = power if isinstance(self.supply, NonRegenerative) else most
             cost = self.supply.drawn(powers, width)
-        # (L3) ∫ τ·v dt is fixed by both ends: without it what is drawn is what is lost, and no sum of large powers
-        # that swing to and fro, which steps in time count only roughly
+        # (L3) ∫ τ·v dt is fixed by both ends: without it what is drawn is what is lost, and no sum
+        # of large powers that swing to and fro, which steps in time count only roughly
         cost = cost - sum(at.tau[j] * at.v[j] for j in range(n))
         jerk = sum((at.jerk[j] / V[j]) ** 2 for j in range(n))
         terms = [cost, sum(flow.copper for flow in flows), 1.0, sum(at.tau**2), sum(at.a**2), jerk]
-        rows = [getattr(flows[axis], quantity) / unit(*bounds) for axis, quantity, _, *bounds in self.quantities]
+        rows = [
+            getattr(flows[axis], quantity) / unit(*bounds)
+            for axis, quantity, _, *bounds in self.quantities
+        ]
         drag = self.robot.drivetrain.joint_friction(at.tau, at.v, widths)
         rows += [at.tau[j] + drag[j] for j in range(n) if np.isfinite(self.torques[1][j])]
         rows += list(self.extra(at)) if self.extra else []
         means = enumerate(self.means)
-        totals = [(getattr(flows[axis], quantity) - at.d[WEIGHTS + k]) / unit(bound) for k, (axis, quantity, _, bound) in means]
+        totals = [
+            (getattr(flows[axis], quantity) - at.d[WEIGHTS + k]) / unit(bound)
+            for k, (axis, quantity, _, bound) in means
+        ]
         totals += [1.0] if self.durations > 1 else []
-        return Instant(sum(w * term for w, term in zip(weights, terms)), rows, conditions, totals, rates)
+        return Instant(
+            sum(w * term for w, term in zip(weights, terms)), rows, conditions, totals, rates
+        )
 
 
-def smoothed_model(robot: Robot, supply: Any, durations: int, dense: bool, normal: bool) -> Smoothed:
+def smoothed_model(
+    robot: Robot, supply: Any, durations: int, dense: bool, normal: bool
+) -> Smoothed:
     """The model, kept with the robot."""
     supply = as_supply(supply if supply is not None else robot.supply)
     store = memo(robot, "models")
@@ -194,13 +244,16 @@ def smoothed_model(robot: Robot, supply: Any, durations: int, dense: bool, norma
     key = ("smoothed", repr(supply), durations, dense, normal, rows.get("extra_key"))
     if key not in store:
         rule, at = "gauss" if isinstance(supply, Bus) else "simpson", INSIDE if dense else AT_KNOTS
-        store[key] = Smoothed(robot, supply, True, rule, at, durations, Smooth(1.0, 1.0, 1.0), **rows, normal=normal)
+        store[key] = Smoothed(
+            robot, supply, True, rule, at, durations, Smooth(1.0, 1.0, 1.0), **rows, normal=normal
+        )
     return store[key]
 
 
 @dataclass(frozen=True, eq=False)
 class SmoothedMove(MoveProblem):
-    """A move with rounded corners. f: how far.  standing: (N, n) steps in which a joint stands still."""
+    """A move with rounded corners. f: how far.  standing: (N, n) steps in which a joint stands
+    still."""
 
     f: float = 1.0
     standing: np.ndarray | None = None
@@ -215,8 +268,12 @@ class SmoothedMove(MoveProblem):
         q, v, a = self.cubic(np.linspace(0.0, self.duration, 101))
         tau = np.asarray(inverse_dynamics(self.robot, q, v, a))
         train = self.robot.drivetrain
-        powers = drives_at(self.robot, tau, v, a).together.power if train.drives else np.zeros((101, 0))
-        slides = np.array([self.robot.joint(name).kind == "prismatic" for name in self.robot.joint_names])
+        powers = (
+            drives_at(self.robot, tau, v, a).together.power if train.drives else np.zeros((101, 0))
+        )
+        slides = np.array(
+            [self.robot.joint(name).kind == "prismatic" for name in self.robot.joint_names]
+        )
         speed, torque = np.abs(v).max(0), np.abs(tau).max(0)
         for values, least in ((speed, STILL / self.duration), (torque, 1e-6)):
             for kind in (slides, ~slides):
@@ -245,8 +302,8 @@ class SmoothedMove(MoveProblem):
         return replace(found, x=x, u=u)
 
     def trajectory(self, result: Result) -> Trajectory:
-        """The solver's answer as a motion; joints that stand do so exactly, so that the sign of rounding
-        does not decide on which side friction acts."""
+        """The solver's answer as a motion; joints that stand do so exactly, so that the sign of
+        rounding does not decide on which side friction acts."""
         motion = super().trajectory(self._scaled(result, -1.0) if self.normal else result)
         if self.standing is None or len(self.standing) != len(motion) - 1:
             return motion
@@ -262,7 +319,11 @@ class SmoothedMove(MoveProblem):
         """(N, …) bounds: at both ends of every step, since its direction is its own."""
         low, high = (np.tile(side, (self.N, 1)) for side in bounds)
         driven = self.driven
-        rows = len(driven.quantities) + int(np.isfinite(driven.torques[1]).sum()) + len(driven.extra_names)
+        rows = (
+            len(driven.quantities)
+            + int(np.isfinite(driven.torques[1]).sum())
+            + len(driven.extra_names)
+        )
         keep_above(self.robot, low, rows, driven.limit_points, [0, *self.knots])
         self._keep_senses(low, high)
         first = len(driven.shape.constraint_names) - len(driven.rates)
@@ -272,10 +333,15 @@ class SmoothedMove(MoveProblem):
         return low, high
 
     def _keep_senses(self, low: np.ndarray, high: np.ndarray) -> None:
-        """Where a joint's direction in a step is fixed, its speed does not turn inside: its control point (U1) has the same sign."""
+        """Where a joint's direction in a step is fixed, its speed does not turn inside: its control
+        point (U1) has the same sign."""
         if self.directions is None:
             return
-        first = len(self.driven.shape.constraint_names) - len(self.driven.rates) - len(self.driven.speeds)
+        first = (
+            len(self.driven.shape.constraint_names)
+            - len(self.driven.rates)
+            - len(self.driven.speeds)
+        )
         for row, (_, factors, _) in enumerate(self.driven.speeds, start=first):
             if len(factors) == 1:
                 ((j, factor),) = factors.items()
@@ -295,13 +361,15 @@ class SmoothedMove(MoveProblem):
         return self._stood_still(replace(base, data=data))
 
     def _stood_still(self, problem: Problem) -> Problem:
-        """No speed and no acceleration where a joint comes to stand, and no jerk as long as it does: what
-        follows from these is not asked for again."""
+        """No speed and no acceleration where a joint comes to stand, and no jerk as long as it
+        does: what follows from these is not asked for again."""
         if self.standing is None or not self.standing.any():
             return problem
         n, N = self.robot.n, self.N
         low, high = (np.array(side) for side in problem.x)
-        u_low, u_high = (np.array(np.broadcast_to(side, (N, problem.model.nu))) for side in problem.u)
+        u_low, u_high = (
+            np.array(np.broadcast_to(side, (N, problem.model.nu))) for side in problem.u
+        )
         for j in range(n):
             stands = np.concatenate([[False], self.standing[:, j], [False]])
             begins, ends = (np.flatnonzero(np.diff(stands.astype(int)) == sign) for sign in (1, -1))

@@ -1,12 +1,13 @@
 """Speeds that keep their limits between knots too.
 
-The acceleration runs straight in a step, so a speed is a spline of second degree, and lies between its control points
+The acceleration runs straight in a step, so a speed is a spline of second degree, and lies between
+its control points
 
     (U1)  c_k = v_k + h_k a_k / 2 = v_{k+1} − h_k a_{k+1} / 2
 
-of which the speed at a knot is a mean, v_{k+1} = (h_{k+1} c_k + h_k c_{k+1}) / (h_k + h_{k+1}). So limits of c_k, one for each step, are
-limits of the speed at every instant. With limits at knots only, accelerations zigzag around the greatest speed at no cost.
-"""
+of which the speed at a knot is a mean, v_{k+1} = (h_{k+1} c_k + h_k c_{k+1}) / (h_k + h_{k+1}). So
+limits of c_k, one for each step, are limits of the speed at every instant. With limits at knots
+only, accelerations zigzag around the greatest speed at no cost."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ MOTOR_SPEED = "motor_speed"
 
 @dataclass(frozen=True)
 class Moving(Driven):
-    """A robot whose joints and motors keep their greatest speeds inside steps too. For accelerations that run straight in a step."""
+    """A robot whose joints and motors keep their greatest speeds inside steps too. For
+    accelerations that run straight in a step."""
 
     @functools.cached_property
     def quantities(self) -> list[tuple[int, str, str, float, float]]:
@@ -33,14 +35,22 @@ class Moving(Driven):
 
     @functools.cached_property
     def speeds(self) -> list[tuple[str, dict[int, float], float]]:
-        """(name, {joint: factor}, bound) of sums of joints' speeds: of joints, and of motors that are the slower ones or move several."""
+        """(name, {joint: factor}, bound) of sums of joints' speeds: of joints, and of motors that
+        are the slower ones or move several."""
         train, names = self.robot.drivetrain, self.robot.joint_names
-        found = {j: (f"velocity of {name}", {j: 1.0}, self.joint_limit(name, "velocity")) for j, name in enumerate(names)}
+        found = {
+            j: (f"velocity of {name}", {j: 1.0}, self.joint_limit(name, "velocity"))
+            for j, name in enumerate(names)
+        }
         coupled = []
         for axis, name, limit in train.limits():
             if limit.quantity != MOTOR_SPEED or limit.sign < 0:
                 continue
-            factors = {j: train.drives[axis].gear.ratio * share for j, share in enumerate(train.matrix[axis]) if share}
+            factors = {
+                j: train.drives[axis].gear.ratio * share
+                for j, share in enumerate(train.matrix[axis])
+                if share
+            }
             joint, row = next(iter(factors)), (f"{limit.name} of {name}", factors, limit.bound)
             if len(factors) > 1:
                 coupled.append(row)
@@ -52,7 +62,9 @@ class Moving(Driven):
     def shape(self) -> Shape:
         """Sizes and names; the rows of speeds come last."""
         base = super().shape
-        return replace(base, constraint_names=(*base.constraint_names, *(name for name, _, _ in self.speeds)))
+        return replace(
+            base, constraint_names=(*base.constraint_names, *(name for name, _, _ in self.speeds))
+        )
 
     @functools.cached_property
     def transcription(self) -> Accelerations:
@@ -62,8 +74,13 @@ class Moving(Driven):
 
     def between(self, begin: At, end: At, h: Any) -> list[Any]:
         """Torque rates, and (U1)."""
-        control = lambda factors: sum(factor * (begin.v[j] + h * begin.a[j] / 2) for j, factor in factors.items())
-        return [*self.rates_between(begin, end, h), *(control(factors) for _, factors, _ in self.speeds)]
+        control = lambda factors: sum(
+            factor * (begin.v[j] + h * begin.a[j] / 2) for j, factor in factors.items()
+        )
+        return [
+            *self.rates_between(begin, end, h),
+            *(control(factors) for _, factors, _ in self.speeds),
+        ]
 
     def constraint_bounds(self) -> tuple[np.ndarray, np.ndarray]:
         """Bounds of the constraints of a step."""
@@ -72,7 +89,8 @@ class Moving(Driven):
         return np.concatenate([low, -most]), np.concatenate([high, most])
 
     def state_bounds(self) -> tuple[np.ndarray, np.ndarray]:
-        """Bounds of the state at a knot inside the motion: those of speeds there follow from (U1)."""
+        """Bounds of the state at a knot inside the motion: those of speeds there follow from
+        (U1)."""
         low, high = super().state_bounds()
         n = len(self.names)
         low[n : 2 * n], high[n : 2 * n] = -np.inf, np.inf

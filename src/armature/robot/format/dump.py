@@ -25,14 +25,21 @@ RESERVED = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
 def save(robot: RobotDescription, path: str | PathLike[str]) -> None:
     """Write a robot to a .yaml file."""
     if not fspath(path).lower().endswith((".yaml", ".yml")):
-        raise ArgumentError(f"path is {fspath(path)!r}; robots are saved as .yaml: give such a name")
+        raise ArgumentError(
+            f"path is {fspath(path)!r}; robots are saved as .yaml: give such a name"
+        )
     write_whole(path, f"# {MARK}\n{to_yaml(robot)}")
 
 
 def to_yaml(robot: RobotDescription) -> str:
     """A robot as YAML text."""
     base, names = robot.link(robot.base), [robot.base]
-    lines = ["armature: 1", f"name: {_text(robot.name)}", f"gravity: {_flow(robot.gravity)}", "base:"]
+    lines = [
+        "armature: 1",
+        f"name: {_text(robot.name)}",
+        f"gravity: {_flow(robot.gravity)}",
+        "base:",
+    ]
     lines += ["  " + line for line in _body(base)]
     lines.append("links:" if robot.joints else "links: []")
     for joint in robot.joints:
@@ -64,7 +71,10 @@ def _joint(j: Joint, previous: str) -> list[str]:
     lines += [] if j.position == ZERO else [f"offset: {_flow(j.position)}"]
     lines += [] if j.rotation == IDENTITY else [f"rotation: {_flow(j.rotation)}"]
     lines += [f"axis: {_axis(j.axis)}"] if j.kind not in ("fixed", "floating") else []
-    for key, value, default in (("limits", j.limits, Limits()), ("friction", j.friction, Friction())):
+    for key, value, default in (
+        ("limits", j.limits, Limits()),
+        ("friction", j.friction, Friction()),
+    ):
         if value != default:
             lines.append(f"{key}: {_flow(_changed(value, default))}")
     if j.rotor is not None:
@@ -78,28 +88,45 @@ def _joint(j: Joint, previous: str) -> list[str]:
 def _loops(robot: RobotDescription) -> list[str]:
     lines = ["loops:"] if robot.loops else []
     for c in robot.loops:
-        ends = {"a": c.a, "b": c.b, "at_a": c.position_a, "at_b": c.position_b, "rotation_a": c.rotation_a, "rotation_b": c.rotation_b}
+        ends = {
+            "a": c.a,
+            "b": c.b,
+            "at_a": c.position_a,
+            "at_b": c.position_b,
+            "rotation_a": c.rotation_a,
+            "rotation_b": c.rotation_b,
+        }
         lines.append(f"  - {_flow({'name': c.name, 'kind': c.kind, **ends, 'axis': c.axis})}")
     return lines
 
 
 def _drives(robot: RobotDescription) -> list[str]:
-    """Drives by joint, or all as couplings when one of them is more than a drive on a joint; then the supply."""
+    """Drives by joint, or all as couplings when one of them is more than a drive on a joint; then
+    the supply."""
     lines = []
     if robot.drives and all(len(c.joints) == 1 and c.matrix == ((1.0,),) for c in robot.drives):
-        lines += ["drives:", *(f"  {_text(c.joints[0])}: {_flow(_part(c.drives[0]))}" for c in robot.drives)]
+        lines += [
+            "drives:",
+            *(f"  {_text(c.joints[0])}: {_flow(_part(c.drives[0]))}" for c in robot.drives),
+        ]
     elif robot.drives:
         lines.append("couplings:")
         for c in robot.drives:
-            lines.append(f"  - {_flow({'joints': c.joints, 'matrix': c.matrix, 'drives': tuple(_part(d) for d in c.drives)})}")
+            drives = tuple(_part(d) for d in c.drives)
+            lines.append(f"  - {_flow({'joints': c.joints, 'matrix': c.matrix, 'drives': drives})}")
     if robot.supply is not None:
-        lines.append(f"supply: {_flow({'kind': SUPPLIES[type(robot.supply)], **_part(robot.supply)})}")
+        lines.append(
+            f"supply: {_flow({'kind': SUPPLIES[type(robot.supply)], **_part(robot.supply)})}"
+        )
     return lines
 
 
 def _part(part: Any) -> dict[str, Any]:
-    """A part of a drive as the quantities that differ from their defaults, parts inside parts included."""
-    pairs = [(f.name, getattr(part, f.name)) for f in fields(part) if getattr(part, f.name) != f.default]
+    """A part of a drive as the quantities that differ from their defaults, parts inside parts
+    included."""
+    pairs = [
+        (f.name, getattr(part, f.name)) for f in fields(part) if getattr(part, f.name) != f.default
+    ]
     return {key: _part(x) if is_dataclass(x) else x for key, x in pairs}
 
 
@@ -129,7 +156,8 @@ def _flow(value: Any) -> str:
 
 
 def _text(text: str) -> str:
-    """A string as a plain word where that is safe, otherwise in double quotes with every odd character escaped."""
+    """A string as a plain word where that is safe, otherwise in double quotes with every odd
+    character escaped."""
     if PLAIN.fullmatch(text) and text.lower() not in RESERVED:
         return text
     return '"' + "".join(_escaped(c) for c in text) + '"'

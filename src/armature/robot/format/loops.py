@@ -15,8 +15,11 @@ from armature.robot.loop import EYE, Loop, Mat3, Vec3
 from armature.robot.parts import Joint
 
 
-def loops_from_file(robot: RobotDescription, path: str | PathLike[str]) -> tuple[tuple[Loop, ...], tuple[str, ...]]:
-    """The loops and the names of passive joints that a side file gives: `loops: [...]` and `passive: [...]`."""
+def loops_from_file(
+    robot: RobotDescription, path: str | PathLike[str]
+) -> tuple[tuple[Loop, ...], tuple[str, ...]]:
+    """The loops and the names of passive joints that a side file gives: `loops: [...]` and
+    `passive: [...]`."""
     part = checked_file(LoopsFile, path)
     try:
         return tuple(loop_of(robot, p, i) for i, p in enumerate(part.loops, 1)), part.passive
@@ -25,22 +28,43 @@ def loops_from_file(robot: RobotDescription, path: str | PathLike[str]) -> tuple
 
 
 def loop_of(robot: RobotDescription, part: LoopPart, number: int) -> Loop:
-    """A loop; what is not given on b's side is where a's frame lies at the reference coordinates."""
-    rotation_a: Any = part.rotation_a or (EYE if part.rpy_a is None else frames.from_rpy(*part.rpy_a))
-    rotation_b: Any = part.rotation_b or (None if part.rpy_b is None else frames.from_rpy(*part.rpy_b))
+    """A loop; what is not given on b's side is where a's frame lies at the reference
+    coordinates."""
+    rotation_a: Any = part.rotation_a or (
+        EYE if part.rpy_a is None else frames.from_rpy(*part.rpy_a)
+    )
+    rotation_b: Any = part.rotation_b or (
+        None if part.rpy_b is None else frames.from_rpy(*part.rpy_b)
+    )
     position_b: Any = part.at_b
     for link in (part.a, part.b):
         robot.link(link)
     if position_b is None or rotation_b is None:
         seen, turned = closing_frame(robot, part.a, part.at_a, rotation_a, part.b, part.reference)
         position_b, rotation_b = position_b or seen, rotation_b or turned
-    return Loop(part.name or f"loop{number}", part.kind, part.a, part.b, part.at_a, position_b, rotation_a, rotation_b, part.axis)
+    return Loop(
+        part.name or f"loop{number}",
+        part.kind,
+        part.a,
+        part.b,
+        part.at_a,
+        position_b,
+        rotation_a,
+        rotation_b,
+        part.axis,
+    )
 
 
 def closing_frame(
-    robot: RobotDescription, link: str, position: Vec3, rotation: Mat3, other: str, at: Mapping[str, float]
+    robot: RobotDescription,
+    link: str,
+    position: Vec3,
+    rotation: Mat3,
+    other: str,
+    at: Mapping[str, float],
 ) -> tuple[Vec3, Mat3]:
-    """A frame of one link, seen from another, when the joints have the given coordinates (zero where not given)."""
+    """A frame of one link, seen from another, when the joints have the given coordinates (zero
+    where not given)."""
     R, p = pose_at(robot, link, at)
     R_o, p_o = pose_at(robot, other, at)
     world = frames.add(frames.apply(R, position), p)
@@ -58,7 +82,11 @@ def pose_at(robot: RobotDescription, link: str, at: Mapping[str, float]) -> tupl
         link = carried[link].parent
     R, p = EYE, (0.0, 0.0, 0.0)
     for j in reversed(path):
-        q = at.get(j.name, 0.0) if j.mimic is None else j.mimic.multiplier * at.get(j.mimic.joint, 0.0) + j.mimic.offset
+        q = (
+            at.get(j.name, 0.0)
+            if j.mimic is None
+            else j.mimic.multiplier * at.get(j.mimic.joint, 0.0) + j.mimic.offset
+        )
         p = frames.add(p, frames.apply(R, j.position))
         R = frames.multiply(R, j.rotation)
         if j.kind == "prismatic":

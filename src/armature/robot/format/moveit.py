@@ -22,14 +22,23 @@ WORDS = {
 
 
 def limits_from_moveit(path: str | PathLike[str]) -> dict[str, dict[str, Any]]:
-    """The limits that a MoveIt file gives, by joint; a limit whose switch is missing or false is left out."""
+    """The limits that a MoveIt file gives, by joint; a limit whose switch is missing or false is
+    left out."""
     data = values(read_text(path), path)
     joints = data.get("joint_limits", data) if isinstance(data, Mapping) else None
     if not isinstance(joints, Mapping):
-        raise FileError("there is no mapping `joint_limits:` from joint names to limits; give MoveIt's joint_limits.yaml", path)
+        raise FileError(
+            "there is no mapping `joint_limits:` from joint names to limits; give MoveIt's"
+            " joint_limits.yaml",
+            path,
+        )
     # beside the joints stand default factors
     return {name: _limits(entry) for name, entry in joints.items() if isinstance(entry, Mapping)}
 
 
 def _limits(entry: Mapping[str, Any]) -> dict[str, Any]:
-    return {ours: entry[theirs] for theirs, (ours, switch) in WORDS.items() if theirs in entry and entry.get(switch) is True}
+    return {
+        ours: entry[theirs]
+        for theirs, (ours, switch) in WORDS.items()
+        if theirs in entry and entry.get(switch) is True
+    }

@@ -15,8 +15,8 @@ LARGEST_OTHER = 1e15
 
 
 class Quantity:
-    """How a number is read: in SI units, or from text with a unit of the same kind as one of `units`; finite unless told otherwise;
-    a magnitude is not negative."""
+    """How a number is read: in SI units, or from text with a unit of the same kind as one of
+    `units`; finite unless told otherwise; a magnitude is not negative."""
 
     def __init__(self, *units: str, infinite: bool = False, magnitude: bool = False):
         self.units, self.infinite, self.magnitude = units, infinite, magnitude
@@ -28,7 +28,9 @@ class Quantity:
             raise ValueError(f"{value} is negative, but this is a magnitude: give a number ≥ 0")
         most = LARGEST.get(self.units, LARGEST_OTHER)
         if not self.infinite and abs(number) > most:
-            raise ValueError(f"{value} is beyond {most:g}, the largest that is taken here: check its unit")
+            raise ValueError(
+                f"{value} is beyond {most:g}, the largest that is taken here: check its unit"
+            )
         return number
 
     def _number(self, value: Any) -> float:
@@ -51,7 +53,10 @@ class Quantity:
         if not self.units:
             return {"type": "number"}
         text = {"type": "string", "examples": [f"1.5 {unit}" for unit in self.units]}
-        return {"anyOf": [{"type": "number"}, text], "description": f"a number in {' or '.join(self.units)}, or text with a unit"}
+        return {
+            "anyOf": [{"type": "number"}, text],
+            "description": f"a number in {' or '.join(self.units)}, or text with a unit",
+        }
 
 
 def _float(value: float, infinite: bool) -> float:

@@ -1,4 +1,5 @@
-"""What a robot's YAML may say, as pydantic models: every mistake is reported at once, with its path."""
+"""What a robot's YAML may say, as pydantic models: every mistake is reported at once, with its
+path."""
 
 from __future__ import annotations
 
@@ -102,7 +103,12 @@ class ShapePart(Part):
 
     @model_validator(mode="after")
     def _complete(self) -> ShapePart:
-        needed = {"box": ("size",), "rod": ("length",), "cylinder": ("radius", "length"), "sphere": ("radius",)}[self.kind]
+        needed = {
+            "box": ("size",),
+            "rod": ("length",),
+            "cylinder": ("radius", "length"),
+            "sphere": ("radius",),
+        }[self.kind]
         for key in ("size", "length", "radius"):
             if (getattr(self, key) is not None) != (key in needed):
                 raise ValueError(f"a {self.kind} is described by {' and '.join(needed)}")
@@ -127,7 +133,14 @@ class VisualPart(Part):
     shape: Literal["box", "cylinder", "capsule", "sphere", "mesh"]
     size: tuple[Length, ...]
     position: Point = (0.0, 0.0, 0.0)
-    rotation: tuple[tuple[Number, Number, Number], tuple[Number, Number, Number], tuple[Number, Number, Number]] | None = None
+    rotation: (
+        tuple[
+            tuple[Number, Number, Number],
+            tuple[Number, Number, Number],
+            tuple[Number, Number, Number],
+        ]
+        | None
+    ) = None
     file: str | None = None
     colour: tuple[Number, Number, Number, Number] | None = None
 
@@ -145,7 +158,10 @@ class BodyPart(Part):
     @model_validator(mode="after")
     def _one_inertia(self) -> BodyPart:
         if self.inertia is not None and len(self.inertia) not in (3, 6):
-            raise ValueError(f"inertia has {len(self.inertia)} values; give 3 (xx, yy, zz) or 6 (xx, yy, zz, xy, xz, yz)")
+            raise ValueError(
+                f"inertia has {len(self.inertia)} values; give 3 (xx, yy, zz) or 6 (xx, yy, zz, xy,"
+                " xz, yz)"
+            )
         if self.inertia is not None and self.shape is not None:
             raise ValueError("both inertia and shape are given; give one of them")
         return self
@@ -177,7 +193,14 @@ class LinkPart(BodyPart):
     offset: Point = (0.0, 0.0, 0.0)
     rpy: tuple[Angle, Angle, Angle] | None = None
     turns: tuple[Angle, Angle, Angle] | None = None
-    rotation: tuple[tuple[Number, Number, Number], tuple[Number, Number, Number], tuple[Number, Number, Number]] | None = None
+    rotation: (
+        tuple[
+            tuple[Number, Number, Number],
+            tuple[Number, Number, Number],
+            tuple[Number, Number, Number],
+        ]
+        | None
+    ) = None
     axis: Direction | None = None
     n: Annotated[int, Field(ge=1, le=6, strict=True)] | None = None
     limits: LimitsPart = LimitsPart()
@@ -190,16 +213,24 @@ class LinkPart(BodyPart):
     @model_validator(mode="after")
     def _one_way(self) -> LinkPart:
         if sum(x is not None for x in (self.rpy, self.turns, self.rotation)) > 1:
-            raise ValueError("the frame's rotation is given more than once; give one of rpy, turns, rotation")
+            raise ValueError(
+                "the frame's rotation is given more than once; give one of rpy, turns, rotation"
+            )
         if (self.n is None) == (self.kind is None):
-            raise ValueError("give the joint's kind (revolute, continuous, prismatic, planar, floating, fixed), or else n in 1..6")
+            raise ValueError(
+                "give the joint's kind (revolute, continuous, prismatic, planar, floating, fixed),"
+                " or else n in 1..6"
+            )
         if self.n is not None and self.axis is not None:
-            raise ValueError("n already says the axis (1-3 along, 4-6 about x, y, z); leave axis out")
+            raise ValueError(
+                "n already says the axis (1-3 along, 4-6 about x, y, z); leave axis out"
+            )
         return self
 
 
 class LoopPart(Part):
-    """A joint that closes a loop between two links; b's side may be left to the reference coordinates, {joint: value}."""
+    """A joint that closes a loop between two links; b's side may be left to the reference
+    coordinates, {joint: value}."""
 
     name: Name | None = None
     kind: LoopKind
@@ -209,8 +240,22 @@ class LoopPart(Part):
     at_b: Point | None = None
     rpy_a: tuple[Angle, Angle, Angle] | None = None
     rpy_b: tuple[Angle, Angle, Angle] | None = None
-    rotation_a: tuple[tuple[Number, Number, Number], tuple[Number, Number, Number], tuple[Number, Number, Number]] | None = None
-    rotation_b: tuple[tuple[Number, Number, Number], tuple[Number, Number, Number], tuple[Number, Number, Number]] | None = None
+    rotation_a: (
+        tuple[
+            tuple[Number, Number, Number],
+            tuple[Number, Number, Number],
+            tuple[Number, Number, Number],
+        ]
+        | None
+    ) = None
+    rotation_b: (
+        tuple[
+            tuple[Number, Number, Number],
+            tuple[Number, Number, Number],
+            tuple[Number, Number, Number],
+        ]
+        | None
+    ) = None
     axis: Direction = (0.0, 0.0, 1.0)
     reference: dict[str, Coordinate] = Field(default_factory=dict)
 
@@ -244,7 +289,9 @@ class RobotPart(Part):
     base: Annotated[BodyPart, BeforeValidator(_named)] = BodyPart()
     links: tuple[LinkPart, ...] = Field((), max_length=MOST_LINKS)
     loops: tuple[LoopPart, ...] = Field((), max_length=MOST_LINKS)
-    drives: dict[str, Any] | None = None  # these three are read by the drives' own reader, with its units and catalogue
+    drives: dict[str, Any] | None = (
+        None  # these three are read by the drives' own reader, with its units and catalogue
+    )
     couplings: list[Any] | None = None
     supply: str | dict[str, Any] | None = None
     model_error: ModelErrorPart | None = None

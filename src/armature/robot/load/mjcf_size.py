@@ -1,4 +1,5 @@
-"""How large an MJCF model becomes, counted before MuJoCo's compiler sees it: copies, textures, height fields, arrays, files."""
+"""How large an MJCF model becomes, counted before MuJoCo's compiler sees it: copies, textures,
+height fields, arrays, files."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ UNITS = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40, "P": 2**50, "E": 2**60}
 
 
 def refuse_large(root: Element, path: str | os.PathLike[str]) -> None:
-    """Raise a FileError where a model would take more memory or time than a robot needs; files that it names are looked at too."""
+    """Raise a FileError where a model would take more memory or time than a robot needs; files that
+    it names are looked at too."""
     count = _Count(Path(path))
     count.look(root, count.source)
 
@@ -41,10 +43,16 @@ class _Count:
     def look(self, root: Element, source: Source) -> None:
         """Check every element; then the whole with its copies."""
         for compiler in root.iter("compiler"):
-            self.folders += [self.folder / compiler.get(key, "") for key in FOLDERS if compiler.get(key)]
+            self.folders += [
+                self.folder / compiler.get(key, "") for key in FOLDERS if compiler.get(key)
+            ]
         parts = self.parts(root, source)
         if parts > MOST_PARTS:
-            raise source.error(root, f"becomes more than {MOST_PARTS} parts by its copies (replicate, composite, attach); is this a robot?")
+            raise source.error(
+                root,
+                f"becomes more than {MOST_PARTS} parts by its copies (replicate, composite,"
+                " attach); is this a robot?",
+            )
 
     def parts(self, element: Element, source: Source) -> int:
         """How many elements an element becomes."""
@@ -56,10 +64,18 @@ class _Count:
         inside = sum(self.parts(child, source) for child in element)
         if element.tag == "attach":
             return 1 + self.models.get(element.get("model", ""), 0)
-        copies = math.prod(self._numbers(element, "count")) if element.tag in ("replicate", "composite", "flexcomp") else 1
+        copies = (
+            math.prod(self._numbers(element, "count"))
+            if element.tag in ("replicate", "composite", "flexcomp")
+            else 1
+        )
         total = max(1, inside) * max(1, copies) if copies != 1 else 1 + inside
         if total > MOST_PARTS:
-            words = f"makes {total:.3g} parts; at most {MOST_PARTS} are read" if math.isfinite(total) else "makes endless parts"
+            words = (
+                f"makes {total:.3g} parts; at most {MOST_PARTS} are read"
+                if math.isfinite(total)
+                else "makes endless parts"
+            )
             raise source.error(element, words)
         return int(total)
 
@@ -92,9 +108,14 @@ class _Count:
             elif key == "params" and element.tag == "mesh":
                 self._within(element, key, FINEST, source)
             elif key == "memory" and element.tag == "size" and _bytes(str(value)) > MOST_MEMORY:
-                raise source.error(element, f"memory={value!r} is more than {MOST_MEMORY // 2**20} MB; leave it out")
+                raise source.error(
+                    element,
+                    f"memory={value!r} is more than {MOST_MEMORY // 2**20} MB; leave it out",
+                )
         if element.tag in ("texture", "hfield") and self._cells(element) > MOST_CELLS:
-            raise source.error(element, f"has more than {MOST_CELLS} cells or pixels; a robot needs fewer")
+            raise source.error(
+                element, f"has more than {MOST_CELLS} cells or pixels; a robot needs fewer"
+            )
 
     def _cells(self, element: Element) -> float:
         """Pixels of a texture (six squares, if it is not flat) or cells of a height field."""
@@ -105,7 +126,9 @@ class _Count:
 
     def _within(self, element: Element, key: str, most: int, source: Source) -> None:
         if any(abs(number) > most for number in self._numbers(element, key)):
-            raise source.error(element, f"{key}={element.get(key)[:40]!r} is more than {most}; a robot needs less")
+            raise source.error(
+                element, f"{key}={element.get(key)[:40]!r} is more than {most}; a robot needs less"
+            )
 
     def _numbers(self, element: Element, key: str) -> list[float]:
         """The numbers of an attribute; what is none is left to MuJoCo's own message."""
@@ -125,11 +148,22 @@ class _Count:
             except (OSError, ValueError):
                 continue
             if not stat.S_ISREG(info.st_mode):
-                raise source.error(element, f"names {name[:80]!r}, which is not a regular file; give the name of a file")
+                raise source.error(
+                    element,
+                    f"names {name[:80]!r}, which is not a regular file; give the name of a file",
+                )
             if info.st_size > LARGEST_FILE:
-                raise source.error(element, f"names {name[:80]!r}, a file of more than {LARGEST_FILE // 2**20} MB; a robot needs less")
+                raise source.error(
+                    element,
+                    f"names {name[:80]!r}, a file of more than {LARGEST_FILE // 2**20} MB; a robot"
+                    " needs less",
+                )
             if _pixels(folder / name) > MOST_CELLS:
-                raise source.error(element, f"names {name[:80]!r}, a picture of more than {MOST_CELLS} pixels; a robot needs fewer")
+                raise source.error(
+                    element,
+                    f"names {name[:80]!r}, a picture of more than {MOST_CELLS} pixels; a robot"
+                    " needs fewer",
+                )
 
 
 def _pixels(path: Path) -> int:
@@ -158,5 +192,7 @@ def parse_model(path: str | os.PathLike[str]) -> Element:
         try:
             refuse_large(root, path)
         except RecursionError:
-            raise FileError("the elements are nested too deep; write the model flat", path) from None
+            raise FileError(
+                "the elements are nested too deep; write the model flat", path
+            ) from None
     return root

@@ -1,4 +1,5 @@
-"""ROS packages by name: beside the file that asks, in folders above it, and where the environment says; meshes in them."""
+"""ROS packages by name: beside the file that asks, in folders above it, and where the environment
+says; meshes in them."""
 
 from __future__ import annotations
 
@@ -24,9 +25,9 @@ MOST_PACKAGES = 40  # in which a robot's meshes are looked for
 def find_package(name: str, starts: Sequence[Path]) -> Path | None:
     """The folder of a ROS package, or None.
 
-    starts: folders from which it is looked for upwards: a folder that is the package, or holds it, in its sub-folders
-    too. Then ROS_PACKAGE_PATH, and share/ of AMENT_PREFIX_PATH, COLCON_PREFIX_PATH and CMAKE_PREFIX_PATH.
-    """
+    starts: folders from which it is looked for upwards: a folder that is the package, or holds it,
+    in its sub-folders too. Then ROS_PACKAGE_PATH, and share/ of AMENT_PREFIX_PATH,
+    COLCON_PREFIX_PATH and CMAKE_PREFIX_PATH."""
     if not NAME.fullmatch(name):
         return None
     for start in dict.fromkeys(Path(os.path.abspath(s)) for s in starts):
@@ -85,7 +86,9 @@ def _folders(top: Path) -> Iterator[Path]:
         following: list[Path] = []
         for folder in level:
             try:
-                names = sorted(e.name for e in os.scandir(folder) if not e.name.startswith(".") and e.is_dir())
+                names = sorted(
+                    e.name for e in os.scandir(folder) if not e.name.startswith(".") and e.is_dir()
+                )
             except OSError:
                 continue
             for name in names:
@@ -117,17 +120,23 @@ def _entries(variable: str) -> list[Path]:
 
 
 def mesh_finder(folder: Path) -> Callable[[str | None], str | None]:
-    """A function that gives the absolute path of a mesh that a robot's file in `folder` names, None where there is none.
+    """A function that gives the absolute path of a mesh that a robot's file in `folder` names, None
+    where there is none.
 
-    package://arm/a.stl is a.stl in the package `arm`, found as `find_package` finds it (each package is looked for once).
-    """
+    package://arm/a.stl is a.stl in the package `arm`, found as `find_package` finds it (each
+    package is looked for once)."""
     package = cache(lambda name: find_package(name, [folder]))
 
     def find(name: str | None) -> str | None:
         text = (name or "").removeprefix("file://").replace("\\", "/")
         inside = text.removeprefix("package://")
         parts = PurePosixPath(inside).parts
-        if not parts or "://" in inside or "\0" in inside or Path(inside).suffix.lower() not in KINDS:
+        if (
+            not parts
+            or "://" in inside
+            or "\0" in inside
+            or Path(inside).suffix.lower() not in KINDS
+        ):
             return None
         if inside == text:
             place = folder.joinpath(*parts)
@@ -141,9 +150,15 @@ def mesh_finder(folder: Path) -> Callable[[str | None], str | None]:
 
 
 def mesh_folders(robot: Robot, folder: Path) -> tuple[Path, ...]:
-    """Where the meshes of a robot may lie whose file is in `folder`: there, in its package, and in packages that its meshes name."""
+    """Where the meshes of a robot may lie whose file is in `folder`: there, in its package, and in
+    packages that its meshes name."""
     folder = Path(os.path.abspath(folder))
-    names = {v.file.removeprefix("package://").split("/")[0] for x in robot.links for v in x.visuals if v.file and "package://" in v.file}
+    names = {
+        v.file.removeprefix("package://").split("/")[0]
+        for x in robot.links
+        for v in x.visuals
+        if v.file and "package://" in v.file
+    }
     found = [find_package(name, [folder]) for name in sorted(names)[:MOST_PACKAGES]]
     own = next((f for f in (folder, *folder.parents) if os.path.isfile(f / "package.xml")), None)
     return tuple(dict.fromkeys(f for f in (folder, own, *found) if f is not None))

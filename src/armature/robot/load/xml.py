@@ -1,4 +1,5 @@
-"""XML read safely: no entities, no DTD, no network, bounded size and depth; every message with its line."""
+"""XML read safely: no entities, no DTD, no network, bounded size and depth; every message with its
+line."""
 
 from __future__ import annotations
 
@@ -29,19 +30,37 @@ def parse(data: bytes, path: object) -> Element:
         raise FileError("the file is empty; a robot's description was expected", path)
     if "<!ENTITY" in text:
         line = text.count("\n", 0, text.index("<!ENTITY")) + 1
-        raise FileError("the document type declares entities, which are not expanded; write the values out", path, line)
+        raise FileError(
+            "the document type declares entities, which are not expanded; write the values out",
+            path,
+            line,
+        )
     if text.count("<") > MOST_MARKUP or text.count("=") > MOST_MARKUP:
-        raise FileError(f"the file has more than {MOST_MARKUP} tags or attributes; is this a robot's description?", path)
+        raise FileError(
+            f"the file has more than {MOST_MARKUP} tags or attributes; is this a robot's"
+            " description?",
+            path,
+        )
     parser = etree.XMLParser(
-        encoding="utf-8", resolve_entities=False, load_dtd=False, dtd_validation=False, no_network=True, huge_tree=False,
-        remove_comments=True, remove_pis=True,
-    )  # fmt: skip
+        encoding="utf-8",
+        resolve_entities=False,
+        load_dtd=False,
+        dtd_validation=False,
+        no_network=True,
+        huge_tree=False,
+        remove_comments=True,
+        remove_pis=True,
+    )
     try:
         return etree.fromstring(text.encode("utf-8", "surrogatepass"), parser)
     except (etree.XMLSyntaxError, ValueError) as e:
         line = getattr(e, "lineno", None)
         reason = str(getattr(e, "msg", e)).split(", line ")[0]
-        raise FileError(f"this is not well-formed XML ({reason}); correct it there, or export the file again", path, line) from None
+        raise FileError(
+            f"this is not well-formed XML ({reason}); correct it there, or export the file again",
+            path,
+            line,
+        ) from None
 
 
 class Source:
@@ -53,14 +72,17 @@ class Source:
 
     def error(self, element: Element | None, message: str) -> FileError:
         """A FileError at an element's line; to be raised by the caller."""
-        return FileError(message if element is None else f"<{element.tag}> {message}", *self.place(element))
+        return FileError(
+            message if element is None else f"<{element.tag}> {message}", *self.place(element)
+        )
 
     def place(self, element: Element | None) -> tuple[object, int | None]:
         """File and line of an element."""
         return self.path, None if element is None else element.sourceline
 
     def warn(self, at: Element | int | None, message: str) -> None:
-        """An ArmatureWarning at an element or a line; after twenty of one file no more are shown."""
+        """An ArmatureWarning at an element or a line; after twenty of one file no more are
+        shown."""
         self._warned += 1
         if self._warned < MOST_WARNINGS:
             path, line = (self.path, at) if isinstance(at, int) else self.place(at)
@@ -86,34 +108,53 @@ class Source:
             raise self.error(element, f'has no {key}; give it as {key}="…"')
         return ""
 
-    def number(self, element: Element, key: str, default: float | None = None, infinite: bool = False) -> float:
+    def number(
+        self, element: Element, key: str, default: float | None = None, infinite: bool = False
+    ) -> float:
         """A numeric attribute; `default` when it is missing, an error when there is no default."""
         value = element.get(key)
         if value is None and default is not None:
             return default
-        return self.parse_number(element, key, self.text(element, key) if value != "" else "", infinite)
+        return self.parse_number(
+            element, key, self.text(element, key) if value != "" else "", infinite
+        )
 
-    def numbers(self, element: Element, key: str, n: int, default: tuple[float, ...]) -> tuple[float, ...]:
+    def numbers(
+        self, element: Element, key: str, n: int, default: tuple[float, ...]
+    ) -> tuple[float, ...]:
         """An attribute of n numbers, separated by blanks."""
         value = element.get(key)
         if value is None:
             return default
         parts = value.split()
         if len(parts) != n:
-            raise self.error(element, f"{key}={_short(value)} has {len(parts)} values; give {n} numbers, separated by blanks")
+            raise self.error(
+                element,
+                f"{key}={_short(value)} has {len(parts)} values; give {n} numbers, separated by"
+                " blanks",
+            )
         return tuple(self.parse_number(element, key, part) for part in parts)
 
     def parse_number(self, element: Element, key: str, text: str, infinite: bool = False) -> float:
-        """A decimal number, finite unless told; an error names the element, the value and the line."""
+        """A decimal number, finite unless told; an error names the element, the value and the
+        line."""
         text = text.strip()
         if infinite and INFINITY.fullmatch(text):
             return float(text)
         if not NUMBER.fullmatch(text):
-            hint = "use a point for the decimal mark" if "," in text else "give a finite decimal number, such as 0.5 or 1e-3"
+            hint = (
+                "use a point for the decimal mark"
+                if "," in text
+                else "give a finite decimal number, such as 0.5 or 1e-3"
+            )
             raise self.error(element, f"{key}={_short(text)} is not a number; {hint}")
         value = float(text)
         if math.isinf(value):
-            raise self.error(element, f"{key}={_short(text)} is too large for a floating-point number; check its exponent")
+            raise self.error(
+                element,
+                f"{key}={_short(text)} is too large for a floating-point number; check its"
+                " exponent",
+            )
         return value
 
 

@@ -1,4 +1,5 @@
-"""The widgets of one browser: what can be set, and what is shown. It decides nothing: every change is handed to `act(name, value)`."""
+"""The widgets of one browser: what can be set, and what is shown. It decides nothing: every change
+is handed to `act(name, value)`."""
 
 from __future__ import annotations
 
@@ -41,7 +42,10 @@ KEYS: dict[str, tuple[Any, Any, str, Any]] = {
     "Redo": ("Z", "cmd/ctrl+shift", "redo", None),
     "Redo (as on Windows)": ("Y", "cmd/ctrl", "redo", None),
     "Pin this plan": ("P", None, "pin", None),
-    **{f"View: {name.lower()}": (str(k), None, "view", name) for k, name in enumerate(VIEWS, start=1)},
+    **{
+        f"View: {name.lower()}": (str(k), None, "view", name)
+        for k, name in enumerate(VIEWS, start=1)
+    },
 }
 Act = Callable[[str, Any], None]
 
@@ -76,38 +80,73 @@ class Panel:
 
     def theme(self, dark: bool) -> None:
         """Light or dark."""
-        self._gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(0, 114, 178), dark_mode=dark)
+        self._gui.configure_theme(
+            show_logo=False, show_share_button=False, brand_color=(0, 114, 178), dark_mode=dark
+        )
 
-    # parts ----------------------------------------------------------------------------------------------------------------
+    # parts ---------------------------------------------------------------------------------------
 
     def _player(self) -> None:
         gui = self._gui
         self._play = gui.add_button("Play", icon="player-play", hint="play or pause the motion")
         self._play.on_click(lambda _: self._act("play", None))
         self._time = self._watched("time", gui.add_slider("Time [s]", 0.0, 1.0, 0.001, 0.0))
-        self._ghost = self._watched("ghost", gui.add_dropdown("Compare with", GHOSTS, hint="whose motion the ghost shows"))
+        self._ghost = self._watched(
+            "ghost", gui.add_dropdown("Compare with", GHOSTS, hint="whose motion the ghost shows")
+        )
         self._legend = gui.add_html(legend(ORDINARY))
         self._buttons("View", tuple(VIEWS), lambda name: self._act("view", name), "keys 1, 2, 3, 4")
-        self._buttons("Change", ("Undo", "Redo"), lambda name: self._act(name.lower(), None), "Ctrl+Z, Ctrl+Shift+Z")
-        self._buttons("This plan", ("Pin", "Unpin"), lambda name: self._act(name.lower(), None), "keep it, to compare others with it")
+        self._buttons(
+            "Change",
+            ("Undo", "Redo"),
+            lambda name: self._act(name.lower(), None),
+            "Ctrl+Z, Ctrl+Shift+Z",
+        )
+        self._buttons(
+            "This plan",
+            ("Pin", "Unpin"),
+            lambda name: self._act(name.lower(), None),
+            "keep it, to compare others with it",
+        )
 
-    def _buttons(self, label: str, options: tuple[str, ...], act: Callable[[str], None], hint: str) -> None:
+    def _buttons(
+        self, label: str, options: tuple[str, ...], act: Callable[[str], None], hint: str
+    ) -> None:
         group = self._gui.add_button_group(label, options, hint=hint)
         group.on_click(lambda event: act(event.target.value))
 
     def _move(self) -> None:
         gui = self._gui
         with gui.add_folder("Move"):
-            self._duration = self._watched("duration", gui.add_slider("Duration [s]", 0.1, 6.0, 0.01, 1.0))
-            self._objective = self._watched("objective", gui.add_dropdown("Wanted", tuple(OBJECTIVES)))
-            self._way = self._watched("way", gui.add_dropdown("Path of hand", tuple(WAYS), hint="free: whatever costs least"))
-            self._payload = self._watched("payload", gui.add_slider("Payload [kg]", 0.0, 10.0, 0.5, 0.0, hint="at the hand"))
-            height = "height in m that all links stay above; none; auto: under the base of an arm that stands"
+            self._duration = self._watched(
+                "duration", gui.add_slider("Duration [s]", 0.1, 6.0, 0.01, 1.0)
+            )
+            self._objective = self._watched(
+                "objective", gui.add_dropdown("Wanted", tuple(OBJECTIVES))
+            )
+            self._way = self._watched(
+                "way",
+                gui.add_dropdown("Path of hand", tuple(WAYS), hint="free: whatever costs least"),
+            )
+            self._payload = self._watched(
+                "payload", gui.add_slider("Payload [kg]", 0.0, 10.0, 0.5, 0.0, hint="at the hand")
+            )
+            height = (
+                "height in m that all links stay above; none; auto: under the base of an arm that"
+                " stands"
+            )
             self._floor = self._watched("floor", gui.add_text("Floor", "auto", hint=height))
-            hint = "0: least energy alone; 0.1: the smoothest motion that keeps 95 % of the saving; 1: that keeps half of it"
-            self._smoothness = self._watched("smoothness", gui.add_slider("Smoothness", 0.0, 1.0, 0.05, SMOOTHNESS, hint=hint))
+            hint = (
+                "0: least energy alone; 0.1: the smoothest motion that keeps 95 % of the saving; 1:"
+                " that keeps half of it"
+            )
+            self._smoothness = self._watched(
+                "smoothness", gui.add_slider("Smoothness", 0.0, 1.0, 0.05, SMOOTHNESS, hint=hint)
+            )
             hint = "what becomes of the energy that comes back while braking"
-            self._supply = self._watched("supply", gui.add_dropdown("Braking energy", (BURNT, RETURNED, OWN), hint=hint))
+            self._supply = self._watched(
+                "supply", gui.add_dropdown("Braking energy", (BURNT, RETURNED, OWN), hint=hint)
+            )
 
     def _pages(self, study: bool, arguments: str | None) -> None:
         gui = self._gui
@@ -118,7 +157,9 @@ class Panel:
         self._joints = {which: tabs.add_tab(which.capitalize()) for which in ("goal", "start")}
         for which, tab in self._joints.items():
             with tab:
-                gui.add_markdown(f"Drag the arrows at the hand marked *{which}*, or set the joints:")
+                gui.add_markdown(
+                    f"Drag the arrows at the hand marked *{which}*, or set the joints:"
+                )
         with tabs.add_tab("Via") as tab:
             self._joints["via"] = tab
             self._vias()
@@ -130,21 +171,35 @@ class Panel:
             self.drives = DriveTab(gui, self._act)
         with tabs.add_tab("Robot"):
             self._robot = self._watched("robot", gui.add_dropdown("Robot", (*library(),)))
-            upload = gui.add_upload_button("Open a robot, its drives, or a plan", icon="upload", mime_type=",".join((*ROBOTS, *PLANS)))
+            upload = gui.add_upload_button(
+                "Open a robot, its drives, or a plan",
+                icon="upload",
+                mime_type=",".join((*ROBOTS, *PLANS)),
+            )
             upload.on_upload(lambda event: self._act("upload", event.target.value))
             if arguments is not None:
-                words = gui.add_text("xacro arguments", arguments, hint="name:=value, separated by blanks")
-                gui.add_button("Read the file again", icon="refresh").on_click(lambda _: self._act("arguments", words.value))
+                words = gui.add_text(
+                    "xacro arguments", arguments, hint="name:=value, separated by blanks"
+                )
+                gui.add_button("Read the file again", icon="refresh").on_click(
+                    lambda _: self._act("arguments", words.value)
+                )
             self.about = gui.add_markdown("")
         with tabs.add_tab("Save"):
             self._kind = gui.add_dropdown("What", tuple(EXPORTS))
-            gui.add_button("Download", icon="download").on_click(lambda _: self._act("export", self._kind.value))
+            gui.add_button("Download", icon="download").on_click(
+                lambda _: self._act("export", self._kind.value)
+            )
 
     def _vias(self) -> None:
         gui = self._gui
         hint = "a configuration to pass without stopping, put where the robot is now"
-        gui.add_button("Add a via point", icon="plus", hint=hint).on_click(lambda _: self._act("add via", None))
-        self._via = self._watched("pick via", gui.add_dropdown("Via point", (NOBODY,), visible=False))
+        gui.add_button("Add a via point", icon="plus", hint=hint).on_click(
+            lambda _: self._act("add via", None)
+        )
+        self._via = self._watched(
+            "pick via", gui.add_dropdown("Via point", (NOBODY,), visible=False)
+        )
         self._delete = gui.add_button("Delete it", icon="trash", visible=False)
         self._delete.on_click(lambda _: self._act("delete via", self._via.value))
 
@@ -172,10 +227,12 @@ class Panel:
 
     def _watched(self, name: str, handle: Any) -> Any:
         """Hand a user's change on; what the server sets itself has no client."""
-        handle.on_update(lambda event: self._act(name, event.target.value) if event.client is not None else None)
+        handle.on_update(
+            lambda event: self._act(name, event.target.value) if event.client is not None else None
+        )
         return handle
 
-    # what is shown --------------------------------------------------------------------------------------------------------
+    # what is shown -------------------------------------------------------------------------------
 
     def robot(self, robot: Robot, about: str) -> None:
         """Sliders for a robot's joints."""
@@ -206,17 +263,30 @@ class Panel:
         with self._joints[which]:
             ends = zip(self._low.tolist(), self._high.tolist())
             rows = enumerate(zip(self._names, self._scales, ends))
-            self._sliders[which] = [self._slider(which, name, k, scale, end) for k, (name, scale, end) in rows]
+            self._sliders[which] = [
+                self._slider(which, name, k, scale, end) for k, (name, scale, end) in rows
+            ]
 
-    def _slider(self, which: str, name: str, k: int, scale: float, ends: tuple[float, float]) -> Any:
+    def _slider(
+        self, which: str, name: str, k: int, scale: float, ends: tuple[float, float]
+    ) -> Any:
         """A slider for one joint: degrees for a turning one, millimetres for a sliding one."""
         low, high = float(np.floor(ends[0] * scale)), float(np.ceil(ends[1] * scale))
-        slider = self._gui.add_slider(f"{name} [{'mm' if scale == MILLIMETRES else '°'}]", low, high, 0.5, min(max(0.0, low), high))
+        slider = self._gui.add_slider(
+            f"{name} [{'mm' if scale == MILLIMETRES else '°'}]",
+            low,
+            high,
+            0.5,
+            min(max(0.0, low), high),
+        )
 
         def changed(event: Any) -> None:
             if event.client is not None:
                 whose = self._via.value if which == "via" else which
-                self._act(f"joint {whose} {k}", (whose, k, float(np.clip(event.target.value / scale, *ends))))
+                self._act(
+                    f"joint {whose} {k}",
+                    (whose, k, float(np.clip(event.target.value / scale, *ends))),
+                )
 
         slider.on_update(changed)
         return slider
@@ -225,7 +295,9 @@ class Panel:
         """Show what is wished for."""
         self._duration.max = max(6.0, float(np.ceil(wish.duration)))
         self._duration.value = float(wish.duration)
-        self._objective.value = next(words for words, name in OBJECTIVES.items() if name == wish.objective)
+        self._objective.value = next(
+            words for words, name in OBJECTIVES.items() if name == wish.objective
+        )
         self._way.value = next(words for words, name in WAYS.items() if name == wish.way)
         most = max(payload_range(wish.robot), float(wish.payload))
         self._payload.max, self._payload.step = most, payload_range(wish.robot) / 20
@@ -233,9 +305,14 @@ class Panel:
         self.tool.payload(wish.centre, wish.inertia)
         self._floor.value = "none" if wish.floor is None else str(wish.floor)
         self._smoothness.value = float(wish.smoothness)
-        own = wish.robot.supply is not None or not (wish.supply is None or isinstance(wish.supply, str))
+        own = wish.robot.supply is not None or not (
+            wish.supply is None or isinstance(wish.supply, str)
+        )
         self._supply.options = (BURNT, RETURNED, *((OWN,) if own else ()))
-        self._supply.value = next((words for words, name in SUPPLIES.items() if name == wish.supply), OWN if own else RETURNED)
+        self._supply.value = next(
+            (words for words, name in SUPPLIES.items() if name == wish.supply),
+            OWN if own else RETURNED,
+        )
         self._show_vias(len(wish.via))
         for which, sliders in self._sliders.items():
             q = wish.at(self._via.value if which == "via" else which) if sliders else ()

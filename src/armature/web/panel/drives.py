@@ -1,4 +1,5 @@
-"""The tab in which a joint's limits and its drive are set: from the catalogue, or by typed numbers."""
+"""The tab in which a joint's limits and its drive are set: from the catalogue, or by typed
+numbers."""
 
 from __future__ import annotations
 
@@ -29,9 +30,9 @@ Act = Callable[[str, Any], None]
 class Choice:
     """A drive as it is chosen on the page.
 
-    motor, gear: parts to begin with.  numbers: of the motor, by the fields of MOTOR, SI units, inf where there is no limit; ratio,
-    efficiency (of the gear, None keeps what it has): where they differ from those of the parts.  voltage: V, inf for no limit.
-    """
+    motor, gear: parts to begin with.  numbers: of the motor, by the fields of MOTOR, SI units, inf
+    where there is no limit; ratio, efficiency (of the gear, None keeps what it has): where they
+    differ from those of the parts.  voltage: V, inf for no limit."""
 
     motor: Motor
     gear: Gear
@@ -54,21 +55,34 @@ def with_limits(robot: Robot, joint: str, values: Mapping[str, float]) -> Robot:
 
 
 def with_drive(robot: Robot, joint: str, choice: Choice) -> Robot:
-    """The robot with another drive at a joint; what is not chosen stays as the joint's drive had it."""
+    """The robot with another drive at a joint; what is not chosen stays as the joint's drive had
+    it."""
     old = drive_of(robot, joint)
     if old is None and any(joint in c.joints for c in robot.drives):
-        raise ArgumentError(f"joint {joint!r} shares its drives with others (a coupling); change them in a YAML file and open it")
+        raise ArgumentError(
+            f"joint {joint!r} shares its drives with others (a coupling); change them in a YAML"
+            " file and open it"
+        )
     motor = _changed(choice.motor, choice.numbers)
     known = {} if choice.efficiency is None else {"efficiency": choice.efficiency}
     gear = _changed(choice.gear, {"ratio": choice.ratio, **known})
     amplifier = replace(old.amplifier if old else Amplifier(), voltage=choice.voltage)
-    drive = replace(old, motor=motor, gear=gear, amplifier=amplifier) if old else Drive(motor, gear, amplifier)
+    drive = (
+        replace(old, motor=motor, gear=gear, amplifier=amplifier)
+        if old
+        else Drive(motor, gear, amplifier)
+    )
     return robot.with_drives({joint: drive})
 
 
 def _changed(part: Any, numbers: Mapping[str, float]) -> Any:
-    """A motor or gear with other numbers, nameless then; itself where none differs by more than the page shows."""
-    new = {name: value for name, value in numbers.items() if not isclose(getattr(part, name), value, rel_tol=1e-5)}
+    """A motor or gear with other numbers, nameless then; itself where none differs by more than the
+    page shows."""
+    new = {
+        name: value
+        for name, value in numbers.items()
+        if not isclose(getattr(part, name), value, rel_tol=1e-5)
+    }
     return replace(part, **new, name="") if new else part
 
 
@@ -80,7 +94,9 @@ class DriveTab:
         self._joint = gui.add_dropdown("Joint", ("…",))
         self._joint.on_update(lambda event: self._show() if event.client is not None else None)
         with gui.add_folder("Limits (0: none)"):
-            self._limits = {name: self._field(label, 0.0, min=0.0) for name, label in LIMITS.items()}
+            self._limits = {
+                name: self._field(label, 0.0, min=0.0) for name, label in LIMITS.items()
+            }
             gui.add_button("Set these limits", icon="check").on_click(lambda _: self._set_limits())
         with gui.add_folder("Drive (0: no limit)"):
             self._widgets()
@@ -88,14 +104,20 @@ class DriveTab:
     def _widgets(self) -> None:
         gui = self._gui
         self._motor = gui.add_dropdown("Motor", (TYPED,))
-        self._motor.on_update(lambda event: self._fill_motor(event.target.value) if event.client is not None else None)
+        self._motor.on_update(
+            lambda event: self._fill_motor(event.target.value) if event.client is not None else None
+        )
         self._numbers = {name: self._field(label, 0.0, min=0.0) for name, label in MOTOR.items()}
         for number in self._numbers.values():
             number.on_update(lambda event: self._typed(self._motor, event))
         self._gear = gui.add_dropdown("Gear", (TYPED,))
-        self._gear.on_update(lambda event: self._fill_gear(event.target.value) if event.client is not None else None)
+        self._gear.on_update(
+            lambda event: self._fill_gear(event.target.value) if event.client is not None else None
+        )
         self._ratio = self._field("Gear ratio", 1.0)
-        self._efficiency = self._field("Gear efficiency", 1.0, min=0.0, max=1.0, hint="0: as the gear has it (a table)")
+        self._efficiency = self._field(
+            "Gear efficiency", 1.0, min=0.0, max=1.0, hint="0: as the gear has it (a table)"
+        )
         for number in (self._ratio, self._efficiency):
             number.on_update(lambda event: self._typed(self._gear, event))
         self._voltage = self._field("Voltage [V]", 0.0, min=0.0)
@@ -112,7 +134,7 @@ class DriveTab:
         if event.client is not None:
             which.value = TYPED
 
-    # what is shown --------------------------------------------------------------------------------------------------------
+    # what is shown -------------------------------------------------------------------------------
 
     def robot(self, robot: Robot) -> None:
         """Show a robot's joints; the one that was picked stays."""
@@ -134,7 +156,9 @@ class DriveTab:
         motors = [name for name, motor in catalogue().motors.items() if sliding or not motor.linear]
         self._motor.options, self._gear.options = (TYPED, *motors), (TYPED, *catalogue().gears)
         drive = drive_of(self._robot, joint.name)
-        motor, gear = (drive.motor, drive.gear) if drive else (catalogue().motors[motors[0]], Gear())
+        motor, gear = (
+            (drive.motor, drive.gear) if drive else (catalogue().motors[motors[0]], Gear())
+        )
         self._numbers_of(motor)
         self._gear_of(gear)
         self._voltage.value = _shown(drive.amplifier.voltage) if drive else 0.0
@@ -149,7 +173,9 @@ class DriveTab:
     def _gear_of(self, gear: Gear) -> None:
         self._wheels = gear
         self._ratio.value = float(gear.ratio)
-        self._efficiency.value = float(gear.efficiency) if isinstance(gear.efficiency, int | float) else 0.0
+        self._efficiency.value = (
+            float(gear.efficiency) if isinstance(gear.efficiency, int | float) else 0.0
+        )
 
     def _fill_motor(self, name: str) -> None:
         if name != TYPED:
@@ -159,7 +185,7 @@ class DriveTab:
         if name != TYPED:
             self._gear_of(catalogue().gears[name])
 
-    # what is set ----------------------------------------------------------------------------------------------------------
+    # what is set ---------------------------------------------------------------------------------
 
     def _set_limits(self) -> None:
         values = {name: _limit(number.value) for name, number in self._limits.items()}

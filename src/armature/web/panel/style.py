@@ -1,5 +1,5 @@
-"""What the page looks like beyond viser's own style: the meaning of colours, tabs in one row, and the sheet of a phone over its
-whole width."""
+"""What the page looks like beyond viser's own style: the meaning of colours, tabs in one row, and
+the sheet of a phone over its whole width."""
 
 from __future__ import annotations
 
@@ -20,13 +20,25 @@ STYLE = f"""<style>
 
 
 def legend(ghost: str, via: bool = False) -> str:
-    """What the colours in space mean. ghost: what the ghost shows.  via: whether there are via points."""
+    """What the colours in space mean. ghost: what the ghost shows.  via: whether there are via
+    points."""
     square = "display:inline-block;width:0.7em;height:0.7em;border-radius:2px;margin-right:0.35em;background:rgb"
-    marks = {"plan": PLAN, ghost: MARKS.get(ghost), "start": START, "goal": GOAL, "via": VIA if via else None}
+    marks = {
+        "plan": PLAN,
+        ghost: MARKS.get(ghost),
+        "start": START,
+        "goal": GOAL,
+        "via": VIA if via else None,
+    }
     parts = []
     for name, colour in marks.items():
         if colour is None:
             continue
         rgb = ",".join(f"{255 * part:.0f}" for part in colour)
-        parts.append(f'<span style="white-space:nowrap"><span style="{square}({rgb})"></span>{name}</span>')
-    return f'<div style="display:flex;flex-wrap:wrap;gap:0.1em 1em;padding:0.1em 0.8em;font-size:0.8em">{"".join(parts)}</div>'
+        parts.append(
+            f'<span style="white-space:nowrap"><span style="{square}({rgb})"></span>{name}</span>'
+        )
+    return (
+        '<div style="display:flex;flex-wrap:wrap;gap:0.1em 1em;padding:0.1em'
+        f' 0.8em;font-size:0.8em">{"".join(parts)}</div>'
+    )

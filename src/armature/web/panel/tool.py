@@ -26,25 +26,34 @@ def tool_of(robot: Robot) -> Joint | None:
 
 
 def carriers(robot: Robot) -> tuple[str, ...]:
-    """The links that may hold a tool: that which does, or the hand, and all that is welded to it."""
+    """The links that may hold a tool: that which does, or the hand, and all that is welded to
+    it."""
     tool = tool_of(robot)
     found = [tool.parent if tool else hands(robot)[0]]
     welds = [joint for joint in robot.joints if joint.kind == "fixed" and not is_tool(joint)]
     for name in found:
-        beside = [j.parent if j.child == name else j.child for j in welds if name in (j.parent, j.child)]
+        beside = [
+            j.parent if j.child == name else j.child for j in welds if name in (j.parent, j.child)
+        ]
         found += [other for other in beside if other not in found]
     return tuple(found)
 
 
 def with_tool(robot: Robot, link: str, position: Sequence[float], rpy: Sequence[float]) -> Robot:
-    """The robot with its tool centre point at a position (m) and roll, pitch, yaw (rad) in a link's frame; one that it has is moved."""
+    """The robot with its tool centre point at a position (m) and roll, pitch, yaw (rad) in a link's
+    frame; one that it has is moved."""
     old = tool_of(robot)
     if old is None:
         names = {*robot.link_names, *(joint.name for joint in robot.joints)}
         name = next(name for k in range(len(names) + 2) if (name := NAME + "_" * k) not in names)
         return robot.with_tool(position, rpy, link, name)
     x, y, z = (float(value) for value in position)
-    new = replace(old, parent=link, position=(x, y, z), rotation=frames.from_rpy(*(float(value) for value in rpy)))
+    new = replace(
+        old,
+        parent=link,
+        position=(x, y, z),
+        rotation=frames.from_rpy(*(float(value) for value in rpy)),
+    )
     return replace(robot, joints=tuple(new if joint is old else joint for joint in robot.joints))
 
 
@@ -54,9 +63,13 @@ def without_tool(robot: Robot) -> Robot:
     if tool is None:
         return robot
     if robot.link(tool.child).mass > 0.0:
-        raise ArgumentError(f"the tool {tool.child!r} carries a payload of the robot's file: change it there")
+        raise ArgumentError(
+            f"the tool {tool.child!r} carries a payload of the robot's file: change it there"
+        )
     links = tuple(link for link in robot.links if link.name != tool.child)
-    return replace(robot, links=links, joints=tuple(joint for joint in robot.joints if joint is not tool))
+    return replace(
+        robot, links=links, joints=tuple(joint for joint in robot.joints if joint is not tool)
+    )
 
 
 def angles(joint: Joint) -> Vec3:
@@ -69,22 +82,33 @@ def angles(joint: Joint) -> Vec3:
 
 
 class ToolTab:
-    """Widgets of the tab; a change is handed to act("tool", (link, position, rpy) or None) or act("load", (centre, inertia))."""
+    """Widgets of the tab; a change is handed to act("tool", (link, position, rpy) or None) or
+    act("load", (centre, inertia))."""
 
     def __init__(self, gui: Any, act: Act):
         self._gui, self._act = gui, act
         with gui.add_folder("Tool centre point"):
-            self._link = gui.add_dropdown("On link", ("…",), hint="the link whose frame it is measured in")
+            self._link = gui.add_dropdown(
+                "On link", ("…",), hint="the link whose frame it is measured in"
+            )
             self._position = self._three("x, y, z [mm]", 1.0)
             self._rpy = self._three("roll, pitch, yaw [°]", 1.0)
             gui.add_button("Set this tool", icon="check").on_click(lambda _: self._set_tool())
             self._off = gui.add_button("Take the tool off", icon="x", visible=False)
             self._off.on_click(lambda _: act("tool", None))
         with gui.add_folder("Payload"):
-            self._centre = self._three("Centre [mm]", 1.0, hint="in the frame of the tool, or of the hand where there is no tool")
-            self._inertia = self._three("Inertia [g·m²]", 0.1, hint="xx, yy, zz about the centre; 1 g·m² is 0.001 kg·m²")
+            self._centre = self._three(
+                "Centre [mm]",
+                1.0,
+                hint="in the frame of the tool, or of the hand where there is no tool",
+            )
+            self._inertia = self._three(
+                "Inertia [g·m²]", 0.1, hint="xx, yy, zz about the centre; 1 g·m² is 0.001 kg·m²"
+            )
             hint = "the mass is set above"
-            gui.add_button("Set this payload", icon="check", hint=hint).on_click(lambda _: self._set_payload())
+            gui.add_button("Set this payload", icon="check", hint=hint).on_click(
+                lambda _: self._set_payload()
+            )
 
     def _three(self, label: str, step: float, **options: Any) -> Any:
         """Three numbers of four decimals."""
@@ -103,14 +127,22 @@ class ToolTab:
 
     def payload(self, centre: Vec3, inertia: Vec3) -> None:
         """Show the payload's centre (m) and inertia (kg·m²)."""
-        self._centre.value, self._inertia.value = _shown(centre, 1 / MILLIMETRE), _shown(inertia, 1 / GRAM_M2)
+        self._centre.value, self._inertia.value = (
+            _shown(centre, 1 / MILLIMETRE),
+            _shown(inertia, 1 / GRAM_M2),
+        )
 
     def _set_tool(self) -> None:
-        place, turn = _scaled(self._position.value, MILLIMETRE), _scaled(self._rpy.value, np.pi / 180.0)
+        place, turn = (
+            _scaled(self._position.value, MILLIMETRE),
+            _scaled(self._rpy.value, np.pi / 180.0),
+        )
         self._act("tool", (self._link.value, place, turn))
 
     def _set_payload(self) -> None:
-        self._act("load", (_scaled(self._centre.value, MILLIMETRE), _scaled(self._inertia.value, GRAM_M2)))
+        self._act(
+            "load", (_scaled(self._centre.value, MILLIMETRE), _scaled(self._inertia.value, GRAM_M2))
+        )
 
 
 def _scaled(values: Sequence[float], factor: float) -> Vec3:

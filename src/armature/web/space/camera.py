@@ -21,7 +21,8 @@ SHEET = 0.48  # of a phone's height that the sheet may cover; the page's style s
 
 @dataclass(frozen=True)
 class Window:
-    """The canvas. width, height: pixels.  covered: the part of its height, from below, that a sheet covers."""
+    """The canvas. width, height: pixels.  covered: the part of its height, from below, that a sheet
+    covers."""
 
     width: float
     height: float
@@ -34,14 +35,16 @@ class Window:
 
 
 def canvas(width: float, height: float, beside: float) -> Window:
-    """The canvas in a window of this size (pixels) with panels of the width `beside` at its sides, or a sheet on a phone."""
+    """The canvas in a window of this size (pixels) with panels of the width `beside` at its sides,
+    or a sheet on a phone."""
     if width <= PHONE:
         return Window(width, height, SHEET)
     return Window(max(width - beside, 120.0), height)
 
 
 def fit(points: np.ndarray, view: str, window: Window) -> tuple[np.ndarray, np.ndarray]:
-    """(position, look_at) of a camera that sees all points (k, 3) from one of the VIEWS; z is up, the field of view is FIELD."""
+    """(position, look_at) of a camera that sees all points (k, 3) from one of the VIEWS; z is up,
+    the field of view is FIELD."""
     back = np.array(VIEWS[view]) / np.linalg.norm(VIEWS[view])
     right = np.cross([0.0, 0.0, 1.0], back)
     right /= np.linalg.norm(right)
@@ -51,7 +54,8 @@ def fit(points: np.ndarray, view: str, window: Window) -> tuple[np.ndarray, np.n
     x, y, z = MARGIN * (local - centre).T
     tall, hidden = np.tan(FIELD / 2), window.covered
     wide = tall * window.width / window.height
-    # at the distance d, a point is seen at x / (d - z) within ± wide, and at (y + hidden tall d) / (d - z) above what is hidden
+    # at the distance d, a point is seen at x / (d - z) within ± wide, and at (y + hidden tall d) /
+    # (d - z) above what is hidden
     sides = np.abs(x) / wide + z
     above = (y / tall + z) / (1 - hidden)
     below = ((1 - 2 * hidden) * z - y / tall) / (1 - hidden)

@@ -1,4 +1,5 @@
-"""The shapes of a robot's links as triangles: its meshes where they may be read, else limbs drawn between its joints."""
+"""The shapes of a robot's links as triangles: its meshes where they may be read, else limbs drawn
+between its joints."""
 
 from __future__ import annotations
 
@@ -16,13 +17,19 @@ from armature.robot.mesh import read_mesh
 from armature.robot.model import Robot, Visual
 
 LIMB = (0.902, 0.910, 0.925)
-PAINTS = {"limb": LIMB, "joint": (0.22, 0.42, 0.66), "base": (0.36, 0.40, 0.46), "tool": (0.36, 0.40, 0.46)}
+PAINTS = {
+    "limb": LIMB,
+    "joint": (0.22, 0.42, 0.66),
+    "base": (0.36, 0.40, 0.46),
+    "tool": (0.36, 0.40, 0.46),
+}
 Colour = tuple[float, float, float]
 
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """Triangles of one colour in a link's frame. vertices: (k, 3), m.  faces: (m, 3).  colour: red, green, blue in 0..1."""
+    """Triangles of one colour in a link's frame. vertices: (k, 3), m.  faces: (m, 3).  colour: red,
+    green, blue in 0..1."""
 
     vertices: np.ndarray
     faces: np.ndarray
@@ -30,12 +37,23 @@ class Shape:
 
 
 def shapes(robot: Robot, folders: Sequence[Path]) -> tuple[dict[str, list[Shape]], list[str]]:
-    """{link: its shapes}, and notes on meshes that could not be drawn. folders: the only places that meshes are read from."""
+    """{link: its shapes}, and notes on meshes that could not be drawn. folders: the only places
+    that meshes are read from."""
     notes: list[str] = []
-    meshes = {link.name: [s for v in link.visuals if v.shape == "mesh" and (s := _mesh(v, folders, notes))] for link in robot.links}
+    meshes = {
+        link.name: [
+            s for v in link.visuals if v.shape == "mesh" and (s := _mesh(v, folders, notes))
+        ]
+        for link in robot.links
+    }
     found = any(meshes.values())
-    drawn = solids(robot, {link.name: [] for link in robot.links} if found else None)  # beside meshes, only what the file itself draws
-    return {link.name: [*meshes[link.name], *map(_solid, drawn[k])] for k, link in enumerate(robot.links)}, notes
+    drawn = solids(
+        robot, {link.name: [] for link in robot.links} if found else None
+    )  # beside meshes, only what the file itself draws
+    return {
+        link.name: [*meshes[link.name], *map(_solid, drawn[k])]
+        for k, link in enumerate(robot.links)
+    }, notes
 
 
 def joined(parts: Sequence[Shape], tint: Colour | None = None) -> list[Shape]:
@@ -53,7 +71,10 @@ def joined(parts: Sequence[Shape], tint: Colour | None = None) -> list[Shape]:
 
 def same_shape(a: Robot, b: Robot) -> bool:
     """Whether two robots look and move alike, whatever their limits and drives are."""
-    seats = [[(j.name, j.kind, j.parent, j.child, j.position, j.rotation, j.axis) for j in robot.joints] for robot in (a, b)]
+    seats = [
+        [(j.name, j.kind, j.parent, j.child, j.position, j.rotation, j.axis) for j in robot.joints]
+        for robot in (a, b)
+    ]
     return (a.name, a.links) == (b.name, b.links) and seats[0] == seats[1]
 
 
@@ -64,21 +85,26 @@ def shrunk(parts: dict[str, list[Shape]], factor: float) -> dict[str, list[Shape
         if group:
             every = np.concatenate([part.vertices for part in group])
             middle = (every.min(axis=0) + every.max(axis=0)) / 2
-            found[name] = [replace(part, vertices=middle + factor * (part.vertices - middle)) for part in group]
+            found[name] = [
+                replace(part, vertices=middle + factor * (part.vertices - middle)) for part in group
+            ]
     return found
 
 
 def corners(robot: Robot, parts: dict[str, list[Shape]]) -> dict[int, np.ndarray]:
-    """{index of a link: (8, 3) corners of the box round its shapes, in its frame, m}; its origin where it has none."""
+    """{index of a link: (8, 3) corners of the box round its shapes, in its frame, m}; its origin
+    where it has none."""
     found = {}
     for k, link in enumerate(robot.links):
         every = np.concatenate([np.zeros((1, 3)), *(part.vertices for part in parts[link.name])])
         ends = np.stack([every.min(axis=0), every.max(axis=0)])
-        found[k] = np.array([[ends[a, 0], ends[b, 1], ends[c, 2]] for a in (0, 1) for b in (0, 1) for c in (0, 1)])
+        found[k] = np.array(
+            [[ends[a, 0], ends[b, 1], ends[c, 2]] for a in (0, 1) for b in (0, 1) for c in (0, 1)]
+        )
     return found
 
 
-# meshes ------------------------------------------------------------------------------------------------------------------
+# meshes ------------------------------------------------------------------------------------------
 
 
 def _mesh(visual: Visual, folders: Sequence[Path], notes: list[str]) -> Shape | None:
@@ -98,14 +124,18 @@ def _loaded(path: Path, visual: Visual, notes: list[str]) -> Shape | None:
         notes.append(f"{path.name}: {str(e).removeprefix(f'{path}: ')}")
         return None
     scaled = mesh.points * np.broadcast_to(np.asarray(visual.size or 1.0, dtype=float), 3)
-    return _placed(scaled, mesh.faces, visual, visual.colour[:3] if visual.colour else mesh.colour or LIMB)
+    return _placed(
+        scaled, mesh.faces, visual, visual.colour[:3] if visual.colour else mesh.colour or LIMB
+    )
 
 
 def _placed(vertices: np.ndarray, faces: np.ndarray, visual: Visual, colour: Colour) -> Shape:
-    return Shape(vertices @ np.asarray(visual.rotation).T + np.asarray(visual.position), faces, colour)
+    return Shape(
+        vertices @ np.asarray(visual.rotation).T + np.asarray(visual.position), faces, colour
+    )
 
 
-# solids ------------------------------------------------------------------------------------------------------------------
+# solids ------------------------------------------------------------------------------------------
 
 
 def _solid(solid: dict[str, Any]) -> Shape:

@@ -1,4 +1,5 @@
-"""xacro: macros expanded by a processor of our own, then read as URDF. Files are data: nothing in them is run.
+"""xacro: macros expanded by a processor of our own, then read as URDF. Files are data: nothing in
+them is run.
 
 `expand(path, arguments)` is the expanded tree; `load_xacro` the robot.
 """
@@ -40,8 +41,14 @@ def _expanded(path: Path, arguments: Mapping[str, object] | None) -> tuple[Expan
     except Located as e:
         raise explained(e, expansion, given) from None
     except RecursionError:
-        raise FileError("macros, properties or elements are nested too deep; does one use itself?", path) from None
-    unknown = [name for name in given if name not in expansion.texts.declared and name not in expansion.texts.used]
+        raise FileError(
+            "macros, properties or elements are nested too deep; does one use itself?", path
+        ) from None
+    unknown = [
+        name
+        for name in given
+        if name not in expansion.texts.declared and name not in expansion.texts.used
+    ]
     if unknown:
         known = ", ".join(expansion.texts.declared) or "none"
         expansion.texts.warn(f"the file has no argument {', '.join(unknown)}; it has: {known}")

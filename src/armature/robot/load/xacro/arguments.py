@@ -20,11 +20,16 @@ MOST_CHOICES = 40
 def as_texts(arguments: Mapping[str, object]) -> dict[str, str]:
     """Arguments as xacro has them: texts, with true and false in small letters."""
     if not isinstance(arguments, Mapping):
-        raise ArgumentError(f"arguments is {arguments!r}; give a mapping of names to values, e.g. {{'prefix': 'left_'}}")
+        raise ArgumentError(
+            f"arguments is {arguments!r}; give a mapping of names to values, e.g. {{'prefix':"
+            " 'left_'}"
+        )
     texts = {}
     for name, value in arguments.items():
         if not isinstance(name, str) or not isinstance(value, (str, bool, int, float)):
-            raise ArgumentError(f"the argument {name!r} is {value!r}; give text, a number, or true or false")
+            raise ArgumentError(
+                f"the argument {name!r} is {value!r}; give text, a number, or true or false"
+            )
         texts[name] = str(value).lower() if isinstance(value, bool) else str(value)
     return texts
 
@@ -35,22 +40,34 @@ def from_words(words: Iterable[str]) -> dict[str, str]:
     for text in words:
         name, sign, value = text.partition(":=")
         if not sign or not name.strip():
-            raise ArgumentError(f"the argument {text!r} is not understood; write name:=value, e.g. ur_type:=ur5e")
+            raise ArgumentError(
+                f"the argument {text!r} is not understood; write name:=value, e.g. ur_type:=ur5e"
+            )
         found[name.strip()] = value
     return found
 
 
 def explained(error: Located, expansion: Expansion, given: Mapping[str, str]) -> FileError:
-    """The error with the file's arguments where one is missing, and with the choices where one names a missing file."""
+    """The error with the file's arguments where one is missing, and with the choices where one
+    names a missing file."""
     declared = expansion.texts.declared
     if isinstance(error.cause, UnknownArgument):
-        known = ", ".join(f"{n} ({'needed' if d is None else d or 'empty'})" for n, d in declared.items()) or "none"
+        known = (
+            ", ".join(
+                f"{n} ({'needed' if d is None else d or 'empty'})" for n, d in declared.items()
+            )
+            or "none"
+        )
         return FileError(f"{error.cause}; the file's arguments: {known}", error.path, error.line)
     if isinstance(error.cause, MissingFile):
         hint = _choices(error.cause.path, expansion, given)
         if hint:
             return FileError(f"{error.cause}; {hint}", error.path, error.line)
-        return FileError(f"{error.cause}; check its name, and the arguments that it is made of", error.path, error.line)
+        return FileError(
+            f"{error.cause}; check its name, and the arguments that it is made of",
+            error.path,
+            error.line,
+        )
     return error
 
 
@@ -60,16 +77,27 @@ def _choices(path: Path, expansion: Expansion, given: Mapping[str, str]) -> str:
     for name in [n for n in expansion.texts.arguments if n][:MOST_TRIED]:
         value = expansion.texts.arguments[name]
         marked = _missing(expansion.texts.main, {**given, name: MARK + value})
-        if marked is None or str(marked).replace(MARK, "") != str(path) or _last_folder(marked) != folder:
+        if (
+            marked is None
+            or str(marked).replace(MARK, "") != str(path)
+            or _last_folder(marked) != folder
+        ):
             continue
         before, mark, after = marked.parts[len(folder.parts)].partition(MARK + value)
         if not mark:
             continue
         pattern = re.compile(re.escape(before) + "(.+)" + re.escape(after))
-        names = [m[1] for entry in sorted(folder.iterdir()) if (m := pattern.fullmatch(entry.name)) is not None]
+        names = [
+            m[1]
+            for entry in sorted(folder.iterdir())
+            if (m := pattern.fullmatch(entry.name)) is not None
+        ]
         found = [n for n in names if os.path.exists(str(marked).replace(MARK + value, n))]
         choice = f", one of {', '.join(found[:MOST_CHOICES])}" if found else ""
-        return f"the argument {name} is {value!r}; give --arg {name}:=… (or arguments={{{name!r}: …}}){choice}"
+        return (
+            f"the argument {name} is {value!r}; give --arg {name}:=… (or arguments={{{name!r}:"
+            f" …}}){choice}"
+        )
     return ""
 
 

@@ -1,4 +1,5 @@
-"""How much a xacro file may ask for: counts of elements, calls, steps and characters, depth and time."""
+"""How much a xacro file may ask for: counts of elements, calls, steps and characters, depth and
+time."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ class XacroError(Exception):
 
 
 class Budget:
-    """Counts what one expansion has used; each `take` raises a XacroError where its limit is exceeded."""
+    """Counts what one expansion has used; each `take` raises a XacroError where its limit is
+    exceeded."""
 
     def __init__(self) -> None:
         self.elements = self.calls = self.files = self.steps = self.characters = self.depth = 0
@@ -36,7 +38,9 @@ class Budget:
         self.calls += 1
         _within(self.calls, MOST_CALLS, "macros are called")
         if time.monotonic() > self.end:
-            raise XacroError(f"the expansion takes more than {MOST_SECONDS:.0f} s; simplify the macros")
+            raise XacroError(
+                f"the expansion takes more than {MOST_SECONDS:.0f} s; simplify the macros"
+            )
 
     def take_file(self) -> None:
         """One more file read."""
@@ -57,7 +61,10 @@ class Budget:
         self.depth += 1
         if self.depth > DEEPEST:
             self.depth -= 1
-            raise XacroError(f"macros, blocks or includes are nested deeper than {DEEPEST}; does one call itself?")
+            raise XacroError(
+                f"macros, blocks or includes are nested deeper than {DEEPEST}; does one call"
+                " itself?"
+            )
 
     def __exit__(self, *_: object) -> None:
         self.depth -= 1

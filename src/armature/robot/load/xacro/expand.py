@@ -1,4 +1,5 @@
-"""The expansion of a xacro document: a new tree of plain elements, each with the file and line that it came from."""
+"""The expansion of a xacro document: a new tree of plain elements, each with the file and line that
+it came from."""
 
 from __future__ import annotations
 
@@ -32,7 +33,9 @@ class XacroSource(Source):
         """File and line of an element."""
         if element is None:
             return self.path, None
-        number = next((n for e in (element, *element.iterancestors()) if (n := e.get(FILE)) is not None), None)
+        number = next(
+            (n for e in (element, *element.iterancestors()) if (n := e.get(FILE)) is not None), None
+        )
         return (self.path if number is None else self.files[int(number)]), element.sourceline
 
 
@@ -46,10 +49,17 @@ class Expansion:
         self.source = XacroSource(path, self.files)
         self.macros, self.properties = Scope(), Scope()
         self._actions: dict[str, Callable[[Element, Scope, Scope, Element], None]] = {
-            "insert_block": self._insert_block, "include": self._include, "property": self._property, "macro": self._macro,
-            "arg": self._arg, "element": self._element, "attribute": self._attribute, "if": self._if, "unless": self._if,
+            "insert_block": self._insert_block,
+            "include": self._include,
+            "property": self._property,
+            "macro": self._macro,
+            "arg": self._arg,
+            "element": self._element,
+            "attribute": self._attribute,
+            "if": self._if,
+            "unless": self._if,
             "call": self._dynamic_call,
-        }  # fmt: skip
+        }
 
     def run(self) -> Element:
         """The expanded root element."""
@@ -78,7 +88,7 @@ class Expansion:
             path, line = self.source.place(element)
             raise Located(e, path, line) from None
 
-    # --- elements -----------------------------------------------------------------------------------------------------
+    # --- elements --------------------------------------------------------------------------------
 
     def children(self, element: Element, macros: Scope, properties: Scope, out: Element) -> None:
         """Expand the content of an element into `out`."""
@@ -127,13 +137,18 @@ class Expansion:
                 text = self.texts.text(text, properties)
         _append_text(out, text)
 
-    # --- what the tags do ---------------------------------------------------------------------------------------------
+    # --- what the tags do ------------------------------------------------------------------------
 
-    def _insert_block(self, element: Element, macros: Scope, properties: Scope, out: Element) -> None:
+    def _insert_block(
+        self, element: Element, macros: Scope, properties: Scope, out: Element
+    ) -> None:
         name = self._needed(element, "name", properties)
         many, one = properties.holder("**" + name), properties.holder("*" + name)
         if many is None and one is None:
-            raise XacroError(f"there is no block {name!r}; give it to the macro, or define it by <xacro:property>")
+            raise XacroError(
+                f"there is no block {name!r}; give it to the macro, or define it by"
+                " <xacro:property>"
+            )
         self.budget.take_call()
         with self.budget:
             if many is not None:
@@ -144,7 +159,9 @@ class Expansion:
     def _property(self, element: Element, macros: Scope, properties: Scope, out: Element) -> None:
         name = self._needed(element, "name", properties)
         if not name.isidentifier() or name.startswith("__"):
-            raise XacroError(f"the property's name {name[:60]!r} is not possible; give letters, digits and _")
+            raise XacroError(
+                f"the property's name {name[:60]!r} is not possible; give letters, digits and _"
+            )
         value, default = element.get("value"), element.get("default")
         if self._flag(element, "remove", False, properties):
             properties.remove(name)
@@ -175,7 +192,10 @@ class Expansion:
             self.texts.arguments[name] = self.texts.text(default, properties)
 
     def _element(self, element: Element, macros: Scope, properties: Scope, out: Element) -> None:
-        name = next((v for k, v in element.attrib.items() if _of_xacro(k, element) and k.endswith("}name")), "")
+        name = next(
+            (v for k, v in element.attrib.items() if _of_xacro(k, element) and k.endswith("}name")),
+            "",
+        )
         name = self.texts.text(name, properties)
         try:
             copy = self.copy_of(element, properties, name)
@@ -221,11 +241,15 @@ class Expansion:
                     self.texts.files.pop()
 
     def _included(self, path: Path) -> list[Path]:
-        """The files that an include means: a name with *, ? or [ is a pattern, unless a file has it."""
+        """The files that an include means: a name with *, ? or [ is a pattern, unless a file has
+        it."""
         if os.path.exists(path) or not any(c in str(path) for c in "*?["):
             return [path]
         if any(c in str(path.parent) for c in "*?["):
-            raise XacroError(f"the include {str(path)!r} has a pattern in its folder; only the file's name may be one")
+            raise XacroError(
+                f"the include {str(path)!r} has a pattern in its folder; only the file's name may"
+                " be one"
+            )
         found = sorted(Path(p) for p in glob.iglob(str(path)))
         if not found:
             self.texts.warn(f"the include {str(path)!r} matches no file")
@@ -241,12 +265,29 @@ class Expansion:
         value = element.get(key)
         return default if value is None else truth(self.texts.value(value, properties), key)
 
-    # --- macros -------------------------------------------------------------------------------------------------------
+    # --- macros ----------------------------------------------------------------------------------
 
-    def _dynamic_call(self, element: Element, macros: Scope, properties: Scope, out: Element) -> None:
-        self.call(self._needed(element, "macro", properties), element, macros, properties, out, dynamic=True)
+    def _dynamic_call(
+        self, element: Element, macros: Scope, properties: Scope, out: Element
+    ) -> None:
+        self.call(
+            self._needed(element, "macro", properties),
+            element,
+            macros,
+            properties,
+            out,
+            dynamic=True,
+        )
 
-    def call(self, name: str, element: Element, macros: Scope, properties: Scope, out: Element, dynamic: bool = False) -> None:
+    def call(
+        self,
+        name: str,
+        element: Element,
+        macros: Scope,
+        properties: Scope,
+        out: Element,
+        dynamic: bool = False,
+    ) -> None:
         """Expand a macro's body into `out`, in a scope inside the caller's."""
         self.budget.take_call()
         macro, macros, outer = self.resolve(name, macros, properties)
@@ -257,14 +298,20 @@ class Expansion:
                 if key == FILE or (dynamic and key == "macro"):
                     continue
                 if key not in left:
-                    self.source.warn(element, f"the macro {name!r} has no parameter {key!r}; ignored")
+                    self.source.warn(
+                        element, f"the macro {name!r} has no parameter {key!r}; ignored"
+                    )
                     continue
                 del left[key]
                 inner.set(key, self.texts.value(value, properties))
             self._give_blocks(macro, element, left, macros, properties, inner)
-            missing = [p.name for p in left.values() if not self._give_default(p, properties, inner)]
+            missing = [
+                p.name for p in left.values() if not self._give_default(p, properties, inner)
+            ]
             if missing:
-                raise XacroError(f"the macro {name!r} needs {', '.join(missing)}; give them where it is called")
+                raise XacroError(
+                    f"the macro {name!r} needs {', '.join(missing)}; give them where it is called"
+                )
             self.children(macro.body, Scope(macros), inner, out)
 
     def resolve(self, name: str, macros: Scope, properties: Scope) -> tuple[Macro, Scope, Scope]:
@@ -281,14 +328,27 @@ class Expansion:
         else:
             if spaces and isinstance(macros.values.get(last), Macro):
                 return macros.values[last], macros, properties
-        missing = next((name for name, folder in self.texts.packages.items() if folder is None), None)
-        hint = "define or include it before" if missing is None else f"the package {missing!r} is not found; {where_to_put(missing)}"
+        missing = next(
+            (name for name, folder in self.texts.packages.items() if folder is None), None
+        )
+        hint = (
+            "define or include it before"
+            if missing is None
+            else f"the package {missing!r} is not found; {where_to_put(missing)}"
+        )
         raise XacroError(f"the macro {name!r} is not known; {hint}")
 
     def _give_blocks(
-        self, macro: Macro, element: Element, left: dict[str, Parameter], macros: Scope, properties: Scope, inner: Scope
+        self,
+        macro: Macro,
+        element: Element,
+        left: dict[str, Parameter],
+        macros: Scope,
+        properties: Scope,
+        inner: Scope,
     ) -> None:
-        """The elements inside a call, expanded where the call stands, for the parameters *x and **x in their order."""
+        """The elements inside a call, expanded where the call stands, for the parameters *x and **x
+        in their order."""
         blocks = etree.Element("blocks")
         self.children(element, macros, properties, blocks)
         given = [b for b in blocks if isinstance(b.tag, str)]
@@ -297,7 +357,10 @@ class Expansion:
                 inner.values[name] = given.pop(0)
                 del left[name]
         if given:
-            raise XacroError(f"the macro {macro.name!r} has no parameter for the block <{given[0].tag}>; remove it")
+            raise XacroError(
+                f"the macro {macro.name!r} has no parameter for the block <{given[0].tag}>;"
+                " remove it"
+            )
         inner.values[" blocks"] = blocks  # keeps their parent alive
 
     def _give_default(self, parameter: Parameter, properties: Scope, inner: Scope) -> bool:
@@ -328,7 +391,9 @@ def _set(element: Element, key: str, value: str) -> None:
     try:
         element.set(key, value)
     except ValueError:
-        raise XacroError(f"{key[:60]}={value[:60]!r} holds characters that XML does not allow") from None
+        raise XacroError(
+            f"{key[:60]}={value[:60]!r} holds characters that XML does not allow"
+        ) from None
 
 
 def _append_text(out: Element, text: str) -> None:

@@ -1,8 +1,9 @@
-"""Expressions `${…}` computed by a small evaluator of our own: Python's grammar, none of its objects.
+"""Expressions `${…}` computed by a small evaluator of our own: Python's grammar, none of its
+objects.
 
-A value is a number, a truth value, a text, None, or a list or mapping of these. A dot reaches into mappings only, a
-call reaches the functions and methods of `functions.py` only; whatever else the grammar allows is refused by name.
-"""
+A value is a number, a truth value, a text, None, or a list or mapping of these. A dot reaches into
+mappings only, a call reaches the functions and methods of `functions.py` only; whatever else the
+grammar allows is refused by name."""
 
 from __future__ import annotations
 
@@ -24,28 +25,50 @@ WIDTH = re.compile(r"%\(|%[^a-zA-Z%]*(\*|\d{3,})")
 Lookup = Callable[[str], Any]
 
 OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow,
-    ast.BitAnd: operator.and_, ast.BitOr: operator.or_, ast.BitXor: operator.xor,
-    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
-    ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Is: operator.is_, ast.IsNot: operator.is_not,
-    ast.In: lambda a, b: a in b, ast.NotIn: lambda a, b: a not in b,
-    ast.USub: lambda a, _: -a, ast.UAdd: lambda a, _: +a, ast.Not: lambda a, _: not a,
-}  # fmt: skip
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+    ast.BitXor: operator.xor,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Is: operator.is_,
+    ast.IsNot: operator.is_not,
+    ast.In: lambda a, b: a in b,
+    ast.NotIn: lambda a, b: a not in b,
+    ast.USub: lambda a, _: -a,
+    ast.UAdd: lambda a, _: +a,
+    ast.Not: lambda a, _: not a,
+}
 
 
 def parse_expression(text: str) -> ast.expr:
     """The syntax tree of an expression, or a XacroError."""
     if len(text) > LONGEST:
-        raise XacroError(f"an expression has {len(text)} characters; at most {LONGEST} are computed")
+        raise XacroError(
+            f"an expression has {len(text)} characters; at most {LONGEST} are computed"
+        )
     try:
         return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError) as e:
-        raise XacroError(f"the expression {_short(text)} is not well formed ({getattr(e, 'msg', 'nested too deep')})") from None
+        raise XacroError(
+            f"the expression {_short(text)} is not well formed"
+            f" ({getattr(e, 'msg', 'nested too deep')})"
+        ) from None
 
 
 def evaluate(tree: ast.expr, lookup: Lookup, budget: Budget) -> Any:
-    """The value of an expression; `lookup(name)` gives the value of a name or raises a XacroError."""
+    """The value of an expression; `lookup(name)` gives the value of a name or raises a
+    XacroError."""
     return _Evaluator(lookup, budget).value(tree)
 
 
@@ -67,7 +90,14 @@ class _Evaluator:
         self.budget.take_steps()
         try:
             return visit(node)
-        except (TypeError, ValueError, ArithmeticError, LookupError, RecursionError, AttributeError) as e:
+        except (
+            TypeError,
+            ValueError,
+            ArithmeticError,
+            LookupError,
+            RecursionError,
+            AttributeError,
+        ) as e:
             raise XacroError(f"{_words(node)} cannot be computed ({_reason(e)})") from None
         finally:
             self.depth -= 1
@@ -122,12 +152,17 @@ class _Evaluator:
     def _Dict(self, node: ast.Dict) -> Any:
         if None in node.keys:
             raise XacroError("** is not allowed in an expression")
-        return self._sized({self.value(k): self.value(v) for k, v in zip(node.keys, node.values) if k is not None})
+        return self._sized(
+            {self.value(k): self.value(v) for k, v in zip(node.keys, node.values) if k is not None}
+        )
 
     def _Subscript(self, node: ast.Subscript) -> Any:
         whole = self.value(node.value)
         if isinstance(node.slice, ast.Slice):
-            ends = [None if end is None else self.value(end) for end in (node.slice.lower, node.slice.upper, node.slice.step)]
+            ends = [
+                None if end is None else self.value(end)
+                for end in (node.slice.lower, node.slice.upper, node.slice.step)
+            ]
             return self._sized(whole[slice(*ends)])
         return member(whole, self.value(node.slice), _words(node.value))
 
@@ -136,14 +171,20 @@ class _Evaluator:
         if isinstance(whole, (dict, Namespace)):
             return member(whole, node.attr, _words(node.value))
         what = f"{_words(node.value)} is {kind_of(whole)}"
-        raise XacroError(f"{_words(node)} is not allowed: the dot reaches into mappings only, and {what}")
+        raise XacroError(
+            f"{_words(node)} is not allowed: the dot reaches into mappings only, and {what}"
+        )
 
     def _Call(self, node: ast.Call) -> Any:
         function = self._function(node.func)
-        if any(k.arg is None for k in node.keywords) or any(isinstance(a, ast.Starred) for a in node.args):
+        if any(k.arg is None for k in node.keywords) or any(
+            isinstance(a, ast.Starred) for a in node.args
+        ):
             raise XacroError("* and ** are not allowed in a call")
         args = [self.value(a) for a in node.args]
-        return self._sized(function.call(*args, **{str(k.arg): self.value(k.value) for k in node.keywords}))
+        return self._sized(
+            function.call(*args, **{str(k.arg): self.value(k.value) for k in node.keywords})
+        )
 
     def _function(self, node: ast.expr) -> Function:
         if isinstance(node, ast.Attribute):
@@ -165,7 +206,9 @@ class _Evaluator:
         return self._sized([self.value(node.elt) for _ in self._rounds(node.generators)])
 
     def _DictComp(self, node: ast.DictComp) -> Any:
-        return self._sized({self.value(node.key): self.value(node.value) for _ in self._rounds(node.generators)})
+        return self._sized(
+            {self.value(node.key): self.value(node.value) for _ in self._rounds(node.generators)}
+        )
 
     def _rounds(self, generators: list[ast.comprehension]) -> Any:
         if not generators:
@@ -186,7 +229,9 @@ class _Evaluator:
     def _sized(self, value: Any) -> Any:
         """The value, its size counted; one that is too large is refused."""
         if isinstance(value, complex):
-            raise XacroError("the result is a complex number; a root or power of a negative number?")
+            raise XacroError(
+                "the result is a complex number; a root or power of a negative number?"
+            )
         self.budget.take_steps(weight(value))
         if isinstance(value, int) and value.bit_length() > MOST_BITS:
             raise XacroError(f"a whole number has more than {MOST_BITS} bits")
@@ -194,7 +239,8 @@ class _Evaluator:
 
 
 def member(whole: Any, key: Any, name: str) -> Any:
-    """An item of a list or text, a value of a mapping or namespace; whole numbers find the keys that YAML reads as words."""
+    """An item of a list or text, a value of a mapping or namespace; whole numbers find the keys
+    that YAML reads as words."""
     if isinstance(whole, dict):
         key = str(key) if key not in whole and isinstance(key, int) else key
         if key not in whole:
@@ -209,7 +255,8 @@ def member(whole: Any, key: Any, name: str) -> Any:
 
 
 def weight(value: Any) -> int:
-    """How many values and characters a value holds, counted as often as they are held; at most MOST_VALUES."""
+    """How many values and characters a value holds, counted as often as they are held; at most
+    MOST_VALUES."""
     total, left = 0, [value]
     while left:
         item = left.pop()
@@ -228,17 +275,32 @@ def weight(value: Any) -> int:
 
 def kind_of(value: Any) -> str:
     """What a value is, in words."""
-    kinds = ((bool, "a truth value"), ((int, float), "a number"), (str, "text"), ((list, tuple), "a list"), (dict, "a mapping"))
+    kinds = (
+        (bool, "a truth value"),
+        ((int, float), "a number"),
+        (str, "text"),
+        ((list, tuple), "a list"),
+        (dict, "a mapping"),
+    )
     return next((words for kind, words in kinds if isinstance(value, kind)), "no value")
 
 
 def _refuse_growth(op: ast.operator, left: Any, right: Any) -> None:
     """Refuse powers and repetitions before they are computed, and text formats that fill lines."""
-    if isinstance(op, ast.Pow) and isinstance(left, int) and isinstance(right, int) and left.bit_length() * abs(right) > MOST_BITS:
+    if (
+        isinstance(op, ast.Pow)
+        and isinstance(left, int)
+        and isinstance(right, int)
+        and left.bit_length() * abs(right) > MOST_BITS
+    ):
         raise XacroError(f"a power has more than {MOST_BITS} bits")
     if isinstance(op, ast.Mult):
         for whole, times in ((left, right), (right, left)):
-            if isinstance(whole, (str, list, tuple)) and isinstance(times, int) and len(whole) * times > MOST_VALUES:
+            if (
+                isinstance(whole, (str, list, tuple))
+                and isinstance(times, int)
+                and len(whole) * times > MOST_VALUES
+            ):
                 raise XacroError(f"a text or list is repeated to more than {MOST_VALUES} values")
     if isinstance(op, ast.Mod) and isinstance(left, str) and WIDTH.search(left):
         raise XacroError("a text format has a width of more than two digits, or names")
@@ -247,8 +309,16 @@ def _refuse_growth(op: ast.operator, left: Any, right: Any) -> None:
 def _bind(target: ast.expr, item: Any) -> dict[str, Any]:
     if isinstance(target, ast.Name):
         return {target.id: item}
-    if isinstance(target, (ast.Tuple, ast.List)) and isinstance(item, (list, tuple)) and len(item) == len(target.elts):
-        return {name: value for part, one in zip(target.elts, item) for name, value in _bind(part, one).items()}
+    if (
+        isinstance(target, (ast.Tuple, ast.List))
+        and isinstance(item, (list, tuple))
+        and len(item) == len(target.elts)
+    ):
+        return {
+            name: value
+            for part, one in zip(target.elts, item)
+            for name, value in _bind(part, one).items()
+        }
     raise XacroError(f"{_words(target)} does not fit what it runs over")
 
 

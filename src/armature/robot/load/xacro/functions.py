@@ -1,4 +1,5 @@
-"""The functions and methods that expressions may call. There are no others: nothing of Python is reached by name."""
+"""The functions and methods that expressions may call. There are no others: nothing of Python is
+reached by name."""
 
 from __future__ import annotations
 
@@ -12,10 +13,19 @@ from armature.robot.load.xacro.budget import LONGEST_VALUE, MOST_VALUES, XacroEr
 
 MOST_BITS = 4096  # of a whole number
 MATHS = """
-    acos acosh asin asinh atan atan2 atanh ceil copysign cos cosh degrees erf erfc exp expm1 fabs floor fmod fsum gamma
-    gcd hypot isclose isfinite isinf isnan log log10 log1p log2 modf pow radians sin sinh sqrt tan tanh trunc
+    acos acosh asin asinh atan atan2 atanh ceil copysign cos cosh degrees erf erfc exp expm1 fabs
+    floor fmod fsum gamma gcd hypot isclose isfinite isinf isnan log log10 log1p log2 modf pow
+    radians sin sinh sqrt tan tanh trunc
 """
-CONSTANTS = {"pi": math.pi, "e": math.e, "tau": math.tau, "inf": math.inf, "nan": math.nan, "true": True, "false": False}
+CONSTANTS = {
+    "pi": math.pi,
+    "e": math.e,
+    "tau": math.tau,
+    "inf": math.inf,
+    "nan": math.nan,
+    "true": True,
+    "false": False,
+}
 
 
 @dataclass(frozen=True)
@@ -63,13 +73,28 @@ def tokens(text: str, separators: str = ",; ", skip_empty: bool = True) -> list[
 
 
 BUILTINS: dict[str, Callable[..., Any]] = {
-    "abs": abs, "all": lambda x: all(_listed(x)), "any": lambda x: any(_listed(x)), "bool": bool, "dict": _mapping,
-    "enumerate": lambda x: [list(p) for p in enumerate(_listed(x))], "float": float, "int": _integer, "len": len,
-    "list": lambda x=(): _listed(x), "map": _map, "max": max, "min": min, "range": _range,
-    "reversed": lambda x: _listed(x)[::-1], "round": round, "sorted": lambda x, reverse=False: sorted(_listed(x), reverse=bool(reverse)),
-    "str": lambda x="": str(x), "sum": lambda x: sum(_listed(x)), "tuple": lambda x=(): tuple(_listed(x)),
+    "abs": abs,
+    "all": lambda x: all(_listed(x)),
+    "any": lambda x: any(_listed(x)),
+    "bool": bool,
+    "dict": _mapping,
+    "enumerate": lambda x: [list(p) for p in enumerate(_listed(x))],
+    "float": float,
+    "int": _integer,
+    "len": len,
+    "list": lambda x=(): _listed(x),
+    "map": _map,
+    "max": max,
+    "min": min,
+    "range": _range,
+    "reversed": lambda x: _listed(x)[::-1],
+    "round": round,
+    "sorted": lambda x, reverse=False: sorted(_listed(x), reverse=bool(reverse)),
+    "str": lambda x="": str(x),
+    "sum": lambda x: sum(_listed(x)),
+    "tuple": lambda x=(): tuple(_listed(x)),
     "zip": lambda *x: [list(p) for p in zip(*(_listed(values) for values in x))],
-}  # fmt: skip
+}
 
 
 def _replace(text: str, old: str, new: str) -> str:
@@ -80,16 +105,31 @@ def _replace(text: str, old: str, new: str) -> str:
 
 def _join(separator: str, parts: Any) -> str:
     words = _listed(parts)
-    if sum(len(w) for w in words if isinstance(w, str)) + len(separator) * len(words) > LONGEST_VALUE:
+    if (
+        sum(len(w) for w in words if isinstance(w, str)) + len(separator) * len(words)
+        > LONGEST_VALUE
+    ):
         raise XacroError(f"the text grows beyond {LONGEST_VALUE} characters")
     return separator.join(words)
 
 
 TEXT_METHODS: dict[str, Callable[..., Any]] = {
-    "capitalize": str.capitalize, "count": str.count, "endswith": str.endswith, "find": str.find, "isdigit": str.isdigit,
-    "join": _join, "lower": str.lower, "lstrip": str.lstrip, "replace": _replace, "rstrip": str.rstrip,
-    "split": str.split, "startswith": str.startswith, "strip": str.strip, "title": str.title, "upper": str.upper,
-}  # fmt: skip
+    "capitalize": str.capitalize,
+    "count": str.count,
+    "endswith": str.endswith,
+    "find": str.find,
+    "isdigit": str.isdigit,
+    "join": _join,
+    "lower": str.lower,
+    "lstrip": str.lstrip,
+    "replace": _replace,
+    "rstrip": str.rstrip,
+    "split": str.split,
+    "startswith": str.startswith,
+    "strip": str.strip,
+    "title": str.title,
+    "upper": str.upper,
+}
 LIST_METHODS: dict[str, Callable[..., Any]] = {"count": list.count, "index": list.index}
 MAPPING_METHODS: dict[str, Callable[..., Any]] = {
     "get": dict.get,
@@ -103,7 +143,11 @@ def method(value: Any, name: str) -> Function | None:
     """The method of a text, list or mapping that expressions may call, or None."""
     kinds = ((str, TEXT_METHODS), (list, LIST_METHODS), (dict, MAPPING_METHODS))
     found = next((methods.get(name) for kind, methods in kinds if isinstance(value, kind)), None)
-    return None if found is None else Function(name, lambda *args, **named: found(value, *args, **named))
+    return (
+        None
+        if found is None
+        else Function(name, lambda *args, **named: found(value, *args, **named))
+    )
 
 
 def global_names() -> dict[str, Any]:

@@ -16,7 +16,8 @@ LONGEST_PARAMETERS = 20_000
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter. forward: take the caller's property of this name; default: text, or None where there is none."""
+    """One parameter. forward: take the caller's property of this name; default: text, or None where
+    there is none."""
 
     name: str
     forward: bool = False
@@ -30,7 +31,8 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Macro:
-    """A macro: its name, parameters by name (blocks begin with * or **), and the element that holds its body."""
+    """A macro: its name, parameters by name (blocks begin with * or **), and the element that holds
+    its body."""
 
     name: str
     parameters: dict[str, Parameter]
@@ -49,7 +51,10 @@ def read_macro(element: Element) -> Macro:
 def read_parameters(text: str) -> list[Parameter]:
     """`a b:=1 c:=^ d:=^|2 *block **blocks` as parameters."""
     if len(text) > LONGEST_PARAMETERS:
-        raise XacroError(f"the parameters of a macro have {len(text)} characters; at most {LONGEST_PARAMETERS} are read")
+        raise XacroError(
+            f"the parameters of a macro have {len(text)} characters; at most {LONGEST_PARAMETERS}"
+            " are read"
+        )
     found, place, text = [], 0, text.rstrip()
     while place < len(text):
         match = DEFAULT.match(text, place)

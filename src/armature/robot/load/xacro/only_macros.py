@@ -1,4 +1,5 @@
-"""Files that only define a macro for a robot: the macro is called where it needs nothing but names and a place."""
+"""Files that only define a macro for a robot: the macro is called where it needs nothing but names
+and a place."""
 
 from __future__ import annotations
 
@@ -14,12 +15,23 @@ from armature.robot.load.xml import Element
 
 PARENTS = ("parent", "parent_link", "attach_to", "connected_to")
 WORLD = "world"
-NO_CALLS = ("insert_block", "include", "property", "macro", "arg", "element", "attribute", "if", "unless")
+NO_CALLS = (
+    "insert_block",
+    "include",
+    "property",
+    "macro",
+    "arg",
+    "element",
+    "attribute",
+    "if",
+    "unless",
+)
 MOST_LOOKED_AT, LARGEST_LOOKED_AT = 50, 1_000_000  # files, bytes
 
 
 def call_only_macro(expansion: Expansion, root: Element) -> None:
-    """Where a document has no link and its own file defines one macro that can be called: call it, with a warning."""
+    """Where a document has no link and its own file defines one macro that can be called: call it,
+    with a warning."""
     if root.find("link") is not None:
         return
     macros = [m for m in expansion.macros.values.values() if isinstance(m, Macro) and _own(m)]
@@ -28,19 +40,30 @@ def call_only_macro(expansion: Expansion, root: Element) -> None:
     possible = [m for m in macros if _can_call(m) and _makes(m.body, "joint")]
     possible = possible or [m for m in macros if _can_call(m) and _makes(m.body, "link")]
     if len(possible) != 1:
-        needs = "; ".join(f"{m.name} needs {', '.join(p.name for p in _needed(m)) or 'nothing'}" for m in macros[:8])
+        needs = "; ".join(
+            f"{m.name} needs {', '.join(p.name for p in _needed(m)) or 'nothing'}"
+            for m in macros[:8]
+        )
         callers = _callers(expansion.texts.main, macros)
-        hint = f"open one that calls it: {', '.join(callers)}" if callers else "open the file that calls one of them"
+        hint = (
+            f"open one that calls it: {', '.join(callers)}"
+            if callers
+            else "open the file that calls one of them"
+        )
         error = XacroError(f"the file only defines macros ({needs}); {hint}")
         with expansion.at(root):
             raise error
     macro = possible[0]
-    expansion.texts.warn(f"the file only defines the macro {macro.name!r}; it is called with defaults")
+    expansion.texts.warn(
+        f"the file only defines the macro {macro.name!r}; it is called with defaults"
+    )
     _call(expansion, macro, root)
 
 
 def _call(expansion: Expansion, macro: Macro, root: Element) -> None:
-    call = etree.SubElement(macro.body.getroottree().getroot(), macro.body.tag.replace("}macro", "}" + macro.name))
+    call = etree.SubElement(
+        macro.body.getroottree().getroot(), macro.body.tag.replace("}macro", "}" + macro.name)
+    )
     call.sourceline = macro.body.sourceline
     for parameter in _needed(macro):
         if parameter.name in PARENTS:
@@ -73,7 +96,9 @@ def _own(macro: Macro) -> bool:
 
 def _makes(body: Element, tag: str) -> bool:
     """Whether a macro writes such elements, or calls macros that may."""
-    return body.find(f".//{tag}") is not None or any(isinstance(e.tag, str) and _is_call(e) for e in body.iter())
+    return body.find(f".//{tag}") is not None or any(
+        isinstance(e.tag, str) and _is_call(e) for e in body.iter()
+    )
 
 
 def _is_call(element: Element) -> bool:
@@ -85,4 +110,7 @@ def _needed(macro: Macro) -> list[Parameter]:
 
 
 def _can_call(macro: Macro) -> bool:
-    return all(is_name(p.name) or p.name in PARENTS or p.name.strip("*") == "origin" for p in _needed(macro))
+    return all(
+        is_name(p.name) or p.name in PARENTS or p.name.strip("*") == "origin"
+        for p in _needed(macro)
+    )

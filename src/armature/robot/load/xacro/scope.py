@@ -12,7 +12,8 @@ Evaluate = Callable[[str, "Scope"], Any]
 
 
 class Scope:
-    """Values by name; what is not here is looked up in the parent. `namespace`: made by `<xacro:include ns="…">`."""
+    """Values by name; what is not here is looked up in the parent. `namespace`: made by
+    `<xacro:include ns="…">`."""
 
     def __init__(self, parent: Scope | None = None, namespace: bool = False):
         self.parent, self.namespace = parent, namespace
@@ -28,7 +29,8 @@ class Scope:
         return scope
 
     def get(self, name: str, evaluate: Evaluate) -> Any:
-        """The value of a name that some scope has; a lazy one is evaluated where it was defined, once."""
+        """The value of a name that some scope has; a lazy one is evaluated where it was defined,
+        once."""
         scope = self.holder(name)
         if scope is None:
             raise KeyError(name)
@@ -37,7 +39,10 @@ class Scope:
     def _value(self, name: str, evaluate: Evaluate) -> Any:
         if name in self._lazy:
             if name in self._open:
-                raise XacroError(f"the properties {' → '.join([*self._open, name])} are defined by each other; break the circle")
+                raise XacroError(
+                    f"the properties {' → '.join([*self._open, name])} are defined by each other;"
+                    " break the circle"
+                )
             self._open.append(name)
             try:
                 self.values[name] = literal(evaluate(self.values[name], self))
@@ -93,7 +98,9 @@ def truth(value: Any, condition: str) -> bool:
             return bool(float(value))
         except ValueError:
             shown = f"{condition!r} is {value[:60]!r}"
-            raise XacroError(f"the condition {shown}, neither true nor false; give true, false, 1 or 0") from None
+            raise XacroError(
+                f"the condition {shown}, neither true nor false; give true, false, 1 or 0"
+            ) from None
     return bool(value)
 
 

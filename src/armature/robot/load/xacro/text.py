@@ -17,23 +17,31 @@ from armature.robot.load.xacro.functions import Function, global_names, tokens
 from armature.robot.load.xacro.scope import Namespace, Scope, literal
 from armature.robot.load.xacro.values import read_values
 
-MISSING = "package://"  # what $(find …) gives for a package that is not there: a mesh may stay unread, an include may not
-NAME = re.compile(r"(.*_)?(name|prefix|namespace|ns)")  # arguments and parameters that only name things
+# what $(find …) gives for a package that is not there: a mesh may stay unread, an include may not
+MISSING = "package://"
+NAME = re.compile(
+    r"(.*_)?(name|prefix|namespace|ns)"
+)  # arguments and parameters that only name things
 
 
 class Interpreter:
-    """Evaluates texts: knows the arguments, the files that are being read, and where packages are."""
+    """Evaluates texts: knows the arguments, the files that are being read, and where packages
+    are."""
 
     def __init__(self, path: Path, arguments: Mapping[str, str]):
         self.main, self.files, self.budget = path, [path], Budget()
         self.arguments: dict[str, str] = dict(arguments)
-        self.declared: dict[str, str | None] = {}  # argument: default, as the main file declares them
+        self.declared: dict[
+            str, str | None
+        ] = {}  # argument: default, as the main file declares them
         self.used: list[str] = []  # arguments, in the order in which they were asked for
-        self.packages: dict[str, Path | None] = {}  # those that were asked for; None for one that is not found
+        self.packages: dict[
+            str, Path | None
+        ] = {}  # those that were asked for; None for one that is not found
         self._trees: dict[str, Any] = {}
         self._global = {**global_names(), **self._own_functions()}
 
-    # --- texts --------------------------------------------------------------------------------------------------------
+    # --- texts -----------------------------------------------------------------------------------
 
     def value(self, text: str, scope: Scope) -> Any:
         """The typed value of a text that is one expression; else text."""
@@ -69,9 +77,11 @@ class Interpreter:
             return Namespace(found, self.value) if isinstance(found, Scope) else found
         if name in self._global:
             return self._global[name]
-        raise XacroError(f"{name!r} is not defined; define it by <xacro:property name={name!r} …/> before")
+        raise XacroError(
+            f"{name!r} is not defined; define it by <xacro:property name={name!r} …/> before"
+        )
 
-    # --- $(…) ---------------------------------------------------------------------------------------------------------
+    # --- $(…) ------------------------------------------------------------------------------------
 
     def substitution(self, text: str, scope: Scope) -> str:
         """What stands between $( and ): arg, find, env, optenv, dirname, cwd, eval."""
@@ -85,24 +95,38 @@ class Interpreter:
             return str(self.folder()) if command == "dirname" else os.getcwd()
         single = {"arg": self.argument, "find": self.find, "env": self._env}.get(command)
         if single is None or len(words) != 1:
-            raise XacroError(f"$({text[:60]}) is not known; there are arg, find, env, optenv, dirname, cwd and eval")
+            raise XacroError(
+                f"$({text[:60]}) is not known; there are arg, find, env, optenv, dirname, cwd and"
+                " eval"
+            )
         return single(words[0])
 
     def _eval(self, text: str, scope: Scope) -> Any:
         """$(eval …): the same expressions, in which arguments are names too."""
         own = {
-            "arg": Function("arg", lambda name: literal(self.argument(name))), "find": Function("find", self.find),
-            "env": Function("env", self._env), "dirname": Function("dirname", lambda: str(self.folder())),
+            "arg": Function("arg", lambda name: literal(self.argument(name))),
+            "find": Function("find", self.find),
+            "env": Function("env", self._env),
+            "dirname": Function("dirname", lambda: str(self.folder())),
             "optenv": Function("optenv", lambda name, default="": os.environ.get(name, default)),
-        }  # fmt: skip
+        }
 
         def lookup(name: str) -> Any:
-            return own[name] if name in own else literal(self.arguments[name]) if name in self.arguments else self._lookup(name, scope)
+            return (
+                own[name]
+                if name in own
+                else (
+                    literal(self.arguments[name])
+                    if name in self.arguments
+                    else self._lookup(name, scope)
+                )
+            )
 
         return evaluate(parse_expression(text), lookup, self.budget)
 
     def argument(self, name: str) -> str:
-        """The value of an argument: as given, else as the file declares it further down, else a default for mere names."""
+        """The value of an argument: as given, else as the file declares it further down, else a
+        default for mere names."""
         if name not in self.used:
             self.used.append(name)
         if name not in self.arguments:
@@ -117,13 +141,18 @@ class Interpreter:
         return self.arguments[name]
 
     def name_for(self, name: str) -> str:
-        """A default for what only names things: the file's name for a name, nothing for a prefix; with a warning."""
+        """A default for what only names things: the file's name for a name, nothing for a prefix;
+        with a warning."""
         value = self.main.name.split(".")[0] if name.endswith("name") else ""
-        self.warn(f"{name!r} has no value and no default; {value!r} is taken (give another by --arg {name}:=… or arguments=)")
+        self.warn(
+            f"{name!r} has no value and no default; {value!r} is taken (give another by --arg"
+            f" {name}:=… or arguments=)"
+        )
         return value
 
     def find(self, package: str) -> str:
-        """The folder of a package; where there is none, a name that no file has, so that only what reads it fails."""
+        """The folder of a package; where there is none, a name that no file has, so that only what
+        reads it fails."""
         if package not in self.packages:
             self.packages[package] = find_package(package, [self.folder(), self.main.parent])
             if self.packages[package] is None:
@@ -136,7 +165,7 @@ class Interpreter:
             raise XacroError(f"the environment variable {name!r} is not set; set it")
         return os.environ[name]
 
-    # --- files --------------------------------------------------------------------------------------------------------
+    # --- files -----------------------------------------------------------------------------------
 
     def folder(self) -> Path:
         """The folder of the file that is being read."""
@@ -146,7 +175,10 @@ class Interpreter:
         """A file's name as seen from the file that is being read."""
         if name.startswith(MISSING):
             package = name.removeprefix(MISSING).split("/")[0]
-            raise XacroError(f"{name!r} is needed, and the package {package!r} is not found; {where_to_put(package)}")
+            raise XacroError(
+                f"{name!r} is needed, and the package {package!r} is not found;"
+                f" {where_to_put(package)}"
+            )
         return self.folder() / name.removeprefix("file://")
 
     def warn(self, message: str) -> None:
@@ -169,12 +201,22 @@ class Interpreter:
             raise XacroError("the file refuses: " + " ".join(to_text(w) for w in words))
 
         calls = {
-            "load_yaml": self._load_yaml, "abs_filename": lambda name: str(self.absolute(name)), "dotify": lambda value: value,
-            "arg": self.argument, "message": lambda *_, **__: "", "warning": say, "error": say, "fatal": refuse,
-            "print_location": lambda: "", "tokenize": tokens,
-        }  # fmt: skip
+            "load_yaml": self._load_yaml,
+            "abs_filename": lambda name: str(self.absolute(name)),
+            "dotify": lambda value: value,
+            "arg": self.argument,
+            "message": lambda *_, **__: "",
+            "warning": say,
+            "error": say,
+            "fatal": refuse,
+            "print_location": lambda: "",
+            "tokenize": tokens,
+        }
         functions = {name: Function(name, call) for name, call in calls.items()}
-        return {"xacro": functions, **{name: functions[name] for name in ("load_yaml", "abs_filename", "dotify")}}
+        return {
+            "xacro": functions,
+            **{name: functions[name] for name in ("load_yaml", "abs_filename", "dotify")},
+        }
 
 
 class UnknownArgument(XacroError):
@@ -182,7 +224,10 @@ class UnknownArgument(XacroError):
 
     def __init__(self, name: str):
         self.name = name
-        super().__init__(f"the argument {name!r} has no value and no default; give it by --arg {name}:=… or arguments={{{name!r}: …}}")
+        super().__init__(
+            f"the argument {name!r} has no value and no default; give it by --arg {name}:=… or"
+            f" arguments={{{name!r}: …}}"
+        )
 
 
 class MissingFile(XacroError):
@@ -200,7 +245,10 @@ def is_name(name: str) -> bool:
 
 def where_to_put(package: str) -> str:
     """What to do about a package that is not found."""
-    return f"put its folder {package} beside this package's, or name the folder that holds it in ROS_PACKAGE_PATH"
+    return (
+        f"put its folder {package} beside this package's, or name the folder that holds it in"
+        " ROS_PACKAGE_PATH"
+    )
 
 
 def to_text(value: Any) -> str:
@@ -212,7 +260,8 @@ def to_text(value: Any) -> str:
 
 
 def split(text: str) -> list[tuple[str, str]]:
-    """A text in pieces: ("text", …), ("expression", inside of ${…}), ("substitution", inside of $(…)); $${ is a plain ${."""
+    """A text in pieces: ("text", …), ("expression", inside of ${…}), ("substitution", inside of
+    $(…)); $${ is a plain ${."""
     pieces: list[tuple[str, str]] = []
     start = 0
     while (dollar := text.find("$", start)) >= 0:
@@ -230,7 +279,9 @@ def split(text: str) -> list[tuple[str, str]]:
             start = after + 1
         else:
             end = _closing(text, after)
-            pieces.append(("expression" if opening == "{" else "substitution", text[after + 1 : end]))
+            pieces.append(
+                ("expression" if opening == "{" else "substitution", text[after + 1 : end])
+            )
             start = end + 1
     if start < len(text):
         pieces.append(("text", text[start:]))
@@ -238,7 +289,8 @@ def split(text: str) -> list[tuple[str, str]]:
 
 
 def _closing(text: str, start: int) -> int:
-    """Where the bracket closes that opens at `start`: the one that belongs to it, or else the first."""
+    """Where the bracket closes that opens at `start`: the one that belongs to it, or else the
+    first."""
     opening, closing, depth = text[start], "}" if text[start] == "{" else ")", 0
     for place in range(start, len(text)):
         depth += (text[place] == opening) - (text[place] == closing)
