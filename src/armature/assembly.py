@@ -12,6 +12,7 @@ def assemble() -> None:
     provide("Trajectory.save", lambda: _formats().save)
     provide("Trajectory.load", lambda: _formats().load_trajectory)
     provide("Move.in_posture", lambda: _posture().in_posture)
+    provide("Move.scene", lambda: _around().plan_around)
     provide("Solution.save", lambda: _saved().save_plan)
     provide("Solution.report", lambda: _report().write_report)
     provide("SavedPlan.report", lambda: _report().write_report)
@@ -31,6 +32,12 @@ def _posture():
     import armature.optimize.planner.posture as posture
 
     return posture
+
+
+def _around():
+    import armature.optimize.around.around as around
+
+    return around
 
 
 def _saved():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.scene.test_free_path import wall
@@ -162,3 +164,12 @@ def test_check_names_the_pair_that_collides_at_the_start(tmp_path):
     start, goal = nearness(job.robot, job, None)
     assert start.startswith("start: ") and "in collision" in start and "wall" in start
     assert goal.startswith("goal: ")
+
+
+def test_a_move_that_has_a_scene_is_planned_around_it():
+    robot, move = limited(), arm.Move(START, GOAL, floor=None, scene=wall())
+    plan = arm.minimize_time(robot, move, knots=40)
+    t = np.linspace(0.0, plan.duration, 300)
+    assert plan.ok and coal_least(robot, wall(), plan.trajectory(t).q) > 0.0
+    with pytest.raises(arm.errors.ArgumentError, match="does not go around"):
+        arm.energy_time_curve(robot, replace(move, duration=3.0))

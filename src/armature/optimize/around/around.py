@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from armature.errors import ArgumentError
+from armature.motion.trajectory import Trajectory
 from armature.optimize.around.goal import with_posture
 from armature.optimize.around.smooth import smooth_path
 from armature.optimize.certificate.obstacles import Clearance, clearance
@@ -40,20 +41,23 @@ LIMIT = "clearance"  # what a diagnosis calls it
 def plan_around(
     robot: Robot,
     task: Move | FollowPath,
-    scene: Scene,
+    scene: Scene | None = None,
     objective: str = "time",
     supply: Any = None,
     ways: int = 2,
     knots: int = 100,
     deadline: float | None = None,
     callback: Callable | None = None,
+    guess: Trajectory | Solution | None = None,
 ) -> Solution:
     """The motion of a move around the obstacles of a scene, within all limits, proved free; or
     along a path that is free.
 
+    scene: the move's own where it is left out.
     objective: "time", the shortest; "energy", the one of the task's duration that costs least.
     ways: how many paths are tried that go round differently.  knots: steps in time.
-    deadline: seconds after which the best so far is returned.  callback: as in `minimize_time`.
+    deadline: seconds after which the best so far is returned.  callback, guess: as in
+    `minimize_time`; the guess is a start of the motion that is sought without obstacles.
 
     `notes` of the solution name the nearest pair, its clearance and the time. An `ArgumentError`
     names a start, goal or via point that is in collision, or where a path is; a `diagnosis` says
@@ -64,10 +68,16 @@ def plan_around(
         raise ArgumentError(f"objective = {objective!r} must be 'time' or 'energy'")
     if objective == "energy" and task.duration is None and isinstance(task, Move):
         raise ArgumentError("least energy needs a duration: Move(..., duration=…), s")
+    if isinstance(task, Move):
+        scene, task = scene if scene is not None else task.scene, replace(task, scene=None)
+    if scene is None:
+        raise ArgumentError(
+            "there is no scene to go around; give one: Move(..., scene=arm.Scene()…)"
+        )
     begin = time.perf_counter()
     duration = task.duration if objective == "energy" else None
     until = None if deadline is None else begin + deadline
-    plan = _Planner(robot, objective == "time", duration, supply, knots, until, callback)
+    plan = _Planner(robot, objective == "time", duration, supply, knots, until, callback, guess)
     if isinstance(task, FollowPath):
         check_path(robot, scene, task)
         return _best(robot, scene, [plan.direct(task)], objective, time.perf_counter() - begin)
@@ -145,9 +155,10 @@ class _Planner:
         knots: int,
         until: float | None,
         callback: Callable | None,
+        guess: Trajectory | Solution | None = None,
     ):
         self.robot, self.quickest, self.duration, self.supply = robot, quickest, duration, supply
-        self.knots, self.until, self.callback = knots, until, callback
+        self.knots, self.until, self.callback, self.guess = knots, until, callback, guess
 
     def direct(self, task: Move | FollowPath) -> Solution:
         """The task without obstacles."""
@@ -165,6 +176,8 @@ class _Planner:
     def _plan(self, task: Move | FollowPath) -> Solution:
         left = None if self.until is None else max(self.until - time.perf_counter(), 0.1)
         search: dict[str, Any] = {"knots": self.knots, "deadline": left, "callback": self.callback}
+        if isinstance(task, Move):
+            search["guess"] = self.guess
         if self.quickest:
             return minimize_time(self.robot, task, supply=self.supply, **search)
         return minimize_energy(self.robot, task, supply=self.supply, **search)

@@ -92,6 +92,11 @@ def check_task(robot: Robot, task: Move, timed: bool = True, counted: bool = Tru
         )
     if not isinstance(task, Move):
         raise ArgumentError(f"the task must be an arm.Move, got {type(task).__name__}")
+    if task.scene is not None:
+        raise ArgumentError(
+            "the move has a scene, which this does not go around yet; minimize_time and"
+            " minimize_energy do (leave it out: dataclasses.replace(move, scene=None))"
+        )
     if timed and task.duration is None:
         raise ArgumentError(
             "a least-energy motion needs a duration: arm.Move(start, goal, duration=…);"
