@@ -11,14 +11,18 @@ import numpy as np
 from armature.motion.path import JointPath
 from armature.motion.trajectory import Trajectory
 from armature.optimize.around.smooth import smooth_path
+from armature.optimize.planner.accelerations import inferred_accelerations
 from armature.optimize.planner.back_off import worst_fraction
 from armature.optimize.transcription.guess import stretched
+from armature.robot.bounds import bounds
 from armature.robot.model import Robot
 from armature.scene.free_path import NoPathError, Search, free_path, free_paths, margins_at
 from armature.scene.scene import Scene
 
-STEPS = 100  # of the motion along a leg
+STEPS = 200  # of the motion along a leg
+SPEED_UP = 0.25  # s in which joints reach their top speed, where nothing else is known
 SLOWEST = 60.0  # s: no leg is run slower to keep limits
+MORE = 3  # paths from which the shortest are taken
 SMOOTHED = 0.5  # of the margins of a path are kept by its smooth curve
 
 
@@ -45,7 +49,8 @@ def references(
     are given. Raises `NoPathError`."""
     margins = margins_at(search, list(places))
     if len(places) == 2:
-        routes = [(path.points,) for path in free_paths(robot, scene, *places, ways)]
+        paths = free_paths(robot, scene, *places, max(ways, MORE), ways + MORE)
+        routes = [(path.points,) for path in paths[:ways]]
     else:
         routes = [_route(robot, scene, places, seed) for seed in range(ways)]
     found = []
@@ -72,7 +77,7 @@ def _timed(
     robot: Robot, curves: list[JointPath], legs: tuple[np.ndarray, ...], parts: np.ndarray | None
 ) -> Reference:
     """The motion along curves, at rest between them."""
-    motions = [in_time(robot, run(curve, robot)) for curve in curves]
+    motions = [in_time(robot, run(robot, curve)) for curve in curves]
     if parts is not None:
         whole = max(m.duration / part for m, part in zip(motions, np.diff(parts)))
         motions = [stretched(m, whole * part) for m, part in zip(motions, np.diff(parts))]
@@ -84,14 +89,46 @@ def _timed(
     return Reference(motion, legs, tuple(float(x) for x in ends[:-1] / ends[-1]))
 
 
-def run(curve: JointPath, robot: Robot) -> Trajectory:
-    """The motion along a curve in 1 s: the place on it is a polynomial of fifth degree in time."""
-    t = np.linspace(0.0, 1.0, STEPS + 1)
-    p = t**3 * (10.0 - 15.0 * t + 6.0 * t**2)
-    v, a = 30.0 * (t * (1.0 - t)) ** 2, 60.0 * t * (1.0 - t) * (1.0 - 2.0 * t)
-    x = curve(np.clip(p, 0.0, 1.0))
-    speed, rate = v[:, None], a[:, None]
-    return Trajectory(t, x.q, x.dq * speed, x.ddq * speed**2 + x.dq * rate, robot.joint_names)
+def run(robot: Robot, curve: JointPath) -> Trajectory:
+    """A motion along a curve, from rest to rest, slow where the curve bends: the quickest in which
+
+    (AR1)  |q'_j| ṗ ≤ v_j,   |q''_j| ṗ² ≤ a_j/2,   |q'_j| |p̈| ≤ a_j/2
+
+    at STEPS places, by one pass forwards and one back (ṗ² changes by 2 p̈ Δp)."""
+    p = np.linspace(0.0, 1.0, STEPS + 1)
+    x = curve(p)
+    speed, acceleration = rates(robot)
+    bend, slope = np.abs(x.ddq) + 1e-12, np.abs(x.dq) + 1e-12
+    most = np.minimum((speed / slope).min(1) ** 2, (0.5 * acceleration / bend).min(1))
+    push = 2.0 * np.diff(p) * np.minimum(*_sides((0.5 * acceleration / slope).min(1)))
+    squared = most.copy()
+    squared[[0, -1]] = 0.0
+    for k in range(STEPS):
+        squared[k + 1] = min(squared[k + 1], squared[k] + push[k])
+    for k in range(STEPS, 0, -1):
+        squared[k - 1] = min(squared[k - 1], squared[k] + push[k - 1])
+    v = np.sqrt(squared)
+    t = np.concatenate([[0.0], np.cumsum(2.0 * np.diff(p) / np.add(*_sides(v)))])
+    u = np.diff(squared) / (2.0 * np.diff(p))
+    rate = np.concatenate([u[:1], 0.5 * np.add(*_sides(u)), u[-1:]])
+    a = x.ddq * squared[:, None] + x.dq * rate[:, None]
+    return Trajectory(t, x.q, x.dq * v[:, None], a, robot.joint_names)
+
+
+def rates(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
+    """(n,), (n,): greatest speeds and accelerations, given or guessed, rad/s or m/s, rad/s² or
+    m/s²: what the drives keep up for long, else top speed in a quarter of a second."""
+    limits = bounds(robot)
+    speed = np.where(np.isfinite(limits.velocity), limits.velocity, 1.0)
+    given = inferred_accelerations(robot)
+    own = [given.get(name, np.inf) for name in robot.joint_names]
+    found = np.minimum(np.where(np.isfinite(own), own, speed / SPEED_UP), limits.acceleration)
+    return speed, np.maximum(found, 1e-6)
+
+
+def _sides(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Values at the beginning and at the end of every interval."""
+    return x[:-1], x[1:]
 
 
 def in_time(robot: Robot, motion: Trajectory) -> Trajectory:

@@ -18,6 +18,7 @@ from armature.optimize.certificate.obstacles import clearance
 from armature.optimize.planner.attempt import Attempt
 from armature.optimize.planner.pipeline import Pipeline
 from armature.optimize.planner.starts import timed
+from armature.optimize.transcription.carry import carried
 from armature.optimize.transcription.guess import stretched
 from armature.optimize.transcription.plane_rows import GuardedMove
 from armature.optimize.transcription.planes import Planes
@@ -25,12 +26,13 @@ from armature.robot.model import Robot
 from armature.scene.model import Model
 from armature.scene.scene import Scene
 
-ROUNDS = 5  # solves with few knots, at most
+ROUNDS = 8  # solves with few knots, at most
 FINALS = 3  # solves with all knots, at most: each with more rows and wider margins
 GAIN = 0.01  # of the cost: planes are chosen anew while a round gains as much
-SOFTER = 0.1  # f at the start of all rounds but the first
-WIDER = 1.5  # factor on margins where a motion touches something between knots
-LEAST = 0.001  # m: margin of a pair that touches between knots, at least
+REACH = 0.5  # rad or m: how far a motion may depart from its reference after one that collides
+BARRIER, ITERATIONS = 1e-3, 80  # of warm rounds: μ to begin with, and how many at most
+WANTED, FINE = 0.01, 0.005  # m: margins with few knots and with all, where there is room
+WIDER = 1.5  # factor on them where a motion touches something between knots
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,50 +81,68 @@ class Shaper:
         """With few knots from a free motion to a local optimum that is free too."""
         best: Attempt | None = None
         others: tuple[Trajectory, ...] = ()
-        f, end = smoothing
+        reach, wanted = np.inf, WANTED
         for _ in range(ROUNDS):
-            mine = self._guarded(task, reference, self.margins, others)
-            new = self.pipeline.few(mine, reference, f, end)
-            f = SOFTER
-            if not new.nearly or not self.is_free(new.motion):
+            mine = self._guarded(task, reference, wanted, others)
+            new = self._few(replace(mine, reach=reach), reference, best, smoothing)
+            depth = self._depth(new)
+            if depth > 0.0:
                 others = (*others, new.motion)[-2:]
-            elif best is None or new.value < best.value:
-                gained = best is None or new.value < best.value - GAIN * self._size(best)
-                best, reference, others = new, new.motion, ()
-                if not gained:
-                    break
+                reach = min(REACH, 0.5 * reach) if depth > WANTED else reach
+                wanted = wanted if depth > WANTED else WIDER * wanted
+            elif best is None or new.value < best.value - GAIN * self._size(best):
+                best, reference, others, reach = new, new.motion, (), 2.0 * reach
             else:
+                best = min(best, new, key=lambda a: a.value)
                 break
             if self.pipeline.late:
                 break
         return best
 
+    def _depth(self, found: Attempt) -> float:
+        """How deep a motion is in collision, m; infinite where it is none, 0 where it is proved
+        free."""
+        if not found.nearly or not np.all(np.isfinite(found.motion.q)):
+            return np.inf
+        proof = clearance(self.robot, self.scene, found.motion)
+        return 0.0 if proof.free else max(-proof.clearance, 1e-9)
+
+    def _few(
+        self,
+        task: GuardedMove,
+        reference: Trajectory,
+        known: Attempt | None,
+        smoothing: tuple[float, float],
+    ) -> Attempt:
+        """A solve with few knots: from a free motion, or warm from the best known."""
+        pipeline, s, (f, end) = self.pipeline, self.pipeline.settings, smoothing
+        if known is None:
+            return pipeline.few(task, reference, f, end)
+        few = replace(task, N=known.problem.N)
+        start = carried(known.result, reference, few)
+        rough = {"tolerance": s.coarse_tolerance, "warm_barrier": BARRIER}
+        return pipeline.solve(few, start, end, end, **rough, iterations=ITERATIONS)
+
     def _finished(self, task: GuardedMove, first: Attempt, finish) -> Attempt | None:
         """With all knots, free between them too."""
-        margins, others = self.margins, ()
+        wanted, others = FINE, ()
         for _ in range(FINALS):
-            found = finish(self._guarded(task, first.motion, margins, others), first)
+            found = finish(self._guarded(task, first.motion, wanted, others), first)
             if found.runs and self.is_free(found.motion):
                 return found
             if self.pipeline.late:
                 break
-            others = (*others, found.motion)[-2:]
-            margins = np.minimum(np.maximum(WIDER * margins, LEAST), self._room(first.motion))
+            others, wanted = (*others, found.motion)[-2:], WIDER * wanted
         return first.accepted() if first.runs else None
-
-    def _room(self, motion: Trajectory) -> np.ndarray:
-        """(pairs,) the widest margins that a motion keeps, m."""
-        inner = motion(np.linspace(motion.t[0], motion.t[-1], 2 * len(motion))[1:-1]).q
-        return np.maximum(self.model.distances(inner, 0.1)[0].min(0), self.margins)
 
     def _guarded(
         self,
         task: GuardedMove,
         reference: Trajectory,
-        margins: np.ndarray,
+        wanted: float,
         others: tuple[Trajectory, ...],
     ) -> GuardedMove:
-        planes = Planes(self.robot, self.model, reference, margins, others)
+        planes = Planes(self.robot, self.model, reference, self.margins, wanted, others)
         guarded = replace(task, planes=planes)
         if not task.free or task.moving:
             return guarded

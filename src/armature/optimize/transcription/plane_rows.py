@@ -96,9 +96,11 @@ def guarded_model(robot: Robot, supply: Any, durations: int, normal: bool) -> Gu
 
 @dataclass(frozen=True, eq=False)
 class GuardedMove(SmoothedMove):
-    """A move whose spheres keep to planes; without any it is the move itself."""
+    """A move whose spheres keep to planes; without any it is the move itself. reach: rad or m, how
+    far joints may depart from the planes' reference at knots."""
 
     planes: Planes | None = None
+    reach: float = np.inf
 
     @functools.cached_property
     def driven(self) -> Guarded:
@@ -119,4 +121,19 @@ class GuardedMove(SmoothedMove):
         at = self.driven.rows_at
         low = np.array(np.broadcast_to(low, (self.N, len(self.driven.shape.constraint_names))))
         low[:, at : at + S] = bound[:-1]
-        return replace(base, data=data, constraints=(low, high))
+        return replace(base, data=data, constraints=(low, high), x=self._within_reach(base.x))
+
+    def _within_reach(self, bounds: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Bounds of the states, drawn in about the reference where the task gives no place."""
+        low, high = (np.array(side) for side in bounds)
+        if self.planes is None or not np.isfinite(self.reach):
+            return low, high
+        n = self.robot.n
+        q = self.planes.states(self.times / self.duration)
+        loose = low[:, :n] < high[:, :n]
+        for side, bound, inner in (
+            (low, q - self.reach, np.maximum),
+            (high, q + self.reach, np.minimum),
+        ):
+            side[:, :n] = np.where(loose, inner(side[:, :n], bound), side[:, :n])
+        return low, high

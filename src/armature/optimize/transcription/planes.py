@@ -23,6 +23,7 @@ from armature.scene.near import near_spheres, outward
 
 NEAR, NEAR_SELF = 0.15, 0.03  # m: what is farther from obstacles, or from other links, has no rows
 COUNT, SPACING = 3, 0.05  # spheres of a link for each obstacle; m between their centres
+SHARE = 0.7  # of a gap of the reference that is kept at least, up to the margin that is wanted
 SLOTS, TOOL_SLOTS = 4, 10  # rows of a body at a knot; of one that carries no other
 
 
@@ -58,12 +59,13 @@ class _Entries(NamedTuple):
 class Planes:
     """Where planes come from. reference: a free motion.  others: motions that tell which spheres
     come near besides (such as one that was found and collides).  margins: (pairs,) kept between
-    each pair, m."""
+    each pair, m.  wanted: m, kept where the reference has so much room."""
 
     robot: Robot
     model: Model
     reference: Trajectory
     margins: np.ndarray
+    wanted: float = 0.0
     others: tuple[Trajectory, ...] = ()
 
     def rows(self, parts: np.ndarray) -> Rows:
@@ -79,6 +81,10 @@ class Planes:
         )
         entries = _Entries(*(np.concatenate(x) for x in zip(*first, *second)))
         return _slotted(entries, slot_counts(self.robot), len(parts))
+
+    def states(self, parts: np.ndarray) -> np.ndarray:
+        """(K, n) the reference at parts of its duration."""
+        return _states(self.reference, parts)
 
     def _chosen(self, parts: np.ndarray) -> tuple[np.ndarray, ...]:
         """(knot, pair, node, other, distance), (E,) each: spheres that come near in any of the
@@ -108,8 +114,13 @@ class Planes:
         body, ball = self.model.spheres.body[self.model.first[pair]], self.model.spheres.node[node]
         x = _placed(poses[knot, body], ball)
         d, n = outward(self.model, -1 - self.model.second[pair], x.copy())
-        bound = self.margins[pair] + ball[:, 3] - d + np.sum(n * x, axis=1)
+        kept = self._kept(pair, d - ball[:, 3])
+        bound = kept + ball[:, 3] - d + np.sum(n * x, axis=1)
         return [_Entries(knot, body, distance, n, ball[:, :3], bound)]
+
+    def _kept(self, pair: np.ndarray, gap: np.ndarray) -> np.ndarray:
+        """(E,) what is kept between spheres that are a gap (E,) apart in the reference, m."""
+        return np.maximum(self.margins[pair], np.minimum(SHARE * gap, self.wanted))
 
     def _against_links(
         self,
@@ -135,7 +146,7 @@ class Planes:
         for side, sign in ((0, 1.0), (1, -1.0)):
             moving = bodies[side] >= 0
             alone = bodies[1 - side] < 0  # the other stands: this one keeps the whole gap
-            kept = np.where(alone, self.margins[pair] - gap, 0.5 * (self.margins[pair] - gap))
+            kept = np.where(alone, 1.0, 0.5) * (self._kept(pair, gap) - gap)
             bound = np.sum(sign * n * x[side], axis=1) + kept
             rows = (knot, bodies[side], distance, sign * n, balls[side][:, :3], bound)
             found.append(_Entries(*(row[moving] for row in rows)))
