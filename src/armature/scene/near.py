@@ -108,7 +108,7 @@ def partner(at: int, link: int, other: int, poses: Matrix, spheres: Spheres) -> 
     k, end = spheres.first[other], spheres.first[other + 1]
     for _ in range(end - k):
         if k >= end:
-            return nearest
+            return nearest  # pyright: ignore[reportReturnType]
         d = ball_gap(x, y, z, spheres.node[at, 3], body, spheres.node[k], poses)
         if d >= best:
             k = spheres.skip[k]
@@ -116,7 +116,7 @@ def partner(at: int, link: int, other: int, poses: Matrix, spheres: Spheres) -> 
         if spheres.skip[k] == k + 1:
             best, nearest = d, k
         k += 1
-    return nearest
+    return nearest  # pyright: ignore[reportReturnType]
 
 
 @inner

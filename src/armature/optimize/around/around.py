@@ -112,11 +112,10 @@ def _found(asked: Asked, task: Move) -> list[Solution]:
     places = np.array([ends.q0, *vias, ends.q1])
     names = ["start", *(f"via point {k}" for k in range(1, len(vias) + 1)), "goal"]
     wrong = in_collision(search_in(robot, scene), list(zip(names, places)))
-    wrong = wrong or forbidden(robot, task, search=False)
     ground = move_ground(robot, task)
-    if wrong is not None or ground.below is not None:
-        problem = posed(robot, task, asked.counted, asked.knots)
-        return [refused(problem, wrong or ground.below, 0.0)]
+    wrong = wrong or forbidden(robot, task, search=False) or ground.below
+    if wrong is not None:
+        return [refused(posed(robot, task, asked.counted, asked.knots), wrong, 0.0)]
     asked = replace(asked, scene=with_ground(robot, scene, ground, places))
     search = search_in(robot, asked.scene)
     margins = margins_at(search, list(places))

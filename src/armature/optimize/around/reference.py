@@ -49,7 +49,8 @@ def references(
     are given. Raises `NoPathError`."""
     margins = margins_at(search, list(places))
     if len(places) == 2:
-        paths = free_paths(robot, scene, *places, max(ways, MORE), ways + MORE)
+        start, goal = places
+        paths = free_paths(robot, scene, start, goal, max(ways, MORE), ways + MORE)
         routes = [(path.points,) for path in paths[:ways]]
     else:
         routes = [_route(robot, scene, places, seed) for seed in range(ways)]

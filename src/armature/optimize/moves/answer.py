@@ -3,6 +3,7 @@ before the search."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ def solution(
     diagnosis: Diagnosis | None,
     notes: list[str],
     seconds: float,
-    compare: Baseline | None = None,
+    compare: Baseline | Callable[[], Baseline] | None = None,
 ) -> Solution:
     """Everything that is said about a planned motion; its baseline (unless it is known) and
     certificate are made when asked for."""
