@@ -13,6 +13,7 @@ def assemble() -> None:
     provide("Trajectory.load", lambda: _formats().load_trajectory)
     provide("Move.in_posture", lambda: _posture().in_posture)
     provide("Move.scene", lambda: _around().plan_around)
+    provide("Move.scene ways", lambda: _ways_around().ways_around)
     provide("Solution.save", lambda: _saved().save_plan)
     provide("Solution.report", lambda: _report().write_report)
     provide("SavedPlan.report", lambda: _report().write_report)
@@ -38,6 +39,12 @@ def _around():
     import armature.optimize.around.around as around
 
     return around
+
+
+def _ways_around():
+    import armature.optimize.around.ways as ways
+
+    return ways
 
 
 def _saved():

@@ -157,3 +157,16 @@ def test_a_duration_too_short_for_the_way_round_names_one_that_is_enough():
     enough = found.diagnosis.shortest_duration
     assert enough is not None and "round the obstacles" in found.diagnosis.sentence
     assert arm.minimize_energy(robot, replace(move, duration=1.01 * enough), knots=40).ok
+
+
+def test_ways_around_an_obstacle_differ_are_free_and_ranked_by_energy():
+    robot = arm.library("planar2")
+    scene = arm.Scene().with_sphere("lamp", 0.25, (0.0, 0.0, -1.9))
+    move = arm.Move([-0.9, 0.2], [0.9, 0.2], duration=2.5, floor=None, scene=scene)
+    ways = arm.ways_round(robot, move, knots=40, most=3)
+    assert ways and all(way.solution.ok for way in ways)
+    assert all(arm.clearance(robot, scene, way.solution.trajectory).free for way in ways)
+    assert list(ways) == sorted(ways, key=lambda way: way.energy)
+    blocked = scene.with_sphere("rock", 0.3, arm.pose(robot, move.goal, robot.link_names[-1]).p)
+    with pytest.raises(arm.errors.ArgumentError, match="goal is in collision"):
+        arm.ways_round(robot, replace(move, scene=blocked), knots=40)

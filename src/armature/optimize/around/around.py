@@ -24,11 +24,12 @@ from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
 from armature.optimize.around.goal import with_posture
 from armature.optimize.around.reference import Reference, references
+from armature.optimize.around.refusal import LIMIT as CLEARANCE
 from armature.optimize.around.refusal import blocked, check_path, in_collision, no_way
 from armature.optimize.around.shape import Shaper
 from armature.optimize.around.smooth import smooth_path
 from armature.optimize.certificate.obstacles import Clearance, clearance
-from armature.optimize.certificate.solution import Baseline, Solution
+from armature.optimize.certificate.solution import Baseline, Diagnosis, Solution
 from armature.optimize.diagnosis.diagnose import too_short
 from armature.optimize.diagnosis.forbidden import forbidden
 from armature.optimize.moves.answer import check_search, check_task, refused, solution
@@ -105,33 +106,36 @@ def plan_around(
 
 def _found(asked: Asked, task: Move) -> list[Solution]:
     """Plans of a move around obstacles; the last says why where there is none."""
+    move = among(asked, task)
+    if isinstance(move, Solution):
+        return [move]
+    tried = move.direct()
+    if tried and move.asked.proof(tried[0]) is not None:
+        return tried
+    starts = move.starts()
+    return [*tried, starts] if isinstance(starts, Solution) else tried + move.plans(starts)
+
+
+def among(asked: Asked, task: Move) -> Among | Solution:
+    """The move among obstacles; where one of its places cannot be, a plan that says why."""
     robot, scene = asked.robot, asked.scene
-    task = with_posture(robot, scene, task)
+    refuse = lambda why: refused(posed(robot, task, asked.counted, asked.knots), why, 0.0)
+    try:
+        task = with_posture(robot, scene, task)
+    except NoPathError as error:
+        return refuse(Diagnosis(f"No way round was found: {error}.", CLEARANCE))
     ends = task.vectors(robot)
     vias = [configuration(robot, via.configuration, "via configuration") for via in task.via]
     places = np.array([ends.q0, *vias, ends.q1])
     names = ["start", *(f"via point {k}" for k in range(1, len(vias) + 1)), "goal"]
-    wrong = in_collision(search_in(robot, scene), list(zip(names, places)))
     ground = move_ground(robot, task)
+    wrong = in_collision(search_in(robot, scene), list(zip(names, places)))
     wrong = wrong or forbidden(robot, task, search=False) or ground.below
     if wrong is not None:
-        return [refused(posed(robot, task, asked.counted, asked.knots), wrong, 0.0)]
+        return refuse(wrong)
     asked = replace(asked, scene=with_ground(robot, scene, ground, places))
     search = search_in(robot, asked.scene)
-    margins = margins_at(search, list(places))
-    tried = []
-    if all(search.free(a, b, margins) for a, b in itertools.pairwise(places)):
-        tried = [asked.plain(task)]
-        if asked.proof(tried[0]) is not None:
-            return tried
-    try:
-        starts = references(
-            robot, asked.scene, search, places, asked.ways, given_parts(asked, task)
-        )
-    except NoPathError as error:
-        problem = posed(robot, task, asked.counted, asked.knots)
-        return [refused(problem, no_way(search, places, str(error)), 0.0)]
-    return tried + Among(asked, task, search, margins, ground, starts).plans()
+    return Among(asked, task, search, margins_at(search, list(places)), ground, places)
 
 
 def with_ground(robot: Robot, scene: Scene, ground: Ground, places: np.ndarray) -> Scene:
@@ -201,27 +205,42 @@ class Asked:
 
 @dataclass(frozen=True, eq=False)
 class Among:
-    """A move from starting motions that are free. margins: (pairs,) kept between each pair, m."""
+    """A move whose places are free. margins: (pairs,) kept between each pair, m.  places: (k, n)
+    start, via points and goal."""
 
     asked: Asked
     task: Move
     search: Search
     margins: np.ndarray
     ground: Ground
-    starts: list[Reference]
+    places: np.ndarray
 
-    def plans(self) -> list[Solution]:
+    def direct(self) -> list[Solution]:
+        """The plan as without obstacles, where the straight way of the joints is free."""
+        legs = itertools.pairwise(self.places)
+        free = all(self.search.free(a, b, self.margins) for a, b in legs)
+        return [self.asked.plain(self.task)] if free else []
+
+    def starts(self) -> list[Reference] | Solution:
+        """Starting motions on different ways; where no way is found, a plan that says why."""
+        asked, task = self.asked, self.task
+        given = given_parts(asked, task)
+        try:
+            return references(asked.robot, asked.scene, self.search, self.places, asked.ways, given)
+        except NoPathError as error:
+            problem = posed(asked.robot, task, asked.counted, asked.knots)
+            return refused(problem, no_way(self.search, self.places, str(error)), 0.0)
+
+    def plans(self, starts: list[Reference]) -> list[Solution]:
         """One that is proved free, or what says why there is none."""
-        robot, found = self.asked.robot, None
-        if self.starts and not robot.loops:
-            found = self.shortest() if self.asked.quickest else self.cheapest()
+        found = None
+        if starts and not self.asked.robot.loops:
+            found = self.shortest(starts) if self.asked.quickest else self.cheapest(starts)
         if found is not None:
             return [self.above(found)]
-        along = [self.along(start) for start in self.starts[:1]] if self.is_plain else []
+        along = [self.along(start) for start in starts[:1]] if self.is_plain else []
         along = [plan for plan in along if plan is not None]
-        if along:
-            return along
-        return [self.asked.plain(self.task)]
+        return along or [self.asked.plain(self.task)]
 
     @property
     def is_plain(self) -> bool:
@@ -236,33 +255,33 @@ class Among:
         scene = self.asked.scene
         return Shaper(pipeline, robot, scene, collision_model(robot, scene), self.margins)
 
-    def shortest(self) -> Solution | None:
+    def shortest(self, starts: list[Reference]) -> Solution | None:
         """Least time."""
         begin, asked = time.perf_counter(), self.asked
-        best = self.shortest_motion()
+        best = self.shortest_motion(starts)
         if best is None:
             return None
         best = replace(best, problem=replace(best.problem, supply=asked.counted))
         notes = [CHOSEN] if any(via.at is not None for via in self.task.via) else []
-        compare = lambda: self.compared(best)
+        compare = lambda: self.compared(best, starts[0])
         return solution(best, None, notes, time.perf_counter() - begin, compare)
 
-    def shortest_motion(self) -> Attempt | None:
+    def shortest_motion(self, starts: list[Reference]) -> Attempt | None:
         """The shortest motion around the obstacles; None where none was found."""
         asked = self.asked
         move = replace(self.task, via=untimed(self.task))
         problem = GuardedMove(asked.robot, move, ANY, asked.knots, True)
-        return self.shaper(asked.robot, Weights(time=1.0)).least_time(problem, self.starts)
+        return self.shaper(asked.robot, Weights(time=1.0)).least_time(problem, starts)
 
-    def cheapest(self) -> Solution | None:
+    def cheapest(self, starts: list[Reference]) -> Solution | None:
         """Least energy."""
         begin, asked = time.perf_counter(), self.asked
         robot, said = with_inferred(asked.robot, self.task)
         shaper = self.shaper(robot, Weights(energy=1.0))
         problem = GuardedMove(robot, self.task, asked.supply, asked.knots)
-        best = shaper.least_energy(problem, self.starts)
+        best = shaper.least_energy(problem, starts)
         if best is None:
-            fastest = self.shortest_motion()
+            fastest = self.shortest_motion(starts)
             if fastest is None:
                 return None
             if fastest.motion.duration > problem.duration:
@@ -270,7 +289,7 @@ class Among:
             best = shaper.least_energy(problem, [self.passing_as(fastest)])
         if best is None:
             return None
-        compare = self.compared(best)
+        compare = self.compared(best, starts[0])
         if self.task.smoothness:
             runs = lambda a: a.runs and not a.unbounded and shaper.is_free(a.motion)
             smoother = Smoother(shaper.pipeline, self.task.smoothness, runs)
@@ -291,11 +310,11 @@ class Among:
         told = replace(short, sentence=sentence)
         return refused(problem, told, time.perf_counter() - begin)
 
-    def compared(self, best: Attempt) -> Baseline:
+    def compared(self, best: Attempt, start: Reference) -> Baseline:
         """The motion along the first free path, in the plan's duration, or in the shortest in which
         it keeps all limits."""
         robot, T = best.problem.robot, best.motion.duration
-        first = self.starts[0].motion
+        first = start.motion
         motion = stretched(first, T)
         note = "which goes around the obstacles as sampling found it"
         if worst_fraction(robot, motion) < 0.0:
