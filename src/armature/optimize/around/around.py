@@ -28,7 +28,7 @@ from armature.optimize.around.refusal import LIMIT as CLEARANCE
 from armature.optimize.around.refusal import blocked, check_path, in_collision, no_way
 from armature.optimize.around.shape import Shaper
 from armature.optimize.around.smooth import smooth_path
-from armature.optimize.certificate.obstacles import Clearance, clearance
+from armature.optimize.certificate.obstacles import Clearance, clearance, nearest_pairs
 from armature.optimize.certificate.solution import Baseline, Diagnosis, Solution
 from armature.optimize.diagnosis.diagnose import too_short
 from armature.optimize.diagnosis.forbidden import forbidden
@@ -196,7 +196,9 @@ class Asked:
         if proofs:
             cost = lambda item: item[0].duration if self.quickest else item[0].energy
             plan, proof = min(proofs, key=cost)
-            return replace(plan, notes=(*plan.notes, f"obstacles: {proof}"))
+            pairs = nearest_pairs(self.robot, self.scene, plan.trajectory)
+            said = [f"nearest pairs: {pairs}"] if pairs else []
+            return replace(plan, notes=(*plan.notes, *said, f"obstacles: {proof}"))
         plan = tried[-1]
         if not plan.ok:
             return plan

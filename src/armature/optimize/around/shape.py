@@ -8,6 +8,7 @@ something tells which spheres need rows besides.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -35,6 +36,9 @@ WANTED, FINE = 0.01, 0.005  # m: margins with few knots and with all, where ther
 WIDER = 1.5  # factor on them where a motion touches something between knots
 
 
+Finish = Callable[[GuardedMove, Attempt], Attempt]  # from few knots to all of them
+
+
 @dataclass(frozen=True, eq=False)
 class Shaper:
     """Searches among obstacles. margins: (pairs,) kept between each pair at knots, m."""
@@ -59,7 +63,13 @@ class Shaper:
         starts = [replace(start, motion=stretched(start.motion, task.duration)) for start in starts]
         return self._best(task, starts, (s.start, s.coarse), self.pipeline.with_all_knots)
 
-    def _best(self, task, starts, smoothing, finish) -> Attempt | None:
+    def _best(
+        self,
+        task: GuardedMove,
+        starts: list[Reference],
+        smoothing: tuple[float, float],
+        finish: Finish,
+    ) -> Attempt | None:
         """The best of what the ways lead to; with all knots from the best one with few, and from
         the next where that leads to nothing."""
         firsts = []
@@ -123,7 +133,7 @@ class Shaper:
         rough = {"tolerance": s.coarse_tolerance, "warm_barrier": BARRIER}
         return pipeline.solve(few, start, end, end, **rough, iterations=ITERATIONS)
 
-    def _finished(self, task: GuardedMove, first: Attempt, finish) -> Attempt | None:
+    def _finished(self, task: GuardedMove, first: Attempt, finish: Finish) -> Attempt | None:
         """With all knots, free between them too."""
         wanted, others = FINE, ()
         for _ in range(FINALS):
