@@ -26,7 +26,7 @@ from armature.optimize.around.goal import with_posture
 from armature.optimize.around.reference import Reference, references
 from armature.optimize.around.refusal import LIMIT as CLEARANCE
 from armature.optimize.around.refusal import blocked, check_path, in_collision, no_way
-from armature.optimize.around.shape import Shaper
+from armature.optimize.around.shape import AROUND, Shaper
 from armature.optimize.around.smooth import smooth_path
 from armature.optimize.certificate.obstacles import Clearance, clearance, nearest_pairs
 from armature.optimize.certificate.solution import Baseline, Diagnosis, Solution
@@ -253,7 +253,7 @@ class Among:
 
     def shaper(self, robot: Robot, weights: Weights) -> Shaper:
         """The search with these weights."""
-        pipeline = Pipeline(weights, self.asked.callback, self.asked.until)
+        pipeline = Pipeline(weights, self.asked.callback, self.asked.until, AROUND)
         scene = self.asked.scene
         return Shaper(pipeline, robot, scene, collision_model(robot, scene), self.margins)
 

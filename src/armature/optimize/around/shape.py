@@ -18,6 +18,7 @@ from armature.optimize.around.reference import Reference
 from armature.optimize.certificate.obstacles import clearance
 from armature.optimize.planner.attempt import Attempt
 from armature.optimize.planner.pipeline import Pipeline
+from armature.optimize.planner.settings import SETTINGS
 from armature.optimize.planner.starts import timed
 from armature.optimize.transcription.carry import carried
 from armature.optimize.transcription.guess import stretched
@@ -29,13 +30,15 @@ from armature.scene.scene import Scene
 
 ROUNDS = 8  # solves with few knots, at most
 FINALS = 3  # solves with all knots, at most: each with more rows and wider margins
-GAIN = 0.01  # of the cost: planes are chosen anew while a round gains as much
+GAIN = 0.02  # of the cost: planes are chosen anew while a round gains as much
 REACH = 0.5  # rad or m: how far a motion may depart from its reference after one that collides
 BARRIER, ITERATIONS = 1e-3, 80  # of warm rounds: μ to begin with, and how many at most
 WANTED, FINE = 0.01, 0.005  # m: margins with few knots and with all, where there is room
 WIDER = 1.5  # factor on them where a motion touches something between knots
 
 
+# from a motion that was optimised with few knots: directions are fixed at once
+AROUND = replace(SETTINGS, stages=(SETTINGS.stages[0], *SETTINGS.stages[2:]), polishes=1)
 Finish = Callable[[GuardedMove, Attempt], Attempt]  # from few knots to all of them
 
 
