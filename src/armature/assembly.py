@@ -52,7 +52,7 @@ def _identification():
 
 
 def _saved_program():
-    import armature.cell.saved_program as saved_program
+    import armature.cell.program.saved_program as saved_program
 
     return saved_program
 

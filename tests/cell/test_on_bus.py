@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import armature as arm
-from armature.cell.on_bus import (
+from armature.cell.program.plan_program import plan_program
+from armature.cell.program.program import Dwell, MoveTo, Program
+from armature.cell.workcell.on_bus import (
     PowerCycle,
     power_cycle,
     run_bus,
@@ -17,8 +19,6 @@ from armature.cell.on_bus import (
     share_bus,
     simulated_cycle,
 )
-from armature.cell.plan_program import plan_program
-from armature.cell.program import Dwell, MoveTo, Program
 
 ROBOT = arm.library("planar2")
 BUS = arm.drive.Bus(1e-4, 48.0, 56.0, resistance=0.5, maximum_voltage=62.0)
@@ -87,7 +87,7 @@ def test_steps_of_many_buses_are_those_of_the_bus_itself() -> None:
 def test_opposite_powers_cancel_when_they_are_shifted_by_half_a_cycle() -> None:
     """A robot that takes 100 W for half a cycle and gives 100 W for the other half; nothing can be
     stored."""
-    from armature.cell.on_bus import _best_shifts
+    from armature.cell.workcell.on_bus import _best_shifts
 
     wave = PowerCycle("w", np.array([0.0, 1.0, 2.0]), np.array([0.0, 100.0, 0.0]))
     tiny = arm.drive.Bus(1e-9, 48.0, 48.001)

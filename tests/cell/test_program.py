@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 import armature as arm
-from armature.cell.cycle_heat import with_mean_limits
-from armature.cell.plan_program import _costs, plan_program, program_curve
-from armature.cell.program import Dwell, Grip, MoveTo, Program, Release
-from armature.cell.program_file import is_program, load_program
-from armature.cell.share import share, share_curve
-from armature.cell.stages import Leg, stages
+from armature.cell.program.cycle_heat import with_mean_limits
+from armature.cell.program.plan_program import _costs, plan_program, program_curve
+from armature.cell.program.program import Dwell, Grip, MoveTo, Program, Release
+from armature.cell.program.program_file import is_program, load_program
+from armature.cell.program.share import share, share_curve
+from armature.cell.program.stages import Leg, stages
 from armature.cli.main import run
 from armature.study.rest import rest, with_brakes
 

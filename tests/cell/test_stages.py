@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import armature as arm
-from armature.cell.plan_program import plan_program
-from armature.cell.program import Along, Dwell, Grip, MoveTo, Program, Release
-from armature.cell.stages import Leg, stages
+from armature.cell.program.plan_program import plan_program
+from armature.cell.program.program import Along, Dwell, Grip, MoveTo, Program, Release
+from armature.cell.program.stages import Leg, stages
 
 ROBOT = arm.library("planar2")
 HOME, PART, TABLE = [0.3, 0.2], [1.1, -0.5], [-0.4, 0.7]

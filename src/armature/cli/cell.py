@@ -12,7 +12,7 @@ from armature.cli import output
 from armature.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from armature.cell.schedule import Schedule
+    from armature.cell.schedule.schedule import Schedule
 
 
 def cell(
@@ -42,9 +42,9 @@ def cell(
 
     Exit codes: 0 a schedule was found and simulated; 1 it does not hold; 2 bad input, or a cell
     that is impossible."""
-    from armature.cell.cell_file import load_cell_models
-    from armature.cell.optimize_cell import optimize_cell
-    from armature.cell.program_cell_file import has_programs
+    from armature.cell.schedule.cell_file import load_cell_models
+    from armature.cell.schedule.optimize_cell import optimize_cell
+    from armature.cell.workcell.program_cell_file import has_programs
 
     if has_programs(file):
         return _of_programs(file, cycle, seconds, picture, save)
@@ -73,9 +73,9 @@ def _of_programs(
     file: Path, cycle: float | None, seconds: float, picture: Path | None, save: Path | None
 ) -> int:
     """A cell whose robots have programs: planned, certified, written."""
-    from armature.cell.plan_cell import plan_cell
-    from armature.cell.program_cell_file import load_cell
-    from armature.cell.saved_program import facts as program_facts
+    from armature.cell.program.saved_program import facts as program_facts
+    from armature.cell.workcell.plan_cell import plan_cell
+    from armature.cell.workcell.program_cell_file import load_cell
     from armature.cli.line import Steps
 
     what = load_cell(file)

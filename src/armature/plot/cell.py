@@ -7,7 +7,7 @@ from os import PathLike
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from armature.cell.schedule import Schedule
+from armature.cell.schedule.schedule import Schedule
 from armature.plot import style
 
 MOVE = style.COLOURS[0]

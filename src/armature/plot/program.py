@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from armature.cell.program_plan import PlannedLeg, ProgramPlan
+from armature.cell.program.program_plan import PlannedLeg, ProgramPlan
 from armature.errors import FileError
 from armature.plot import style
 from armature.plot.page_data import page_data

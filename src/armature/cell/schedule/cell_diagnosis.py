@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 from scipy.optimize import OptimizeResult
 
-from armature.cell.milp import CellProgram
-from armature.cell.model import CellModel, CellRobot
+from armature.cell.schedule.milp import CellProgram
+from armature.cell.schedule.model import CellModel, CellRobot
 
 LONGEST = 64.0  # cycles of so many times the given one are looked at
 CLOSE = 1e-3  # of the cycle told

@@ -17,10 +17,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from armature.cell.cell_diagnosis import impossible
-from armature.cell.milp import CellProgram, Choice
-from armature.cell.model import CellModel, CellRobot, Mode, Movement, Travel
-from armature.cell.schedule import Schedule, Task
+from armature.cell.schedule.cell_diagnosis import impossible
+from armature.cell.schedule.milp import CellProgram, Choice
+from armature.cell.schedule.model import CellModel, CellRobot, Mode, Movement, Travel
+from armature.cell.schedule.schedule import Schedule, Task
 from armature.errors import ArgumentError
 
 TOLERANCE = 1e-6  # gap at which a search ends

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Discriminator, Field, Tag
 
-from armature.cell.program import Along, Dwell, Grip, MoveTo, Program, Release, Step
+from armature.cell.program.program import Along, Dwell, Grip, MoveTo, Program, Release, Step
 from armature.document import Block, checked, line_of, selected, values
 from armature.drive import Brake
 from armature.drive.catalogue import read_drives

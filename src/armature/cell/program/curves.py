@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from armature.cell.share import EnergyCurve
-from armature.cell.stages import Leg
+from armature.cell.program.share import EnergyCurve
+from armature.cell.program.stages import Leg
 from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
 from armature.optimize.certificate.solution import Solution

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from armature.cell.program import Program
-from armature.cell.program_ledger import Part, moving, program_ledger, standing
-from armature.cell.share import EnergyCurve
-from armature.cell.stages import TILT, Leg, Stop
+from armature.cell.program.program import Program
+from armature.cell.program.program_ledger import Part, moving, program_ledger, standing
+from armature.cell.program.share import EnergyCurve
+from armature.cell.program.stages import TILT, Leg, Stop
 from armature.dynamics.compiled import pose
 from armature.motion.cycle import chained
 from armature.motion.trajectory import Trajectory

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from armature.cell.cell import Cell, Wait, Zone
-from armature.cell.program_file import read_program
+from armature.cell.program.program_file import read_program
+from armature.cell.workcell.cell import Cell, Wait, Zone
 from armature.document import checked, line_of, selected, values
 from armature.drive import Bus
 from armature.drive.catalogue import read_drives

@@ -9,11 +9,11 @@ from functools import cached_property
 
 import numpy as np
 
-from armature.cell.on_bus import BusPlan
-from armature.cell.program import Program
-from armature.cell.program_plan import ProgramPlan
-from armature.cell.schedule import Schedule
-from armature.cell.stages import Stage
+from armature.cell.program.program import Program
+from armature.cell.program.program_plan import ProgramPlan
+from armature.cell.program.stages import Stage
+from armature.cell.schedule.schedule import Schedule
+from armature.cell.workcell.on_bus import BusPlan
 from armature.drive import Bus
 from armature.errors import ArgumentError
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import OptimizeResult
 
-from armature.cell.milp import Table, solve_table
+from armature.cell.schedule.milp import Table, solve_table
 from armature.errors import ArgumentError
 
 SECONDS = 60.0

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from armature.cell.program import BACK, Along, Dwell, Grip, MoveTo, Program, Release, Step
+from armature.cell.program.program import BACK, Along, Dwell, Grip, MoveTo, Program, Release, Step
 from armature.dynamics.compiled import pose
 from armature.errors import ArgumentError
 from armature.motion.goal import is_pose

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from armature.cell.stages import Pause
+from armature.cell.program.stages import Pause
 from armature.drive import Flow, as_supply
 from armature.drive.drive import LOSSES
 from armature.drive.flow import FLOW_QUANTITIES

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from armature.cell.cell_xml import load_cells
-from armature.cell.model import (
+from armature.cell.schedule.cell_xml import load_cells
+from armature.cell.schedule.model import (
     CellModel,
     CellRobot,
     Clash,

@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from armature.cell.program_plan import PlannedLeg, ProgramPlan
+from armature.cell.program.program_plan import PlannedLeg, ProgramPlan
 from armature.errors import FileError
 from armature.job.provenance import provenance
 from armature.job.saved import save_plan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from os import PathLike
 
-from armature.cell.model import (
+from armature.cell.schedule.model import (
     CellModel,
     CellRobot,
     Clash,

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field
 
-from armature.cell.assign import Allocation, assign_tasks
+from armature.cell.line.assign import Allocation, assign_tasks
 from armature.document import checked, selected, values
 from armature.drive.catalogue import SupplyGiven, read_drives
 from armature.errors import ArgumentError, ArmatureError, FileError

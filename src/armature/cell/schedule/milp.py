@@ -31,7 +31,7 @@ import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, OptimizeResult, linprog, milp
 from scipy.sparse import csr_array, vstack
 
-from armature.cell.model import CellModel, CellRobot, Mode, Movement, Stand, Travel
+from armature.cell.schedule.model import CellModel, CellRobot, Mode, Movement, Stand, Travel
 
 Row = dict[int, float]
 FIRST = 8  # tangents of every movement to begin with

@@ -11,9 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from armature.cell.cell import Cell, CellPlan, Wait, activity
-from armature.cell.curves import Counter, Progress, Timed
-from armature.cell.model import (
+from armature.cell.program.curves import Counter, Progress, Timed
+from armature.cell.program.plan_program import assembled, energy_curves, fastest_motions
+from armature.cell.program.program import Program
+from armature.cell.program.program_plan import PlannedLeg, ProgramPlan
+from armature.cell.program.share import EnergyCurve
+from armature.cell.program.stages import Leg, Stage, Stop, stages
+from armature.cell.schedule.model import (
     CellModel,
     CellRobot,
     Clash,
@@ -25,14 +29,10 @@ from armature.cell.model import (
     Stand,
     Travel,
 )
-from armature.cell.on_bus import BusPlan, share_bus
-from armature.cell.optimize_cell import optimize_cell
-from armature.cell.plan_program import assembled, energy_curves, fastest_motions
-from armature.cell.program import Program
-from armature.cell.program_plan import PlannedLeg, ProgramPlan
-from armature.cell.schedule import Schedule, simulate
-from armature.cell.share import EnergyCurve
-from armature.cell.stages import Leg, Stage, Stop, stages
+from armature.cell.schedule.optimize_cell import optimize_cell
+from armature.cell.schedule.schedule import Schedule, simulate
+from armature.cell.workcell.cell import Cell, CellPlan, Wait, activity
+from armature.cell.workcell.on_bus import BusPlan, share_bus
 from armature.errors import ArgumentError
 
 LONG = 1000.0  # s: waiting times from which the cost of standing on brakes is read off

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from armature.cell.program_plan import PlannedLeg, ProgramPlan, parts_of
+from armature.cell.program.program_plan import PlannedLeg, ProgramPlan, parts_of
 from armature.drive import Bus, stack
 from armature.errors import ArgumentError
 from armature.optimize.certificate.certify import servo_rate

@@ -12,8 +12,8 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
-from armature.cell.program import Program
-from armature.cell.program_plan import ProgramPlan
+from armature.cell.program.program import Program
+from armature.cell.program.program_plan import ProgramPlan
 from armature.errors import ArgumentError
 from armature.robot.model import Robot
 from armature.simulate.heating import Heating

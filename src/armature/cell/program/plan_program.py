@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from armature.cell.curves import Counter, Progress, Timed, planned, shortest, timed
-from armature.cell.cycle_heat import plan_over_cycle
-from armature.cell.program import Program
-from armature.cell.program_plan import (
+from armature.cell.program.curves import Counter, Progress, Timed, planned, shortest, timed
+from armature.cell.program.cycle_heat import plan_over_cycle
+from armature.cell.program.program import Program
+from armature.cell.program.program_plan import (
     PlannedLeg,
     PlannedStage,
     PlannedStop,
@@ -19,8 +19,8 @@ from armature.cell.program_plan import (
     parts_of,
     program_energy,
 )
-from armature.cell.share import Cost, share, share_curve
-from armature.cell.stages import Leg, Stage, Stop, stages
+from armature.cell.program.share import Cost, share, share_curve
+from armature.cell.program.stages import Leg, Stage, Stop, stages
 from armature.errors import ArgumentError
 from armature.optimize.certificate.solution import Solution
 from armature.study.rest import coil_power

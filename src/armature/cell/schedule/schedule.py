@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from armature.cell.model import CellModel, CellRobot, Movement, Stand
+from armature.cell.schedule.model import CellModel, CellRobot, Movement, Stand
 
 EXACT = 1e-5  # s by which sums of durations, and lags, may be off: the accuracy of linear programs
 CYCLES = 3  # in which clashes are looked for, beside the robots' own offsets
