@@ -1,8 +1,14 @@
+from armature.cell.check_file import check_file as check_file
 from armature.cell.line.assign import Allocation as Allocation
 from armature.cell.line.assign import assign_tasks as assign_tasks
+from armature.cell.line.check_line import LineCheck as LineCheck
+from armature.cell.line.check_line import check_line as check_line
 from armature.cell.line.line_tasks import allocate_line as allocate_line
 from armature.cell.line.line_tasks import balance_tasks as balance_tasks
 from armature.cell.line.line_tasks import load_line_tasks as load_line_tasks
+from armature.cell.program.check_program import ProgramCheck as ProgramCheck
+from armature.cell.program.check_program import StepCheck as StepCheck
+from armature.cell.program.check_program import check_program as check_program
 from armature.cell.program.plan_program import ProgramCurve as ProgramCurve
 from armature.cell.program.plan_program import plan_program as plan_program
 from armature.cell.program.plan_program import program_curve as program_curve
@@ -15,6 +21,8 @@ from armature.cell.program.program import Release as Release
 from armature.cell.program.program_file import load_program as load_program
 from armature.cell.program.program_plan import ProgramPlan as ProgramPlan
 from armature.cell.schedule.cell_file import load_cell_models as load_cell_models
+from armature.cell.schedule.check_model import ModelCheck as ModelCheck
+from armature.cell.schedule.check_model import check_model as check_model
 from armature.cell.schedule.model import CellModel as CellModel
 from armature.cell.schedule.optimize_cell import optimize_cell as optimize_cell
 from armature.cell.schedule.schedule import Schedule as Schedule
@@ -22,6 +30,8 @@ from armature.cell.workcell.cell import Cell as Cell
 from armature.cell.workcell.cell import CellPlan as CellPlan
 from armature.cell.workcell.cell import Wait as Wait
 from armature.cell.workcell.cell import Zone as Zone
+from armature.cell.workcell.check_cell import CellCheck as CellCheck
+from armature.cell.workcell.check_cell import check_cell as check_cell
 from armature.cell.workcell.on_bus import BusPlan as BusPlan
 from armature.cell.workcell.on_bus import share_bus as share_bus
 from armature.cell.workcell.plan_cell import plan_cell as plan_cell

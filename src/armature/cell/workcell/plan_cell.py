@@ -49,7 +49,7 @@ def plan_cell(cell: Cell, progress: Progress | None = None, seconds: float = 60.
             f"cell = {cell!r:.60} must be a Cell; make one, or read one by load_cell"
         )
     begin = time.perf_counter()
-    parts = {name: _stages(name, program) for name, program in cell.robots.items()}
+    parts = {name: stages_of(name, program) for name, program in cell.robots.items()}
     tell = Counter(progress, 3 * sum(isinstance(s, Leg) for all_ in parts.values() for s in all_))
     known = {name: _timed(cell, name, parts[name], tell) for name in parts}
     schedule = optimize_cell(cell_model(cell, parts, known), seconds)
@@ -75,7 +75,8 @@ def plan_cell(cell: Cell, progress: Progress | None = None, seconds: float = 60.
     return CellPlan(cell, schedule, plans, on_bus, time.perf_counter() - begin)
 
 
-def _stages(name: str, program: Program) -> tuple[Stage, ...]:
+def stages_of(name: str, program: Program) -> tuple[Stage, ...]:
+    """Legs and stops of a robot's program; an ArgumentError names the robot."""
     if not program.closed:
         raise ArgumentError(
             f"robot {name!r}: programs of a cell are repeated; leave out closed=False"
@@ -123,7 +124,8 @@ def cell_model(
         for one, two in itertools.combinations(zone.steps, 2):
             if one[0] != two[0]:
                 names = [
-                    activity(robot, _find(cell, parts, (robot, step))) for robot, step in (one, two)
+                    activity(robot, find_stage(cell, parts, (robot, step)))
+                    for robot, step in (one, two)
                 ]
                 pairs = itertools.product(options[names[0]], options[names[1]])
                 clashes += [Clash((names[0], a), (names[1], b)) for a, b in pairs]
@@ -181,7 +183,7 @@ def _stand(robot: str, stop: Stop, before: Stop | None, last: bool) -> Stand:
     return Stand(activity(robot, stop), least, 1e6, (Spot("here", tuple(modes)),), last)
 
 
-def _find(cell: Cell, parts: Mapping[str, Sequence[Stage]], where: tuple[str, str]) -> Stage:
+def find_stage(cell: Cell, parts: Mapping[str, Sequence[Stage]], where: tuple[str, str]) -> Stage:
     """The stage of a step, by the robot's and the step's name."""
     robot, step = where
     if robot not in parts:
@@ -207,7 +209,7 @@ def _find(cell: Cell, parts: Mapping[str, Sequence[Stage]], where: tuple[str, st
 def _lag(cell: Cell, wait: Wait, parts: Mapping[str, Sequence[Stage]]) -> Lag:
     """The step's stage begins after the other's has ended, which is when the stage after that
     begins."""
-    target, giver = _find(cell, parts, wait.step), _find(cell, parts, wait.after)
+    target, giver = find_stage(cell, parts, wait.step), find_stage(cell, parts, wait.after)
     row = parts[wait.after[0]]
     k = list(row).index(giver)
     height = wait.cycles
