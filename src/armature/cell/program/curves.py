@@ -12,6 +12,8 @@ from armature.cell.program.share import EnergyCurve
 from armature.cell.program.stages import Leg
 from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
+from armature.optimize.around.around import plan_around
+from armature.optimize.certificate.obstacles import clearance
 from armature.optimize.certificate.solution import Solution
 from armature.optimize.moves.curve import energy_time_curve
 from armature.optimize.moves.least_energy import minimize_energy
@@ -36,8 +38,8 @@ class Timed:
 
 
 def shortest(leg: Leg, supply: Any, knots: int) -> Solution:
-    """The shortest motion of a leg; an ArgumentError names the step, the robot and what would
-    help."""
+    """The shortest motion of a leg, around the scene's obstacles where they block it; an
+    ArgumentError names the step, the robot and what would help."""
     knots = max(FEW, knots)
     if isinstance(leg.task, FollowPath):
         found = minimize_time(leg.robot, leg.task, knots=knots, supply=supply)
@@ -46,6 +48,8 @@ def shortest(leg: Leg, supply: Any, knots: int) -> Solution:
         found = (
             found if found.ok else minimize_time(leg.robot, leg.task, knots=knots, supply=supply)
         )
+    if found.ok and not is_free(leg, found.trajectory):
+        found = _around(leg, None, supply, knots)
     if not found.ok:
         raise ArgumentError(
             f"step {leg.name!r} of robot {leg.robot.name!r} is impossible: "
@@ -57,6 +61,24 @@ def shortest(leg: Leg, supply: Any, knots: int) -> Solution:
             f"at most, but needs {found.duration:.4g} s; allow that much"
         )
     return found
+
+
+def is_free(leg: Leg, motion: Trajectory) -> bool:
+    """Whether a motion of a leg is proved free of the scene as it is then."""
+    return leg.scene is None or clearance(leg.robot, leg.scene, motion).free
+
+
+def _around(leg: Leg, duration: float | None, supply: Any, knots: int) -> Solution:
+    """A leg around obstacles: in a duration (s) with the least energy, or in the least time."""
+    assert leg.scene is not None
+    task = leg.task if duration is None else replace(leg.task, duration=duration)
+    objective = "time" if duration is None else "energy"
+    try:
+        return plan_around(leg.robot, task, leg.scene, objective, supply, knots=knots)
+    except ArgumentError as error:
+        raise ArgumentError(
+            f"step {leg.name!r} of robot {leg.robot.name!r} is impossible: {error}"
+        ) from None
 
 
 def timed(leg: Leg, fastest: Solution, spare: float, supply: Any, knots: int, points: int) -> Timed:
@@ -78,16 +100,32 @@ def timed(leg: Leg, fastest: Solution, spare: float, supply: Any, knots: int, po
 def _points(
     leg: Leg, T: np.ndarray, supply: Any, knots: int
 ) -> list[tuple[float, float, Trajectory]]:
-    """(duration, energy, motion) at the durations for which there is a plan."""
-    if isinstance(leg.task, Move):
-        curve = energy_time_curve(leg.robot, leg.task, T.tolist(), supply, knots, refine=False)
-        rows = zip(curve.durations, curve.energies, curve.trajectories)
-        return [(float(t), float(e), m) for t, e, m in rows if m is not None and np.isfinite(e)]
-    plans = [
-        minimize_energy(leg.robot, replace(leg.task, duration=float(t)), supply, knots=knots)
-        for t in T
-    ]
-    return [(p.duration, p.energy, p.trajectory) for p in plans if p.ok]
+    """(duration, energy, motion) at the durations for which there is a plan; with a scene, of
+    motions that are free of it."""
+    if isinstance(leg.task, FollowPath):
+        plans = [_least_energy(leg, float(t), supply, knots) for t in T]
+        return [(p.duration, p.energy, p.trajectory) for p in plans if p is not None]
+    curve = energy_time_curve(leg.robot, leg.task, T.tolist(), supply, knots, refine=False)
+    found = []
+    for t, e, m in zip(curve.durations, curve.energies, curve.trajectories):
+        if m is not None and np.isfinite(e) and is_free(leg, m):
+            found.append((float(t), float(e), m))
+        elif leg.scene is not None:
+            plan = _around(leg, float(t), supply, knots)
+            found += [(plan.duration, plan.energy, plan.trajectory)] if plan.ok else []
+    return found
+
+
+def _least_energy(
+    leg: Leg, duration: float, supply: Any, knots: int, guess: Trajectory | None = None
+) -> Solution | None:
+    """The plan of a leg in `duration` (s), around obstacles where they block it; None without."""
+    extra: dict[str, Any] = {"guess": guess} if isinstance(leg.task, Move) else {}
+    task = replace(leg.task, duration=duration)
+    found = minimize_energy(leg.robot, task, supply, knots=knots, **extra)
+    if found.ok and not is_free(leg, found.trajectory):
+        found = _around(leg, duration, supply, knots)
+    return found if found.ok else None
 
 
 def planned(of: Timed, duration: float, supply: Any, knots: int) -> Solution:
@@ -97,11 +135,8 @@ def planned(of: Timed, duration: float, supply: Any, knots: int) -> Solution:
     shorter = [float(t) for t in of.curve.durations[::-1] if least < t < duration - 1e-9]
     for T in [duration, *shorter] if duration > least * (1 + SHORT) else []:
         guess = of.curve.motions[int(np.abs(of.curve.durations - T).argmin())]
-        extra: dict[str, Any] = {"guess": guess} if isinstance(of.leg.task, Move) else {}
-        found = minimize_energy(
-            of.leg.robot, replace(of.leg.task, duration=T), supply, knots=knots, **extra
-        )
-        if found.ok and found.certificate.ok:
+        found = _least_energy(of.leg, T, supply, knots, guess)
+        if found is not None and found.certificate.ok:
             return found
     return of.fastest
 

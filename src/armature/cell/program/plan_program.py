@@ -10,6 +10,7 @@ import numpy as np
 
 from armature.cell.program.curves import Counter, Progress, Timed, planned, shortest, timed
 from armature.cell.program.cycle_heat import plan_over_cycle
+from armature.cell.program.price import share_by_price
 from armature.cell.program.program import Program
 from armature.cell.program.program_plan import (
     PlannedLeg,
@@ -233,12 +234,16 @@ def assembled(
         return ProgramPlan(program, tuple(fast), cycle, least, energy, energy, (), seconds)
     if not compare:
         chosen, even, notes = _solved(program, parts, known, given, "plan", tell), None, []
+        price = None
     else:
         alone = _solved(program, parts, known, _even(parts, known, spare), "even share", tell)
         even, notes = _energy(program, alone), []
         chosen = _refined(program, parts, _with_points(known, alone), spare, tell)
+        chosen, price, told = _at_one_price(program, parts, known, chosen, tell)
+        notes += told
         if even < _energy(program, chosen):  # the curves are sampled: what was planned decides
             chosen = alone
+            price, notes = None, []
             notes.append("an even share of the time needs no more energy: it is taken")
     moved = [
         s.name
@@ -258,7 +263,32 @@ def assembled(
         _energy(program, fast),
         tuple(notes),
         time.perf_counter() - begin,
+        price,
     )
+
+
+def _at_one_price(
+    program: Program,
+    parts: Sequence[Stage],
+    known: Sequence[Timed],
+    laid: list[PlannedStage],
+    tell: Counter,
+) -> tuple[list[PlannedStage], float | None, list[str]]:
+    """The plan with durations at which time has one price for all motions, where that needs less;
+    the price, W; and what is said of it."""
+    shared = share_by_price(program, laid, known)
+    if shared is None:
+        return laid, None, []
+    before = _energy(program, laid)
+    other = _solved(program, parts, _with_points(known, laid), shared.given, "one price", tell)
+    after = _energy(program, other)
+    if after >= before:
+        return laid, None, []
+    said = (
+        f"one price of time for all motions, {shared.price:.3g} W: {before - after:.3g} J"
+        f" ({100 * (1 - after / before):.2g} %) less than by their curves"
+    )
+    return other, shared.price, [said]
 
 
 def _solved(

@@ -154,7 +154,8 @@ class ProgramPlan:
     least time.  even: J, every motion planned alone, the spare time shared out evenly; None where
     the
     times are bound by other robots.  fast: J, every motion at its least time, waiting for the rest.
-    notes: what happened on the way."""
+    notes: what happened on the way.  price: W, what a second more of the cycle would save, the same
+    for all motions; negative where it would cost; None where it is not known."""
 
     program: Program
     stages: tuple[PlannedStage, ...]
@@ -164,6 +165,7 @@ class ProgramPlan:
     fast: float
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
+    price: float | None = None
 
     @property
     def robot(self) -> Any:
