@@ -14,7 +14,8 @@ import armature as arm
 from armature.cell.program.program import Dwell, Grip, MoveTo, Program, Release
 from armature.cell.program.share import EnergyCurve
 from armature.cell.workcell.cell import Cell, Wait, Zone
-from armature.cell.workcell.plan_cell import movements, plan_cell
+from armature.cell.workcell.cell_model import movements
+from armature.cell.workcell.plan_cell import plan_cell
 from armature.cli.main import run
 from armature.study.rest import with_brakes
 

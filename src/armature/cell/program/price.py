@@ -84,17 +84,11 @@ class _Durations:
         of = self.known[k]
         least, most = of.curve.least, float(of.curve.durations[-1])
         T = None
-        if self.free[k]:
-            robot, task, motion = of.leg.robot, of.leg.task, self.motions[k]
-            moving = price + coil_power(robot)  # released brakes cost as well
-            T = priced_duration(
-                robot,
-                task,
-                moving,
-                self.program.supply,
-                self.program.knots,
-                motion,  # type: ignore[arg-type]
-            )
+        task = of.leg.task
+        if self.free[k] and isinstance(task, Move):
+            moving = price + coil_power(of.leg.robot)  # released brakes cost as well
+            given = self.program.supply, self.program.knots, self.motions[k]
+            T = priced_duration(of.leg.robot, task, moving, *given)
         if T is None:
             grid = np.linspace(least, most, PLACES)
             T = float(grid[int(np.argmin(of.curve(grid) + price * grid))])

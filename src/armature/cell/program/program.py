@@ -129,6 +129,34 @@ class Release:
         _check_seconds(self.seconds, self.name)
 
 
+@dataclass(frozen=True)
+class PowerMode:
+    """A state of the whole robot in which its motors are off and its brakes hold: stand-by, off.
+
+    power: W meanwhile.  enter, leave: s, during which the motors hold.  energy: J of entering and
+    leaving, beside what holding takes."""
+
+    name: str
+    power: float
+    enter: float = 0.0
+    leave: float = 0.0
+    energy: float = 0.0
+
+    def __post_init__(self) -> None:
+        for field, unit in (("power", "W"), ("enter", "s"), ("leave", "s"), ("energy", "J")):
+            value = getattr(self, field)
+            number = isinstance(value, Real) and not isinstance(value, bool)
+            if not number or not 0.0 <= float(value) < np.inf:
+                raise ArgumentError(
+                    f"power mode {self.name!r}: {field} = {value!r:.40} {unit}; give a number ≥ 0"
+                )
+
+    @property
+    def shortest(self) -> float:
+        """The shortest stay, with entering and leaving, s."""
+        return self.enter + self.leave
+
+
 Step = MoveTo | Along | Dwell | Grip | Release
 
 
@@ -143,7 +171,8 @@ class Program:
     floor: as in `Move`.  knots: steps in time of every motion.  points: durations on the
     energy-time curve of each.  mean_limits: "motion": every motion keeps the motors' mean limits
     (heat, continuous current) by itself; "cycle": the whole cycle does, so that motions may be
-    hotter than stops."""
+    hotter than stops.  modes: power modes that the robot may take while it waits, where brakes hold
+    every axis that needs it."""
 
     robot: Robot
     start: Place
@@ -157,8 +186,10 @@ class Program:
     knots: int = 50
     points: int = 12
     mean_limits: Literal["motion", "cycle"] = "motion"
+    modes: tuple[PowerMode, ...] = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "modes", _modes(self.modes))
         given = tuple(self.steps) if np.iterable(self.steps) else (self.steps,)
         for k, step in enumerate(given, start=1):
             if not isinstance(step, Step):
@@ -179,6 +210,21 @@ class Program:
             raise ArgumentError(
                 f"program {self.name!r} moves nothing; give it a MoveTo or an Along"
             )
+
+
+def _modes(given: Any) -> tuple[PowerMode, ...]:
+    modes: list[PowerMode] = []
+    for mode in given if np.iterable(given) and not isinstance(given, str) else (given,):
+        if not isinstance(mode, PowerMode):
+            raise ArgumentError(f"modes: {mode!r:.60} must be a PowerMode of arm.cell")
+        modes.append(mode)
+    names = [m.name for m in modes]
+    if len(set(names)) < len(names) or {"motors", "brakes"} & set(names):
+        raise ArgumentError(
+            f"modes are called {', '.join(names)}; give each a name of its own, not motors or"
+            " brakes, which every robot has"
+        )
+    return tuple(modes)
 
 
 def _named(steps: tuple[Step, ...]) -> tuple[Step, ...]:

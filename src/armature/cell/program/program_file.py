@@ -11,7 +11,16 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Discriminator, Field, Tag
 
-from armature.cell.program.program import Along, Dwell, Grip, MoveTo, Program, Release, Step
+from armature.cell.program.program import (
+    Along,
+    Dwell,
+    Grip,
+    MoveTo,
+    PowerMode,
+    Program,
+    Release,
+    Step,
+)
 from armature.document import Block, checked, line_of, selected, values
 from armature.drive import Brake
 from armature.drive.catalogue import read_drives
@@ -32,7 +41,7 @@ from armature.job.job_schema import (
     ToolPart,
 )
 from armature.optimize.transcription.task import SMOOTHNESS
-from armature.robot.format.quantities import Duration, Mass, Moment, Number
+from armature.robot.format.quantities import Duration, Mass, Moment, Number, Power, Quantity
 from armature.robot.format.schema import Name, Part, Point
 from armature.robot.model import Robot
 from armature.study.line_file import BrakePart
@@ -117,6 +126,15 @@ class StepPart(Part):
             )
 
 
+class ModePart(Part):
+    """A power mode of the whole robot, in which its motors are off and its brakes hold."""
+
+    power: Power
+    enter: Duration = Field(0.0, description="during which the motors hold")
+    leave: Duration = Field(0.0, description="during which the motors hold")
+    energy: Annotated[float, Quantity("J")] = Field(0.0, description="of entering and leaving")
+
+
 class ProgramPart(Part):
     """What is done in every cycle."""
 
@@ -146,8 +164,9 @@ class ProgramFile(Part):
     tool: ToolPart | None = None
     supply: Supplied | None = None
     brake: BrakePart | None = Field(None, description="on every axis that has none of its own")
+    modes: dict[str, ModePart] = Field({}, description="power modes at rest: {stand-by: …, off: …}")
     scene: FileOrMapping | None = Field(
-        None, description="obstacles that the motions are checked against: a file, or {objects: …}"
+        None, description="obstacles that the motions go around: a file, or {objects: …}"
     )
     floor: Ground = "auto"
     knots: Annotated[int, Field(ge=4, le=2000, strict=True)] = 50
@@ -211,6 +230,7 @@ def program_of(part: ProgramFile, data: Any, path: Any) -> Program:
             part.knots,
             given.points,
             given.mean_limits,
+            tuple(PowerMode(name, **mode.model_dump()) for name, mode in part.modes.items()),
         )
 
 

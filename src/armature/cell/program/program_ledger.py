@@ -4,11 +4,12 @@ or brakes, on one supply."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from armature.cell.program.program import PowerMode
 from armature.cell.program.stages import Pause
 from armature.drive import Flow, as_supply
 from armature.drive.drive import LOSSES
@@ -47,6 +48,8 @@ def moving(robot: Robot, trajectory: Trajectory, supply: Any) -> Part:
 def standing(pause: Pause, seconds: float) -> Part:
     """A pause of `seconds` (s): every axis held by its motor, or by its brake between closing and
     opening, during which the motor holds."""
+    if (mode := pause.mode(seconds)) is not None:
+        return _asleep(pause, mode, seconds)
     axes = pause.place.axes
     braked = [pause.braked and _is_braked(axis, seconds) for axis in axes]
     close = [
@@ -61,6 +64,29 @@ def standing(pause: Pause, seconds: float) -> Part:
         opened = (middle > seconds - open_[k]) if braked[k] else on
         coils += np.where(opened, axis.brake.power, 0.0) if axis.brake else 0.0
         flows.append(_still(axis, on))
+    powers = np.column_stack([f.power for f in flows]) if flows else np.zeros((len(dt), 0))
+    return Part(dt, powers, coils, flows, None)
+
+
+def _asleep(pause: Pause, mode: PowerMode, seconds: float) -> Part:
+    """A pause in a power mode: motors hold while it is entered and left, and are off between; what
+    the mode takes is shared out evenly among the axes."""
+    axes = pause.place.axes
+    edges = np.array([0.0, mode.enter, seconds - mode.leave, seconds])
+    dt, on = np.diff(edges), np.array([True, False, True])
+    keep = dt > 0.0
+    dt, on = dt[keep], on[keep]
+    awake = float(dt[on].sum())
+    switching = np.where(on, mode.energy / awake if awake > 0.0 else 0.0, 0.0)
+    if awake == 0.0 and seconds > 0.0:
+        switching = np.full(len(dt), mode.energy / seconds)
+    more = (np.where(on, 0.0, mode.power) + switching) / max(len(axes), 1)
+    coils, flows = np.zeros(len(dt)), []
+    for axis in axes:
+        coils += np.where(on, axis.brake.power, 0.0) if axis.brake else 0.0
+        flow = _still(axis, on)
+        power = np.where(on, flow.power, 0.0) + more
+        flows.append(replace(flow, power=power, amplifier=power - flow.copper))
     powers = np.column_stack([f.power for f in flows]) if flows else np.zeros((len(dt), 0))
     return Part(dt, powers, coils, flows, None)
 

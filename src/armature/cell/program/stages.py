@@ -11,7 +11,17 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from armature.cell.program.program import BACK, Along, Dwell, Grip, MoveTo, Program, Release, Step
+from armature.cell.program.program import (
+    BACK,
+    Along,
+    Dwell,
+    Grip,
+    MoveTo,
+    PowerMode,
+    Program,
+    Release,
+    Step,
+)
 from armature.dynamics.compiled import pose
 from armature.errors import ArgumentError
 from armature.motion.goal import is_pose
@@ -49,7 +59,8 @@ class Leg:
 @dataclass(frozen=True, eq=False)
 class Pause:
     """Standing still: at least `seconds` (s) with a robot as it is then. hold, fixed: as in
-    `Dwell`."""
+    `Dwell`.  modes: power modes that may be taken, each where there is time for it and it takes
+    less."""
 
     name: str
     robot: Robot
@@ -57,10 +68,29 @@ class Pause:
     hold: str
     place: Rest
     fixed: bool = False
+    modes: tuple[PowerMode, ...] = ()
 
     def energy(self, more: float = 0.0) -> float:
         """Energy of this pause with `more` seconds, J."""
         seconds = self.seconds + more
+        mode = self.mode(seconds)
+        return self._awake(seconds) if mode is None else self.asleep(mode, seconds)
+
+    def mode(self, seconds: float) -> PowerMode | None:
+        """The power mode that takes least in `seconds` (s); None: motors or brakes do."""
+        cheap = min(self.modes, key=lambda m: self.asleep(m, seconds), default=None)
+        if cheap is None or self.asleep(cheap, seconds) >= self._awake(seconds):
+            return None
+        return cheap
+
+    def asleep(self, mode: PowerMode, seconds: float) -> float:
+        """Energy of `seconds` (s) in a power mode, J; infinite where there is no time for it."""
+        if seconds < mode.shortest:
+            return np.inf
+        held = self.place.held(mode.shortest)
+        return held + mode.energy + mode.power * (seconds - mode.shortest)
+
+    def _awake(self, seconds: float) -> float:
         return self.place.held(seconds) if self.hold == "motors" else self.place.energy(seconds)
 
     @property
@@ -278,8 +308,14 @@ class _Walker:
                 f"no brake holds {', '.join(free)} here; give brakes that are strong "
                 "enough, or hold by motors"
             )
-        pause = Pause(step.name, self.robot, step.seconds, step.hold, place, step.fixed)
+        modes = () if step.hold == "motors" else self._modes(place)
+        pause = Pause(step.name, self.robot, step.seconds, step.hold, place, step.fixed, modes)
         self.pauses.append(pause)
+
+    def _modes(self, place: Rest) -> tuple[PowerMode, ...]:
+        """Power modes that may be taken: motors are off in them, so that brakes must hold."""
+        held = all(axis.brake is not None or axis.holding == 0.0 for axis in place.axes)
+        return self.program.modes if held else ()
 
     def _grip(self, step: Grip) -> None:
         if self.carried is not None:
@@ -340,7 +376,9 @@ class _Walker:
                 len(pauses): (self.robot, rest(self.robot, self.at)),
             }
             first = min(places, key=lambda k: places[k][1].energy(LONG))
-            pauses.insert(first, Pause("wait", places[first][0], 0.0, "cheaper", places[first][1]))
+            robot, place = places[first]
+            modes = self._modes(place)
+            pauses.insert(first, Pause("wait", robot, 0.0, "cheaper", place, modes=modes))
         open_ = [k for k, p in enumerate(pauses) if not p.fixed and p.hold != "motors"]
         waiting = min(open_, key=lambda k: pauses[k].energy(LONG) - pauses[k].energy(), default=-1)
         where = self.found[-1].name if self.found else "the start"

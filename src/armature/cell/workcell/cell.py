@@ -4,7 +4,7 @@ a time may use, and one d.c. bus for all."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -14,8 +14,11 @@ from armature.cell.program.program_plan import ProgramPlan
 from armature.cell.program.stages import Stage
 from armature.cell.schedule.schedule import Schedule
 from armature.cell.workcell.on_bus import BusPlan
+from armature.cell.workcell.world import Apart
 from armature.drive import Bus
 from armature.errors import ArgumentError
+from armature.robot import frames
+from armature.scene.obstacle import vector
 
 SAME = 1e-6  # of a duration: a plan as long as its schedule asks for
 
@@ -40,6 +43,24 @@ class Zone:
     name: str = "zone"
 
 
+@dataclass(frozen=True)
+class Base:
+    """Where a robot stands in the world. position: of its base frame, m.  rpy: roll, pitch, yaw,
+    rad. Gravity pulls along −z of the world."""
+
+    position: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    rpy: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        for name in ("position", "rpy"):
+            object.__setattr__(self, name, vector(getattr(self, name)))
+
+    @property
+    def rotation(self) -> np.ndarray:
+        """(3, 3)."""
+        return np.array(frames.from_rpy(*self.rpy)).reshape(3, 3)
+
+
 @dataclass(frozen=True, eq=False)
 class Cell:
     """Robots with their programs in one cycle.
@@ -47,7 +68,9 @@ class Cell:
     robots: {name: Program}; cycles of the programs themselves are not used.  cycle: s.
     waits, zones: between robots.  bus: one for all robots; None: each has its own supply.
     most_power: W that the bus's rectifier gives at most.  objective: of the bus: "energy" or
-    "peak"."""
+    "peak".  bases: {name: Base}, of all robots, where they share one world: steps that sweep
+    through the same space are then found and never done at once, and no two robots are proved to
+    touch.  apart: m that they keep from each other."""
 
     robots: Mapping[str, Program]
     cycle: float
@@ -57,6 +80,8 @@ class Cell:
     most_power: float | None = None
     objective: str = "energy"
     name: str = "cell"
+    bases: Mapping[str, Base] | None = None
+    apart: float = 0.0
 
     def __post_init__(self) -> None:
         robots = dict(self.robots)
@@ -68,11 +93,32 @@ class Cell:
             raise ArgumentError(
                 f"cell {self.name!r}: a cycle of {self.cycle} s; give a positive number"
             )
-        for field in ("waits", "zones"):
-            object.__setattr__(self, field, tuple(getattr(self, field)))
-        object.__setattr__(
-            self, "robots", {k: replace(p, cycle=self.cycle, name=k) for k, p in robots.items()}
-        )
+        for name in ("waits", "zones"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        if not (np.isfinite(self.apart) and self.apart >= 0):
+            raise ArgumentError(f"cell {self.name!r}: apart = {self.apart} m; give a number ≥ 0")
+        robots = {k: replace(p, cycle=self.cycle, name=k) for k, p in robots.items()}
+        if self.bases is not None:
+            robots = self._on_bases(robots)
+        object.__setattr__(self, "robots", robots)
+
+    def _on_bases(self, robots: dict[str, Program]) -> dict[str, Program]:
+        """The programs with robots under the gravity that their bases give them."""
+        bases = dict(self.bases or {})
+        object.__setattr__(self, "bases", bases)
+        if set(bases) != set(robots) or any(not isinstance(b, Base) for b in bases.values()):
+            odd = sorted(set(bases) ^ set(robots))
+            raise ArgumentError(
+                f"cell {self.name!r}: bases must be {{robot: Base}} for {', '.join(robots)}"
+                + (f"; see {odd[0]!r}" if odd else "")
+            )
+        for name, program in robots.items():
+            R, gravity = bases[name].rotation, np.array(program.robot.gravity)
+            upright = np.array([0.0, 0.0, -np.linalg.norm(gravity)])
+            if np.allclose(gravity, upright) and not np.allclose(R.T @ gravity, gravity):
+                robot = program.robot.with_gravity((R.T @ gravity).tolist())
+                robots[name] = replace(program, robot=robot)
+        return robots
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,13 +126,16 @@ class CellPlan:
     """A planned cell. schedule: when each robot does what, proved least over the motions'
     energy-time
     curves.  plans: {robot: ProgramPlan}.  on_bus: where all share one; its shifts are added to the
-    schedule's.  seconds: that the planning took."""
+    schedule's.  seconds: that the planning took.  apart: how near any two robots come, proved,
+    where they share a world.  zones: steps that were found to sweep through the same space."""
 
     cell: Cell
     schedule: Schedule
     plans: dict[str, ProgramPlan]
     on_bus: BusPlan | None = None
     seconds: float = 0.0
+    apart: Mapping[tuple[str, str], Apart] = field(default_factory=dict)
+    zones: tuple[Zone, ...] = ()
 
     @property
     def energy(self) -> float:
@@ -116,6 +165,11 @@ class CellPlan:
                         f"robot {name!r}: {leg.name!r} takes {leg.duration:.6g} s instead of"
                         f" {asked:.6g} s"
                     )
+        found += [
+            f"robots {a!r} and {b!r} {proof}"
+            for (a, b), proof in self.apart.items()
+            if not proof.free
+        ]
         if self.on_bus is not None and not self.on_bus.certificate.ok:
             found.append(str(self.on_bus.certificate))
         return tuple(found)
@@ -144,6 +198,11 @@ class CellPlan:
         )
         proof += "every hand-over holds and no zone is shared"
         bus = [] if self.on_bus is None else [str(self.on_bus)]
+        bus += [f"{a} and {b}: {proof}" for (a, b), proof in self.apart.items()]
+        if self.zones:
+            told = "; ".join(" with ".join("/".join(s) for s in z.steps) for z in self.zones[:6])
+            more = "" if len(self.zones) <= 6 else f"; … ({len(self.zones)} in all)"
+            bus.append(f"steps that sweep through the same space, done one at a time: {told}{more}")
         return "\n".join(
             [head, *rows, *bus, proof if self.ok else "NOT valid: " + "; ".join(self.faults)]
         )

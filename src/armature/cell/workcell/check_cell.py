@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from armature.cell.program.check_program import ProgramCheck, check_program
 from armature.cell.workcell.cell import Cell
-from armature.cell.workcell.plan_cell import find_stage, stages_of
+from armature.cell.workcell.cell_model import find_stage
+from armature.cell.workcell.plan_cell import stages_of
 from armature.errors import ArgumentError
 
 

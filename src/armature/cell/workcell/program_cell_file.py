@@ -9,14 +9,21 @@ from typing import Any, Literal
 from pydantic import Field
 
 from armature.cell.program.program_file import read_program
-from armature.cell.workcell.cell import Cell, Wait, Zone
+from armature.cell.workcell.cell import Base, Cell, Wait, Zone
 from armature.document import checked, line_of, selected, values
 from armature.drive import Bus
 from armature.drive.catalogue import read_drives
 from armature.errors import ArmatureError, FileError
-from armature.robot.format.quantities import Duration, Power
-from armature.robot.format.schema import Name, Part
+from armature.robot.format.quantities import Angle, Duration, Length, Power
+from armature.robot.format.schema import Name, Part, Point
 from armature.text import read_text
+
+
+class BasePart(Part):
+    """Where a robot stands in the world."""
+
+    position: Point = (0.0, 0.0, 0.0)
+    rpy: tuple[Angle, Angle, Angle] = Field((0.0, 0.0, 0.0), description="roll, pitch, yaw")
 
 
 class MemberPart(Part):
@@ -24,6 +31,7 @@ class MemberPart(Part):
 
     name: Name
     program: Name = Field(description="a task file with program:, relative to this file's folder")
+    base: BasePart | None = Field(None, description="its pose in the world that all share")
 
 
 class WaitPart(Part):
@@ -51,6 +59,7 @@ class CellFile(Part):
     )
     most_power: Power | None = Field(None, description="of the bus's rectifier")
     objective: Literal["energy", "peak"] = Field("energy", description="of the bus")
+    apart: Length = Field(0.0, description="that robots keep from each other")
 
 
 def has_programs(path: str | PathLike[str]) -> bool:
@@ -108,9 +117,28 @@ def load_cell(path: str | PathLike[str]) -> Cell:
             part.most_power,
             part.objective,
             part.name or Path(path).stem,
+            _bases(part, error),
+            part.apart,
         )
+    except FileError:
+        raise
     except ArmatureError as e:
         raise FileError(str(e), path) from None
+
+
+def _bases(part: CellFile, error: Any) -> dict[str, Base] | None:
+    """Where robots stand; None where no base is given."""
+    without = [k for k, r in enumerate(part.robots) if r.base is None]
+    if len(without) == len(part.robots):
+        return None
+    if without:
+        name = part.robots[without[0]].name
+        raise error(
+            f"robot {name!r} has no base, but others do; give all of them one, or none",
+            "robots",
+            without[0],
+        )
+    return {r.name: Base(**r.base.model_dump()) for r in part.robots if r.base is not None}
 
 
 def _step(text: str, programs: dict[str, Any], error: Any, *place: Any) -> tuple[str, str]:
