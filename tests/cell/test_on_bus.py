@@ -11,14 +11,14 @@ import pytest
 import armature as arm
 from armature.cell.program.plan_program import plan_program
 from armature.cell.program.program import Dwell, MoveTo, Program
-from armature.cell.workcell.on_bus import (
+from armature.cell.workcell.bus_cycle import (
     PowerCycle,
     power_cycle,
     run_bus,
     run_buses,
-    share_bus,
     simulated_cycle,
 )
+from armature.cell.workcell.on_bus import share_bus
 
 ROBOT = arm.library("planar2")
 BUS = arm.drive.Bus(1e-4, 48.0, 56.0, resistance=0.5, maximum_voltage=62.0)

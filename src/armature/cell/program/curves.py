@@ -103,7 +103,7 @@ def _points(
     """(duration, energy, motion) at the durations for which there is a plan; with a scene, of
     motions that are free of it."""
     if isinstance(leg.task, FollowPath):
-        plans = [_least_energy(leg, float(t), supply, knots) for t in T]
+        plans = [least_energy_of(leg, float(t), supply, knots) for t in T]
         return [(p.duration, p.energy, p.trajectory) for p in plans if p is not None]
     curve = energy_time_curve(leg.robot, leg.task, T.tolist(), supply, knots, refine=False)
     found = []
@@ -116,7 +116,7 @@ def _points(
     return found
 
 
-def _least_energy(
+def least_energy_of(
     leg: Leg, duration: float, supply: Any, knots: int, guess: Trajectory | None = None
 ) -> Solution | None:
     """The plan of a leg in `duration` (s), around obstacles where they block it; None without."""
@@ -135,7 +135,7 @@ def planned(of: Timed, duration: float, supply: Any, knots: int) -> Solution:
     shorter = [float(t) for t in of.curve.durations[::-1] if least < t < duration - 1e-9]
     for T in [duration, *shorter] if duration > least * (1 + SHORT) else []:
         guess = of.curve.motions[int(np.abs(of.curve.durations - T).argmin())]
-        found = _least_energy(of.leg, T, supply, knots, guess)
+        found = least_energy_of(of.leg, T, supply, knots, guess)
         if found is not None and found.certificate.ok:
             return found
     return of.fastest

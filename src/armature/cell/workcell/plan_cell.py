@@ -18,7 +18,8 @@ from armature.cell.schedule.optimize_cell import optimize_cell
 from armature.cell.schedule.schedule import Schedule, simulate
 from armature.cell.workcell.cell import Cell, CellPlan, Zone, activity
 from armature.cell.workcell.cell_model import cell_model
-from armature.cell.workcell.on_bus import BusPlan, share_bus
+from armature.cell.workcell.on_bus import BusPlan
+from armature.cell.workcell.replan import replan_on_bus
 from armature.cell.workcell.zones import Shared, World
 from armature.errors import ArgumentError, several
 
@@ -48,7 +49,7 @@ def plan_cell(cell: Cell, progress: Progress | None = None, seconds: float = 60.
         }
         on_bus = None
         if cell.bus is not None:
-            on_bus, schedule = _on_bus(cell, schedule, plans)
+            on_bus, schedule, plans = _on_bus(cell, schedule, plans)
         starts = {name: _program_start(schedule, plan, name) for name, plan in plans.items()}
         apart = {} if world is None else world.proofs(plans, starts)
         more = [] if world is None else list(filter(None, starmap(world.met, apart.items())))
@@ -161,9 +162,9 @@ def _given(
 
 def _on_bus(
     cell: Cell, schedule: Schedule, plans: Mapping[str, ProgramPlan]
-) -> tuple[BusPlan, Schedule]:
-    """Robots shifted against each other, as far as hand-overs and zones allow, for the bus's
-    sake."""
+) -> tuple[BusPlan, Schedule, dict[str, ProgramPlan]]:
+    """Robots shifted against each other, as far as hand-overs and zones allow, and motions planned
+    anew, for the bus's sake."""
     names = list(plans)
     base = [_program_start(schedule, plans[n], n) for n in names]
 
@@ -183,10 +184,11 @@ def _on_bus(
     allowed = (lambda shifts: not simulate(moved([s + start for s in shifts]))) if bound else None
     assert cell.bus is not None
     own = [x - start for x in base] if bound else None
-    found = share_bus(
+    found, chosen = replan_on_bus(
         cell.bus, [plans[n] for n in names], cell.objective, cell.most_power, allowed, own
     )
-    return found, moved([s + start for s in found.shifts.values()])
+    schedule = moved([s + start for s in found.shifts.values()])
+    return found, schedule, dict(zip(names, chosen))
 
 
 def _program_start(schedule: Schedule, plan: ProgramPlan, name: str) -> float:
