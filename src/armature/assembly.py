@@ -19,6 +19,7 @@ def assemble() -> None:
     provide("Identified.save", lambda: _identification().save_identification)
     provide("ProgramPlan.save", lambda: _saved_program().save_program)
     provide("ProgramPlan.report", lambda: _program_page().write_program_report)
+    provide("CellPlan.report", lambda: _cell_page().write_cell_report)
 
 
 def _formats():
@@ -58,6 +59,12 @@ def _saved_program():
 
 
 def _program_page():
-    import armature.plot.program as program
+    import armature.plot.programs.program as program
 
     return program
+
+
+def _cell_page():
+    import armature.plot.programs.cell_page as cell_page
+
+    return cell_page

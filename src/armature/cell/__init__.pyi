@@ -16,6 +16,7 @@ from armature.cell.program.program import Along as Along
 from armature.cell.program.program import Dwell as Dwell
 from armature.cell.program.program import Grip as Grip
 from armature.cell.program.program import MoveTo as MoveTo
+from armature.cell.program.program import PowerMode as PowerMode
 from armature.cell.program.program import Program as Program
 from armature.cell.program.program import Release as Release
 from armature.cell.program.program_file import load_program as load_program
@@ -26,6 +27,7 @@ from armature.cell.schedule.check_model import check_model as check_model
 from armature.cell.schedule.model import CellModel as CellModel
 from armature.cell.schedule.optimize_cell import optimize_cell as optimize_cell
 from armature.cell.schedule.schedule import Schedule as Schedule
+from armature.cell.workcell.cell import Base as Base
 from armature.cell.workcell.cell import Cell as Cell
 from armature.cell.workcell.cell import CellPlan as CellPlan
 from armature.cell.workcell.cell import Wait as Wait
@@ -36,3 +38,5 @@ from armature.cell.workcell.on_bus import BusPlan as BusPlan
 from armature.cell.workcell.on_bus import share_bus as share_bus
 from armature.cell.workcell.plan_cell import plan_cell as plan_cell
 from armature.cell.workcell.program_cell_file import load_cell as load_cell
+from armature.cell.workcell.replan import replan_on_bus as replan_on_bus
+from armature.cell.workcell.world import Apart as Apart

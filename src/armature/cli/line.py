@@ -58,7 +58,7 @@ def line(
         ),
     )
     if picture is not None:
-        from armature.plot.line import line as draw
+        from armature.plot.programs.line import line as draw
 
         draw(found, save=picture)
         output.say(f"written: {picture}")

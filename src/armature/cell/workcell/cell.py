@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from armature.drive import Bus
 from armature.errors import ArgumentError
 from armature.robot import frames
 from armature.scene.obstacle import vector
+from armature.seam import worker
 
 SAME = 1e-6  # of a duration: a plan as long as its schedule asks for
 
@@ -150,6 +152,18 @@ class CellPlan:
     def fast(self) -> float:
         """Every motion at its least time, then waiting, each robot on its own supply, J."""
         return sum(p.fast for p in self.plans.values())
+
+    def start_of(self, robot: str) -> float:
+        """When a robot's program begins on the cell's clock, s."""
+        plan = self.plans[robot]
+        first = plan.legs[0]
+        begins = {t.activity: t.start for t in self.schedule.tasks[robot]}
+        return begins[activity(robot, first.leg)] - first.begin
+
+    def report(self, path: Any) -> Any:
+        """Write a page (.html) with all robots moving, the Gantt chart, energy before and after of
+        each; or the chart alone (.png, .pdf, .svg)."""
+        return worker("CellPlan.report")(self, path)
 
     @cached_property
     def faults(self) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -12,11 +13,13 @@ from typing import Any, NamedTuple
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from armature.cell.program.program import Grip, Program
 from armature.cell.program.program_plan import PlannedLeg, ProgramPlan
 from armature.errors import FileError
 from armature.plot import style
 from armature.plot.page_data import page_data
 from armature.plot.report import PARTS, SCRIPTS, script_data
+from armature.scene.scene import Scene
 from armature.write import check_target, write_whole
 
 MOVE, STOP = style.COLOURS[0], "#DDDDDD"
@@ -88,6 +91,7 @@ class _Motion(NamedTuple):
     certificate: Any
     baseline: None = None
     iterations: tuple = ()
+    scene: Any = None
 
 
 class _Margins(NamedTuple):
@@ -97,7 +101,8 @@ class _Margins(NamedTuple):
 def program_page(plan: ProgramPlan) -> str:
     """The page as text: style, data and scripts are inside."""
     proof = plan.certificate
-    motion = _Motion(proof.ok, plan.robot, plan.trajectory, plan.ledger, _Margins(_margins(plan)))
+    parts = plan.robot, plan.trajectory, plan.ledger, _Margins(nearest_margins(plan))
+    motion = _Motion(proof.ok, *parts, scene=still_scene(plan.program))
     text = lambda name: (PARTS / name).read_text(encoding="utf-8")
     escape = lambda x: html.escape(str(x))
     told = [
@@ -156,14 +161,29 @@ def _steps(plan: ProgramPlan) -> str:
         for s, e in zip(plan.stages, plan.energies())
         if s.duration > 0.0
     ]
+    return table(("step", "begins", "lasts", "energy"), rows)
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Rows of texts as a table of the page."""
     body = "".join(
         "<tr>" + "".join(f"<td>{html.escape(x)}</td>" for x in row) + "</tr>" for row in rows
     )
-    head = "".join(f"<th>{x}</th>" for x in ("step", "begins", "lasts", "energy"))
-    return f'<table class="peaks"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+    top = "".join(f"<th>{html.escape(x)}</th>" for x in head)
+    return f'<table class="peaks"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>'
 
 
-def _margins(plan: ProgramPlan) -> dict[str, dict[str, Any]]:
+def still_scene(program: Program) -> Scene | None:
+    """The objects of a program's scene that are never taken up; None without any."""
+    scene = program.scene
+    for step in program.steps:
+        thing = step.thing if isinstance(step, Grip) else None
+        if scene is not None and thing in scene.names:
+            scene = scene.without(str(thing))
+    return scene if scene is not None and scene.obstacles else None
+
+
+def nearest_margins(plan: ProgramPlan) -> dict[str, dict[str, Any]]:
     """The nearest margin of every limit over all motions, at its time in the cycle."""
     found: dict[str, dict[str, Any]] = {}
     for leg in plan.legs:

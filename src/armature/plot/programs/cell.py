@@ -54,7 +54,8 @@ def gantt(schedule: Schedule, save: str | PathLike[str] | None = None) -> Figure
         bbox_to_anchor=(0, 1),
         frameon=False,
     )
-    axes.set_title(f"{schedule.model.name}: {schedule.energy:.6g} J in {cycle:.5g} s", loc="right")
+    title = f"{schedule.model.name}: {cycle:.5g} s, {schedule.energy:.6g} J by the model's curves"
+    axes.set_title(title, loc="right")
     return style.finish(figure, save)
 
 
