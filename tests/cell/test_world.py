@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -139,8 +140,12 @@ def test_robots_that_touch_are_found_out() -> None:
 
 def test_a_world_without_a_schedule_names_the_steps_and_the_bases() -> None:
     near = {"left": Base((1.2, 0.0, 0.0)), "right": Base()}
-    with pytest.raises(arm.ArmatureError, match=r"left/in with right/in.*move the bases apart"):
+    with pytest.raises(arm.ArmatureError, match=r"left/in with right/in") as refused:
         plan_cell(Cell({"left": LEFT, "right": RIGHT}, 4.0, bases=near), seconds=10.0)
+    more = float(re.search(r"with 'right' ([0-9.]+) m farther from 'left'", str(refused.value))[1])
+    far = {"left": Base((1.2 + more, 0.0, 0.0)), "right": Base()}
+    plan = plan_cell(Cell({"left": LEFT, "right": RIGHT}, 4.0, bases=far), seconds=10.0)
+    assert plan.ok and not plan.zones and more > 0.5
 
 
 def test_gravity_pulls_down_in_the_world_whatever_way_a_base_is_mounted() -> None:

@@ -46,7 +46,8 @@ def impossible(model: CellModel, proved: bool = True) -> str:
     what = "hand-overs" if _excluded(replace(model, clashes=())) else "shared zones"
     cycle = _least_cycle(model)
     remedy = (
-        "no longer cycle, up to 64 times of it, was found to help"
+        f"no longer cycle, up to {LONGEST:g} times of it, was found to help: take one of them away"
+        + (", or let one count another cycle" if what == "hand-overs" else "")
         if cycle is None
         else f"a cycle of {cycle:.6g} s is possible"
     )

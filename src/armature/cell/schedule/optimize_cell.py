@@ -55,6 +55,9 @@ def optimize_cell(
     relative, at which the search ends.  progress: called with a sentence after every solve.
     An ArgumentError names the robot, what it needs, and a cycle that is possible, where there is
     none."""
+    for name, value in (("seconds", seconds), ("gap", gap)):
+        if not (np.isfinite(value) and value > 0.0):
+            raise ArgumentError(f"{name} = {value} must be a positive number")
     begin = time.perf_counter()
     program = CellProgram(model)
     found = _search(program, begin + seconds, gap, progress)
@@ -143,7 +146,7 @@ def _proved_again(program: CellProgram, best: Bounds, end: float, gap: float) ->
     if best.x is None or root.status != FOUND:
         return best
     loose = [int(j) for j in whole if upper[j] > lower[j]]
-    if len(loose) > FEW or program.shifts:
+    if not loose or len(loose) > FEW or program.shifts:
         return best
     count, heap = itertools.count(), [(float(root.fun), 0, lower, upper, root.x)]
     for _ in range(NODES):

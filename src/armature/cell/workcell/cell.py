@@ -14,7 +14,7 @@ from armature.cell.program.program import Program
 from armature.cell.program.program_plan import ProgramPlan
 from armature.cell.program.stages import Stage
 from armature.cell.schedule.schedule import Schedule
-from armature.cell.workcell.on_bus import BusPlan
+from armature.cell.workcell.on_bus import OBJECTIVES, BusPlan
 from armature.cell.workcell.world import Apart
 from armature.drive import Bus
 from armature.errors import ArgumentError
@@ -35,6 +35,13 @@ class Wait:
     after: tuple[str, str]
     seconds: float = 0.0
     cycles: int = 0
+
+    def __post_init__(self) -> None:
+        if not np.isfinite(self.seconds):
+            raise ArgumentError(
+                f"{'/'.join(self.step)} after {'/'.join(self.after)}: {self.seconds} s; give a"
+                " number"
+            )
 
 
 @dataclass(frozen=True)
@@ -94,6 +101,18 @@ class Cell:
         if not (np.isfinite(self.cycle) and self.cycle > 0):
             raise ArgumentError(
                 f"cell {self.name!r}: a cycle of {self.cycle} s; give a positive number"
+            )
+        if self.objective not in OBJECTIVES:
+            raise ArgumentError(
+                f"cell {self.name!r}: objective = {self.objective!r} must be one of"
+                f" {', '.join(OBJECTIVES)}"
+            )
+        if self.most_power is not None and not (
+            np.isfinite(self.most_power) and self.most_power > 0
+        ):
+            raise ArgumentError(
+                f"cell {self.name!r}: most_power = {self.most_power} W; give a positive number, or"
+                " leave it out"
             )
         for name in ("waits", "zones"):
             object.__setattr__(self, name, tuple(getattr(self, name)))

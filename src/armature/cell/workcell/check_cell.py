@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from armature.cell.program.check_program import ProgramCheck, check_program
 from armature.cell.workcell.cell import Cell
-from armature.cell.workcell.cell_model import find_stage
-from armature.cell.workcell.plan_cell import stages_of
+from armature.cell.workcell.plan_cell import checked_stages
 from armature.errors import ArgumentError
 
 
@@ -49,12 +48,6 @@ def check_cell(cell: Cell) -> CellCheck:
         raise ArgumentError(
             f"cell = {cell!r:.60} must be a Cell; make one, or read one by load_cell"
         )
-    parts = {name: stages_of(name, program) for name, program in cell.robots.items()}
-    for wait in cell.waits:
-        for where in (wait.step, wait.after):
-            find_stage(cell, parts, where)
-    for zone in cell.zones:
-        for where in zone.steps:
-            find_stage(cell, parts, where)
+    checked_stages(cell)
     programs = {name: check_program(program) for name, program in cell.robots.items()}
     return CellCheck(cell, programs, ())

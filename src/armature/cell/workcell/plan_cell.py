@@ -17,7 +17,7 @@ from armature.cell.program.stages import Leg, Stage, Stop, stages
 from armature.cell.schedule.optimize_cell import optimize_cell
 from armature.cell.schedule.schedule import Schedule, simulate
 from armature.cell.workcell.cell import Cell, CellPlan, Zone, activity
-from armature.cell.workcell.cell_model import cell_model
+from armature.cell.workcell.cell_model import cell_model, find_stage
 from armature.cell.workcell.on_bus import BusPlan
 from armature.cell.workcell.replan import replan_on_bus
 from armature.cell.workcell.zones import Shared, World
@@ -37,13 +37,13 @@ def plan_cell(cell: Cell, progress: Progress | None = None, seconds: float = 60.
             f"cell = {cell!r:.60} must be a Cell; make one, or read one by load_cell"
         )
     begin = time.perf_counter()
-    parts = {name: stages_of(name, program) for name, program in cell.robots.items()}
+    parts = checked_stages(cell)
     tell = Counter(progress, 3 * sum(isinstance(s, Leg) for all_ in parts.values() for s in all_))
     known = {name: _timed(cell, name, parts[name], tell) for name in parts}
     world = None if cell.bases is None else World(cell, parts)
     shared = [] if world is None else world.shared(known)
     for _ in range(ROUNDS):
-        schedule = _scheduled(cell, parts, known, shared, seconds)
+        schedule = _scheduled(cell, parts, known, (world, shared), seconds)
         plans = {
             name: _planned(cell, name, parts[name], known[name], schedule, tell) for name in parts
         }
@@ -67,19 +67,26 @@ def _scheduled(
     cell: Cell,
     parts: Mapping[str, Sequence[Stage]],
     known: Mapping[str, Sequence[Timed]],
-    shared: Sequence[Shared],
+    zones: tuple[World | None, Sequence[Shared]],
     seconds: float,
 ) -> Schedule:
-    """The schedule of least energy; where zones that were found leave none, they are named."""
+    """The schedule of least energy; where zones that were found leave none, they are named, with
+    the distance between bases at which there would be none."""
+    world, shared = zones
     try:
         return optimize_cell(cell_model(cell, parts, known, shared), seconds)
     except ArgumentError as error:
-        if not shared:
+        if world is None or not shared:
             raise
         told = [f"{a}/{one.name} with {b}/{two.name}" for (a, one), (b, two) in shared]
+        remedies = []
+        for a, b in dict.fromkeys((a, b) for (a, _), (b, _) in shared):
+            more = world.separation(a, b, known)
+            if more is not None:
+                remedies.append(f"with {b!r} {more:.2f} m farther from {a!r} none of theirs meet")
         raise ArgumentError(
-            f"{error}. Steps that sweep through the same space: {several(told)}; move the bases"
-            " apart, or lead the steps elsewhere"
+            f"{error}. Steps that sweep through the same space: {several(told)};"
+            f" {'; '.join(remedies) or 'lead the steps elsewhere'}"
         ) from None
 
 
@@ -103,6 +110,16 @@ def _planned(
         tell,
         compare=False,
     )
+
+
+def checked_stages(cell: Cell) -> dict[str, tuple[Stage, ...]]:
+    """Legs and stops of all robots; an ArgumentError names a step of a wait or zone that is none of
+    them."""
+    parts = {name: stages_of(name, program) for name, program in cell.robots.items()}
+    named = [step for wait in cell.waits for step in (wait.step, wait.after)]
+    for where in (*named, *(step for zone in cell.zones for step in zone.steps)):
+        find_stage(cell, parts, where)
+    return parts
 
 
 def stages_of(name: str, program: Program) -> tuple[Stage, ...]:

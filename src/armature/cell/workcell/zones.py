@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from armature.scene.model import Model
 from armature.scene.obstacle import Obstacle
 from armature.scene.several import Standing, joint_model
 
+CLOSE, FARTHEST = 0.01, 10.0  # m: of the distance of bases that is told
 Shared = tuple[tuple[str, Stage], tuple[str, Stage]]
 
 
@@ -44,6 +46,30 @@ class World:
                     pair = self.merged(a, i), self.merged(b, k)
                     found[a, pair[0].name, b, pair[1].name] = (a, pair[0]), (b, pair[1])
         return list(found.values())
+
+    def separation(self, a: str, b: str, known: Mapping[str, Sequence[Timed]]) -> float | None:
+        """By how much farther, m, robot b would have to stand from robot a for none of their steps
+        to meet, to a centimetre; None where ten metres do not do."""
+        one, two = (np.array(self.bases[name].position) for name in (a, b))
+        away = two - one
+        away = away / np.linalg.norm(away) if np.linalg.norm(away) > CLOSE else np.eye(3)[0]
+
+        def meets(more: float) -> bool:
+            moved = replace(self.bases[b], position=tuple((two + more * away).tolist()))
+            bases = {a: self.bases[a], b: moved}
+            robots = {name: self.cell.robots[name] for name in (a, b)}
+            pair = Cell(robots, self.cell.cycle, bases=bases, apart=self.cell.apart)
+            return bool(World(pair, {name: self.parts[name] for name in (a, b)}).shared(known))
+
+        low, high = 0.0, CLOSE
+        while meets(high):
+            low, high = high, 2 * high
+            if high > FARTHEST:
+                return None
+        while high - low > CLOSE:
+            middle = (low + high) / 2
+            low, high = (middle, high) if meets(middle) else (low, middle)
+        return high
 
     def proofs(
         self, plans: Mapping[str, ProgramPlan], starts: Mapping[str, float]
