@@ -128,6 +128,12 @@ def share_bus(
     default all may.  start: shifts that may be, to begin with.
     """
     names, cycle = _checked(bus, plans, objective)
+    if most_power is not None and not most_power > 0.0:
+        raise ArgumentError(f"most_power = {most_power} W; give a positive number, or leave it out")
+    if start is not None and len(start) != len(plans):
+        raise ArgumentError(
+            f"start has {len(start)} shifts for {len(plans)} programs; give each one"
+        )
     cycles = [power_cycle(plan, name) for plan, name in zip(plans, names)]
     edges = np.linspace(0.0, cycle, STEPS + 1)
     shifts = _best_shifts(bus, cycles, edges, objective, most_power, allowed, start)
@@ -172,6 +178,8 @@ def _best_shifts(
     several starts, then over a finer grid around the best."""
     T, dt, K = float(edges[-1]), np.diff(edges), len(cycles)
     if K == 1:
+        own = cycles[0].powers(edges, 0.0)[:, None]
+        _check_peak(cycles, most, _along(bus, dt, own, np.zeros(1), objective, most)[1][0])
         return [0.0]
     grid = T * np.arange(SHIFTS) / SHIFTS
     known = [np.column_stack([c.powers(edges, s) for s in grid]) for c in cycles]
@@ -211,13 +219,18 @@ def _best_shifts(
             continue
         own = np.column_stack([cycles[k].powers(edges, s) for s in near])
         shifts[k], value = _along(bus, dt, others[:, None] + own, near, objective, most)
-    if most is not None and value[0] > 0.0:
+    _check_peak(cycles, most, value[0])
+    return [float(s % T) for s in shifts]
+
+
+def _check_peak(cycles: Sequence[PowerCycle], most: float | None, over: float) -> None:
+    """Refuse a limit of the rectifier (W) that is exceeded by `over` at best."""
+    if most is not None and over > 0.0:
         raise ArgumentError(
             f"the robots {', '.join(c.name for c in cycles)} need more than {most:g} W at once,"
-            f" however they are shifted; the lowest peak found is {most + value[0]:.5g} W: allow"
+            f" however they are shifted; the lowest peak found is {most + over:.5g} W: allow"
             " that much, or a longer cycle"
         )
-    return [float(s % T) for s in shifts]
 
 
 def _free(grid: np.ndarray, shifts: list[float], k: int, allowed: Allowed | None) -> np.ndarray:
