@@ -41,9 +41,8 @@ class PowerCycle:
 @dataclass(frozen=True, eq=False)
 class BusCycle:
     """A bus over one steady cycle of N steps. t: (N+1,), s.  powers: (N, robots), W.  drawn: (N,),
-    W, of
-    the rectifier.  burnt: (N,), W, in the braking resistor.  stored: (N+1,), J above the rectified
-    voltage."""
+    W, of the rectifier.  burnt: (N,), W, in the braking resistor.  stored: (N+1,), J above the
+    rectified voltage."""
 
     t: np.ndarray
     powers: np.ndarray

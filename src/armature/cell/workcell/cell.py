@@ -145,9 +145,8 @@ class Cell:
 @dataclass(frozen=True, eq=False)
 class CellPlan:
     """A planned cell. schedule: when each robot does what, proved least over the motions'
-    energy-time
-    curves.  plans: {robot: ProgramPlan}.  on_bus: where all share one; its shifts are added to the
-    schedule's.  seconds: that the planning took.  apart: how near any two robots come, proved,
+    energy-time curves.  plans: {robot: ProgramPlan}.  on_bus: where all share one; its shifts are
+    added to the schedule's.  seconds: that the planning took.  apart: how near any two robots come, proved,
     where they share a world.  zones: steps that were found to sweep through the same space."""
 
     cell: Cell

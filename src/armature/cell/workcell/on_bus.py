@@ -37,8 +37,7 @@ Allowed = Callable[[list[float]], bool]
 @dataclass(frozen=True)
 class BusCertificate:
     """What a simulation of all robots on the bus found. voltage: (lowest, highest), V, bounds for
-    every
-    instant.  allowed: (lowest, highest), V.  energy: drawn in a cycle, J.  energy_error: its
+    every instant.  allowed: (lowest, highest), V.  energy: drawn in a cycle, J.  energy_error: its
     difference from the plan, as a fraction of what goes through.  peak: W.  plans: whether every
     robot's program is certified."""
 
@@ -121,11 +120,9 @@ def share_bus(
     """When each robot begins its cycle, so that all on one bus draw least, or their peak is lowest.
 
     plans: programs with one common cycle.  objective: "energy": drawn in a cycle; "peak": the
-    rectifier's
-    largest power.  most_power: W that the rectifier gives at most; an ArgumentError tells the
-    lowest peak that was found where none keeps it.  allowed: tells of shifts (robots,), s, whether
-    they may be; by
-    default all may.  start: shifts that may be, to begin with.
+    rectifier's largest power.  most_power: W that the rectifier gives at most; an ArgumentError
+    tells the lowest peak that was found where none keeps it.  allowed: tells of shifts (robots,),
+    s, whether they may be; by default all may.  start: shifts that may be, to begin with.
     """
     names, cycle = _checked(bus, plans, objective)
     if most_power is not None and not most_power > 0.0:
