@@ -146,8 +146,9 @@ class Cell:
 class CellPlan:
     """A planned cell. schedule: when each robot does what, proved least over the motions'
     energy-time curves.  plans: {robot: ProgramPlan}.  on_bus: where all share one; its shifts are
-    added to the schedule's.  seconds: that the planning took.  apart: how near any two robots come, proved,
-    where they share a world.  zones: steps that were found to sweep through the same space."""
+    added to the schedule's.  seconds: that the planning took.  apart: how near any two robots come,
+    proved, where they share a world.  zones: steps that were found to sweep through the same
+    space."""
 
     cell: Cell
     schedule: Schedule
