@@ -4,7 +4,7 @@ robot as it is then: what it carries, where it stands."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from armature.cell.program.program import (
     Release,
     Step,
 )
+from armature.cell.program.things import put_down, touchable
 from armature.dynamics.compiled import pose
 from armature.errors import ArgumentError
 from armature.motion.goal import is_pose
@@ -30,8 +31,6 @@ from armature.optimize.path.follow_path import FollowPath
 from armature.optimize.transcription.task import Move, Via, configuration
 from armature.robot.model import Robot
 from armature.robot.tip import tip
-from armature.scene.model import collision_model
-from armature.scene.obstacle import Obstacle, matrix, vector
 from armature.scene.scene import Scene
 from armature.study.rest import Rest, rest
 
@@ -128,46 +127,12 @@ def stages(program: Program) -> tuple[Stage, ...]:
     return _Walker(program).walk()
 
 
-def _touchable(program: Program) -> Scene | None:
-    """The program's scene, in which the links that grip things may touch them, with all that is
-    rigidly joined to these links."""
-    scene, frames = program.scene, program.robot.tree.frames
-    grips = [s for s in program.steps if isinstance(s, Grip) and s.thing is not None]
-    if scene is None or not grips:
-        return scene
-    if (
-        scene.allowed is None
-    ):  # where some pairs are allowed, others that always touch are not found
-        scene = scene.allowing(*collision_model(program.robot, scene).touching)
-    pairs = []
-    for step in grips:
-        hand = step.link or tip(program.robot, "carries the part")
-        if hand in frames:
-            body = frames[hand].body
-            pairs += [(name, str(step.thing)) for name, f in frames.items() if f.body == body]
-    return scene.allowing(*pairs)
-
-
-def _put_down(scene: Scene, thing: str, robot: Robot, q: np.ndarray) -> Scene:
-    """The scene with a carried object left in the world where it is now."""
-
-    def left(o: Obstacle) -> Obstacle:
-        if o.name != thing or o.link is None:
-            return o
-        hand = pose(robot, q, o.link)
-        turned = matrix(hand.R @ np.array(o.rotation).reshape(3, 3))
-        place = vector(hand.R @ np.array(o.position) + hand.p)
-        return replace(o, link=None, rotation=turned, position=place)
-
-    return replace(scene, obstacles=tuple(left(o) for o in scene.obstacles))
-
-
 class _Walker:
     """Goes through the steps, and knows where the robot is and what it carries."""
 
     def __init__(self, program: Program):
         self.program, self.robot = program, program.robot
-        self.scene, self.thing = _touchable(program), None
+        self.scene, self.thing = touchable(program), None
         self.carried: Grip | None = None
         self.begin = self.at = self._first()
         self.found: list[Stage] = []
@@ -351,7 +316,7 @@ class _Walker:
         self._held(step.name, step.seconds)
         self.robot, self.carried = self.program.robot, None
         if self.thing is not None and self.scene is not None:
-            self.scene, self.thing = _put_down(self.scene, self.thing, self.robot, self.at), None
+            self.scene, self.thing = put_down(self.scene, self.thing, self.robot, self.at), None
 
     def _held(self, name: str, seconds: float) -> None:
         place = rest(self.robot, self.at)
