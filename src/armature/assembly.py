@@ -21,6 +21,7 @@ def assemble() -> None:
     provide("Identified.save", lambda: _identification().save_identification)
     provide("ProgramPlan.save", lambda: _saved_program().save_program)
     provide("ProgramPlan.report", lambda: _program_page().write_program_report)
+    provide("CellPlan.report", lambda: _cell_page().write_cell_report)
 
 
 def _formats():
@@ -66,12 +67,18 @@ def _identification():
 
 
 def _saved_program():
-    import armature.cell.saved_program as saved_program
+    import armature.cell.program.saved_program as saved_program
 
     return saved_program
 
 
 def _program_page():
-    import armature.plot.program as program
+    import armature.plot.programs.program as program
 
     return program
+
+
+def _cell_page():
+    import armature.plot.programs.cell_page as cell_page
+
+    return cell_page
