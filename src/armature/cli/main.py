@@ -14,6 +14,7 @@ from armature.cli import (
     cell,
     check,
     curve,
+    design,
     excite,
     export,
     figure,
@@ -64,6 +65,7 @@ add(app, "view", view.view)
 app.add_typer(study.app, name="study")
 add(app, "line", line.line)
 add(app, "cell", cell.cell)
+add(app, "design", design.design)
 add(app, "info", check.check, hidden=True)  # its old name
 
 

@@ -82,7 +82,7 @@ def catalogue() -> Catalogue:
         if kind is Gear:
             screws = frozenset(key for key, value in entries.items() if "lead" in value)
         sheet.finish()
-    return Catalogue(**parts, screws=screws)
+    return Catalogue(parts["motors"], parts["gears"], screws=screws)
 
 
 def motor(name: str) -> Motor:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from armature.design.evaluations import Evaluations
+from armature.design.drives.evaluations import Evaluations
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,5 +30,5 @@ def pareto_front(table: Evaluations, first: str, second: str) -> Front:
         if points[k, 1] < least:
             kept.append(k)
             least = points[k, 1]
-    names = tuple({p.joint: p.name(i) for p, i in zip(table.pairs, done[k].choice)} for k in kept)
+    names = tuple(table.names(done[k].choice) for k in kept)
     return Front((first, second), points[kept], names, points)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from armature.design.duty import Duty
-from armature.design.mounting import drive_mass
-from armature.design.pairs import Pairs
+from armature.design.drives.duty import Duty
+from armature.design.drives.mounting import drive_mass
+from armature.design.drives.pairs import Pairs
 from armature.drive.brake import Brake
 from armature.drive.friction import Friction
 

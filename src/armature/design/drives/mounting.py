@@ -71,7 +71,7 @@ def present_drive(robot: Robot, joint: str) -> Drive | None:
     """The drive of a joint, None where it has none; an error where it shares drives with others."""
     for coupling in robot.drives:
         if joint in coupling.joints:
-            if len(coupling.joints) > 1 or len(coupling.drives) > 1:
+            if (len(coupling.joints), len(coupling.drives)) != (1, 1):
                 raise ArgumentError(
                     f"joint {joint!r} is moved by {len(coupling.drives)} drives together with"
                     f" {', '.join(coupling.joints)}; drives are chosen for joints that have one"

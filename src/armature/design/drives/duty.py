@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from armature.design.mounting import Mount, heights, weight_torques
+from armature.design.drives.mounting import Mount, heights, weight_torques
 from armature.drive.catalogue import SupplyGiven, as_supply
 from armature.dynamics.compiled import inverse_dynamics, potential_energy
 from armature.errors import ArgumentError

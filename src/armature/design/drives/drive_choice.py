@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from armature.design.mounting import LIMITS
-from armature.design.objective import Objective
-from armature.design.pareto import Front
-from armature.design.replan import Evaluation
+from armature.design.drives.mounting import LIMITS
+from armature.design.drives.objective import Objective
+from armature.design.drives.pareto import Front
+from armature.design.drives.replan import Evaluation
 from armature.drive.drive import LOSSES, Drive
 from armature.optimize.certificate.solution import Solution
 from armature.robot.model import Robot

@@ -107,7 +107,7 @@ def _read_yaml(shelf: Shelf, path: Path) -> None:
     if not isinstance(data, Mapping) or not set(data) & {"motors", "gears"}:
         raise FileError("a catalogue has motors: and gears:; see docs/design.md", path, 1)
     for section, kind in (("motors", Motor), ("gears", Gear)):
-        given = data.get(section) or {}
+        given: Any = data.get(section) or {}
         tables = given if isinstance(given, list) else [given] if "file" in given else []
         for table in tables:
             columns = {str(k): str(v) for k, v in (table.get("columns") or {}).items()}
@@ -118,7 +118,7 @@ def _read_yaml(shelf: Shelf, path: Path) -> None:
             for name, entry in given.items():
                 plain = {_word(str(k)): v for k, v in entry.items()}
                 shelf.put(kind, str(name), plain, f"{path.name}")
-    fits = data.get("fits") or {}
+    fits: Any = data.get("fits") or {}
     lists = fits if isinstance(fits, list) else [fits] if "file" in fits else []
     for entry in lists:
         _read_fits(shelf, path.parent / str(entry["file"]))
@@ -143,7 +143,7 @@ def _read_table(shelf: Shelf, path: Path, kind: type | None, columns: dict[str, 
     if head is None:
         raise FileError("the table is empty", path, 1)
     given = (MEANING.match(line) for line in lines[:head])
-    columns = {**dict(m.groups() for m in given if m), **columns}
+    columns = {**{m[1]: m[2] for m in given if m}, **columns}
     table = csv.DictReader(lines[head:], skipinitialspace=True)
     known = {name: _meaning(columns.get(name, name)) for name in table.fieldnames or ()}
     named = columns.get("name") or next((n for n in known if _word(n) in ("name", "key")), None)

@@ -3,7 +3,6 @@ choice with motions planned for it (B11)."""
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,17 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from armature.design.catalogue_file import read_catalogue
-from armature.design.drive_choice import DriveChoice, Tried
-from armature.design.duty import Duty, Item, duties, items_of
-from armature.design.evaluations import Evaluations
-from armature.design.mounting import as_variable, mounted, mounts_of, present_drive
-from armature.design.objective import Objective, objective_of
-from armature.design.pairs import Pairs, count_pairs, pairs_of
-from armature.design.pareto import Front, pareto_front
-from armature.design.replan import Evaluation, Replanner
-from armature.design.screen import Screened, screen
-from armature.design.search import (
+from armature.design.drives.catalogue_file import read_catalogue
+from armature.design.drives.drive_choice import DriveChoice, Tried
+from armature.design.drives.duty import Duty, Item, duties, items_of
+from armature.design.drives.evaluations import Evaluations
+from armature.design.drives.mounting import as_variable, mounted, mounts_of, present_drive
+from armature.design.drives.objective import Objective, objective_of
+from armature.design.drives.pairs import Pairs, count_pairs, pairs_of
+from armature.design.drives.pareto import Front, pareto_front
+from armature.design.drives.replan import Evaluation, Replanner
+from armature.design.drives.screen import Screened, screen
+from armature.design.drives.search import (
     Bounds,
     Ranking,
     bounds,
@@ -31,6 +30,7 @@ from armature.design.search import (
     first_choices,
     guesses,
 )
+from armature.design.runner import Runner
 from armature.drive.catalogue import Catalogue, SupplyGiven
 from armature.drive.drive import Drive
 from armature.errors import ArgumentError, ArmatureError
@@ -103,12 +103,12 @@ def choose_drives(
     few = _product(kept) <= budget
     replanner = Replanner(items, places, hold, explained=few)
     ends = None if deadline is None else begin + deadline
-    table = Evaluations(replanner, kept, goal, progress, ends)
+    runner = Runner("design", ends, ("armature.design.drives.evaluations",))
+    table = Evaluations(replanner, kept, goal, runner, progress)
     say = lambda message: progress(table.planned, np.inf, message) if progress else None
     say(f"pairs that may do: {count_pairs(kept)}")
-    here = os.cpu_count() or 1 if workers is None else workers
-    with table.stack:
-        table.open(store, here, cluster, tls)
+    with runner.stack:
+        runner.open(store, workers, cluster, tls)
         search = Search(table, duty, budget, template, say)
         front = search.front(pareto) if pareto else None
         complete = search.run()
@@ -292,9 +292,7 @@ def _result(
         solutions, reason = table.replanner.plan(present)
         before = () if reason else tuple(_final(items, table, present, solutions))
     tried = sorted((e for e in table.found.values() if e.ok), key=lambda e: e.cost)
-    named = tuple(
-        Tried({p.joint: p.name(k) for p, k in zip(table.pairs, e.choice)}, e) for e in tried
-    )
+    named = tuple(Tried(table.names(e.choice), e) for e in tried)
     least = best.cost if complete else min(best.cost, low.least)
     return DriveChoice(
         mounted(items[0].robot, drives, table.replanner.mounts),

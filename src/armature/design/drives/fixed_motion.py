@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.integrate import trapezoid
 
-from armature.design.duty import Item
-from armature.design.mounting import Mount
-from armature.design.pairs import Pairs
+from armature.design.drives.duty import Item
+from armature.design.drives.mounting import Mount
+from armature.design.drives.pairs import Pairs
 from armature.drive import NonRegenerative, as_supply
 from armature.dynamics.compiled import inverse_dynamics, jacobian, point_kinematics
 from armature.motion.trajectory import Trajectory

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from armature.design.duty import Item
-from armature.design.mounting import Mount, as_variable, drive_mass, mounted
+from armature.design.drives.duty import Item
+from armature.design.drives.mounting import Mount, as_variable, drive_mass, mounted
 from armature.drive.drive import Drive
 from armature.drive.gear import EfficiencyTable
 from armature.dynamics.compiled import inverse_dynamics

@@ -10,7 +10,7 @@ from math import inf
 
 import numpy as np
 
-from armature.design.catalogue_file import fitting
+from armature.design.drives.catalogue_file import fitting
 from armature.drive.amplifier import Amplifier
 from armature.drive.catalogue import Catalogue
 from armature.drive.drive import IDEAL_AMPLIFIER, NO_FRICTION, NO_GEAR, Drive

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from armature.design.duty import Duty, certain_energy
-from armature.design.evaluations import Evaluations
-from armature.design.fixed_motion import count, loads, mass_costs, power_slopes
-from armature.design.mounting import drive_mass
-from armature.design.replan import Evaluation
-from armature.design.screen import least_energy, least_losses
+from armature.design.drives.duty import Duty, certain_energy
+from armature.design.drives.evaluations import Evaluations
+from armature.design.drives.fixed_motion import count, loads, mass_costs, power_slopes
+from armature.design.drives.mounting import drive_mass
+from armature.design.drives.replan import Evaluation
+from armature.design.drives.screen import least_energy, least_losses
 
 WIDTHS = (6, 24)  # pairs of a joint that are planned in a round: few as long as that helps
 BETTER = 1e-4  # of the cost: what is an improvement
