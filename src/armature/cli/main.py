@@ -25,6 +25,7 @@ from armature.cli import (
     linearize,
     loads,
     output,
+    place,
     plan,
     schema,
     simulate,
@@ -66,6 +67,7 @@ app.add_typer(study.app, name="study")
 add(app, "line", line.line)
 add(app, "cell", cell.cell)
 add(app, "design", design.design)
+add(app, "place", place.place)
 add(app, "info", check.check, hidden=True)  # its old name
 
 

@@ -301,7 +301,7 @@ def plan_chain(
     """The motions of all legs. in_world: of the robot that stands there, with the world's own
     obstacles; else the world is moved."""
     p, R = np.array([cell.x, cell.y, layout.z]), turned(yaw)
-    robot = placed_robot(layout.robot, *p, yaw) if in_world else layout.robot
+    robot = placed_robot(layout.robot, cell.x, cell.y, layout.z, yaw) if in_world else layout.robot
     scene = layout.scene if in_world else local_scene(layout.scene, p, R)
     floor = layout.floor if in_world else _local_floor(layout)
     found = []

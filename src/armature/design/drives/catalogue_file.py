@@ -107,8 +107,8 @@ def _read_yaml(shelf: Shelf, path: Path) -> None:
     if not isinstance(data, Mapping) or not set(data) & {"motors", "gears"}:
         raise FileError("a catalogue has motors: and gears:; see docs/design.md", path, 1)
     for section, kind in (("motors", Motor), ("gears", Gear)):
-        given: Any = data.get(section) or {}
-        tables = given if isinstance(given, list) else [given] if "file" in given else []
+        given = data.get(section) or {}
+        tables = _tables(given)
         for table in tables:
             columns = {str(k): str(v) for k, v in (table.get("columns") or {}).items()}
             if "name" in table:
@@ -118,12 +118,18 @@ def _read_yaml(shelf: Shelf, path: Path) -> None:
             for name, entry in given.items():
                 plain = {_word(str(k)): v for k, v in entry.items()}
                 shelf.put(kind, str(name), plain, f"{path.name}")
-    fits: Any = data.get("fits") or {}
-    lists = fits if isinstance(fits, list) else [fits] if "file" in fits else []
+    fits = data.get("fits") or {}
+    lists = _tables(fits)
     for entry in lists:
         _read_fits(shelf, path.parent / str(entry["file"]))
     if not lists:
         shelf.fits |= {str(m): tuple(map(str, gears)) for m, gears in fits.items()}
+
+
+def _tables(given: Any) -> list[Any]:
+    """The tables that a section names: one with `file:`, or a list of such; none where the section
+    itself holds the values."""
+    return given if isinstance(given, list) else [given] if "file" in given else []
 
 
 def _read_fits(shelf: Shelf, path: Path) -> None:

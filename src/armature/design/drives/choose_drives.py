@@ -29,6 +29,7 @@ from armature.design.drives.search import (
     exhaust,
     first_choices,
     guesses,
+    settle,
 )
 from armature.design.runner import Runner
 from armature.drive.catalogue import Catalogue, SupplyGiven
@@ -112,6 +113,7 @@ def choose_drives(
         search = Search(table, duty, budget, template, say)
         front = search.front(pareto) if pareto else None
         complete = search.run()
+        settle(table)
         best = _best(table, kept)
         low = search.low
         return _result(search, best, low, complete, screened, front, found, begin)

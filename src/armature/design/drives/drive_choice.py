@@ -61,8 +61,11 @@ class DriveChoice:
 
     @property
     def gap(self) -> float:
-        """How much cheaper another choice could be at most, as a part of the cost."""
-        return (self.cost - self.bound) / abs(self.cost) if self.cost else 0.0
+        """How much cheaper another choice could be at most, as a part of the cost (of the losses
+        where these are more: energy counts what is lifted, and may be next to nothing)."""
+        best = self.tried[0].evaluation
+        size = max(abs(self.cost), float(self.objective(best.losses, best.losses, 0.0, 0.0)))
+        return (self.cost - self.bound) / size if size else 0.0
 
     @property
     def energy(self) -> float:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -26,6 +26,7 @@ WIDTHS = (6, 24)  # pairs of a joint that are planned in a round: few as long as
 BETTER = 1e-4  # of the cost: what is an improvement
 BEYOND = 0.3  # excess of limits up to which a pair may do with a motion of its own
 MARGINS = (0.0, 0.15, 0.3, 0.5)  # of the limits, for a first choice
+FINALISTS = 4  # choices that are planned from other starting motions, too
 BATCH = 16  # choices planned between two looks at the bound
 
 
@@ -90,10 +91,26 @@ def guesses(table: Evaluations, best: Evaluation) -> tuple:
     """The plans of the best choice, which are made once more here where workers made them."""
     if not best.solutions:
         solutions, _ = table.replanner.plan(table.drives(best.choice))
-        best = Evaluation(**{**best.__dict__, "solutions": tuple(solutions)})
+        best = replace(best, solutions=tuple(solutions))
         if all(s.ok for s in solutions):
             table.found[best.choice] = best
     return best.solutions
+
+
+def settle(table: Evaluations) -> None:
+    """Plan the best few choices from starting motions of their own, too: a motion that was found
+    from another's may be the worse of two local optima. The better one counts."""
+    done = sorted((e for e in table.found.values() if e.ok), key=lambda e: e.cost)
+    for e in done[:FINALISTS]:
+        solutions, reason = table.replanner.plan(table.drives(e.choice))
+        if reason:
+            continue
+        energy, losses = (
+            float(sum(getattr(s, name) for s in solutions)) for name in ("energy", "losses")
+        )
+        again = table.judged(replace(e, energy=energy, losses=losses, solutions=tuple(solutions)))
+        if again.cost <= e.cost:
+            table.found[e.choice] = again
 
 
 # many choices ------------------------------------------------------------------------------------
