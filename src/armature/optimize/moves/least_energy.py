@@ -83,16 +83,16 @@ def minimize_energy(
         )
     check_task(robot, task)
     begin = time.perf_counter()
-    task = task.in_joints(robot)
+    stated, task = task, task.in_joints(robot)
     asked = Asked(supply, knots, guess, callback, options, bool(thorough))
     limited, said = with_inferred(robot, task)
     found = planned(limited, task, said, asked, deadline)
     if guess is not None and not task.smoothness:
         found = no_worse(found, task, guess, timed=False)
     if limited is robot or found.diagnosis is None or found.diagnosis.limit not in INFERRED:
-        return found
+        return replace(found, task=stated)
     left = None if deadline is None else max(begin + deadline - time.perf_counter(), 0.0)
-    return planned(robot, task, WITHOUT, asked, left)
+    return replace(planned(robot, task, WITHOUT, asked, left), task=stated)
 
 
 def planned(robot: Robot, task: Move, said: str, asked: Asked, deadline: float | None) -> Solution:
