@@ -1,0 +1,9 @@
+from armature.design.free import Design as Design
+from armature.design.free import optimize_parameters as optimize_parameters
+from armature.design.laws import motor_mass as motor_mass
+from armature.design.laws import tube as tube
+from armature.design.parameters import Parameter as Parameter
+from armature.design.parameters import parameter as parameter
+from armature.design.parameters import parameters as parameters
+from armature.design.sensitivity import Sensitivities as Sensitivities
+from armature.design.sensitivity import Sensitivity as Sensitivity
