@@ -170,7 +170,8 @@ def number_gradient(driven: Smoothed, count: int) -> ca.Function:
     varied = replace(driven, robot=traced(driven.robot, theta))
     speeds = [traced_speed(varied, row) for row in driven.speeds]
     # sizes and rows are those of the robot's own numbers
-    varied.__dict__.update(shape=driven.shape, dry=driven.dry, speeds=speeds)
+    own = {name: getattr(driven, name) for name in ("shape", "dry", "quantities", "means")}
+    varied.__dict__.update(own, speeds=speeds)
     model = varied.transcription.model()
     z, p, d = ca.SX.sym("z", model.nx + model.nu), ca.SX.sym("p", model.np), ca.SX.sym("d", model.nd)
     x, u = z[: model.nx], z[model.nx :]

@@ -44,6 +44,7 @@ class TracedRobot:
 
     def __init__(self, robot: Robot, tree: Tree, drivetrain: Drivetrain):
         self.tree, self.drivetrain, self._robot = tree, drivetrain, robot
+        self.variable_limits = None  # what is variable is among the symbols
         self.links = ()  # nothing is carried: a payload's mass is among the symbols already
 
     def __getattr__(self, name: str) -> Any:

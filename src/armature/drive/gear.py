@@ -104,6 +104,7 @@ class Gear(Component):
     motor's shaft, kg·m².
     backlash: full play at the joint, rad or m.  stiffness: at the joint, N·m/rad.
     maximum_torque: carried at the joint, N·m.  maximum_speed: at the motor's shaft, rad/s.
+    mass: of the whole gear, kg, and price, in any currency: for the choice of drives only.
     rule: which power decides the direction: "mechanical" (i q̇, physics) or "thesis" (R i² + K i
     q̇, as printed in [20], [54])."""
 
@@ -127,6 +128,8 @@ class Gear(Component):
     )
     rule: Rule = "mechanical"
     name: str = ""
+    mass: float = quantity("kg", 0.0, least=0, hint="give the mass of the whole gear")
+    price: float = quantity("", 0.0, least=0, hint="give its price, in any currency")
 
     def __post_init__(self) -> None:
         super().__post_init__()

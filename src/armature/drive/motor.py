@@ -29,6 +29,8 @@ class Motor(Component):
     peak_heat: largest R i², W [34].  average_heat: largest mean of R i² over the cycle, W [35].
     peak_current, continuous_current: A (continuous: root mean square over the cycle).
     maximum_speed: rad/s.
+    mass: of the whole motor, kg, and price, in any currency: for the choice of drives only; a
+    robot's links contain the masses of its drives.
     linear: a linear motor for a prismatic joint: then N for N·m, m for rad, and inertia is the
     mover's mass in kg."""
 
@@ -55,6 +57,8 @@ class Motor(Component):
     thermal: Thermal | None = None
     linear: bool = False
     name: str = ""
+    mass: float = quantity("kg", 0.0, least=0, hint="give the mass of the whole motor")
+    price: float = quantity("", 0.0, least=0, hint="give its price, in any currency")
 
     def __post_init__(self) -> None:
         super().__post_init__()
