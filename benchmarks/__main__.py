@@ -36,6 +36,7 @@ ASKED = [
     "simulated_recordings",
     "cells",
     "scenes",
+    "sensitivity",
 ]  # when named only; all but the second with --data FOLDER
 
 

@@ -86,7 +86,9 @@ def updated(H: np.ndarray, s: np.ndarray, d: np.ndarray) -> np.ndarray:
     all unknowns."""
     if not H.any():
         curvature = float(s @ d) / float(s @ s)
-        H = np.eye(s.size) * (curvature if curvature > 0.0 else np.linalg.norm(d) / np.linalg.norm(s))
+        H = np.eye(s.size) * (
+            curvature if curvature > 0.0 else np.linalg.norm(d) / np.linalg.norm(s)
+        )
     Hs, sd = H @ s, float(s @ d)
     sHs = float(s @ Hs)
     if sHs <= 0.0:

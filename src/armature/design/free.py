@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from armature.design.descent import Evaluation, descend
-from armature.design.lagrangian import POLISH, Optimum
+from armature.design.lagrangian import Optimum
 from armature.design.parameters import Parameter, parameter
 from armature.design.places import move_of
 from armature.design.sensitivity import neighbours, optimum_of
@@ -28,7 +28,7 @@ from armature.optimize.certificate.solution import Solution
 from armature.optimize.moves.least_energy import minimize_energy
 from armature.optimize.moves.least_time import minimize_time
 from armature.optimize.planner.accelerations import with_inferred
-from armature.optimize.solver.interior import Options, solve
+from armature.optimize.solver.interior import Options
 from armature.optimize.transcription.task import Move
 from armature.robot.model import Robot
 
@@ -142,15 +142,16 @@ def optimize_parameters(
         gained, (p, plans, best) = best - cost, (found, renewed, cost)
         if gained < GAIN * abs(best):
             break
+    plans = search.planned(p, plans, flexible=False)
     names = [number.name for number in numbers]
     held = np.isclose(p, bounds[:, 0], rtol=1e-6) | np.isclose(p, bounds[:, 1], rtol=1e-6)
     return Design(
         dict(zip(names, map(float, p))),
         dict(zip(names, map(float, start))),
         {number.name: number.unit for number in numbers},
-        search.robot_at(p),
+        search.robot_at(p, flexible=False),
         before,
-        best,
+        search.cost(plans),
         tuple(plans),
         tuple(first),
         tuple(name for name, yes in zip(names, held) if yes),
@@ -193,6 +194,16 @@ def with_limits_held(robot: Robot, tasks: list[Move]) -> Robot:
     return robot
 
 
+def as_flexible(robot: Robot) -> Robot:
+    """The robot with the numbers of its drives and the masses of its links as parameters of its
+    kernels; unchanged where several motors share a joint, whose shares are constants."""
+    if any(len(c.drives) > 1 or len(c.joints) > 1 for c in robot.drives):
+        return robot
+    limits = {limit.name for c in robot.drives for d in c.drives for limit in d.limits()}
+    links = (replace(x, payload=x.payload or (0.0, x.com)) for x in robot.links)
+    return replace(robot, links=tuple(links), variable_limits=tuple(sorted(limits)))
+
+
 def what(plans: Sequence[Solution], of: str | None) -> str:
     """What is minimised, checked."""
     timed = optimum_of(plans[0]).timed
@@ -220,18 +231,23 @@ class Search:
     def __post_init__(self) -> None:
         self.hessian = np.zeros((len(self.numbers), len(self.numbers)))
 
-    def robot_at(self, p: np.ndarray, floor: Any = None) -> Robot:
-        """The robot with the parameters p, and what follows from them. floor: of a plan."""
+    def robot_at(self, p: np.ndarray, floor: Any = None, flexible: bool = True) -> Robot:
+        """The robot with the parameters p, and what follows from them. floor: of a plan.
+        flexible: with its drives and masses as parameters of its kernels, so that other ones need
+        no compiling."""
         found = self.robot
         for number, value in zip(self.numbers, p):
             found = number.change(found, float(value))
         for law in self.laws:
             found = law(found)
+        found = as_flexible(found) if flexible else found
         return found if floor is None else replace(found, floor=floor)
 
-    def planned(self, p: np.ndarray, known: Sequence[Solution] | None) -> list[Solution]:
+    def planned(
+        self, p: np.ndarray, known: Sequence[Solution] | None, flexible: bool = True
+    ) -> list[Solution]:
         """The plans of all moves with the parameters p."""
-        robot, plans = self.robot_at(p), []
+        robot, plans = self.robot_at(p, flexible=flexible), []
         for k, task in enumerate(self.tasks):
             guess = known[k].trajectory if known else None
             plan = (
@@ -287,16 +303,13 @@ class Search:
         for weight, old, plan in zip(self.weights, near, plans):
             robot = self.robot_at(p, plan.robot.floor)
             try:
-                task = old.changed(robot, move_of(robot, plan.task, old.problem.move))
-                price = replace(old.weights, jerk=old.jerk_weight)
-                result = solve(task.problem(price), old.result, POLISH)
-            except ArgumentError:
+                here = old.solved(robot, move_of(robot, plan.task, old.problem.move))
+            except ArgumentError:  # a pose out of reach
+                here = None
+            if here is None:
                 return math.inf, slope, []
-            if not result.status.optimal:
-                return math.inf, slope, []
-            here = replace(old, problem=task, result=result, exact=True)
-            here.__dict__["jerk_weight"] = old.jerk_weight
-            value = result.cost + (here.stored(robot, task.move) if self.of == "energy" else 0.0)
+            value = here.result.cost
+            value += here.stored(robot, here.problem.move) if self.of == "energy" else 0.0
             cost += weight * value
             slope += weight * self.slopes(p, here, plan)
             solved.append(here)

@@ -37,7 +37,9 @@ SPEED = "motor speed of "  # rows of speeds whose factors are gear ratios
 
 @dataclass(frozen=True, eq=False)
 class Optimum:
-    """A problem that was solved, and its result. exact: its multipliers are those without a barrier."""
+    """A problem that was solved, and its result.
+
+    exact: its multipliers are those without a barrier."""
 
     problem: SmoothedMove
     result: Result
@@ -60,18 +62,29 @@ class Optimum:
         return self.problem.problem(self.weights)
 
     @functools.cached_property
+    def function(self) -> ca.Function:
+        """`number_gradient`; the same for all robots of one structure and the same limits."""
+        return number_gradient(self.problem.driven, numbers(self.problem.robot).size)
+
+    @functools.cached_property
     def by_numbers(self) -> np.ndarray:
         """∂ℒ/∂θ."""
         problem, result, m = self.problem, self.result, self.result.multipliers
         theta = numbers(problem.robot)
-        function = number_gradient(problem.driven, theta.size)
         N = problem.N
         z = np.hstack([result.x[:N], result.u])
         knots = z, self.bounded.data[:N], m.lam[1:], m.constraints
         columns = [np.atleast_2d(x).reshape(N, -1).T for x in knots]
         z, data, lam, y = columns
-        found = function(z, np.tile(np.reshape(result.p, (-1, 1)), N), data, lam, y,
-                         np.tile(np.reshape(m.totals, (-1, 1)), N), theta)
+        found = self.function(
+            z,
+            np.tile(np.reshape(result.p, (-1, 1)), N),
+            data,
+            lam,
+            y,
+            np.tile(np.reshape(m.totals, (-1, 1)), N),
+            theta,
+        )
         return np.asarray(found).sum(1)
 
     @functools.cached_property
@@ -110,8 +123,21 @@ class Optimum:
         prices = [self.priced(self.changed(*pair)) for pair in (low, high)]
         return (explicit - (prices[1] - prices[0])) / width
 
+    def solved(self, robot: Robot, move: Any) -> Optimum | None:
+        """The optimum of the same discrete problem of another robot, from this one; None where
+        there is none near. Limits' units, smoothing and the weight on jerk stay."""
+        task = self.changed(robot, move)
+        weights = replace(self.weights, jerk=self.jerk_weight)
+        result = solve(task.problem(weights), self.result, POLISH)
+        if not result.status.optimal:
+            return None
+        found = replace(self, problem=task, result=result, exact=True)
+        found.__dict__.update(jerk_weight=self.jerk_weight, function=self.function)
+        return found
+
     def priced(self, other: SmoothedMove) -> float:
-        """Σ y b of another problem of the same rows: each multiplier times the bound on its side."""
+        """Σ y b of another problem of the same rows: multipliers times the bounds on their
+        sides."""
         m, bounds = self.result.multipliers, other.problem(self.weights)
         scale = row_units(other.driven) / row_units(self.problem.driven)
         total = side(m.x, bounds.x) + side(m.u, bounds.u) + side(m.p, bounds.p)
@@ -138,8 +164,8 @@ class Optimum:
         """What a robot stores from the start of its move to the end, J; not part of the cost (L3 of
         smoothed.py)."""
         ends = move.vectors(robot)
-        at = lambda q, v: energy.kinetic_energy(robot.tree, q, v) + energy.potential_energy(
-            robot.tree, q
+        at = lambda q, v: (
+            energy.kinetic_energy(robot.tree, q, v) + energy.potential_energy(robot.tree, q)
         )
         return float(at(ends.q1, ends.v1) - at(ends.q0, ends.v0))
 
@@ -173,7 +199,11 @@ def number_gradient(driven: Smoothed, count: int) -> ca.Function:
     own = {name: getattr(driven, name) for name in ("shape", "dry", "quantities", "means")}
     varied.__dict__.update(own, speeds=speeds)
     model = varied.transcription.model()
-    z, p, d = ca.SX.sym("z", model.nx + model.nu), ca.SX.sym("p", model.np), ca.SX.sym("d", model.nd)
+    z, p, d = (
+        ca.SX.sym("z", model.nx + model.nu),
+        ca.SX.sym("p", model.np),
+        ca.SX.sym("d", model.nd),
+    )
     x, u = z[: model.nx], z[model.nx :]
     assert model.inner is not None and model.constraints is not None and model.totals is not None
     inner = model.inner
@@ -182,9 +212,7 @@ def number_gradient(driven: Smoothed, count: int) -> ca.Function:
     f, c, t = (column(part(x, u, p, d, w)) for part in parts)
     lam, y, eta = (ca.SX.sym(name, part.numel()) for name, part in zip("lyt", (f, c, t)))
     lagrangian = column(model.cost(x, u, p, d, w)) + ca.dot(lam, f) + ca.dot(y, c) + ca.dot(eta, t)
-    return ca.Function(
-        "gradient", [z, p, d, lam, y, eta, theta], [ca.gradient(lagrangian, theta)]
-    )
+    return ca.Function("gradient", [z, p, d, lam, y, eta, theta], [ca.gradient(lagrangian, theta)])
 
 
 def traced_speed(varied: Smoothed, row: tuple[str, dict[int, float], float]) -> Any:

@@ -13,7 +13,6 @@ import casadi as ca
 import numpy as np
 
 from armature.drive.drive import Drive
-from armature.drive.friction import Friction
 from armature.drive.gear import EfficiencyTable
 from armature.drive.train import Drivetrain
 from armature.errors import ArgumentError
@@ -57,8 +56,11 @@ def numbers(robot: Robot) -> np.ndarray:
     train = robot.drivetrain
     found = [_body_numbers(body) for body in robot.tree.bodies]
     found += [
-        [_number(getattr(getattr(drive, part), name)) for part, names in PARTS.items()
-         for name in names]
+        [
+            _number(getattr(getattr(drive, part), name))
+            for part, names in PARTS.items()
+            for name in names
+        ]
         for drive in train.drives
     ]
     found += [[getattr(friction, name) for name in FRICTION] for friction in train.frictions]
@@ -137,6 +139,3 @@ def _with(part: Any, symbols: Any, names: tuple[str, ...]) -> Any:
 
 def _number(value: float | EfficiencyTable | None) -> float:
     return 0.0 if value is None or isinstance(value, EfficiencyTable) else float(value)
-
-
-__all__ = ["Friction", "TracedRobot", "check_structure", "numbers", "traced"]

@@ -121,7 +121,7 @@ def _robot_parameters(robot: Robot) -> Iterator[Parameter]:
         yield Parameter(PAYLOAD, carried, loaded, "kg")
     voltages = {d.amplifier.voltage for d in robot.drivetrain.drives}
     if len(voltages) == 1:
-        yield Parameter(SUPPLY, *voltages, _with_voltage, "V")
+        yield Parameter(SUPPLY, voltages.pop(), _with_voltage, "V")
     for k, axis in enumerate(AXES):
         yield Parameter(f"base {axis}", 0.0, _base_moved(robot, k), "m")
 
@@ -214,7 +214,7 @@ def _drive_change(
             if coupling.joints != joints:
                 return coupling
             drive = coupling.drives[k]
-            first = _value(drive, *places[0])
+            first = _value(drive, *places[0]) or 1.0
             for part, field in places:
                 old = _value(drive, part, field)
                 if old is None or (limit and math.isinf(old)):
@@ -285,7 +285,9 @@ def _link_parameters(robot: Robot) -> Iterator[Parameter]:
         if robot.tree.frames[link.name].body < 0:
             continue
         if link.mass > 0.0:
-            yield Parameter(f"mass of {link.name}", link.mass, _link_change(link.name, "mass"), "kg")
+            yield Parameter(
+                f"mass of {link.name}", link.mass, _link_change(link.name, "mass"), "kg"
+            )
             for k, axis in enumerate(AXES):
                 change = _centre_change(link.name, k)
                 yield Parameter(f"centre {axis} of {link.name}", link.com[k], change, "m")

@@ -4,11 +4,11 @@ is planned again; the work of lagrangian.py with words and units."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from armature.design.lagrangian import Optimum
-from armature.design.parameters import Parameter, parameter, parameters
+from armature.design.parameters import PAYLOAD, Parameter, parameter, parameters
 from armature.design.places import move_of
 from armature.errors import ArgumentError, RobotError
 from armature.memo import once
@@ -16,13 +16,9 @@ from armature.optimize.transcription.smoothed import SmoothedMove
 from armature.robot.model import Robot
 
 STEP = 1e-4  # of a parameter's value, or of its unit: exact functions are differenced over it
-NOTHING = 1e-4  # of the cost: what is not worth a row
+NOTHING = 1e-4  # relative change of the cost for one of the parameter: not worth a row
 SLOWER = 1e-3  # of the duration
 WORDS = {"energy": "energy drawn", "losses": "losses", "time": "duration"}
-ROUGH = (
-    "approximate: the search did not end at an optimum to all digits, so that its multipliers are"
-    " rough"
-)
 
 
 @dataclass(frozen=True)
@@ -113,8 +109,15 @@ def sensitivities(
     asked = parameters(solution.robot) if names is None else names
     rows = [row(solution, optimum, parameter(solution.robot, name), of) for name in asked]
     if names is None:
-        rows = [found for found in rows if abs(found.elasticity) > NOTHING]
+        rows = [found for found in rows if matters(found)]
     return Sensitivities(tuple(sorted(rows, key=lambda found: -abs(found.elasticity))))
+
+
+def matters(found: Sensitivity) -> bool:
+    """Whether a row is worth a line: 1 % changes the cost by 1e-6 of itself or more; a payload, of
+    which most robots have none, counts by the kilogram."""
+    more = found.derivative / found.cost if found.parameter == PAYLOAD else found.elasticity
+    return abs(more) > NOTHING
 
 
 def quantity(solution: Any, optimum: Optimum, of: str | None) -> str:
@@ -167,11 +170,3 @@ def neighbours(robot: Robot, number: Parameter) -> tuple[Robot, Robot, float]:
         else:
             return pair[0], pair[1], (up - down) * step
     raise ArgumentError(f"{number.name} cannot be changed from {number.value:g}: {error}")
-
-
-def named(parameters: Iterable[Parameter]) -> dict[str, Parameter]:
-    """Parameters by their names."""
-    return {p.name: p for p in parameters}
-
-
-__all__ = ["Sensitivities", "Sensitivity", "named", "replace", "sensitivities", "sensitivity"]
