@@ -37,7 +37,7 @@ ASKED = [
     "cells",
     "scenes",
     "sensitivity",
-]  # when named only; all but the second with --data FOLDER
+]  # when named only; recordings, cells and scenes with --data FOLDER
 
 
 def main(chosen: list[str]) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -39,8 +39,8 @@ KINDS = (
 )
 LIMITS = ("limit", "voltage", "current", "heat", "motor speed", "gear torque")
 COUNT = 20
-AGAIN = 4  # arms of which the planner is asked again
-STEP = 2e-3  # of a parameter, to both sides
+AGAIN = 2  # arms of which the planner is asked again
+STEP = 5e-4  # of a parameter, to both sides
 COARSE = 2e-2  # the same where the planner is asked again
 SMALL = 2e-3  # elasticity below which a difference tells nothing to 1 %
 
@@ -120,9 +120,16 @@ def compared(number: int, again: bool = False) -> Iterator[Compared]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", arm.errors.ArmatureWarning)
         plan = random_plan(number)
+    yield from compared_plan(plan, again)
+
+
+def compared_plan(
+    plan: Any, again: bool = False, without: Collection[str] = ()
+) -> Iterator[Compared]:
+    """The same of a plan. without: kinds that are left out."""
     optimum = optimum_of(plan)
     of = "time" if optimum.timed else "losses"
-    for kind in KINDS:
+    for kind in (kind for kind in KINDS if kind not in without):
         known = [p for p in parameters(plan.robot) if is_of(kind, p.name)]
         rows = [row(plan, optimum, p, of) for p in known]
         best = max(rows, key=lambda r: abs(r.elasticity), default=None)

@@ -1,4 +1,5 @@
 from armature import cell as cell
+from armature import design as design
 from armature import drive as drive
 from armature import dynamics as dynamics
 from armature import errors as errors

@@ -110,9 +110,10 @@ def parameter(robot: Robot, name: str | Parameter) -> Parameter:
 
 
 def _robot_parameters(robot: Robot) -> Iterator[Parameter]:
-    carrier = next((link for link in robot.links if link.payload is not None), None)
-    carried, at = carrier.payload if carrier and carrier.payload else (0.0, None)
-    name = carrier.name if carrier else _hand(robot)
+    loads = [(link.payload, link.name) for link in robot.links if link.payload is not None]
+    (carried, at), name = max(loads, default=((0.0, None), ""))
+    if not carried:
+        at, name = None, _hand(robot)
     if name:
 
         def loaded(other: Robot, value: float) -> Robot:
