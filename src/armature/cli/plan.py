@@ -71,6 +71,9 @@ def plan(
     thorough: bool | None = typer.Option(
         None, "--thorough/--quick", help="search from more starting motions, several times as long"
     ),
+    sensitivities: bool = typer.Option(
+        False, "--sensitivities", help="print what the cost depends on: ratios, masses, limits, …"
+    ),
     save: Path | None = typer.Option(
         None,
         help="write the plan: a folder, or the motion alone: .csv, .npz, .json, .yaml (ROS 2), …",
@@ -177,6 +180,8 @@ def plan(
     _say_certificate(solution)
     if year and solution.ok:
         say(solution.yearly(**year))
+    if sensitivities and solution.ok:
+        say(solution.sensitivities())
     written = _write(solution, job, save, report, page)
     proved = solution.ok and solution.certificate.ok
     answer(

@@ -1,3 +1,5 @@
+from armature.design.cost_curve import CostCurve as CostCurve
+from armature.design.cost_curve import cost_curve as cost_curve
 from armature.design.free import Design as Design
 from armature.design.free import optimize_parameters as optimize_parameters
 from armature.design.laws import motor_mass as motor_mass

@@ -113,13 +113,15 @@ def optimize_parameters(
     weights: how often each move is made, 1 each by default.
     of: "energy" (drawn), "losses" or "time"; by default losses where the supply takes energy back,
     else energy.  told: called with a sentence after each step.
-    A local optimum near the robot's own numbers; its plans are certified as any other."""
+    A local optimum near the robot's own numbers, of the moves without smoothness; its plans have
+    the moves' own, and are certified as any other."""
     begin = time.process_time()
     tasks = [moves] if isinstance(moves, Move) else list(moves)
     numbers, bounds = checked(robot, tasks, free)
+    least = [replace(task, smoothness=0.0) for task in tasks]
     search = Search(
         with_limits_held(robot, tasks),
-        tasks,
+        least,
         numbers,
         tuple(laws),
         supply,
@@ -129,7 +131,7 @@ def optimize_parameters(
     start = np.array([p.value for p in numbers])
     first = search.planned(start, None)
     search.of = what(first, of)
-    p, plans, before = np.clip(start, *bounds.T), first, search.cost(first)
+    p, plans = np.clip(start, *bounds.T), first
     if np.any(p != start):
         plans = search.planned(p, first)
     best, converged = search.cost(plans), False
@@ -142,7 +144,9 @@ def optimize_parameters(
         gained, (p, plans, best) = best - cost, (found, renewed, cost)
         if gained < GAIN * abs(best):
             break
-    plans = search.planned(p, plans, flexible=False)
+    # the moves as they were asked for, with the old numbers and the new ones
+    search.tasks = tasks
+    first, plans = (search.planned(x, y, False) for x, y in ((start, first), (p, plans)))
     names = [number.name for number in numbers]
     held = np.isclose(p, bounds[:, 0], rtol=1e-6) | np.isclose(p, bounds[:, 1], rtol=1e-6)
     return Design(
@@ -150,7 +154,7 @@ def optimize_parameters(
         dict(zip(names, map(float, start))),
         {number.name: number.unit for number in numbers},
         search.robot_at(p, flexible=False),
-        before,
+        search.cost(first),
         search.cost(plans),
         tuple(plans),
         tuple(first),

@@ -49,6 +49,10 @@ class Sensitivity:
         itself."""
         return part * self.elasticity
 
+    def is_possible(self, part: float) -> bool:
+        """Whether the parameter can change by a part of itself: no efficiency is above 1."""
+        return "efficiency" not in self.parameter or self.value * (1.0 + part) <= 1.0
+
     def sentence(self, part: float = 0.1) -> str:
         """In words: what a parameter that is so much lower or higher saves, whichever does."""
         part = -abs(part) if self.elasticity > 0.0 else abs(part)

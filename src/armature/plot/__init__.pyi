@@ -1,4 +1,7 @@
 from armature.plot.curve import curve as curve
+from armature.plot.design import before_and_after as before_and_after
+from armature.plot.design import parameter_curve as parameter_curve
+from armature.plot.design import tornado as tornado
 from armature.plot.graf import graf as graf
 from armature.plot.iterations import iterations as iterations
 from armature.plot.joints import joints as joints

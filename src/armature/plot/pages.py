@@ -12,6 +12,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from armature.plot import style, words
+from armature.plot.design import tornado
 from armature.plot.graf import graf
 from armature.plot.iterations import iterations
 from armature.plot.joints import joints
@@ -38,6 +39,8 @@ def pages(plan: Any) -> Iterator[Figure]:
         yield graf(plan)
         yield power(plan)
         yield ledger_flow(plan)
+    if words.sensitive(plan):
+        yield tornado(plan)
     yield _margins(plan)
     if len(plan.iterations) > 1:
         yield iterations(plan)
