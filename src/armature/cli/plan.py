@@ -27,7 +27,15 @@ from armature.cli.inputs import (
     scene_of,
 )
 from armature.cli.move import DURATION, GOAL, SMOOTHNESS, TASK, VIA, find_job
-from armature.cli.output import FAILED, INTERRUPTED, OK, Progress, answer, say
+from armature.cli.output import (
+    FAILED,
+    INTERRUPTED,
+    OK,
+    Progress,
+    answer,
+    say,
+    say_sensitivities,
+)
 from armature.errors import ArgumentError, FileError
 
 if TYPE_CHECKING:
@@ -181,7 +189,7 @@ def plan(
     if year and solution.ok:
         say(solution.yearly(**year))
     if sensitivities and solution.ok:
-        say(solution.sensitivities())
+        say_sensitivities(solution)
     written = _write(solution, job, save, report, page)
     proved = solution.ok and solution.certificate.ok
     answer(
