@@ -37,7 +37,8 @@ ASKED = [
     "cells",
     "scenes",
     "sensitivity",
-]  # when named only; recordings, cells and scenes with --data FOLDER
+    "design",
+]  # when named only; recordings, cells, scenes and design with --data FOLDER
 
 
 def main(chosen: list[str]) -> int:

@@ -17,6 +17,8 @@ from armature import simulation as simulation
 from armature import study as study
 from armature.cell.cell import Cell as Cell
 from armature.cell.program import Program as Program
+from armature.design.drives.choose_drives import choose_drives as choose_drives
+from armature.design.placement import place_base as place_base
 from armature.dynamics.compiled import bias_forces as bias_forces
 from armature.dynamics.compiled import forward_dynamics as forward_dynamics
 from armature.dynamics.compiled import forward_dynamics_derivatives as forward_dynamics_derivatives

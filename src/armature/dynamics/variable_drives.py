@@ -1,9 +1,9 @@
 """Drives as data: the numbers of motors and gears, and their rotors', as parameters of a robot's
 kernels, so that other drives need no compiling.
 
-Robots with `variable_limits` (set where drives are chosen) have them; of all others these numbers are constants of the
-code. What decides which formulas there are stays constant and part of the key: efficiency tables,
-the thesis's rule, friction of the drive, the amplifier's losses."""
+Robots with `variable_limits` (set where drives are chosen) have them; of all others these numbers
+are constants of the code. What decides which formulas there are stays constant and part of the key:
+efficiency tables, the thesis's rule, friction of the drive, the amplifier's losses."""
 
 from __future__ import annotations
 
@@ -83,9 +83,9 @@ def drivetrain_as(train: Drivetrain, symbols: Any) -> Drivetrain:
     drives = []
     for k, drive in enumerate(train.drives):
         values = symbols[NUMBERS * k : NUMBERS * (k + 1)]
-        motor = dict(zip(MOTOR, values[: len(MOTOR)]))
+        motor: dict[str, Any] = dict(zip(MOTOR, values[: len(MOTOR)]))
         motor["back_emf_constant"] = motor.pop("k_e")
-        gear = dict(zip(GEAR, values[len(MOTOR) :]))
+        gear: dict[str, Any] = dict(zip(GEAR, values[len(MOTOR) :]))
         if isinstance(drive.gear.efficiency, EfficiencyTable):
             del gear["efficiency"]
             if drive.gear.efficiency_back is None:

@@ -1,92 +1,146 @@
-"""Figures of a design: which numbers matter (tornado), cost against one of them, before and
-after."""
+"""Pictures of a design: every joint's task against its drive, losses before and after, the front of
+two terms, the map of base places."""
 
 from __future__ import annotations
 
 from os import PathLike
-from typing import Any
+from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from armature.design.cost_curve import CostCurve
-from armature.design.free import Design
-from armature.design.sensitivity import WORDS, Sensitivities
+from armature.design.drives.drive_choice import DriveChoice
+from armature.design.drives.objective import UNITS
+from armature.design.placement import OBJECTIVES, BasePlacement
+from armature.drive.drive import LOSSES
 from armature.errors import ArgumentError
 from armature.plot import style
+from armature.plot.torque_speed import shade_regions
+from armature.simulate.ledger import flow_of, motion_steps
 
-MOST = 15  # bars
 
-
-def tornado(
-    table: Sensitivities | Any, change: float = 0.1, save: str | PathLike[str] | None = None
-) -> Figure:
-    """Relative change of a plan's optimal cost where each parameter is lower or higher by a part of
-    itself (0.1: 10 %), to first order; the longest bars first.
-
-    table: of `Solution.sensitivities`, or a plan."""
-    found = table if isinstance(table, Sensitivities) else table.sensitivities()
-    rows = [row for row in found if row.value and np.isfinite(row.elasticity)][:MOST][::-1]
-    if not rows:
-        raise ArgumentError("there is nothing to draw: no parameter changes the plan's cost")
-    what = WORDS[rows[0].of]
-    height = 1.2 + 0.28 * len(rows)
-    figure, (a,) = style.panels(1, f"Sensitivity of the {what}", width=7.5, height=height)
-    places = np.arange(len(rows))
-    for sign, word, colour in ((-1.0, "lower", 0), (1.0, "higher", 1)):
-        bars = [
-            100.0 * row.change(sign * change) if row.is_possible(sign * change) else 0.0
-            for row in rows
-        ]
-        label = f"{100 * change:.0f} % {word}"
-        a.barh(places, bars, color=style.COLOURS[colour], height=0.7, label=label)
-    a.axvline(0.0, color=style.LIMIT, linewidth=0.8)
-    a.set_yticks(
-        places, [f"{row.parameter} ({f'{row.value:.3g} {row.unit}'.rstrip()})" for row in rows]
+def drive_choice(choice: DriveChoice, save: str | PathLike[str] | None = None) -> Figure:
+    """Torque against speed of every joint: above with the present drives, below with the chosen
+    ones; the motions of all tasks, and the regions of the drive."""
+    sides = [("present", choice.plans_before, choice.before)] if choice.plans_before else []
+    sides.append(("chosen", choice.plans, choice.drives))
+    names = list(choice.drives)
+    figure, axes = style.panels(
+        len(sides) * len(names), "Torque against speed: tasks and drives", columns=len(names)
     )
-    a.set(xlabel=f"{what}, change [%]")
-    a.legend(loc="lower right", fontsize="small")
+    cells = iter(axes)
+    for title, plans, drives in sides:
+        robot = plans[0].robot
+        places = [robot.drivetrain.axis_names.index(name) for name in names]
+        flows = [flow_of(plan.robot, motion_steps(plan.robot, plan.trajectory)) for plan in plans]
+        for name, k in zip(names, places):
+            a = next(cells)
+            used = max(float(np.abs(flow[k].velocity).max()) for flow in flows)
+            shade_regions(a, drives[name], used)
+            for n, flow in enumerate(flows):
+                a.plot(
+                    flow[k].velocity,
+                    flow[k].torque,
+                    ".",
+                    markersize=2.5,
+                    color=style.COLOURS[(n + 1) % len(style.COLOURS)],
+                )
+            drive = drives[name]
+            a.set(
+                title=f"{name}, {title}: {drive.motor.name or 'motor'}, {drive.gear.ratio:.4g}",
+                xlabel="velocity [rad/s, m/s]",
+                ylabel="torque [N·m, N]",
+            )
+            a.title.set_fontsize("small")
     return style.finish(figure, save)
 
 
-def parameter_curve(curve: CostCurve, save: str | PathLike[str] | None = None) -> Figure:
-    """Optimal cost over a parameter (`design.cost_curve`): energy against ratio; the robot's own
-    value and the best are marked."""
-    what, unit = WORDS[curve.of], "s" if curve.of == "time" else "J"
-    figure, (a,) = style.panels(1, f"{what} against {curve.parameter}", width=7.0, height=4.2)
-    a.plot(curve.values, curve.costs, marker="o", markersize=3, **style.line(0))
-    a.plot(*curve.now, "s", color=style.COLOURS[6], label=f"now: {curve.now[0]:.4g}")
-    a.plot(*curve.best, "v", color=style.COLOURS[2], label=f"best here: {curve.best[0]:.4g}")
-    label = curve.parameter + (f" [{curve.unit}]" if curve.unit else "")
-    a.set(xlabel=label, ylabel=f"{what} [{unit}]")
+def drive_losses(choice: DriveChoice, save: str | PathLike[str] | None = None) -> Figure:
+    """What every drive loses in all tasks, by kind, J: present drives beside chosen ones."""
+    figure, (a,) = style.panels(1, "Losses of the drives", width=7.0)
+    names = list(choice.drives)
+    sides = [True, False] if choice.plans_before else [False]
+    width = 0.8 / len(sides)
+    for n, before in enumerate(sides):
+        place = np.arange(len(names)) + (n - (len(sides) - 1) / 2) * width
+        low = np.zeros(len(names))
+        for k, loss in enumerate(LOSSES):
+            values = np.array([choice.losses_of(name, before)[loss] for name in names])
+            label = loss if n == 0 else None
+            a.bar(
+                place,
+                values,
+                width * 0.92,
+                low,
+                color=style.COLOURS[k],
+                label=label,
+                alpha=0.55 if before else 1.0,
+            )
+            low = low + values
+    words = "present (pale) and chosen drives" if len(sides) > 1 else "chosen drives"
+    a.set(ylabel="lost in all tasks [J]", xlabel=words)
+    a.set_xticks(np.arange(len(names)), names)
     a.legend(loc="best", fontsize="small")
     return style.finish(figure, save)
 
 
-def before_and_after(design: Design, save: str | PathLike[str] | None = None) -> Figure:
-    """A design's parameters and the costs of its moves, before and after."""
-    unit = "s" if design.of == "time" else "J"
-    figure, (left, right) = style.panels(2, f"{100 * design.saving:.1f} % saved", 5.2, 3.6)
-    names = list(design.values)
-    parts = [
-        100.0 * (design.values[n] / design.start[n] - 1.0) if design.start[n] else 0.0
-        for n in names
-    ]
-    left.barh(names, parts, color=style.COLOURS[2])
-    left.set(xlabel="change of the parameter [%]")
-    for k, (name, part) in enumerate(zip(names, parts)):
-        text = f" {design.start[name]:.4g} → {design.values[name]:.4g} {design.units[name]}"
-        left.text(part, k, text, va="center", fontsize="small")
-    left.margins(x=0.5)
-    cost = lambda plan: plan.duration if design.of == "time" else getattr(plan, design.of)
-    places = np.arange(len(design.plans))
-    for shift, plans, label, colour in (
-        (-0.2, design.first, "before", 4),
-        (0.2, design.plans, "after", 0),
-    ):
-        heights = [cost(plan) for plan in plans]
-        right.bar(places + shift, heights, 0.4, color=style.COLOURS[colour], label=label)
-    right.set_xticks(places, [f"move {k + 1}" for k in places])
-    right.set(ylabel=f"{WORDS[design.of]} [{unit}]")
-    right.legend(fontsize="small")
+def pareto_front(choice: DriveChoice, save: str | PathLike[str] | None = None) -> Figure:
+    """The front of two terms, among all choices that were planned."""
+    front = choice.front
+    if front is None:
+        raise ArgumentError('there is no front; ask for one: choose_drives(..., pareto="mass")')
+    figure, (a,) = style.panels(1, "Choices of drives", width=6.0, height=4.2)
+    a.plot(*front.all.T, ".", color=style.COLOURS[4], markersize=4, label="planned")
+    a.step(*front.values.T, where="post", color=style.COLOURS[1], linewidth=1.2)
+    a.plot(*front.values.T, "o", color=style.COLOURS[1], markersize=5, label="front")
+    x, y = (f"{name} [{UNITS[name]}]" if UNITS[name] else name for name in front.terms)
+    a.set(xlabel=x, ylabel=y)
+    a.legend(loc="best", fontsize="small")
     return style.finish(figure, save)
+
+
+def base_map(placement: BasePlacement, save: str | PathLike[str] | None = None) -> Figure:
+    """The cost of every place of the base, from above; grey where the tasks cannot be done."""
+    figure, (a,) = style.panels(1, "Places of the base", width=6.2, height=4.8)
+    a.set_facecolor("#DDDDDD")
+    a.grid(False)
+    shown = a.pcolormesh(
+        _edges(placement.x),
+        _edges(placement.y),
+        np.ma.masked_invalid(placement.costs),
+        cmap="viridis_r",
+    )
+    unit = OBJECTIVES[placement.objective]
+    figure.colorbar(shown, ax=a, label=f"{placement.objective} [{unit}]")
+    x, y, _ = placement.position
+    a.plot(x, y, "o", color=style.COLOURS[1], markersize=7)
+    size = 0.08 * max(np.ptp(placement.x), np.ptp(placement.y), 1e-3)
+    a.annotate(
+        "",
+        (x + size * np.cos(placement.yaw), y + size * np.sin(placement.yaw)),
+        (x, y),
+        arrowprops={"arrowstyle": "->", "color": style.COLOURS[1]},
+    )
+    a.set(xlabel="x [m]", ylabel="y [m]", aspect="equal")
+    return style.finish(figure, save)
+
+
+def _edges(centres: np.ndarray) -> np.ndarray:
+    """Edges of cells around their centres."""
+    if len(centres) == 1:
+        return np.array([centres[0] - 0.5, centres[0] + 0.5])
+    middle = (centres[1:] + centres[:-1]) / 2
+    return np.concatenate([[2 * centres[0] - middle[0]], middle, [2 * centres[-1] - middle[-1]]])
+
+
+def write_drive_pictures(choice: DriveChoice, folder: str | PathLike[str]) -> list[Path]:
+    """All pictures of a choice as .png files in a folder."""
+    place = Path(folder)
+    place.mkdir(parents=True, exist_ok=True)
+    made = [("torque_speed", drive_choice), ("losses", drive_losses)]
+    made += [("front", pareto_front)] if choice.front is not None else []
+    written = []
+    for name, draw in made:
+        draw(choice, save=place / f"{name}.png")
+        written.append(place / f"{name}.png")
+    return written

@@ -12,12 +12,12 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from armature.plot import style, words
-from armature.plot.design import tornado
 from armature.plot.graf import graf
 from armature.plot.iterations import iterations
 from armature.plot.joints import joints
 from armature.plot.ledger import ledger_flow
 from armature.plot.motion import motion
+from armature.plot.parameters import tornado
 from armature.plot.power import power
 from armature.robot.check import mass_doubt
 from armature.write import MARK, write_whole

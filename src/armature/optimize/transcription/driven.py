@@ -16,7 +16,7 @@ import numpy as np
 from armature.drive import EXACT, Bus, Limit, Smooth, Supply
 from armature.dynamics.compiled import inverse_dynamics
 from armature.dynamics.differentiation import derivatives
-from armature.dynamics.kernels import kernel_numbers, fingerprint, physics_source, traced_tree
+from armature.dynamics.kernels import fingerprint, kernel_numbers, physics_source, traced_tree
 from armature.dynamics.recursion import recursive
 from armature.dynamics.variable_drives import structure
 from armature.errors import ArgumentError

@@ -197,7 +197,8 @@ class Smoothed(Moving):
                 for axis, quantity, _, *bounds in rows
             }
             return self.rates_and_rows(at, self.robot.drivetrain, units, more)
-        symbols = At(*(value if value is None else as_symbols(value) for value in at))
+        wrapped: Any = (value if value is None else as_symbols(value) for value in at)
+        symbols = At(*wrapped)
         units, train = traced_units(self.robot), traced_drivetrain(self.robot)
         found = self.rates_and_rows(symbols, train, units, more)
         parts = {f.name: getattr(found, f.name) for f in fields(Instant)}
