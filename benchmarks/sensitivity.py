@@ -43,6 +43,7 @@ AGAIN = 1, 2  # arms of which the planner is asked again, both least energies
 STEPS = 5e-4, 1e-4  # of a parameter, to both sides
 AGREE = 0.2  # relative difference of both sides
 COARSE = 2e-2  # the same where the planner is asked again
+GRID = 5e-3  # of the best numbers of the thesis's robot
 SMALL = 2e-3  # elasticity below which a difference tells nothing to 1 %
 
 
@@ -84,6 +85,7 @@ def run() -> str:
             )
             worst = max(error(x.told, x.resolved) for x in rows)
             lines.append(f"| {kind} | {len(rows)} | {100 * worst:.2g} % | {shown} |")
+    lines += ["", *thesis()]
     lines += ["", f"CPU {time.process_time() - begin:.0f} s."]
     return "\n".join(lines)
 
@@ -180,3 +182,49 @@ def replanned(plan: Any, p: Parameter, of: str) -> float:
         )
         costs.append(new.duration if of == "time" else new.losses)
     return (costs[1] - costs[0]) / (2.0 * COARSE * p.value)
+
+
+def thesis() -> Iterator[str]:
+    """The best reductions and housing of the thesis's robot, and where a grid of plans made again
+    around them has its least (a paraboloid through it)."""
+    robot = arm.library("burgevin").with_payload(2.0)
+    places = [0.0, np.pi / 3, 0.3], [np.pi / 2, 2 * np.pi / 3, 0.8]
+    move = arm.Move(*places, 0.8, smoothness=0.0, floor=None, acceleration_limits="none")
+    ratios = {"gear ratio of phi": (3, 60), "gear ratio of theta": (3, 60)}
+    for free in (ratios | {"gear ratio of r": (5, 200)}, {"centre z of head": (-0.5, 0.3)}):
+        design = arm.design.optimize_parameters(robot, move, free)
+        best = np.array([*design.values.values()])
+        numbers = [parameter(robot, name) for name in free]
+        steps = GRID * np.stack(np.meshgrid(*[[-1.0, 0.0, 1.0]] * len(best)), -1)
+        steps = steps.reshape(-1, len(best))
+        costs = []
+        for step in steps:
+            other = robot
+            for number, value in zip(numbers, best * (1.0 + step)):
+                other = number.change(other, float(value))
+            plan = arm.minimize_energy(
+                as_flexible(other), move, guess=design.plans[0].trajectory, options=EXACT
+            )
+            costs.append(plan.losses)
+        off = vertex(steps, np.array(costs))
+        yield (
+            f"{design.before:.5g} → {design.after:.5g} J by "
+            + ", ".join(f"{k} {v:.5g}" for k, v in design.values.items())
+            + f" in {design.evaluations} evaluations, CPU {design.seconds:.1f} s; of"
+            f" {len(costs)} plans around it the cheapest costs"
+            f" {100 * (min(costs) / design.after - 1):+.4f} %, and the least of a paraboloid is off"
+            f" by {100 * np.abs(off).max():.3f} %."
+        )
+
+
+def vertex(x: np.ndarray, costs: np.ndarray) -> np.ndarray:
+    """Where a paraboloid through costs (K,) at x (K, n) has its least."""
+    n = x.shape[1]
+    pairs = [(i, j) for i in range(n) for j in range(i, n)]
+    columns = [np.ones(len(x)), *x.T, *(x[:, i] * x[:, j] for i, j in pairs)]
+    found = np.linalg.lstsq(np.stack(columns, 1), costs / costs.min(), rcond=None)[0]
+    H = np.zeros((n, n))
+    for (i, j), value in zip(pairs, found[1 + n :]):
+        H[i, j] += value
+        H[j, i] += value
+    return -np.linalg.solve(H, found[1 : 1 + n])

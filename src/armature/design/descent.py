@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 FIRST = 0.1  # length of the first step, and the longest of any
-TOLERANCE = 1e-6  # of what the cost may still fall by a full step, as a part of the cost
+TOLERANCE = 1e-8  # of what the cost may still fall by a full step, as a part of the cost
 SHORTEST = 1e-9  # step at which a search ends
 ARMIJO = 1e-4
 BACKTRACKS = 25
