@@ -56,6 +56,7 @@ LIMITS = {
     "jerk limit": "jerk",
 }
 AXES = "xyz"
+SIGNS = str.maketrans({"*": "·", "^": "", "2": "²", "3": "³"})
 SUPPLY, PAYLOAD = "supply voltage", "payload"
 
 
@@ -252,7 +253,7 @@ def _joint_parameters(robot: Robot) -> Iterator[Parameter]:
             unit = unit_of(robot, joint.name, unit)
             yield Parameter(f"{what} of {joint.name}", theirs if in_drive else own, change, unit)
         for what, field in LIMITS.items():
-            unit = unit_of(robot, joint.name, LIMIT_UNITS[field])
+            unit = unit_of(robot, joint.name, LIMIT_UNITS[field]).translate(SIGNS)
             change = _limit_change(joint.name, field)
             value = getattr(joint.limits, field)
             yield Parameter(f"{what} of {joint.name}", value, change, unit)

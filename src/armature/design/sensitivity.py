@@ -68,7 +68,8 @@ class Sensitivity:
         per = f"{unit}/({self.unit})" if self.unit else unit
         return (
             f"{self.parameter} = {self.value:.4g} {self.unit}".rstrip()
-            + f": {self.derivative:+.4g} {per}, {self.elasticity:+.3f} % per %"
+            + f": {self.derivative:+.4g} {per}"
+            + (f", {self.elasticity:+.3f} % per %" if self.value else "")
             + ("" if self.exact else " (approximate)")
         )
 

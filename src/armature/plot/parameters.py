@@ -4,7 +4,6 @@ after."""
 from __future__ import annotations
 
 from os import PathLike
-from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -13,18 +12,23 @@ from armature.design.cost_curve import CostCurve
 from armature.design.free import Design
 from armature.design.sensitivity import WORDS, Sensitivities
 from armature.errors import ArgumentError
+from armature.optimize.certificate.solution import Solution
 from armature.plot import style
 
 MOST = 15  # bars
 
 
 def tornado(
-    table: Sensitivities | Any, change: float = 0.1, save: str | PathLike[str] | None = None
+    table: Sensitivities | Solution, change: float = 0.1, save: str | PathLike[str] | None = None
 ) -> Figure:
     """Relative change of a plan's optimal cost where each parameter is lower or higher by a part of
     itself (0.1: 10 %), to first order; the longest bars first.
 
     table: of `Solution.sensitivities`, or a plan."""
+    if not isinstance(table, Sensitivities | Solution):
+        raise ArgumentError(
+            f"table = {table!r} must be a plan, or what its sensitivities() returns"
+        )
     found = table if isinstance(table, Sensitivities) else table.sensitivities()
     rows = [row for row in found if row.value and np.isfinite(row.elasticity)][:MOST][::-1]
     if not rows:
