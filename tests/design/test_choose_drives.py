@@ -13,7 +13,13 @@ from tests.design.drives_of_our_own import small_catalogue
 import armature as arm
 from armature.design import runner
 from armature.design.drives.duty import duties, items_of
-from armature.design.drives.mounting import as_variable, mounted, mounts_of, present_drive
+from armature.design.drives.mounting import (
+    as_variable,
+    mounted,
+    mounts_of,
+    present_drive,
+    with_contained,
+)
 from armature.design.drives.pairs import pairs_of
 from armature.design.drives.screen import least_energy, screen
 from armature.drive import Catalogue, Drive, Gear, Motor
@@ -27,7 +33,8 @@ KNOTS = 30
 
 @pytest.fixture(scope="module")
 def robot():
-    return arm.library("planar2")
+    found = arm.library("planar2")  # too light to contain its own motors
+    return with_contained(found, found.joint_names, mounts_of(found, found.joint_names, None))
 
 
 @pytest.fixture(scope="module")

@@ -153,7 +153,7 @@ def _written(found: DriveChoice, save: Path | None, picture: Path | None) -> lis
         found.robot.save(save)
         written.append(str(save))
     if picture is not None:
-        from armature.plot.design import write_drive_pictures
+        from armature.plot.chosen_drives import write_drive_pictures
 
         written += [str(path) for path in write_drive_pictures(found, picture)]
     for name in written:

@@ -91,7 +91,7 @@ def place(
         found.robot.save(save)
         written.append(str(save))
     if picture is not None:
-        from armature.plot.design import base_map
+        from armature.plot.chosen_drives import base_map
 
         base_map(found, save=picture)
         written.append(str(picture))

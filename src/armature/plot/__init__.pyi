@@ -1,8 +1,8 @@
+from armature.plot.chosen_drives import base_map as base_map
+from armature.plot.chosen_drives import drive_choice as drive_choice
+from armature.plot.chosen_drives import drive_losses as drive_losses
+from armature.plot.chosen_drives import pareto_front as pareto_front
 from armature.plot.curve import curve as curve
-from armature.plot.design import base_map as base_map
-from armature.plot.design import drive_choice as drive_choice
-from armature.plot.design import drive_losses as drive_losses
-from armature.plot.design import pareto_front as pareto_front
 from armature.plot.graf import graf as graf
 from armature.plot.iterations import iterations as iterations
 from armature.plot.joints import joints as joints

@@ -15,7 +15,13 @@ from armature.design.drives.catalogue_file import read_catalogue
 from armature.design.drives.drive_choice import DriveChoice, Tried
 from armature.design.drives.duty import Duty, Item, duties, items_of
 from armature.design.drives.evaluations import Evaluations
-from armature.design.drives.mounting import as_variable, mounted, mounts_of, present_drive
+from armature.design.drives.mounting import (
+    as_variable,
+    mounted,
+    mounts_of,
+    present_drive,
+    with_contained,
+)
 from armature.design.drives.objective import Objective, objective_of
 from armature.design.drives.pairs import Pairs, count_pairs, pairs_of
 from armature.design.drives.pareto import Front, pareto_front
@@ -88,12 +94,14 @@ def choose_drives(
     workers: processes, None: one for each core.  cluster, tls: as in `arm.study.run_study`.
     progress: called with (choices planned, cost of the best, message)."""
     begin = time.perf_counter()
-    items = items_of(robot, tasks, supply, knots)
     names = tuple(joints) if joints is not None else tuple(robot.joint_names)
+    items = items_of(robot, tasks, supply, knots)
     found = read_catalogue(catalogue)
     goal = objective_of(objective)
     _check(robot, names, goal, found)
     places = mounts_of(robot, names, mounts)
+    robot = with_contained(robot, names, places)
+    items = [replace(i, robot=with_contained(i.robot, names, places)) for i in items]
     template = {name: present_drive(robot, name) for name in names}
     pairs = [pairs_of(robot, name, found, template[name], direct) for name in names]
     duty = duties(items, names, places)

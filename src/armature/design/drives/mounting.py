@@ -1,7 +1,8 @@
 """Drives on a robot, with their masses on the links that carry them.
 
 The links of a robot contain the masses of its drives: another drive adds the difference, as a point
-mass where the drive sits, by default at its joint, on the joint's parent link."""
+mass where the drive sits, by default at its joint, on the joint's parent link. A link that is too
+light for that does not contain its drives."""
 
 from __future__ import annotations
 
@@ -94,12 +95,35 @@ def mounted(robot: Robot, choice: Mapping[str, Drive], mounts: Mapping[str, Moun
     added: dict[str, list[tuple[float, Any, Any]]] = {}
     for name, drive in choice.items():
         more = drive_mass(drive) - drive_mass(present_drive(robot, name))
-        if more:
+        if more and robot.tree.frames[mounts[name].link].body >= 0:  # not on the ground
             added.setdefault(mounts[name].link, []).append((more, mounts[name].at, frames.POINT))
     links = tuple(
         _heavier(link, added[link.name]) if link.name in added else link for link in robot.links
     )
     return replace(robot, links=links, joints=joints, drives=kept + new)
+
+
+def with_contained(robot: Robot, joints: Sequence[str], mounts: Mapping[str, Mount]) -> Robot:
+    """The same robot, with drives of no mass where the links that carry them cannot contain it."""
+    light = set()
+    for link in {mounts[name].link for name in joints}:
+        carried = [name for name in joints if mounts[name].link == link]
+        masses = [(-drive_mass(present_drive(robot, n)), mounts[n].at) for n in carried]
+        taken = [(mass, at, frames.POINT) for mass, at in masses if mass]
+        try:
+            _heavier(robot.link(link), taken)
+        except RobotError:
+            light |= set(carried)
+    changed = [
+        replace(c, drives=tuple(_massless(d) for d in c.drives)) if set(c.joints) & light else c
+        for c in robot.drives
+    ]
+    return replace(robot, drives=tuple(changed)) if light else robot
+
+
+def _massless(drive: Drive) -> Drive:
+    motor, gear = replace(drive.motor, mass=0.0), replace(drive.gear, mass=0.0)
+    return replace(drive, motor=motor, gear=gear)
 
 
 def as_variable(robot: Robot) -> Robot:
@@ -115,6 +139,8 @@ def _with_rotor(joint: Joint, drive: Drive) -> Joint:
 
 
 def _heavier(link: Any, added: list[tuple[float, Any, Any]]) -> Any:
+    if not added:
+        return link
     mass, com, inertia = frames.joined([(link.mass, link.com, link.inertia), *added])
     doubt = inertia_doubt(inertia) if mass > 0.0 else "no mass is left"
     if doubt is not None:
