@@ -36,8 +36,9 @@ ASKED = [
     "simulated_recordings",
     "cells",
     "scenes",
+    "sensitivity",
     "design",
-]  # when named only; all but the second with --data FOLDER
+]  # when named only; recordings, cells, scenes and design with --data FOLDER
 
 
 def main(chosen: list[str]) -> int:

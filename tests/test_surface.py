@@ -27,6 +27,7 @@ ROOMS = (
     "plot",
     "scene",
     "identification",
+    "design",
 )
 SURFACE = [
     (room, name) for room in ("", *ROOMS) for name in public_names(f"armature.{room}".rstrip("."))

@@ -21,7 +21,7 @@ from armature.drive.corner import (
     undo_direction,
 )
 from armature.errors import RobotError
-from armature.spatial.numbers import Number
+from armature.spatial.numbers import Number, is_symbol
 
 Rule = Literal["mechanical", "thesis"]
 # of a fixed point: the efficiency changes little with the torque, each pass gains a digit or more
@@ -149,6 +149,8 @@ class Gear(Component):
     @property
     def lossless(self) -> bool:
         """True where both directions pass all power."""
+        if is_symbol(self.efficiency) or is_symbol(self.efficiency_back):
+            return False
         return self.efficiency == 1.0 and self.efficiency_back in (None, 1.0)
 
     @property

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from math import inf
 
 from armature.drive.component import Component, quantity
-from armature.drive.corner import EXACT, Smooth
+from armature.drive.corner import EXACT, Smooth, rounded
 from armature.drive.thermal import REFERENCE_TEMPERATURE, Thermal
 from armature.errors import ArmatureWarning
-from armature.spatial.numbers import Number, is_symbol
+from armature.spatial.numbers import Number, sign
 
 COPPER = 0.00393  # 1/K, temperature coefficient of copper's resistance
 AGREEMENT = 0.03  # torque and back-EMF constant may differ by this fraction before a warning
@@ -93,10 +93,7 @@ class Motor(Component):
         """Torque that iron and bearings take at the rotor's speed, N·m; smooth.velocity is a joint
         velocity, hence the ratio."""
         result = self.viscous * speed
-        if self.iron_torque:
-            result = result + self.iron_torque * (
-                smooth.side(speed, abs(ratio))
-                if is_symbol(ratio) or ratio > 0  # symbols of ratios stand for positive ones
-                else -smooth.side(-speed, abs(ratio))
-            )
+        if rounded(self.iron_torque):
+            way = sign(ratio)  # of the rotor while the joint moves forward
+            result = result + self.iron_torque * way * smooth.side(way * speed, abs(ratio))
         return result

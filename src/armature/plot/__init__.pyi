@@ -8,6 +8,9 @@ from armature.plot.iterations import iterations as iterations
 from armature.plot.joints import joints as joints
 from armature.plot.ledger import ledger_flow as ledger_flow
 from armature.plot.motion import motion as motion
+from armature.plot.parameters import before_and_after as before_and_after
+from armature.plot.parameters import parameter_curve as parameter_curve
+from armature.plot.parameters import tornado as tornado
 from armature.plot.power import power as power
 from armature.plot.report import write_report as write_report
 from armature.plot.shared import shared_supply as shared_supply

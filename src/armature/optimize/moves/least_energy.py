@@ -86,7 +86,8 @@ def minimize_energy(
         )
     check_task(robot, task)
     asked = Asked(supply, knots, guess, callback, options, bool(thorough))
-    return least_energy_move(robot, task.in_joints(robot), asked, deadline)
+    found = least_energy_move(robot, task.in_joints(robot), asked, deadline)
+    return replace(found, task=task)
 
 
 def least_energy_move(

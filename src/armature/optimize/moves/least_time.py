@@ -66,7 +66,7 @@ def minimize_time(
             robot, task, supply, knots=knots, deadline=deadline, callback=callback, options=options
         )
     check_task(robot, task, timed=False, counted=False)
-    task = task.in_joints(robot)
+    stated, task = task, task.in_joints(robot)
     if stays(robot, task):
         raise ArgumentError(
             "start and goal are the same, at rest, with nothing between: the least time is 0; give"
@@ -95,7 +95,8 @@ def minimize_time(
         )
         return least_time(pipeline, robot, task, counted, knots, known)
 
-    return no_worse(planned_above(robot, floor, plan, deadline), task, guess, timed=True)
+    found = no_worse(planned_above(robot, floor, plan, deadline), task, guess, timed=True)
+    return replace(found, task=stated)
 
 
 def least_time(
