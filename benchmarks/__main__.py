@@ -36,7 +36,9 @@ ASKED = [
     "simulated_recordings",
     "cells",
     "scenes",
-]  # when named only; all but the second with --data FOLDER
+    "sensitivity",
+    "design",
+]  # when named only; recordings, cells, scenes and design with --data FOLDER
 
 
 def main(chosen: list[str]) -> int:

@@ -1,4 +1,5 @@
 from armature import cell as cell
+from armature import design as design
 from armature import drive as drive
 from armature import dynamics as dynamics
 from armature import errors as errors
@@ -16,6 +17,8 @@ from armature import simulation as simulation
 from armature import study as study
 from armature.cell.program.program import Program as Program
 from armature.cell.workcell.cell import Cell as Cell
+from armature.design.drives.choose_drives import choose_drives as choose_drives
+from armature.design.placement import place_base as place_base
 from armature.dynamics.compiled import bias_forces as bias_forces
 from armature.dynamics.compiled import forward_dynamics as forward_dynamics
 from armature.dynamics.compiled import forward_dynamics_derivatives as forward_dynamics_derivatives

@@ -16,6 +16,8 @@ def assemble() -> None:
     provide("Move.scene ways", lambda: _ways_around().ways_around)
     provide("Solution.save", lambda: _saved().save_plan)
     provide("Solution.report", lambda: _report().write_report)
+    provide("Solution.sensitivity", lambda: _sensitivity().sensitivity)
+    provide("Solution.sensitivities", lambda: _sensitivity().sensitivities)
     provide("SavedPlan.report", lambda: _report().write_report)
     provide("Identified.report", lambda: _identification().write_identification)
     provide("Identified.save", lambda: _identification().save_identification)
@@ -52,6 +54,12 @@ def _saved():
     import armature.job.saved as saved
 
     return saved
+
+
+def _sensitivity():
+    import armature.design.sensitivity as sensitivity
+
+    return sensitivity
 
 
 def _report():

@@ -98,7 +98,7 @@ def test_report_on_paper(plan, tmp_path, suffix: str):
     if suffix == "pdf":
         assert (
             data.startswith(b"%PDF")
-            and data.count(b"/Type /Page ") + data.count(b"/Type /Page\n") == 8
+            and data.count(b"/Type /Page ") + data.count(b"/Type /Page\n") == 9
         )
     else:
         from matplotlib.image import imread

@@ -14,6 +14,7 @@ from armature.cli import (
     cell,
     check,
     curve,
+    design,
     excite,
     export,
     figure,
@@ -24,6 +25,7 @@ from armature.cli import (
     linearize,
     loads,
     output,
+    place,
     plan,
     schema,
     simulate,
@@ -64,6 +66,8 @@ add(app, "view", view.view)
 app.add_typer(study.app, name="study")
 add(app, "line", line.line)
 add(app, "cell", cell.cell)
+add(app, "design", design.design)
+add(app, "place", place.place)
 add(app, "info", check.check, hidden=True)  # its old name
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any
 
-from armature.errors import ArmatureWarning
+from armature.errors import ArgumentError, ArmatureWarning
 
 PATIENCE = 2.0  # seconds before a line is printed where there is no terminal
 EARLY = 0.3  # seconds after which it is told that something is being compiled
@@ -208,3 +208,11 @@ class Progress:
         elif time.monotonic() - self.told > self.wait:
             self.told, self.wait = time.monotonic(), 10.0
             note(f"{self.title}: {words}, {seconds:.0f} s")
+
+
+def say_sensitivities(solution: Any) -> None:
+    """The table of a plan, or why there is none: the plan stands either way."""
+    try:
+        say(solution.sensitivities())
+    except ArgumentError as e:
+        say(f"no sensitivities: {e}")

@@ -27,7 +27,15 @@ from armature.cli.inputs import (
     scene_of,
 )
 from armature.cli.move import DURATION, GOAL, SMOOTHNESS, TASK, VIA, find_job
-from armature.cli.output import FAILED, INTERRUPTED, OK, Progress, answer, say
+from armature.cli.output import (
+    FAILED,
+    INTERRUPTED,
+    OK,
+    Progress,
+    answer,
+    say,
+    say_sensitivities,
+)
 from armature.errors import ArgumentError, FileError
 
 if TYPE_CHECKING:
@@ -70,6 +78,9 @@ def plan(
     ),
     thorough: bool | None = typer.Option(
         None, "--thorough/--quick", help="search from more starting motions, several times as long"
+    ),
+    sensitivities: bool = typer.Option(
+        False, "--sensitivities", help="print what the cost depends on: ratios, masses, limits, …"
     ),
     save: Path | None = typer.Option(
         None,
@@ -177,6 +188,8 @@ def plan(
     _say_certificate(solution)
     if year and solution.ok:
         say(solution.yearly(**year))
+    if sensitivities and solution.ok:
+        say_sensitivities(solution)
     written = _write(solution, job, save, report, page)
     proved = solution.ok and solution.certificate.ok
     answer(

@@ -7,7 +7,7 @@ from math import inf
 
 from armature.drive.component import Component, quantity
 from armature.drive.corner import EXACT, Smooth, by_direction
-from armature.spatial.numbers import Number
+from armature.spatial.numbers import Number, is_symbol
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Amplifier(Component):
 
         max(P/η, ηP) + standby; smooth: off by at most 0.3003·smooth.power·(1/η − η)/2.
         """
-        if self.efficiency == 1.0:
+        if not is_symbol(self.efficiency) and self.efficiency == 1.0:
             return terminal + self.standby
         return (
             terminal * by_direction(terminal, 1 / self.efficiency, self.efficiency, smooth.power)

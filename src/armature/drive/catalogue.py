@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -34,10 +34,19 @@ _SUPPLIES: dict[str, type] = {
 
 @dataclass(frozen=True, eq=False)
 class Catalogue:
-    """Motors and gears by name. `print(catalogue())` shows a table."""
+    """Motors and gears by name. `print(catalogue())` shows a table.
+
+    fits: {motor: names of the gears that fit it}, where names may end in * ; None: all do.
+    screws: gears given by a lead, for joints that slide.  voltages: {motor: nominal voltage, V},
+    where it is known.  notes: what was left out of a file, and why.
+    """
 
     motors: dict[str, Motor]
     gears: dict[str, Gear]
+    fits: Mapping[str, tuple[str, ...]] | None = None
+    screws: frozenset[str] = frozenset()
+    voltages: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         rows = ["motor                R [Ω]   K [N·m/A]   J [kg·m²]   continuous [A]"]
@@ -63,14 +72,17 @@ def catalogue() -> Catalogue:
     """All motors and gears shipped with the package."""
     data = files("armature.drive") / "data"
     parts: dict[str, dict[str, Any]] = {}
+    screws: frozenset[str] = frozenset()
     for name, kind in (("motors", Motor), ("gears", Gear)):
         sheet = Sheet(f"{name}.yaml")
         entries = values((data / f"{name}.yaml").read_text(encoding="utf-8"), f"{name}.yaml")
         parts[name] = {
             key: sheet.part(kind, {**value, "name": key}, key) for key, value in entries.items()
         }
+        if kind is Gear:
+            screws = frozenset(key for key, value in entries.items() if "lead" in value)
         sheet.finish()
-    return Catalogue(**parts)
+    return Catalogue(parts["motors"], parts["gears"], screws=screws)
 
 
 def motor(name: str) -> Motor:

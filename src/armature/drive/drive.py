@@ -187,9 +187,9 @@ class Drive(Component):
             )
         )
 
-    def limits(self) -> tuple[Limit, ...]:
+    def limits(self, finite: bool = True) -> tuple[Limit, ...]:
         """All finite limits of this drive, each as g(flow) ≤ 0 with its unit and scale; planner and
-        certificate read the same list."""
+        certificate read the same list.  finite: False gives the infinite ones too."""
         motor, gear, amplifier = self.motor, self.gear, self.amplifier
         candidates = (
             *two_sided("voltage", "voltage", amplifier.voltage, "V"),  # [33]
@@ -210,4 +210,4 @@ class Drive(Component):
                 mean=True,
             ),
         )
-        return tuple(limit for limit in candidates if limit.bound < inf)
+        return tuple(limit for limit in candidates if limit.bound < inf or not finite)

@@ -44,14 +44,14 @@ class Friction(Component):
         Smooth: the power v·torque is off by at most 0.3003 [(coulomb + stiction) smooth.velocity +
         load-coefficient · smooth.power]."""
         result = self.viscous * v
-        if self.coulomb or self.stiction:
+        if rounded(self.coulomb) or rounded(self.stiction):
             dry = self.coulomb
-            if self.stiction:
+            if rounded(self.stiction):
                 dry = dry + self.stiction * exp(-((v / self.stribeck_velocity) ** 2))
             result = result + dry * smooth.side(v)
-        if self.load and rounded(smooth.torque):
+        if rounded(self.load) and rounded(smooth.torque):
             result = result + self.load * magnitude(load, smooth.torque) * smooth.side(v)
-        elif self.load:
+        elif rounded(self.load):
             # |load| sign v = load · sign(load · v): one corner instead of two
             result = result + self.load * load * side(load * smooth.sense(v), smooth.power)
         return result

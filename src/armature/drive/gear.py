@@ -21,7 +21,7 @@ from armature.drive.corner import (
     undo_direction,
 )
 from armature.errors import RobotError
-from armature.spatial.numbers import Number
+from armature.spatial.numbers import Number, is_symbol
 
 Rule = Literal["mechanical", "thesis"]
 # of a fixed point: the efficiency changes little with the torque, each pass gains a digit or more
@@ -104,6 +104,7 @@ class Gear(Component):
     motor's shaft, kg·m².
     backlash: full play at the joint, rad or m.  stiffness: at the joint, N·m/rad.
     maximum_torque: carried at the joint, N·m.  maximum_speed: at the motor's shaft, rad/s.
+    mass: of the whole gear, kg, and price, in any currency: for the choice of drives only.
     rule: which power decides the direction: "mechanical" (i q̇, physics) or "thesis" (R i² + K i
     q̇, as printed in [20], [54])."""
 
@@ -127,6 +128,8 @@ class Gear(Component):
     )
     rule: Rule = "mechanical"
     name: str = ""
+    mass: float = quantity("kg", 0.0, least=0, hint="give the mass of the whole gear")
+    price: float = quantity("", 0.0, least=0, hint="give its price, in any currency")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -146,6 +149,8 @@ class Gear(Component):
     @property
     def lossless(self) -> bool:
         """True where both directions pass all power."""
+        if is_symbol(self.efficiency) or is_symbol(self.efficiency_back):
+            return False
         return self.efficiency == 1.0 and self.efficiency_back in (None, 1.0)
 
     @property

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from math import inf
 
 from armature.drive.component import Component, quantity
-from armature.drive.corner import EXACT, Smooth
+from armature.drive.corner import EXACT, Smooth, rounded
 from armature.drive.thermal import REFERENCE_TEMPERATURE, Thermal
 from armature.errors import ArmatureWarning
-from armature.spatial.numbers import Number
+from armature.spatial.numbers import Number, sign
 
 COPPER = 0.00393  # 1/K, temperature coefficient of copper's resistance
 AGREEMENT = 0.03  # torque and back-EMF constant may differ by this fraction before a warning
@@ -29,6 +29,8 @@ class Motor(Component):
     peak_heat: largest R i², W [34].  average_heat: largest mean of R i² over the cycle, W [35].
     peak_current, continuous_current: A (continuous: root mean square over the cycle).
     maximum_speed: rad/s.
+    mass: of the whole motor, kg, and price, in any currency: for the choice of drives only; a
+    robot's links contain the masses of its drives.
     linear: a linear motor for a prismatic joint: then N for N·m, m for rad, and inertia is the
     mover's mass in kg."""
 
@@ -55,6 +57,8 @@ class Motor(Component):
     thermal: Thermal | None = None
     linear: bool = False
     name: str = ""
+    mass: float = quantity("kg", 0.0, least=0, hint="give the mass of the whole motor")
+    price: float = quantity("", 0.0, least=0, hint="give its price, in any currency")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -89,8 +93,7 @@ class Motor(Component):
         """Torque that iron and bearings take at the rotor's speed, N·m; smooth.velocity is a joint
         velocity, hence the ratio."""
         result = self.viscous * speed
-        if self.iron_torque:
-            result = result + self.iron_torque * (
-                smooth.side(speed, abs(ratio)) if ratio > 0 else -smooth.side(-speed, abs(ratio))
-            )
+        if rounded(self.iron_torque):
+            way = sign(ratio)  # of the rotor while the joint moves forward
+            result = result + self.iron_torque * way * smooth.side(way * speed, abs(ratio))
         return result

@@ -43,8 +43,11 @@ _WORDS: dict[tuple[type, str], tuple[str, str, Callable[[float, dict], float]]] 
     (Motor, "no_load_current"): ("iron_torque", "A", lambda x, known: x * known["torque_constant"]),
     (Motor, "nominal_current"): ("continuous_current", "A", lambda x, _: x),
     (Motor, "max_continuous_current"): ("continuous_current", "A", lambda x, _: x),
+    (Motor, "peak_torque"): ("peak_current", "N*m", lambda x, known: x / known["torque_constant"]),
     (Motor, "max_speed"): ("maximum_speed", "rad/s", lambda x, _: x),
     (Motor, "max_permissible_speed"): ("maximum_speed", "rad/s", lambda x, _: x),
+    (Motor, "weight"): ("mass", "kg", lambda x, _: x),
+    (Gear, "weight"): ("mass", "kg", lambda x, _: x),
     (Gear, "reduction"): ("ratio", "", lambda x, _: x),
     (Gear, "max_efficiency"): ("efficiency", "", lambda x, _: x),
     (Gear, "lead"): ("ratio", "m/rad", lambda x, _: 1 / x),
@@ -77,7 +80,6 @@ _FOLLOWS = {
     "number_of_pole_pairs",
     "number_of_phases",
     "number_of_commutator_segments",
-    "weight",
     "axial_play",
     "radial_play",
     "max_axial_load",
@@ -271,6 +273,13 @@ def _blamed(kind: type, data: Mapping, message: str) -> Any:
         for raw in data
     }
     return next((raw for raw, target in targets.items() if f" {target} = " in message), None)
+
+
+def is_word(kind: type, raw: str) -> bool:
+    """Whether a line of a data sheet is one that parts of this kind have."""
+    word, own = _word(raw), {f.name for f in fields(kind)}
+    further = word in _THERMAL or word in _FOLLOWS if kind is Motor else False
+    return word in own or (kind, word) in _WORDS or further
 
 
 _NESTED: dict[str, type] = {

@@ -58,6 +58,8 @@ class Coupling:
         """(m, n): axis torques = share × joint torques, with the least copper heat Σ R (torque/K)²:
         W T (Tᵀ W T)⁻¹, W = K²/R."""
         T = np.array(self.matrix)
+        if T.size == 1:
+            return 1.0 / T  # exactly, whatever the drive
         W = np.diag([d.constant**2 / d.motor.resistance for d in self.drives])
         return W @ T @ np.linalg.inv(T.T @ W @ T)
 

@@ -16,8 +16,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from armature.drive.train import Drivetrain
 from armature.dynamics import linked
 from armature.dynamics.recursion import mass
+from armature.dynamics.variable_drives import (
+    drive_carriers,
+    drive_numbers,
+    driven_bodies,
+    drivetrain_as,
+    rotor_numbers,
+    rotors_as,
+    units_as,
+)
 from armature.errors import ArgumentError, RobotError
 from armature.kernel import Kernel, parameters
 from armature.kernel.kernel import compiled
@@ -44,16 +54,19 @@ def physics_source() -> str:
 def fingerprint(robot: Robot, masses: bool = True) -> str:
     """Digest of every number of `traced_tree(robot, masses)`, and of the links' names, by which
     they are asked for."""
-    return keep(
-        robot, ("fingerprint", masses), lambda: _digest(robot.tree, carriers(robot), masses)
+    return keep(robot, ("fingerprint", masses), lambda: _digest(robot, masses))
+
+
+def _digest(robot: Robot, masses: bool) -> str:
+    tree, carrying, driven = robot.tree, carriers(robot), driven_bodies(robot)
+    digest = hashlib.sha256(
+        tree.gravity.tobytes()
+        + f"{(carrying, *([driven] if driven else [])) if masses else None}".encode()
     )
-
-
-def _digest(tree: Tree, carrying: tuple[int, ...], masses: bool) -> str:
-    digest = hashlib.sha256(tree.gravity.tobytes() + f"{carrying if masses else None}".encode())
     for i, b in enumerate(tree.bodies):
         numbers = [b.parent, b.q, b.v, b.multiplier, b.offset, *b.R.flat, *b.p, *b.axis]
-        numbers += [b.rotor, b.ratio, *b.rotor_axis] if masses else []
+        numbers += ([] if i in driven else [b.rotor, b.ratio]) if masses else []
+        numbers += [*b.rotor_axis] if masses else []
         numbers += (
             [b.mass, *b.first_moment, *b.inertia.flat] if masses and i not in carrying else []
         )
@@ -92,7 +105,7 @@ def kernel(
         build = lambda: trace(
             functools.partial(function, traced_tree(robot, masses)), inputs, name=name
         )
-        return compiled(key, build, carried_numbers(robot))
+        return compiled(key, build, kernel_numbers(robot))
 
     return keep(robot, (name, details), make)
 
@@ -103,9 +116,9 @@ INERTIAL = 10  # numbers of a body: m, m c (3), J about its origin (xx, yy, zz, 
 
 
 def carriers(robot: Robot) -> tuple[int, ...]:
-    """Bodies with a link that carries a payload."""
+    """Bodies with a link that carries a payload, or a variable drive."""
     places = (robot.tree.frames[link.name].body for link in robot.links if link.payload is not None)
-    return tuple(sorted({body for body in places if body >= 0}))
+    return tuple(sorted({body for body in places if body >= 0} | drive_carriers(robot)))
 
 
 def carried_numbers(robot: Robot) -> tuple[float, ...]:
@@ -124,6 +137,28 @@ def carried_numbers(robot: Robot) -> tuple[float, ...]:
         for b in bodies
     ]
     return tuple(float(x) for row in rows for x in row)
+
+
+def kernel_numbers(robot: Robot) -> tuple[float, ...]:
+    """All parameters of the robot's kernels: what is carried, then rotors and drives where they
+    are variable."""
+    return (*carried_numbers(robot), *rotor_numbers(robot), *drive_numbers(robot))
+
+
+def traced_drivetrain(robot: Robot) -> Drivetrain:
+    """The robot's drivetrain for tracing: numbers of variable drives are parameters."""
+    if robot.variable_limits is None:
+        return robot.drivetrain
+    return drivetrain_as(robot.drivetrain, _drive_symbols(robot))
+
+
+def traced_units(robot: Robot) -> dict[tuple[int, str, bool], Any]:
+    """{(axis, quantity, mean): unit} of the limits of variable drives, as parameters."""
+    return units_as(robot.drivetrain, _drive_symbols(robot))
+
+
+def _drive_symbols(robot: Robot) -> Any:
+    return parameters(len(kernel_numbers(robot)))[-len(drive_numbers(robot)) :]
 
 
 def traced_tree(robot: Robot, masses: bool = True) -> Tree:
@@ -146,6 +181,8 @@ def traced_tree(robot: Robot, masses: bool = True) -> Tree:
         xx, yy, zz, xy, xz, yz = numbers[4:]
         J = pack([xx, xy, xz, xy, yy, yz, xz, yz, zz], (3, 3))
         bodies[i] = replace(bodies[i], mass=numbers[0], first_moment=numbers[1:4], inertia=J)
+    count, rotors = INERTIAL * len(carrying), len(rotor_numbers(robot))
+    rotors_as(robot, bodies, parameters(count + rotors)[count:])
     return replace(robot.tree, bodies=tuple(bodies))
 
 

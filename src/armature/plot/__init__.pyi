@@ -1,9 +1,16 @@
+from armature.plot.chosen_drives import base_map as base_map
+from armature.plot.chosen_drives import drive_choice as drive_choice
+from armature.plot.chosen_drives import drive_losses as drive_losses
+from armature.plot.chosen_drives import pareto_front as pareto_front
 from armature.plot.curve import curve as curve
 from armature.plot.graf import graf as graf
 from armature.plot.iterations import iterations as iterations
 from armature.plot.joints import joints as joints
 from armature.plot.ledger import ledger_flow as ledger_flow
 from armature.plot.motion import motion as motion
+from armature.plot.parameters import before_and_after as before_and_after
+from armature.plot.parameters import parameter_curve as parameter_curve
+from armature.plot.parameters import tornado as tornado
 from armature.plot.power import power as power
 from armature.plot.report import write_report as write_report
 from armature.plot.shared import shared_supply as shared_supply

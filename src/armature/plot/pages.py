@@ -17,6 +17,7 @@ from armature.plot.iterations import iterations
 from armature.plot.joints import joints
 from armature.plot.ledger import ledger_flow
 from armature.plot.motion import motion
+from armature.plot.parameters import tornado
 from armature.plot.power import power
 from armature.robot.check import mass_doubt
 from armature.write import MARK, write_whole
@@ -38,6 +39,8 @@ def pages(plan: Any) -> Iterator[Figure]:
         yield graf(plan)
         yield power(plan)
         yield ledger_flow(plan)
+    if words.sensitive(plan):
+        yield tornado(plan)
     yield _margins(plan)
     if len(plan.iterations) > 1:
         yield iterations(plan)

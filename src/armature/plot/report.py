@@ -60,6 +60,8 @@ def html_page(
     shapes = _meshes(plan, meshes)
     text = lambda name: (PARTS / name).read_text(encoding="utf-8")
     lead, *rest = words.summary(plan)
+    if found := words.sensitive(plan):
+        rest.append(f"Were the robot another: {'; '.join(found)}, with the motion planned again.")
     return Template(text("report.html")).substitute(
         title=html.escape(f"{plan.robot.name}: {plan.duration:.4g} s"),
         robot=html.escape(plan.robot.name),

@@ -42,7 +42,7 @@ def torque_speed(
     flows = [None] * len(axes) if steps is None else flow_of(robot, steps)
     for name, drive, flow, a in zip(train.axis_names, train.drives, flows, axes):
         used = 0.0 if flow is None else float(np.abs(flow.velocity).max())
-        _regions(a, drive, used)
+        shade_regions(a, drive, used)
         if flow is not None:
             a.plot(
                 flow.velocity, flow.torque, color=style.COLOURS[1], linewidth=1.6, label="motion"
@@ -57,7 +57,7 @@ def torque_speed(
     return style.finish(figure, save)
 
 
-def _regions(a: Axes, drive: Drive, used: float) -> None:
+def shade_regions(a: Axes, drive: Drive, used: float) -> None:
     """Shade what the peak and the continuous current give at each velocity; a drive without such
     limits has no region."""
     for current, colour, label in (

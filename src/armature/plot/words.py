@@ -6,10 +6,13 @@ import math
 from dataclasses import replace
 from typing import Any
 
+from armature.errors import ArgumentError
 from armature.optimize.certificate.peaks import peaks
 from armature.optimize.certificate.solution import NOTHING, doubts
 from armature.robot.check import mass_doubt
 from armature.scene.floor import LIMIT
+
+TENTH = 0.1  # of a parameter: what sentences speak of
 
 
 def headline(plan: Any) -> str:
@@ -82,6 +85,23 @@ def summary(plan: Any) -> list[str]:
     error = plan.robot.model_error
     known = [] if error is None else [f"{str(error)[0].upper()}{str(error)[1:]}."]
     return [*lines, *known, *doubted, proof(plan.certificate), *surroundings(plan)]
+
+
+def sensitive(plan: Any, most: int = 3) -> list[str]:
+    """What other numbers of the robot would save, the most of every kind first, as sentences; none
+    of plans without sensitivities."""
+    if not (plan.ok and plan.robot.drives) or getattr(plan, "problem", None) is None:
+        return []
+    try:
+        table = plan.sensitivities()
+    except ArgumentError:
+        return []
+    best: dict[str, str] = {}
+    for row in table:
+        part = -TENTH if row.elasticity > 0.0 else TENTH
+        if row.value and row.is_possible(part) and abs(row.change(part)) > NOTHING:
+            best.setdefault(row.parameter.partition(" of ")[0], row.sentence(TENTH))
+    return list(best.values())[:most]
 
 
 def surroundings(plan: Any) -> list[str]:

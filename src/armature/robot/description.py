@@ -47,6 +47,9 @@ class RobotDescription:
         default=None, compare=False
     )  # `scene.Floor` that links keep clear of; set by the planners
     model_error: ModelError | None = field(default=None, compare=False)  # found by identification
+    # names of the limits that drives may have, where the numbers of drives are parameters of the
+    # kernels; set where drives are chosen (design/)
+    variable_limits: tuple[str, ...] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         links, joints = tuple(self.links), tuple(self.joints)

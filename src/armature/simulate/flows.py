@@ -14,6 +14,7 @@ import armature.drive
 from armature.drive import Flow, Smooth
 from armature.drive.flow import FLOW_QUANTITIES
 from armature.dynamics import kernels
+from armature.dynamics.variable_drives import structure
 from armature.kernel import Kernel
 from armature.memo import once
 from armature.robot.model import Robot
@@ -61,7 +62,7 @@ def flow_kernel(robot: Robot) -> Kernel:
 
 
 def _compiled(robot: Robot) -> Kernel:
-    train = robot.drivetrain
+    train = kernels.traced_drivetrain(robot)
     n, m = len(train.joint_names), len(train.drives)
 
     def plain(_: Tree, tau: Any, v: Any, a: Any, directions: Any) -> tuple:
@@ -73,7 +74,12 @@ def _compiled(robot: Robot) -> Kernel:
         columns = (pack([getattr(flow, name) for flow in flows], (m,)) for name in FLOW_QUANTITIES)
         return *columns, pack(friction, (n,)), pack(torque, (n,))
 
-    details = (train.drives, train.matrix, train.share, train.frictions, sources(__file__))
+    laws = (
+        (train.drives, train.matrix, train.share, train.frictions)
+        if robot.variable_limits is None
+        else structure(robot.drivetrain)
+    )
+    details = (laws, sources(__file__))
     return kernels.kernel(
         robot,
         "flows",

@@ -120,6 +120,17 @@ def inverse_kinematics(
     return search.failed(found)
 
 
+def reaching(robot: Robot, pose: Any, link: str, most: int = 32, starts: int = 256) -> np.ndarray:
+    """(k, nq) configurations that bring a link's frame to a pose; (0, nq) where there is none,
+    without the search for the nearest one that `inverse_kinematics` makes."""
+    goal = as_goal(pose)
+    r = reach(robot, link, goal.R is None)
+    search = _Search(r, goal, _rest(robot, None), False, starts)
+    found = search.continuum(most) if r.redundant else search.branches()
+    inside = search.within_ranges(found, False)
+    return search.solved(inside, most).solutions if len(inside) else np.zeros((0, robot.nq))
+
+
 def _rest(robot: Robot, seed: Any) -> np.ndarray:
     """The seed, or the middle of the joints' ranges (zero where there is none)."""
     return middle(robot) if seed is None else configuration(robot, seed, "the seed")

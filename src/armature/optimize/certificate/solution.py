@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from armature.dynamics.forces.stand_in import has_stand_ins
+from armature.memo import PLACE
 from armature.motion.trajectory import Trajectory
 from armature.notebook import plan_html
 from armature.optimize.certificate.arrival import Target
@@ -125,6 +126,8 @@ class Solution:
     notes: what happened on the way, e.g. that the knots were doubled.
     targets: where the motion has to be, and how fast, at which times; part of its certificate.
     scene: the obstacles that it was planned around, if any.
+    problem: the solver's problem that `result` is the optimum of, and task: the move as it was
+    asked for; for sensitivities, None where there are none.
     """
 
     robot: Robot
@@ -139,10 +142,15 @@ class Solution:
     seconds: float = field(default=0.0)
     targets: tuple[Target, ...] = ()
     scene: Scene | None = None
+    problem: Any = field(default=None, repr=False)
+    task: Any = field(default=None, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        # how to make the baseline belongs to this process: the baseline itself travels
-        return {**self.__dict__, "compare": self.baseline}
+        # how to make the baseline belongs to this process: the baseline itself travels; what was
+        # computed of the problem stays
+        problem = None if self.problem is None else replace(self.problem)
+        kept = {key: value for key, value in self.__dict__.items() if key != PLACE}
+        return {**kept, "compare": self.baseline, "problem": problem}
 
     @cached_property
     def ledger(self) -> Ledger:
@@ -236,6 +244,23 @@ class Solution:
         """Write this plan to a folder, or to one file where the path ends in .npz or .json; see
         `save_plan`. Returns the path."""
         return worker("Solution.save")(self, path, command, task, report)
+
+    def sensitivity(self, parameter: Any, of: str | None = None) -> Any:
+        """How the optimal cost depends on one number of the robot, were the motion planned again:
+        a `design.Sensitivity`, from the multipliers of this plan (envelope theorem), without
+        planning anything.
+
+        parameter: a name such as "gear ratio of elbow", "mass of forearm", "payload"
+        (`design.parameters(robot)` lists them), or a `design.Parameter` of one's own.  of:
+        "energy" or "losses" of a least-energy plan, by default what its saving counts; a least
+        time's is "time"."""
+        return worker("Solution.sensitivity")(self, parameter, of)
+
+    def sensitivities(self, parameters: Any = None, of: str | None = None) -> Any:
+        """The same of several parameters, the largest first: `design.Sensitivities`.
+
+        parameters: names; by default all that have a name, without those that change nothing."""
+        return worker("Solution.sensitivities")(self, parameters, of)
 
     def yearly(
         self, cycles_per_day: float, price: float | None = None, days: float = 365.0

@@ -45,6 +45,7 @@ def solution(
         tuple(notes),
         seconds,
         targets(best),
+        problem=problem if best.result.multipliers.lam.size else None,
     )
 
 

@@ -49,6 +49,7 @@ def no_worse(
         diagnosis=None,
         targets=asked,
         notes=(*found.notes, NOTE),
+        problem=None,
     )
     return given if given.certificate.ok else found
 

@@ -40,14 +40,17 @@ WITHOUT = "no limits of acceleration: with those inferred from the drives there 
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """What a caller of `minimize_energy` asks for besides robot and task; fields as there."""
+    """What a caller of `minimize_energy` asks for besides robot and task; fields as there.
+
+    explained: False where a task without a plan needs no diagnosis, nor the search for one."""
 
     supply: Any
     knots: int
-    guess: Trajectory | Solution | None
-    callback: Callable | None
-    options: Options | None
-    thorough: bool
+    guess: Trajectory | Solution | Known | None = None
+    callback: Callable | None = None
+    options: Options | None = None
+    thorough: bool = False
+    explained: bool = True
 
 
 @interruptible
@@ -86,13 +89,20 @@ def minimize_energy(
         search = {"knots": knots, "guess": guess, "deadline": deadline, "callback": callback}
         return worker("Move.scene")(robot, task, None, "energy", supply, **search)
     check_task(robot, task)
-    begin = time.perf_counter()
-    task = task.in_joints(robot)
     asked = Asked(supply, knots, guess, callback, options, bool(thorough))
+    found = least_energy_move(robot, task.in_joints(robot), asked, deadline)
+    return replace(found, task=task)
+
+
+def least_energy_move(
+    robot: Robot, task: Move, asked: Asked, deadline: float | None = None
+) -> Solution:
+    """The plan of a checked move in joint coordinates."""
+    begin = time.perf_counter()
     limited, said = with_inferred(robot, task)
     found = planned(limited, task, said, asked, deadline)
-    if guess is not None and not task.smoothness:
-        found = no_worse(found, task, guess, timed=False)
+    if isinstance(asked.guess, Trajectory | Solution) and not task.smoothness:
+        found = no_worse(found, task, asked.guess, timed=False)
     if limited is robot or found.diagnosis is None or found.diagnosis.limit not in INFERRED:
         return found
     left = None if deadline is None else max(begin + deadline - time.perf_counter(), 0.0)
@@ -128,6 +138,8 @@ def least_energy(
             best = Smoother(pipeline, task.smoothness)(best, compare.ledger.energy)
         notes = [note for note in (said, rests(best)) if note]
         return solution(best, None, notes, time.perf_counter() - begin, compare)
+    if not asked.explained:
+        return solution(best, None, [], time.perf_counter() - begin)
     fastest = None if pipeline.late else shortest_motion(pipeline, problem)
     if fastest is not None:
         best = from_shortest(pipeline, problem, best, fastest)

@@ -70,7 +70,7 @@ def minimize_time(
         search = {"knots": knots, "guess": guess, "deadline": deadline, "callback": callback}
         return worker("Move.scene")(robot, task, None, "time", supply, **search)
     check_task(robot, task, timed=False, counted=False)
-    task = task.in_joints(robot)
+    stated, task = task, task.in_joints(robot)
     if stays(robot, task):
         raise ArgumentError(
             "start and goal are the same, at rest, with nothing between: the least time is 0; give"
@@ -99,7 +99,8 @@ def minimize_time(
         )
         return least_time(pipeline, robot, task, counted, knots, known)
 
-    return no_worse(planned_above(robot, floor, plan, deadline), task, guess, timed=True)
+    found = no_worse(planned_above(robot, floor, plan, deadline), task, guess, timed=True)
+    return replace(found, task=stated)
 
 
 def least_time(

@@ -13,11 +13,12 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from armature.drive import EXACT, Bus, Smooth, Supply
+from armature.drive import EXACT, Bus, Limit, Smooth, Supply
 from armature.dynamics.compiled import inverse_dynamics
 from armature.dynamics.differentiation import derivatives
-from armature.dynamics.kernels import carried_numbers, fingerprint, physics_source, traced_tree
+from armature.dynamics.kernels import fingerprint, kernel_numbers, physics_source, traced_tree
 from armature.dynamics.recursion import recursive
+from armature.dynamics.variable_drives import structure
 from armature.errors import ArgumentError
 from armature.kernel.symbol import Symbol, bare, to_casadi
 from armature.optimize.problem.problem import Guess, Model, Problem, filled
@@ -113,11 +114,31 @@ class Driven:
 
     # what is limited -----------------------------------------------------------------------------
 
+    @property
+    def variable(self) -> bool:
+        """Whether the numbers of the drives are parameters of the model."""
+        return False
+
+    @functools.cached_property
+    def limits(self) -> list[tuple[int, str, Limit]]:
+        """(axis, axis name, limit) of the drives; of variable ones also those that are infinite
+        for these drives."""
+        train = self.robot.drivetrain
+        if not self.variable:
+            return list(train.limits())
+        kept = self.robot.variable_limits or ()
+        return [
+            (axis, train.axis_names[axis], limit)
+            for axis, drive in enumerate(train.drives)
+            for limit in drive.limits(finite=False)
+            if limit.name in kept
+        ]
+
     @functools.cached_property
     def quantities(self) -> list[tuple[int, str, str, float, float]]:
         """(axis, quantity, name, lower, upper) of what every drive limits at each instant."""
         found: dict[tuple[int, str], list[Any]] = {}
-        for axis, axis_name, limit in self.robot.drivetrain.limits():
+        for axis, axis_name, limit in self.limits:
             if not limit.mean:
                 entry = found.setdefault(
                     (axis, limit.quantity), [f"{limit.name} of {axis_name}", -np.inf, np.inf]
@@ -129,9 +150,7 @@ class Driven:
     def means(self) -> list[tuple[int, str, str, float]]:
         """(axis, quantity, name, bound) of what every drive limits in the mean."""
         return [
-            (k, m.quantity, f"{m.name} of {name}", m.bound)
-            for k, name, m in self.robot.drivetrain.limits()
-            if m.mean
+            (k, m.quantity, f"{m.name} of {name}", m.bound) for k, name, m in self.limits if m.mean
         ]
 
     @functools.cached_property
@@ -207,7 +226,8 @@ class Driven:
     def total_bounds(self, duration: float | None) -> tuple[np.ndarray, np.ndarray]:
         """Bounds of the totals; duration: what several free ones sum up to, s, None where that is
         free too."""
-        low, high = [-np.inf] * len(self.means), [0.0] * len(self.means)
+        low = [-np.inf] * len(self.means)
+        high = [np.inf if np.isinf(bound) else 0.0 for *_, bound in self.means]
         if self.durations > 1:
             low, high = [*low, duration or -np.inf], [*high, duration or np.inf]
         return np.array(low), np.array(high)
@@ -238,7 +258,7 @@ class Driven:
         """The compiled model; found in the disk cache by what it depends on. Bounds and weights are
         not part of it."""
         made = self.transcription.model("" if self.extra and not self.extra_key else self.key)
-        return replace(made, parameters=carried_numbers(self.robot))
+        return replace(made, parameters=kernel_numbers(self.robot))
 
     @property
     def key(self) -> str:
@@ -247,11 +267,9 @@ class Driven:
         rows = [row[:2] for row in self.quantities], [row[:2] for row in self.means]
         finite = np.isfinite(self.torques[1]).tolist(), np.isfinite(self.torque_rates).tolist()
         corners = [bool(getattr(self.smooth, name)) for name in CORNERS], self.dry
+        laws = train.drives, train.matrix, train.share, train.frictions
         drives = [
-            train.drives,
-            train.matrix,
-            train.share,
-            train.frictions,
+            structure(train) if self.variable else laws,
             self.supply,
             corners,
             rows,
@@ -451,7 +469,7 @@ class Driven:
         widths = [getattr(smooth or self.smooth, name) for name in CORNERS]
         numbers = [
             *(getattr(weights, name) for name in SCALARS),
-            *(row[3] for row in self.means),
+            *(0.0 if np.isinf(row[3]) else row[3] for row in self.means),
             *widths,
         ]
         data[:, 1 + self.durations : 1 + self.durations + len(numbers)] = numbers

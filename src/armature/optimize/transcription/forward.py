@@ -20,7 +20,7 @@ import numpy as np
 
 from armature.drive import EXACT, Smooth, stack
 from armature.dynamics.compiled import inverse_dynamics
-from armature.dynamics.kernels import carried_numbers
+from armature.dynamics.kernels import kernel_numbers
 from armature.errors import ArgumentError
 from armature.kernel.symbol import bare
 from armature.optimize.problem.problem import Guess, Model, Problem, filled
@@ -115,7 +115,7 @@ class Forward(Driven):
         made = self.transcription.model(
             "" if self.extra and not self.extra_key else f"{self.key} {sources()} {loops}"
         )
-        return replace(made, parameters=carried_numbers(self.robot))
+        return replace(made, parameters=kernel_numbers(self.robot))
 
     def joint_torques(self, q: Any, v: Any, given: Any, p: Any, d: Any) -> list[Any]:
         """τ of rigid bodies and rotors: the controls at the motors; a passive joint has its own

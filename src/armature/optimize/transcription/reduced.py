@@ -24,7 +24,7 @@ import numpy as np
 
 from armature.drive import stack
 from armature.dynamics.compiled import inverse_dynamics
-from armature.dynamics.kernels import carried_numbers
+from armature.dynamics.kernels import kernel_numbers
 from armature.kernel.trace import FREE
 from armature.motion.trajectory import Trajectory
 from armature.optimize.problem.problem import Guess, Inner, Model, Problem
@@ -212,7 +212,7 @@ class Reduced(Driven):
             f"{self.key} {sources()}"
             f" {(self.robot.loops, self.closure.rows, self.closure.dependent)}"
         )
-        return replace(made, parameters=carried_numbers(self.robot))
+        return replace(made, parameters=kernel_numbers(self.robot))
 
     @functools.cached_property
     def followed(self) -> list[tuple[int, str, float, float]]:

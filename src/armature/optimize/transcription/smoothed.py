@@ -11,19 +11,22 @@ so that no slacks are needed; a bus keeps them."""
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from armature.drive import Bus, NonRegenerative, Smooth, as_supply
 from armature.drive.corner import side
+from armature.drive.train import Drivetrain
 from armature.dynamics.compiled import inverse_dynamics
+from armature.dynamics.kernels import traced_drivetrain, traced_units
+from armature.kernel.symbol import bare
 from armature.memo import memo
 from armature.motion.trajectory import Trajectory
 from armature.optimize.problem.problem import Guess, Problem
 from armature.optimize.problem.result import Result
-from armature.optimize.transcription.driven import WEIGHTS, Weights, unit
+from armature.optimize.transcription.driven import WEIGHTS, Weights, as_symbols, unit
 from armature.optimize.transcription.floor_rows import floor_rows, keep_above
 from armature.optimize.transcription.move import AT_KNOTS, INSIDE, MoveProblem
 from armature.optimize.transcription.speeds import Moving
@@ -180,9 +183,36 @@ class Smoothed(Moving):
         """Data of a knot from f on, but for the modes."""
         return np.concatenate([[f], scales.velocity, scales.torque, scales.power])
 
+    @property
+    def variable(self) -> bool:
+        return self.robot.variable_limits is not None
+
     def instant(self, at: At) -> Instant:
         """Cost rate and limits at an instant."""
-        n, m = self.robot.n, len(self.robot.drivetrain.drives)
+        more = list(self.extra(at)) if self.extra else []
+        if not self.variable:
+            units = {
+                (axis, quantity, mean): unit(*bounds)
+                for rows, mean in ((self.quantities, False), (self.means, True))
+                for axis, quantity, _, *bounds in rows
+            }
+            return self.rates_and_rows(at, self.robot.drivetrain, units, more)
+        wrapped: Any = (value if value is None else as_symbols(value) for value in at)
+        symbols = At(*wrapped)
+        units, train = traced_units(self.robot), traced_drivetrain(self.robot)
+        found = self.rates_and_rows(symbols, train, units, more)
+        parts = {f.name: getattr(found, f.name) for f in fields(Instant)}
+        plain = lambda value: (
+            [bare(x) for x in value] if isinstance(value, list | tuple) else bare(value)
+        )
+        return Instant(**{name: plain(value) for name, value in parts.items()})
+
+    def rates_and_rows(
+        self, at: At, train: Drivetrain, units: dict[tuple[int, str, bool], Any], more: list[Any]
+    ) -> Instant:
+        """`instant` for drives with numbers, or with symbols.  units: of the limits.  more: further
+        rows."""
+        n, m = self.robot.n, len(train.drives)
         mean = at.v if at.mean is None else at.mean
         d = at.d[WEIGHTS + len(self.means) :]
         f, V, T, P, modes = (
@@ -200,7 +230,7 @@ class Smoothed(Moving):
             Smooth(most / max(m, 1), f * V[j], TABLE, 0.0, PART * f * T[j], blend[j])
             for j in range(n)
         ]
-        flows = self.robot.drivetrain.flow(at.tau, at.v, at.a, smooth=widths)
+        flows = train.flow(at.tau, at.v, at.a, smooth=widths)
         powers = [flow.power for flow in flows]
         weights = at.d[:WEIGHTS]
         rates: tuple[Any, ...] = ()
@@ -217,16 +247,16 @@ class Smoothed(Moving):
         jerk = sum((at.jerk[j] / V[j]) ** 2 for j in range(n))
         terms = [cost, sum(flow.copper for flow in flows), 1.0, sum(at.tau**2), sum(at.a**2), jerk]
         rows = [
-            getattr(flows[axis], quantity) / unit(*bounds)
-            for axis, quantity, _, *bounds in self.quantities
+            getattr(flows[axis], quantity) / units[axis, quantity, False]
+            for axis, quantity, *_ in self.quantities
         ]
-        drag = self.robot.drivetrain.joint_friction(at.tau, at.v, widths)
+        drag = train.joint_friction(at.tau, at.v, widths)
         rows += [at.tau[j] + drag[j] for j in range(n) if np.isfinite(self.torques[1][j])]
-        rows += list(self.extra(at)) if self.extra else []
+        rows += more
         means = enumerate(self.means)
         totals = [
-            (getattr(flows[axis], quantity) - at.d[WEIGHTS + k]) / unit(bound)
-            for k, (axis, quantity, _, bound) in means
+            (getattr(flows[axis], quantity) - at.d[WEIGHTS + k]) / units[axis, quantity, True]
+            for k, (axis, quantity, *_) in means
         ]
         totals += [1.0] if self.durations > 1 else []
         return Instant(

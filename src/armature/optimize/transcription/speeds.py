@@ -42,6 +42,8 @@ class Moving(Driven):
             j: (f"velocity of {name}", {j: 1.0}, self.joint_limit(name, "velocity"))
             for j, name in enumerate(names)
         }
+        if self.variable:
+            return self._joint_speeds()
         coupled = []
         for axis, name, limit in train.limits():
             if limit.quantity != MOTOR_SPEED or limit.sign < 0:
@@ -57,6 +59,17 @@ class Moving(Driven):
             elif limit.bound < abs(factors[joint]) * found[joint][2]:
                 found[joint] = row
         return [row for row in (*found.values(), *coupled) if np.isfinite(row[2])]
+
+    def _joint_speeds(self) -> list[tuple[str, dict[int, float], float]]:
+        """The same with variable drives: rows of joints alone, infinite ones too, so that no other
+        drive changes the model. A motor's limit is one of its joint."""
+        train, names = self.robot.drivetrain, self.robot.joint_names
+        most = np.array([self.joint_limit(name, "velocity") for name in names])
+        for axis, _, limit in self.limits:
+            if limit.quantity == MOTOR_SPEED:
+                joint, ratio = train.matrix[axis].index(1.0), abs(train.drives[axis].gear.ratio)
+                most[joint] = min(most[joint], limit.bound / ratio)
+        return [(f"velocity of {name}", {j: 1.0}, most[j]) for j, name in enumerate(names)]
 
     @functools.cached_property
     def shape(self) -> Shape:

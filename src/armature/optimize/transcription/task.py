@@ -111,7 +111,8 @@ class Move:
         joints = lambda place, start, posture: (
             in_posture(robot, place, link, start, posture, self.floor) if is_pose(place) else place
         )
-        own = self.posture if self.posture != "as the start" else None
+        like_start = isinstance(self.posture, str) and self.posture == "as the start"
+        own = None if like_start else self.posture
         start = configuration(robot, joints(self.start, None, own), "start")
         via, near = [], start
         for stop in self.via:

@@ -1,0 +1,191 @@
+"""`armature design`: the motors and gears of a catalogue that do tasks at least cost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from armature.cli import output
+from armature.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from armature.design.drives.drive_choice import DriveChoice
+
+
+def design(
+    tasks: list[Path] = typer.Argument(
+        help="task files (.yaml) of one robot; payloads may differ", show_default=False
+    ),
+    catalogue: Path | None = typer.Option(
+        None, "--catalogue", help=".csv or .yaml; the built-in one by default", show_default=False
+    ),
+    objective: str = typer.Option(
+        "energy", "--objective", help="energy, losses, mass, price, or a sum: energy=1,mass=20"
+    ),
+    joints: str | None = typer.Option(
+        None,
+        "--joints",
+        help="whose drives are chosen: 'elbow, wrist'; all by default",
+        show_default=False,
+    ),
+    pareto: str | None = typer.Option(
+        None,
+        "--pareto",
+        help="a second term (mass, price, …): print the front of both",
+        show_default=False,
+    ),
+    hold: bool = typer.Option(
+        True, "--hold/--no-hold", help="motors hold the arm at starts and goals without a brake"
+    ),
+    direct: bool = typer.Option(False, "--direct", help="motors without a gear are possible too"),
+    budget: int = typer.Option(400, "--budget", help="choices that may be planned", min=1),
+    deadline: float | None = typer.Option(
+        None,
+        "--deadline",
+        help="s after which the best so far is taken",
+        show_default=False,
+        min=0.01,
+    ),
+    store: Path | None = typer.Option(
+        None,
+        "--store",
+        help="file that keeps all planned choices: run again, it goes on",
+        show_default=False,
+    ),
+    workers: int | None = typer.Option(
+        None,
+        "--workers",
+        help="processes; one for each core by default",
+        show_default=False,
+        min=1,
+    ),
+    cluster: str | None = typer.Option(
+        None, "--cluster", help="address of a Dask scheduler, or local:N", show_default=False
+    ),
+    save: Path | None = typer.Option(
+        None, "--save", help="write the robot with its new drives (.yaml)", show_default=False
+    ),
+    picture: Path | None = typer.Option(
+        None,
+        "--plot",
+        help="folder for pictures: torque–speed, losses, front",
+        show_default=False,
+    ),
+) -> int:
+    """Choose motor and gear of every joint at once; motions are planned anew for every choice.
+
+    Prints which to buy, what that saves and why, and how much cheaper any other choice could be.
+    Exit codes: 0 found and certified; 1 a plan is not certified; 2 bad input, or no choice can do
+    the tasks."""
+    from armature.cli.line import Steps
+    from armature.design.drives.choose_drives import choose_drives
+    from armature.job.job_file import load_job
+
+    jobs = [load_job(file) for file in tasks]
+    with Steps("design") as steps:
+        told = _told(steps, budget)
+        found = choose_drives(
+            jobs[0].robot,
+            jobs,
+            catalogue,
+            _weights(objective),
+            None if joints is None else [name.strip() for name in joints.split(",")],
+            hold=hold,
+            direct=direct,
+            pareto=pareto,
+            budget=budget,
+            deadline=deadline,
+            store=store,
+            workers=workers,
+            cluster=cluster,
+            progress=told,
+        )
+    output.say(found)
+    if found.front is not None:
+        output.say("", _front(found))
+    written = _written(found, save, picture)
+    output.answer({**facts(found), "written": written})
+    return output.OK if found.ok else output.FAILED
+
+
+def _told(steps: Any, budget: int) -> Any:
+    last = {"message": "", "planned": 0}
+
+    def told(planned: int, cost: float, message: str) -> None:
+        if message:
+            last["message"] = message
+        best = f"best {cost:.5g}" if cost < float("inf") else last["message"]
+        steps(best, min(planned, budget), budget)
+
+    return told
+
+
+def _weights(text: str) -> str | dict[str, float]:
+    """An objective: a word, or weights such as energy=1,mass=20."""
+    if "=" not in text:
+        return text.strip().lower()
+    found = {}
+    for part in text.split(","):
+        name, _, value = part.partition("=")
+        try:
+            found[name.strip().lower()] = float(value)
+        except ValueError:
+            raise ArgumentError(
+                f"--objective {text}: {value!r} is no number; give e.g. energy=1,mass=20"
+            ) from None
+    return found
+
+
+def _front(found: DriveChoice) -> str:
+    front: Any = found.front
+    rows = [
+        [*values, "; ".join(f"{joint} {name}" for joint, name in names.items())]
+        for values, names in zip(front.values.tolist(), front.names)
+    ]
+    return output.table((*front.terms, "drives"), rows)
+
+
+def _written(found: DriveChoice, save: Path | None, picture: Path | None) -> list[str]:
+    written = []
+    if save is not None:
+        found.robot.save(save)
+        written.append(str(save))
+    if picture is not None:
+        from armature.plot.chosen_drives import write_drive_pictures
+
+        written += [str(path) for path in write_drive_pictures(found, picture)]
+    for name in written:
+        output.say(f"written: {name}")
+    return written
+
+
+def facts(found: DriveChoice) -> dict[str, Any]:
+    """What programs want to know."""
+    drives = {
+        joint: {
+            "motor": drive.motor.name,
+            "gear": drive.gear.name,
+            "ratio": drive.gear.ratio,
+            "mass": drive.motor.mass + drive.gear.mass,
+            "price": drive.motor.price + drive.gear.price,
+            "losses": found.losses_of(joint),
+        }
+        for joint, drive in found.drives.items()
+    }
+    front = found.front
+    return {
+        "ok": found.ok,
+        "drives": drives,
+        "energy": found.energy,
+        "energy_before": found.energy_before,
+        "saving": found.saving,
+        "cost": found.cost,
+        "bound": found.bound,
+        "gap": found.gap,
+        "complete": found.complete,
+        "planned": found.planned,
+        "front": None if front is None else {"terms": front.terms, "values": front.values},
+        "seconds": found.seconds,
+    }

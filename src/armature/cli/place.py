@@ -1,0 +1,130 @@
+"""`armature place`: where the base of a robot stands best for moves between poses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from armature.cli import output
+from armature.errors import ArgumentError
+
+
+def place(
+    tasks: list[Path] = typer.Argument(
+        help="task files (.yaml) of one robot, whose starts and goals are poses of the hand",
+        show_default=False,
+    ),
+    x: str = typer.Option(..., "--x", help="places, m: from:to:count, e.g. -0.5:0.5:11"),
+    y: str = typer.Option(..., "--y", help="places, m: from:to:count"),
+    yaw: str = typer.Option(
+        "-180:135:8", "--yaw", help="angles of the base, degrees: from:to:count"
+    ),
+    z: float = typer.Option(0.0, "--z", help="height of the base, m"),
+    objective: str = typer.Option("energy", "--objective", help="energy or time"),
+    refine: int = typer.Option(3, "--refine", help="times that the steps are halved", min=0, max=8),
+    deadline: float | None = typer.Option(
+        None,
+        "--deadline",
+        help="s after which the best so far is taken",
+        show_default=False,
+        min=0.01,
+    ),
+    store: Path | None = typer.Option(
+        None,
+        "--store",
+        help="file that keeps all places tried: run again, it goes on",
+        show_default=False,
+    ),
+    workers: int | None = typer.Option(
+        None,
+        "--workers",
+        help="processes; one for each core by default",
+        show_default=False,
+        min=1,
+    ),
+    cluster: str | None = typer.Option(
+        None, "--cluster", help="address of a Dask scheduler, or local:N", show_default=False
+    ),
+    save: Path | None = typer.Option(
+        None, "--save", help="write the robot as it stands there (.yaml)", show_default=False
+    ),
+    picture: Path | None = typer.Option(
+        None, "--plot", help="heat map to write: .png, .svg or .pdf", show_default=False
+    ),
+) -> int:
+    """Find where to put the base, and how to turn it: least energy or least time, within reach,
+    clear of the floor and of the tasks' obstacles.
+
+    Exit codes: 0 found and certified; 1 a plan is not certified; 2 bad input, or no place will do.
+    """
+    from armature.cli.line import Steps
+    from armature.design.placement import place_base
+    from armature.job.pose_file import load_poses
+
+    found_jobs = [load_poses(file) for file in tasks]
+    first, link = found_jobs[0]
+    moves = [job.task for job, _ in found_jobs]
+    with Steps("place") as steps:
+        found = place_base(
+            first.robot,
+            moves,
+            _range("--x", x),
+            _range("--y", y),
+            [angle * 3.141592653589793 / 180 for angle in _range("--yaw", yaw)],
+            z=z,
+            objective=objective.strip().lower(),
+            link=link,
+            scene=first.scene,
+            floor=first.task.floor,
+            supply=first.supply,
+            refine=refine,
+            deadline=deadline,
+            store=store,
+            workers=workers,
+            cluster=cluster,
+            progress=lambda done, total, message: steps(message, done, total),
+        )
+    output.say(found)
+    written = []
+    if save is not None:
+        found.robot.save(save)
+        written.append(str(save))
+    if picture is not None:
+        from armature.plot.chosen_drives import base_map
+
+        base_map(found, save=picture)
+        written.append(str(picture))
+    for name in written:
+        output.say(f"written: {name}")
+    output.answer(
+        {
+            "ok": found.ok,
+            "position": found.position,
+            "yaw": found.yaw,
+            "objective": found.objective,
+            "cost": found.cost,
+            "x": found.x,
+            "y": found.y,
+            "costs": [[None if c != c else c for c in row] for row in found.costs.tolist()],
+            "written": written,
+        }
+    )
+    return output.OK if found.ok else output.FAILED
+
+
+def _range(name: str, text: str) -> list[float]:
+    """Values of from:to:count, or one number."""
+    parts = text.split(":")
+    try:
+        if len(parts) == 1:
+            return [float(text)]
+        low, high, count = float(parts[0]), float(parts[1]), int(parts[2])
+        if not 1 <= count <= 1000 or len(parts) != 3:
+            raise ValueError
+    except (ValueError, IndexError):
+        raise ArgumentError(
+            f"{name} {text}: give from:to:count, e.g. -0.5:0.5:11, or one number"
+        ) from None
+    step = (high - low) / (count - 1) if count > 1 else 0.0
+    return [low + k * step for k in range(count)]

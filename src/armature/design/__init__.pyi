@@ -1,0 +1,16 @@
+from armature.design.cost_curve import CostCurve as CostCurve
+from armature.design.cost_curve import cost_curve as cost_curve
+from armature.design.drives.catalogue_file import read_catalogue as read_catalogue
+from armature.design.drives.drive_choice import DriveChoice as DriveChoice
+from armature.design.drives.objective import Objective as Objective
+from armature.design.drives.pareto import Front as Front
+from armature.design.free import Design as Design
+from armature.design.free import optimize_parameters as optimize_parameters
+from armature.design.laws import motor_mass as motor_mass
+from armature.design.laws import tube as tube
+from armature.design.parameters import Parameter as Parameter
+from armature.design.parameters import parameter as parameter
+from armature.design.parameters import parameters as parameters
+from armature.design.placement import BasePlacement as BasePlacement
+from armature.design.sensitivity import Sensitivities as Sensitivities
+from armature.design.sensitivity import Sensitivity as Sensitivity

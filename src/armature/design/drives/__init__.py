@@ -1,0 +1,1 @@
+"""The choice of motors and gears: bounds, search, and what was found."""
