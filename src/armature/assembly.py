@@ -12,6 +12,8 @@ def assemble() -> None:
     provide("Trajectory.save", lambda: _formats().save)
     provide("Trajectory.load", lambda: _formats().load_trajectory)
     provide("Move.in_posture", lambda: _posture().in_posture)
+    provide("Move.scene", lambda: _around().plan_around)
+    provide("Move.scene ways", lambda: _ways_around().ways_around)
     provide("Solution.save", lambda: _saved().save_plan)
     provide("Solution.report", lambda: _report().write_report)
     provide("Solution.sensitivity", lambda: _sensitivity().sensitivity)
@@ -33,6 +35,18 @@ def _posture():
     import armature.optimize.planner.posture as posture
 
     return posture
+
+
+def _around():
+    import armature.optimize.around.around as around
+
+    return around
+
+
+def _ways_around():
+    import armature.optimize.around.ways as ways
+
+    return ways
 
 
 def _saved():
