@@ -80,7 +80,8 @@ def choose_drives(
     tasks: moves of given durations, paths, or jobs (which bring their own robots: other payloads,
     the same joints).  catalogue: a .csv or .yaml file, or a `Catalogue`; the built-in one by
     default.
-    objective: "energy" or "losses" (J, of all tasks together), "mass" (kg), "price", or weights of
+    objective: "energy" (of all tasks together, J; without what the drives' own masses give by
+    ending lower than they began) or "losses" (J), "mass" (kg), "price", or weights of
     them, {"energy": 1, "mass": 20}.  joints: whose drives are chosen, all by default.
     supply, knots: as in `minimize_energy`.  mounts: {joint: link} or {joint: (link, (x, y, z))}
     that carries the drive, by default the joint's parent link at the joint. Link masses contain the
@@ -113,7 +114,7 @@ def choose_drives(
     replanner = Replanner(items, places, hold, explained=few)
     ends = None if deadline is None else begin + deadline
     runner = Runner("design", ends, ("armature.design.drives.evaluations",))
-    table = Evaluations(replanner, kept, goal, runner, progress)
+    table = Evaluations(replanner, kept, goal, runner, np.array([d.climb for d in duty]), progress)
     say = lambda message: progress(table.planned, np.inf, message) if progress else None
     say(f"pairs that may do: {count_pairs(kept)}")
     with runner.stack:

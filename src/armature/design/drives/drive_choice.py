@@ -63,9 +63,14 @@ class DriveChoice:
     def gap(self) -> float:
         """How much cheaper another choice could be at most, as a part of the cost (of the losses
         where these are more: energy counts what is lifted, and may be next to nothing)."""
+        return (self.cost - self.bound) / self._size
+
+    @property
+    def _size(self) -> float:
+        """What differences of costs are parts of."""
         best = self.tried[0].evaluation
-        size = max(abs(self.cost), float(self.objective(best.losses, best.losses, 0.0, 0.0)))
-        return (self.cost - self.bound) / size if size else 0.0
+        losses = float(self.objective(best.losses, best.losses, 0.0, 0.0))
+        return max(abs(self.cost), losses, 1e-12)
 
     @property
     def energy(self) -> float:
@@ -113,7 +118,7 @@ class DriveChoice:
         for other in self.tried[1 : 1 + RUNNERS_UP]:
             names = self.tried[0].names
             changed = [f"{joint}: {n}" for joint, n in other.names.items() if n != names[joint]]
-            extra = other.evaluation.cost / self.cost - 1.0 if self.cost else 0.0
+            extra = (other.evaluation.cost - self.cost) / self._size
             found.append(("; ".join(changed), float(extra)))
         return found
 
@@ -136,6 +141,8 @@ class DriveChoice:
         else:
             reason = "cannot do the tasks" if self.before else "are not known"
             lines.append(f"energy {self.energy:.4g} J (the present drives {reason})")
+        lost = sum(plan.losses for plan in self.plans)
+        lines.append(f"losses {lost:.4g} J")
         lines.append(f"certificate: {'every plan holds' if self.ok else 'A PLAN DOES NOT HOLD'}")
         if not unit:
             lines.append(f"weighted cost {self.cost:.4g}")

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from armature.design.drives.mounting import drive_mass
 from armature.design.drives.objective import Objective
 from armature.design.drives.pairs import Pairs
 from armature.design.drives.replan import Evaluation, Replanner, drives_mass, drives_price
@@ -43,7 +44,8 @@ def evaluate_choice(asked: Asked) -> dict[str, Any]:
 class Evaluations:
     """All choices planned so far, by the places of their pairs.
 
-    pairs: of every joint, which choices count in.  tell: called with (planned, cost of the best,
+    pairs: of every joint, which choices count in.  climbs: (joints,) J that a kilogram at each
+    drive's mount gains over all tasks.  tell: called with (planned, cost of the best,
     message).
     """
 
@@ -51,6 +53,7 @@ class Evaluations:
     pairs: Sequence[Pairs]
     objective: Objective
     runner: Runner
+    climbs: np.ndarray
     tell: Callable[[int, float, str], None] | None = None
     found: dict[tuple[int, ...], Evaluation] = field(default_factory=dict)
     planned: int = 0
@@ -73,6 +76,12 @@ class Evaluations:
     def names(self, choice: tuple[int, ...]) -> dict[str, str]:
         """{joint: motor + gear} of a choice."""
         return {p.joint: p.name(k) for p, k in zip(self.pairs, choice)}
+
+    def counted(self, choice: tuple[int, ...], energy: float) -> float:
+        """The energy of a choice without what its drives' own masses give by ending lower than they
+        began, J: somebody lifts them again, and heavy drives would look best."""
+        more = [p.mass[k] - drive_mass(p.template) for p, k in zip(self.pairs, choice)]
+        return energy - min(0.0, float(np.dot(more, self.climbs)))
 
     def judged(self, evaluation: Evaluation) -> Evaluation:
         """The same with its mass, price and cost by the objective."""
@@ -102,6 +111,7 @@ class Evaluations:
         energy, losses = (
             np.inf if reason else float(values.get(key, np.inf)) for key in ("energy", "losses")
         )
+        energy = self.counted(choice, energy)
         found = Evaluation(choice, not reason, energy=energy, losses=losses, reason=reason)
         self.found[choice] = self.judged(found)
         self.planned += 1

@@ -98,10 +98,10 @@ def least_losses(pairs: Pairs, duty: Duty) -> np.ndarray:
 
 
 def least_energy(pairs: Pairs, duty: Duty) -> np.ndarray:
-    """(pairs,) J: the same, and what lifting the drive's own mass beyond the present one takes.
+    """(pairs,) J: the same, beside what every choice costs (`duty.certain_energy`).
 
     The supply gives Σ∫P dt = ΔV + friction + gears + iron + copper + amplifiers from rest to rest
     (energy ledger), of which all terms but ΔV are ≥ 0; a supply that burns what comes back gives
-    more."""
-    more = pairs.mass - drive_mass(pairs.template)
-    return least_losses(pairs, duty) + more * duty.climb
+    more. What the drives' own masses give by ending lower is not counted (`Evaluations.counted`),
+    so that ΔV is at least that of the robot with its present drives."""
+    return least_losses(pairs, duty)

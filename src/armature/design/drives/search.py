@@ -108,6 +108,7 @@ def settle(table: Evaluations) -> None:
         energy, losses = (
             float(sum(getattr(s, name) for s in solutions)) for name in ("energy", "losses")
         )
+        energy = table.counted(e.choice, energy)
         again = table.judged(replace(e, energy=energy, losses=losses, solutions=tuple(solutions)))
         if again.cost <= e.cost:
             table.found[e.choice] = again
@@ -130,7 +131,8 @@ class Ranking:
         self.estimate, self.excess = [], []
         for k, pairs in enumerate(table.pairs):
             found = count(pairs, duty[pairs.joint])
-            more = heavy[k] * (pairs.mass - drive_mass(pairs.template))
+            added = pairs.mass - drive_mass(pairs.template)
+            more = heavy[k] * added - np.minimum(0.0, table.climbs[k] * added)
             self.estimate.append(o(found.energy + more, found.losses, pairs.mass, pairs.price))
             self.excess.append(found.excess)
 
