@@ -10,6 +10,7 @@ from scipy.optimize import minimize_scalar
 import armature as arm
 from armature.errors import ArgumentError
 from armature.optimize.solver.interior import Options
+from armature.simulate.flows import drives_at
 
 MOVE = arm.Move([0.0], [1.0], T, smoothness=0.0)
 RATIO = "gear ratio of j"
@@ -112,6 +113,21 @@ def test_a_motor_weighs_on_the_link_before_its_joint():
     more = arm.dynamics.potential_energy(heavier, q) - arm.dynamics.potential_energy(robot, q)
     height = arm.pose(robot, q[0], joint.child).p[2]
     assert more == pytest.approx(2.0 * 9.81 * height)
+
+
+def test_drives_as_parameters_give_the_same_flows_whatever_is_carried():
+    """Their numbers stand after those of what is carried: kernels of other payloads are others."""
+    robot = arm.library("planar2")
+    state = np.random.default_rng(0).normal(size=(3, 4, 2))
+    expected = drives_at(robot, *state).together.power
+    for loads in (0, 1, 2):
+        links = [
+            replace(x, payload=(0.0, x.com) if k > len(robot.links) - 1 - loads else None)
+            for k, x in enumerate(robot.links)
+        ]
+        limits = ("voltage", "peak current")
+        variable = replace(robot, links=tuple(links), variable_limits=limits)
+        assert drives_at(variable, *state).together.power == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(

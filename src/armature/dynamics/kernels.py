@@ -61,7 +61,8 @@ def _digest(robot: Robot, masses: bool) -> str:
     tree, carrying, driven = robot.tree, carriers(robot), driven_bodies(robot)
     digest = hashlib.sha256(
         tree.gravity.tobytes()
-        + f"{(carrying, *([driven] if driven else [])) if masses else None}".encode()
+        # of variable drives, where their numbers stand among the parameters: after what is carried
+        + f"{(carrying, driven) if driven else carrying if masses else None}".encode()
     )
     for i, b in enumerate(tree.bodies):
         numbers = [b.parent, b.q, b.v, b.multiplier, b.offset, *b.R.flat, *b.p, *b.axis]
