@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from armature.optimize.planner.attempt import Attempt
     from armature.robot.model import Robot
 
+RANGE = "end of its range"
+
 
 def tightened_limits(best: Attempt, enough: float, power: float) -> Mapping[str, Any]:
     """Factors of the limits that a motion exceeds by more than `enough` of themselves, for every
@@ -34,6 +36,10 @@ def tightened_limits(best: Attempt, enough: float, power: float) -> Mapping[str,
     }
     for margin in (m for m in best.margins if m.fraction < -enough):
         name = f"{margin.limit} of {margin.joint}"
+        if margin.limit.endswith(RANGE) and f"position of {margin.joint}" in rows:
+            before = resampled(np.atleast_1d(found.get(name, 0.0)), len(best.motion))
+            found[name], changed = before + power * beyond_range(best, margin), True
+            continue
         if name not in rows:
             continue
         changed = True
@@ -43,6 +49,17 @@ def tightened_limits(best: Attempt, enough: float, power: float) -> Mapping[str,
             before = resampled(np.atleast_1d(found.get(name, 1.0)), len(best.motion))
             found[name] = before * knot_factors(best, margin, power)
     return found if changed else {}
+
+
+def beyond_range(best: Attempt, margin: Margin) -> np.ndarray:
+    """(N+1,) by how much a joint leaves its range in the steps beside every knot, rad or m."""
+    motion, j = best.motion, best.problem.robot.joint_names.index(margin.joint)
+    inside = np.linspace(0.0, 1.0, FINER + 2)
+    t = motion.t[:-1, None] + np.diff(motion.t)[:, None] * inside
+    sign = 1.0 if margin.limit.startswith("upper") else -1.0
+    over = sign * motion(t.ravel()).q[:, j].reshape(t.shape) - sign * margin.bound
+    over = np.maximum(over.max(axis=1), 0.0)
+    return np.maximum(np.append(over, 0.0), np.insert(over, 0, 0.0))
 
 
 def knot_factors(best: Attempt, margin: Margin, power: float) -> np.ndarray:

@@ -279,11 +279,13 @@ class Pipeline:
                 more = {"jerk_time": last.jerk, "time_accuracy": last.accuracy}
                 more["stretch"] = task.moving or bool(task.robot.loops)
             start = carried(best.result, motion, task)
-            best = self.solve(task, start, s.end, s.end, **more)
+            before, best = best, self.solve(task, start, s.end, s.end, **more)
             longer = task.free and best.motion.duration > s.longer * found[-1].motion.duration
             if not best.near or longer:
                 break
             found.append(best)
+            if not tighter and best.missed > s.no_progress * before.missed:
+                break
         return found
 
     # least time ----------------------------------------------------------------------------------

@@ -69,7 +69,8 @@ class Settings:
     fails.
 
     Limits between knots:
-    back_offs: re-solves at most.  back_off_power: of what is exceeded, in the factor on a limit.
+    back_offs: re-solves at most.  no_progress: a re-solve that misses its goal by this part of what
+    the one before did is the last.  back_off_power: of what is exceeded, in the factor on a limit.
     longer: a re-solve that makes a least time longer by this factor is given up.
     slowest: factor in duration up to which a least time that exceeds a limit is run slower instead.
     """
@@ -119,6 +120,7 @@ class Settings:
     polishes: int = 2
     gain: float = 1e-3
     back_offs: int = 10
+    no_progress: float = 0.99
     back_off_power: float = 1.2
     longer: float = 1.05
     slowest: float = 1.3

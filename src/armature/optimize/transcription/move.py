@@ -8,7 +8,7 @@ the step."""
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
@@ -458,9 +458,14 @@ def resampled(values: np.ndarray, count: int) -> np.ndarray:
     return np.interp(np.linspace(0.0, 1.0, count), np.linspace(0.0, 1.0, len(values)), values)
 
 
+def names_of_positions(states: Sequence[str]) -> list[str]:
+    """Joints whose positions are the first states."""
+    return [s.removeprefix("position of ") for s in states if s.startswith("position of ")]
+
+
 def tightened(problem: Problem, tighter: Mapping[str, Any]) -> Problem:
     """The problem with the bounds of the named rows drawn in by their factors, one for all knots or
-    one for each."""
+    one for each; ends of ranges by amounts, rad or m, one for each knot."""
     if not tighter:
         return problem
     model, count = problem.model, problem.N + 1
@@ -472,6 +477,10 @@ def tightened(problem: Problem, tighter: Mapping[str, Any]) -> Problem:
     low, high = (np.array(side) for side in problem.x)
     loose = low < high
     low, high = (np.where(loose, side * x, side) for side in (low, high))
+    for j, name in enumerate(names_of_positions(model.state_names)):
+        for side, end, sign in ((low, "lower", 1.0), (high, "upper", -1.0)):
+            drawn = spread(tighter.get(f"{end} end of its range of {name}", 0.0))
+            side[:, j] += np.where(loose[:, j], sign * drawn, 0.0)
     c_low, c_high = (np.asarray(side) * c[: problem.N] for side in problem.constraints)
     return replace(problem, x=(low, high), constraints=(c_low, c_high))
 
