@@ -76,13 +76,13 @@ def test_schemas_refuse_what_the_program_refuses(kind, text):
         jsonschema.validate(values(text, "x"), schema_of(kind), jsonschema.Draft202012Validator)
 
 
-def test_built_in_robots_fit_the_schema():
+def test_built_in_robots_fit_the_schema_and_a_misspelt_key_of_them_does_not():
+    robots = jsonschema.Draft202012Validator(schema_of("robot"))
     for name in arm.library():
-        jsonschema.validate(
-            values(arm.library(name).to_yaml(), name),
-            schema_of("robot"),
-            jsonschema.Draft202012Validator,
-        )
+        text = arm.library(name).to_yaml()
+        assert [error.message for error in robots.iter_errors(values(text, name))] == [], name
+        misspelt = values(text.replace("links:", "lnks:", 1), name)
+        assert not robots.is_valid(misspelt), name
 
 
 def test_the_schema_is_printed_and_written(tmp_path, capsys):
