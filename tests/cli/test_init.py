@@ -107,7 +107,7 @@ def test_init_for_a_robot_of_one_s_own_names_its_joints(tmp_path, capsys):
 
 
 def test_init_leaves_fingers_still_and_finds_one_arm_of_many(tmp_path):
-    from armature.cli.starter import movable
+    from armature.dynamics.forces.bare_robot import movable
 
     text = "links:\n  - {joint: waist, kind: revolute, mass: 1, name: torso}\n"
     for side in ("left", "right"):
