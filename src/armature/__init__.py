@@ -6,10 +6,9 @@ proof.
     tau = arm.inverse_dynamics(robot, q, v, a)      # one state or a batch of thousands
 
 SI units and radians; arrays have the joint axis last, and any leading axes are a batch. What most
-people need stands here, the
-rest in public modules: arm.robot, arm.drive, arm.motion, arm.dynamics, arm.simulation,
-arm.optimize, arm.optimal_control, arm.job, arm.study, arm.plot, arm.mechanisms, arm.kernel,
-arm.errors. The names are those of `__init__.pyi` (surface.py)."""
+people need stands here, the rest in public modules: arm.robot, arm.drive, arm.motion, arm.dynamics,
+arm.simulation, arm.optimize, arm.optimal_control, arm.job, arm.study, arm.plot, arm.mechanisms,
+arm.kernel, arm.errors. The names are those of `__init__.pyi` (surface.py)."""
 
 from __future__ import annotations
 

@@ -54,11 +54,9 @@ def assign_tasks(
     largest load is least.
 
     times: {task: s}, or {task: {station: s}} where it depends on the station; a station that is
-    missing
-    there cannot do the task.  after: (task, earlier task): a task is done at the same station as
-    the
-    earlier one or at a later one.  seconds: of computing; the bound tells how far the answer may be
-    off."""
+    missing there cannot do the task.  after: (task, earlier task): a task is done at the same
+    station as the earlier one or at a later one.  seconds: of computing; the bound tells how far
+    the answer may be off."""
     names, lines = list(times), list(stations)
     needs = _checked(times, lines)
     order = _ordered(names, after)

@@ -78,9 +78,8 @@ class Cell:
 @dataclass(frozen=True, eq=False)
 class CellPlan:
     """A planned cell. schedule: when each robot does what, proved least over the motions'
-    energy-time
-    curves.  plans: {robot: ProgramPlan}.  on_bus: where all share one; its shifts are added to the
-    schedule's.  seconds: that the planning took."""
+    energy-time curves.  plans: {robot: ProgramPlan}.  on_bus: where all share one; its shifts are
+    added to the schedule's.  seconds: that the planning took."""
 
     cell: Cell
     schedule: Schedule

@@ -13,8 +13,7 @@ Every choice c (a stand at a spot in a mode, a movement) has a binary u_c and it
         are done
 
 (S3) carries times along the chosen movements as a flow, without large constants; (S6) is exact for
-all
-shifts by whole cycles at once. S_r: when robot r begins its cycle, s.
+all shifts by whole cycles at once. S_r: when robot r begins its cycle, s.
 """
 
 from __future__ import annotations

@@ -55,9 +55,8 @@ class PowerCycle:
 @dataclass(frozen=True, eq=False)
 class BusCycle:
     """A bus over one steady cycle of N steps. t: (N+1,), s.  powers: (N, robots), W.  drawn: (N,),
-    W, of
-    the rectifier.  burnt: (N,), W, in the braking resistor.  stored: (N+1,), J above the rectified
-    voltage."""
+    W, of the rectifier.  burnt: (N,), W, in the braking resistor.  stored: (N+1,), J above the
+    rectified voltage."""
 
     t: np.ndarray
     powers: np.ndarray
@@ -88,8 +87,7 @@ class BusCycle:
 @dataclass(frozen=True)
 class BusCertificate:
     """What a simulation of all robots on the bus found. voltage: (lowest, highest), V, bounds for
-    every
-    instant.  allowed: (lowest, highest), V.  energy: drawn in a cycle, J.  energy_error: its
+    every instant.  allowed: (lowest, highest), V.  energy: drawn in a cycle, J.  energy_error: its
     difference from the plan, as a fraction of what goes through.  peak: W.  plans: whether every
     robot's program is certified."""
 
@@ -172,11 +170,9 @@ def share_bus(
     """When each robot begins its cycle, so that all on one bus draw least, or their peak is lowest.
 
     plans: programs with one common cycle.  objective: "energy": drawn in a cycle; "peak": the
-    rectifier's
-    largest power.  most_power: W that the rectifier gives at most; an ArgumentError tells the
-    lowest peak that was found where none keeps it.  allowed: tells of shifts (robots,), s, whether
-    they may be; by
-    default all may.  start: shifts that may be, to begin with.
+    rectifier's largest power.  most_power: W that the rectifier gives at most; an ArgumentError
+    tells the lowest peak that was found where none keeps it.  allowed: tells of shifts (robots,),
+    s, whether they may be; by default all may.  start: shifts that may be, to begin with.
     """
     names, cycle = _checked(bus, plans, objective)
     cycles = [power_cycle(plan, name) for plan, name in zip(plans, names)]

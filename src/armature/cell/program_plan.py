@@ -87,8 +87,7 @@ class ProgramCertificate:
 
     legs: certificate of each motion, by name.  joints: largest distance, rad or m, between the end
     of one part and the start of the next.  speeds: largest speed where the robot should stand,
-    rad/s
-    or m/s.  closing: distance between the cycle's end and its start (0 for an open program).
+    rad/s or m/s.  closing: distance between the cycle's end and its start (0 for an open program).
     heat: (axis, limit, fraction) nearest to a mean-heat limit over the whole cycle; 1 is at it.
     tilt: rad, largest tilt of an upright motion.  clearances: of each motion in the scene, by name.
     """
@@ -150,10 +149,9 @@ class ProgramCertificate:
 @dataclass(frozen=True, eq=False)
 class ProgramPlan:
     """A program in time. stages: motions and stops.  cycle: s.  least_cycle: s, all motions at
-    their
-    least time.  even: J, every motion planned alone, the spare time shared out evenly; None where
-    the
-    times are bound by other robots.  fast: J, every motion at its least time, waiting for the rest.
+    their least time.  even: J, every motion planned alone, the spare time shared out evenly; None
+    where the times are bound by other robots.  fast: J, every motion at its least time, waiting for
+    the rest.
     notes: what happened on the way."""
 
     program: Program

@@ -15,8 +15,7 @@ CYCLES = 3  # in which clashes are looked for, beside the robots' own offsets
 @dataclass(frozen=True)
 class Task:
     """What a robot does from `start` for `duration` seconds. activity: stand or travel.  option:
-    its
-    spot or movement.  mode: power mode of a stand.  energy: J."""
+    its spot or movement.  mode: power mode of a stand.  energy: J."""
 
     activity: str
     option: str

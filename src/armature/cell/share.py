@@ -35,8 +35,7 @@ class EnergyCurve:
 
     def with_point(self, plan: Any, coil: float = 0.0) -> EnergyCurve:
         """The curve with a plan (duration, energy, trajectory) as a point, in place of one at the
-        same
-        duration. coil: W of the brakes, added."""
+        same duration. coil: W of the brakes, added."""
         near = np.abs(self.durations - plan.duration) < SAME * plan.duration
         if near[0] or not self.durations[0] < plan.duration <= self.durations[-1] * (1 + SAME):
             return self

@@ -1,6 +1,5 @@
 """A program as stages: motions from rest to rest (legs), and stops between them, each with the
-robot
-as it is then: what it carries, where it stands."""
+robot as it is then: what it carries, where it stands."""
 
 from __future__ import annotations
 

@@ -98,8 +98,8 @@ class Bus(Component):
         starts with `stored` J in the capacitor.
 
         Energy is conserved exactly; the split between rectifier and resistor is exact for powers
-        constant in each step unless the
-        resistor is overloaded: then it is of first order in the steps.
+        constant in each step unless the resistor is overloaded: then it is of first order in the
+        steps.
         """
         demand = dt * np.sum(powers, axis=-1)
         level, drawn, burnt = np.empty_like(demand), np.empty_like(demand), np.empty_like(demand)

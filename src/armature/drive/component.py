@@ -20,8 +20,7 @@ def quantity(
     hint: str = "",
 ) -> Any:
     """A field that holds a number in the given SI unit, within (above, …) or [least, most]. It may
-    be infinite only if that is its
-    default: a limit that is not there."""
+    be infinite only if that is its default: a limit that is not there."""
     metadata = {
         "unit": unit,
         "above": above,

@@ -45,10 +45,8 @@ def identify(
     recordings of currents; by default those of the robot's drives.  gain_spread: their relative
     standard deviation; 0: they are exact. A recording with a known payload makes them observable.
     cutoff: of the zero-phase low-pass, Hz; 10 Hz or less by default.  springs: names of joints with
-    a
-    counterbalance.  delay: s by which currents or torques were recorded after the positions; by
-    default it
-    is estimated.  progress: called with a line on what is being done.
+    a counterbalance.  delay: s by which currents or torques were recorded after the positions; by
+    default it is estimated.  progress: called with a line on what is being done.
     Friction groups and the trust in the description are chosen by cross-validation on `recordings`.
     """
     train, others = _listed(recordings), _listed(held_out)

@@ -2,8 +2,8 @@
 type, which loops compile too.
 
 Positive outside, negative inside. Each changes by at most the way that the point moves, so that
-the distance of a ball, minus its
-radius, and of whatever a ball contains, is bounded by that of its centre:
+the distance of a ball, minus its radius, and of whatever a ball contains, is bounded by that of its
+centre:
 
     (D1)  box        u = |x| − a, …      d = |max(u, 0)| + min(max(u₁, u₂, u₃), 0)
     (D2)  cylinder   u = (√(x² + y²) − r, |z| − l),   the same in two dimensions

@@ -97,8 +97,7 @@ def linearize(
     trajectory is a batch of states.
 
     constraints: a Constraint, a function f(q, t), or a list of them; the states must fulfil them; a
-    robot's own loops are
-    among them.  t: times (...), s.
+    robot's own loops are among them.  t: times (...), s.
     elements: force elements (springs, dampers).  friction: include the joints' friction, dry
     friction rounded over 0.01 rad/s or m/s."""
     check_moves(robot)

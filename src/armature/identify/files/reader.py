@@ -49,8 +49,8 @@ def load_recording(
     rosbag2 folder.
 
     Columns are found by their names: t; q1 … qn or position.elbow or actual_q_0; v…, a…; i… or
-    tau…; u_robot and i_robot, or
-    supply_power.  columns: a map where they are named otherwise: {"t": "clock", "q": "joint_{}_deg"
+    tau…; u_robot and i_robot, or supply_power.  columns: a map where they are named otherwise:
+    {"t": "clock", "q": "joint_{}_deg"
     or a list of names, "current": …, "power": …}; {} stands for the joints' numbers from 1.
     ratio: (n,) gear ratios where the torques are the motors'.  transmission: (n, n) motor angles
     per joint angle, where motors move several joints; then the torques are the motors' too.

@@ -53,8 +53,7 @@ def minimize_time(
     task is only a first guess, and passing times of via points are left free.
 
     knots: steps in time, at least.  guess: a motion or an earlier Solution to start from, besides
-    the
-    others.  starts: how many starting motions lead to a first branch (the joint cubic, and the
+    the others.  starts: how many starting motions lead to a first branch (the joint cubic, and the
     shortest of motions that a direct search finds, planner/shapes.py).  deadline: seconds after
     which the best so far is returned.
     supply: what energy, ledger, baseline and saving of the motion are counted with, as in

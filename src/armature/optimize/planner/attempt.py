@@ -208,8 +208,7 @@ def defects(motion: Trajectory) -> tuple[np.ndarray, np.ndarray]:
 
 def at_rest(motion: Trajectory, size: float) -> Trajectory:
     """The motion with joints at rest that only creep by rounding: the sign of nothing must not
-    decide on
-    which side friction acts. size: of the move, `MoveProblem.size`."""
+    decide on which side friction acts. size: of the move, `MoveProblem.size`."""
     still = np.ptp(motion.q, axis=0) < RESTING * size
     if not still.any():
         return motion

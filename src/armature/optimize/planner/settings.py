@@ -10,12 +10,10 @@ class Stage:
     """One solve of a least time with all knots.
 
     fixed: joints keep their direction in every step in which their mean speed is above this part of
-    the
-    usual one (0: none does).  turning: whether joints turn only at knots.  start, end: of the
-    smoothing
-    parameter f.  barrier: μ to begin with.  jerk: weight of jerk, ρ/f.  accuracy: part of the
-    duration left
-    to gain at which it may end.  polish: whether arms without corners go through it too.
+    the usual one (0: none does).  turning: whether joints turn only at knots.  start, end: of the
+    smoothing parameter f.  barrier: μ to begin with.  jerk: weight of jerk, ρ/f.  accuracy: part of
+    the duration left to gain at which it may end.  polish: whether arms without corners go through
+    it too.
     """
 
     fixed: float
@@ -42,13 +40,11 @@ class Settings:
 
     Homotopy:
     start, coarse, middle, end: f at the start, after the few knots, before directions are fixed,
-    and at
-    the end: at 0.005 the smoothed losses are within 0.5 % of the exact.  time_start, time_bent,
-    time_coarse: at the start of a least time from the joint cubic, from other motions, and after
-    the few knots.
+    and at the end: at 0.005 the smoothed losses are within 0.5 % of the exact.  time_start,
+    time_bent, time_coarse: at the start of a least time from the joint cubic, from other motions,
+    and after the few knots.
     modes: parts of a joint's usual speed below which it has no direction in a step, and whether it
-    stands
-    there: the first pair, and the next where that leads to nothing better.
+    stands there: the first pair, and the next where that leads to nothing better.
     jerk, jerk_slope: weight of jerk in a least energy, min(jerk, slope · f) of the losses: it
     removes the zigzag of flat problems.  jerk_time, jerk_least: in a least time, max(least,
     jerk_time · f).
@@ -57,8 +53,8 @@ class Settings:
     coarse_knots: of the first stage.  leg_knots: of every leg of a least time, at least.
     tolerance, coarse_tolerance: of the optimality conditions.  accuracy, burnt_accuracy,
     time_accuracy: part of the cost left to gain at which a search may end: of an energy that is
-    returned, or burnt where
-    it comes back, and of a duration.  rows: violation, scaled, of what counts as solved.  stretch:
+    returned, or burnt where it comes back, and of a duration.  rows: violation, scaled, of what
+    counts as solved.  stretch:
     whether rows may stretch where no step is left.  iterations, coarse_iterations: at most, of one
     solve.
     warm_barrier, again_barrier: μ to begin with from another stage, and from an earlier plan.

@@ -83,8 +83,7 @@ def cheap_starts(task: MoveProblem, most: int) -> list[Trajectory]:
 
 def short_starts(task: MoveProblem, searched: int, bent: int) -> list[Trajectory]:
     """Motions in which all joints bend away from the joint cubic, in the least duration in which
-    they
-    keep their limits. searched, bent: at most so many that are found by descent, and of the
+    they keep their limits. searched, bent: at most so many that are found by descent, and of the
     patterns that the joints' sides follow (`bend_patterns`); shortest first. The joint cubic is not
     among them."""
     t, straight = instants(task), joint_cubic(task)
@@ -120,8 +119,7 @@ def distinct(
     bumps: Sequence[np.ndarray],
 ) -> list[tuple[float, Shapes]]:
     """The shapes that coordinate descent leads to with their costs, each once, best first, without
-    the
-    joint cubic. choice, bumps: windows and bumps (n,) to choose from."""
+    the joint cubic. choice, bumps: windows and bumps (n,) to choose from."""
     found: dict[bytes, tuple[float, Shapes]] = {}
     for first in firsts:
         shape, value = descend(first, cost, choice, bumps)

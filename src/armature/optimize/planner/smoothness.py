@@ -53,9 +53,8 @@ class Trial:
 @dataclass
 class Smoother:
     """Makes plans smooth. pipeline: of its solves.  smoothness: of the task.  runs: whether a
-    motion can
-    be taken.  rho: the weight that is tried first; after a plan the one that was taken, which is a
-    good first one for its neighbour."""
+    motion can be taken.  rho: the weight that is tried first; after a plan the one that was taken,
+    which is a good first one for its neighbour."""
 
     pipeline: Pipeline
     smoothness: float

@@ -324,8 +324,8 @@ class ForwardDynamics:
     the thesis's [15], or "rk4".
 
     The `controls` first controls are of any kind (torques, currents, those of a part of the
-    joints), constant in a step;
-    torques: (q, v, controls, p, d) -> tau makes joint torques of them, by default they are these.
+    joints), constant in a step; torques: (q, v, controls, p, d) -> tau makes joint torques of them,
+    by default they are these.
     ramp: the controls run straight instead, and continuously: they become states, and their rates
     the controls. Constraints hold at the step's start.
     """

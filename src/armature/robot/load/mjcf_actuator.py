@@ -17,9 +17,8 @@ def torque_limits(model: Any, names: Sequence[str], source: Source) -> dict[str,
     """{joint: greatest torque, N·m or N} of hinges and slides; infinite where nothing limits it.
 
     An actuator gives |gear| × force; the force is limited by `forcerange`, and where the control is
-    a force (fixed gain, no
-    bias: motors) by gain × `ctrlrange`. Several actuators on a joint add up. `actuatorfrcrange`
-    limits the sum."""
+    a force (fixed gain, no bias: motors) by gain × `ctrlrange`. Several actuators on a joint add
+    up. `actuatorfrcrange` limits the sum."""
     limits = {}
     for j, name in enumerate(names):
         if int(model.jnt_type[j]) in (FREE, BALL):
