@@ -213,7 +213,7 @@ def test_init_writes_limits_where_the_robot_s_file_has_zeros(tmp_path, capsys):
         and limits[0].velocity == 2.0
         and limits[0].acceleration == 10.0
     )
-    assert limits[1].velocity == 1.0 and limits[1].acceleration == 5.0
+    assert limits[1].velocity == 0.5 and limits[1].acceleration == 5.0
 
 
 def test_a_robot_on_a_planar_joint_is_refused_by_name(tmp_path, capsys):

@@ -13,7 +13,7 @@ from armature.errors import ArgumentError
 from armature.web import planner as planners
 from armature.web.mailbox import Mailbox
 from armature.web.planner import Planner
-from armature.web.session import first_wish, hand
+from armature.web.wish import first_wish, hand
 
 
 class Ear:

@@ -22,7 +22,6 @@ from armature.web.panel import NOBODY, OBJECTIVES, ORDINARY, PINNED, SUPPLIES, W
 from armature.web.panel.drives import with_drive, with_limits
 from armature.web.panel.tool import with_tool, without_tool
 from armature.web.planner import Planner
-from armature.web.session import Wish
 from armature.web.space.camera import Window, canvas
 from armature.web.space.geometry import same_shape
 from armature.web.space.scene import GHOST, PLAN, SKETCH, Scene
@@ -30,6 +29,7 @@ from armature.web.space.scene import PINNED as PINNED_COLOUR
 from armature.web.study import Cases
 from armature.web.upload import MOST_PLAN, uploaded
 from armature.web.warm import Warmer
+from armature.web.wish import Wish
 from armature.web.words import about, card, remedy
 
 PAUSE = 0.7  # seconds between two rounds of the motion
@@ -162,7 +162,7 @@ class Desk:
         robot = self.session.robot
         if robot is not self._drawn and not same_shape(robot, self._drawn):
             return self._open()
-        self._panel.robot(robot, about(robot, self._notes))
+        self._panel.robot(robot, about(robot, self._notes, self.session.wish.remarks))
         return self._plan_anew()
 
     def _wish(self, **values: Any) -> None:
@@ -188,24 +188,26 @@ class Desk:
         self._plan_anew()
         return True
 
-    def _take(self, robot: Robot, folders: tuple[Path, ...]) -> None:
+    def _take(self, robot: Robot, folders: tuple[Path, ...], remarks: tuple[str, ...] = ()) -> None:
         if robot is not self.session.robot:
-            self.session.take(robot, folders)
+            self.session.take(robot, folders, remarks)
             self._open()
 
     def _upload(self, name: str, content: bytes) -> None:
         found = uploaded(name, content, self.session.robot)
-        if isinstance(found, Robot):
-            self._take(found, ())
+        if found.robot is not None:
+            self._take(found.robot, (), found.remarks)
+        elif found.scene is not None:
+            self._wish(scene=found.scene)
         else:
-            self.session.look_at(found)
+            self.session.look_at(found.plan)
             self._open()
 
     def _read_again(self, arguments: str) -> None:
         """The xacro file that the app was started with, with other arguments."""
         if self._again is not None:
             opening = self._again(arguments)
-            self._take(opening.wish.robot, opening.mesh_folders)
+            self._take(opening.wish.robot, opening.mesh_folders, opening.wish.remarks)
 
     def _export(self, kind: str) -> None:
         name, content = export(self.session.plan, kind)
@@ -268,7 +270,7 @@ class Desk:
         session = self.session
         self._drawn, self._fitted = session.robot, False
         self._notes = self._scene.robot(session.robot, session.mesh_folders, self.session.seen)
-        self._panel.robot(session.robot, about(session.robot, self._notes))
+        self._panel.robot(session.robot, about(session.robot, self._notes, session.wish.remarks))
         self._scene.place(session.wish.start, None)
         self._mail.ticking = False
         self._t = 0.0

@@ -20,7 +20,8 @@ from armature.robot.load.packages import mesh_folders
 from armature.robot.load.xacro.arguments import from_words
 from armature.study.store import open_store
 from armature.web.reader import PLANS, fixed, has_key
-from armature.web.session import Session, Wish, first_wish, named
+from armature.web.session import Session
+from armature.web.wish import Wish, first_wish, named
 
 FIRST = "six_axis"
 STUDIES = (".db", ".sqlite", ".sqlite3")
@@ -76,7 +77,8 @@ def opened(
         return Opening(_task(path), mesh_folders=folders)
     robot = load(path, arguments=arguments)
     folders = (*mesh_folders(robot, path.resolve().parent), *meshes)
-    wish = first_wish(fixed(robot.with_drives(drives) if drives is not None else robot))
+    robot, remarks = fixed(robot)
+    wish = first_wish(robot if drives is None else robot.with_drives(drives), remarks)
     if suffix != ".xacro":
         return Opening(wish, mesh_folders=folders)
     words = " ".join(f"{name}:={value}" for name, value in (arguments or {}).items())

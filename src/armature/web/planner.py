@@ -19,7 +19,7 @@ from armature.optimize.moves.least_energy import minimize_energy
 from armature.optimize.moves.least_time import minimize_time
 from armature.optimize.solver.interior import Options
 from armature.optimize.transcription.task import Move
-from armature.web.session import Wish
+from armature.web.wish import Wish
 
 log = logging.getLogger("armature.web")
 DRAFT, FINE = (

@@ -86,12 +86,14 @@ def card(session: Any, busy: str, shown: int = 0, address: str = "") -> str:
     )
 
 
-def about(robot: Robot, notes: list[str]) -> str:
-    """A robot in a few lines of Markdown. notes: on what could not be drawn."""
+def about(robot: Robot, notes: list[str], remarks: tuple[str, ...] = ()) -> str:
+    """A robot in a few lines of Markdown. notes: on what could not be drawn.  remarks: on what was
+    changed of its file."""
     lines = [
         f"**{robot.name}**: {robot.n} joints, {robot.mass:.3g} kg, {len(robot.drives)} drives."
     ]
     lines += [STAND_INS] if has_stand_ins(robot) else []
+    lines += [f"Placeholders of its file: {' '.join(remarks)}"] if remarks else []
     lines += (
         [f"Drawn from its joints: {len(notes)} meshes were not read ({notes[0]})."] if notes else []
     )

@@ -17,8 +17,8 @@ from armature.web.panel.style import STYLE, legend
 from armature.web.panel.tool import ToolTab
 from armature.web.pictures import CHARTS
 from armature.web.reader import PLANS, ROBOTS
-from armature.web.session import Wish, payload_range, ranges
 from armature.web.space.camera import PHONE, VIEWS
+from armature.web.wish import Wish, payload_range, ranges
 
 WAYS = {"free (the best one)": "free", "a straight line": "line", "an arc above the line": "arc"}
 OBJECTIVES = {"least energy": "energy", "least time": "time"}

@@ -12,9 +12,9 @@ import numpy as np
 from armature.dynamics.compiled import link_poses, pose
 from armature.motion.trajectory import Trajectory
 from armature.robot.model import Robot
-from armature.web.session import hand
 from armature.web.space.camera import FIELD, Window, fit
 from armature.web.space.geometry import Shape, corners, joined, shapes, shrunk
+from armature.web.wish import hand
 
 START, GOAL, PLAN, GHOST = (
     (0.13, 0.59, 0.38),
