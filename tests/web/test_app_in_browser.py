@@ -159,8 +159,8 @@ def test_a_plan_is_on_screen_and_follows_every_change(app, page):
 
     # scrubbing puts the robot where the plan has it
     set_slider(page, "Time [s]", 0.5 * T)
-    wait(page, lambda: abs(desk._t - 0.5 * T) < 0.1 * T, "scrub")
-    q = desk.session.plan.trajectory(desk._t).q
+    wait(page, lambda: abs(desk._player.t - 0.5 * T) < 0.1 * T, "scrub")
+    q = desk.session.plan.trajectory(desk._player.t).q
     hand = arm.pose(desk.session.robot, q, "tool").p
     k, node = desk._scene._figures["plan"]._nodes[-1]
     assert desk.session.robot.links[k].name == "tool"
@@ -168,8 +168,8 @@ def test_a_plan_is_on_screen_and_follows_every_change(app, page):
 
     # play and pause
     page.get_by_role("button", name="Play").click()
-    before = desk._t
-    wait(page, lambda: desk._t != before, "play")
+    before = desk._player.t
+    wait(page, lambda: desk._player.t != before, "play")
     page.get_by_role("button", name="Pause").click()
     wait(page, lambda: not desk._mail.ticking, "pause")
 
@@ -336,23 +336,23 @@ def test_keyboard_plays_steps_undoes_and_turns_the_view(small, page):
     session, T = desk.session, desk.session.wish.duration
     page.mouse.click(150, 20)  # the keyboard is the page's, not a field's
     page.keyboard.press("Home")
-    wait(page, lambda: desk._t == 0.0, "to the start")
+    wait(page, lambda: desk._player.t == 0.0, "to the start")
     for _ in range(3):
         page.keyboard.press("ArrowRight")
-    wait(page, lambda: desk._t == pytest.approx(0.06 * T), "three steps ahead")
+    wait(page, lambda: desk._player.t == pytest.approx(0.06 * T), "three steps ahead")
     page.keyboard.press("ArrowLeft")
-    wait(page, lambda: desk._t == pytest.approx(0.04 * T), "one step back")
+    wait(page, lambda: desk._player.t == pytest.approx(0.04 * T), "one step back")
     page.keyboard.press("Space")
     wait(page, lambda: desk._mail.ticking, "space plays")
     page.keyboard.press("Space")
     wait(page, lambda: not desk._mail.ticking, "space pauses")
 
     # a slider keeps its own arrow keys
-    thumb, t = slider(page, "Duration [s]"), desk._t
+    thumb, t = slider(page, "Duration [s]"), desk._player.t
     thumb.focus()
     page.keyboard.press("ArrowRight")
     wait(page, lambda: session.wish.duration > T, "arrow on a slider")
-    assert desk._t == t
+    assert desk._player.t == t
     page.evaluate("document.activeElement.blur()")
     page.keyboard.press("Control+z")
     wait(page, lambda: session.wish.duration == T, "undo")

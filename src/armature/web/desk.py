@@ -22,6 +22,7 @@ from armature.web.panel import NOBODY, OBJECTIVES, ORDINARY, PINNED, SUPPLIES, W
 from armature.web.panel.drives import with_drive, with_limits
 from armature.web.panel.tool import with_tool, without_tool
 from armature.web.planner import Planner
+from armature.web.player import Player
 from armature.web.space.camera import Window, canvas
 from armature.web.space.geometry import same_shape
 from armature.web.space.scene import GHOST, PLAN, SKETCH, Scene
@@ -32,13 +33,10 @@ from armature.web.warm import Warmer
 from armature.web.wish import Wish
 from armature.web.words import about, card, remedy
 
-PAUSE = 0.7  # seconds between two rounds of the motion
 LONGEST_FIRST, EASY = (
     30.0,
     1.4,
 )  # seconds that a first move may take at least, and times as long as that it is given
-STEP = 0.02  # of the duration that an arrow key goes
-ROUNDS = 5  # after which a motion that nobody touches comes to rest, and the browser too
 
 
 class Desk:
@@ -49,18 +47,19 @@ class Desk:
     def __init__(self, client: Any, opening: Opening, address: str, warmer: Warmer):
         self._client, self._address, self._warmer = client, address, warmer
         self.session = opening.session()
-        self._busy, self._compared, self._rows = "", ORDINARY, ("", NOBODY)
+        self._busy, self._rows = "", ("", NOBODY)
         self._shown, self._asked = 0, False  # plans so far; whether the user has asked for a view
-        self._t, self._since, self._round = 0.0, 0.0, 0
         self._cases = Cases(opening.study) if opening.study else None
-        self._mail = Mailbox(self._tick, self._failed)
+        self._mail = Mailbox(lambda: self._player.tick(), self._failed)
         self._size = (
             client.camera.image_width,
             max(client.camera.image_height, 1),
         )  # of the whole window, before there are panels
         self._again = opening.again
         self._panel = Panel(client, self.act, self._cases is not None, opening.arguments)
-        self._scene = Scene(client, self._dragged, self._window)
+        picked = lambda name: self.act("pick obstacle", name)
+        self._scene = Scene(client, self._dragged, self._window, picked)
+        self._player = Player(self.session, self._panel, self._scene, self._mail)
         self._planner = Planner(self._told)
         self._mail.post("open", self._open)
 
@@ -94,9 +93,9 @@ class Desk:
             "floor": lambda: self._wish(floor=as_floor(str(value).strip() or "auto")),
             "supply": lambda: self._wish(supply=SUPPLIES.get(value, self.session.own_supply)),
             "remedy": self._help,
-            "play": self._toggle,
-            "step": lambda: self._step(value),
-            "time": lambda: self._scrub(float(value)),
+            "play": self._player.toggle,
+            "step": lambda: self._player.step(value),
+            "time": lambda: self._player.scrub(float(value)),
             "ghost": lambda: self._compare(value),
             "pin": self._pin,
             "unpin": self._unpin,
@@ -104,7 +103,9 @@ class Desk:
             "redo": lambda: self._travel(self.session.redo()),
             "view": lambda: self._look(value, asked=True),
             "add via": self._add_via,
-            "delete via": lambda: self._change_to(self.session.wish.without_via(value), ""),
+            "delete via": lambda: self._anew_if(
+                self.session.change_to(self.session.wish.without_via(value), "")
+            ),
             "pick via": lambda: self._panel.wish(self.session.wish),
             "limits": lambda: self._refit(with_limits(self.session.robot, *value)),
             "drive": lambda: self._refit(with_drive(self.session.robot, *value)),
@@ -116,18 +117,33 @@ class Desk:
             "upload": lambda: self._upload(value.name, value.content),
             "arguments": lambda: self._read_again(value),
             "export": lambda: self._export(value),
+            "add obstacle": lambda: self._add_obstacle(value),
+            "obstacle": lambda: self._anew_if(self.session.change_obstacle(*value)),
+            "delete obstacle": lambda: self._anew_if(self.session.delete_obstacle(value)),
+            "pick obstacle": lambda: self._pick_obstacle(value),
             "row": lambda: self._case(value, self._rows[1]),
             "beside": lambda: self._case(self._rows[0], value),
         }
         if name.startswith("joint "):
             self._mail.post(name, lambda: self._joint(*value))
-        elif name in ("step", "undo", "redo", "play", "add via"):  # each of them counts
+        elif name in (
+            "step",
+            "undo",
+            "redo",
+            "play",
+            "add via",
+            "add obstacle",
+        ):  # each of them counts
             self._mail.post(f"{name} {time.monotonic()}", does[name])
         elif name in does:
             self._mail.post(name, does[name])
 
     def _dragged(self, which: str, R: np.ndarray, p: np.ndarray, done: bool) -> None:
-        self._mail.post(f"{which} handle", lambda: self._reach(which, R, p, done))
+        if which.startswith("obstacle "):
+            name, place = which.removeprefix("obstacle "), {"position": p, "rotation": R}
+            change = self.session.change_obstacle
+            return self._mail.post(which, lambda: self._anew_if(change(name, place)))
+        return self._mail.post(f"{which} handle", lambda: self._reach(which, R, p, done))
 
     def _reach(self, which: str, R: np.ndarray, p: np.ndarray, done: bool) -> None:
         problem = self.session.reach(which, R, p)
@@ -138,18 +154,31 @@ class Desk:
     def _joint(self, which: str, k: int, value: float) -> None:
         q = np.array(self.session.wish.at(which))
         q[k] = value
-        self._change_to(self.session.wish.moved(which, q), f"{which} {k}")
+        self._anew_if(self.session.change_to(self.session.wish.moved(which, q), f"{which} {k}"))
 
-    def _change_to(self, wish: Wish, what: str) -> None:
-        if self.session.change_to(wish, what):
+    def _anew_if(self, changed: bool) -> None:
+        if changed:
             self._plan_anew()
 
     def _add_via(self) -> None:
-        problem = self.session.add_via(self._t)
+        problem = self.session.add_via(self._player.t)
         if not problem:
             self._plan_anew()
         self.session.problem = problem
         self._show_card()
+
+    def _add_obstacle(self, shape: str) -> None:
+        ends = self.session.wish.start, self.session.wish.goal
+        self._anew_if(self.session.add_obstacle(shape, self._scene.between(ends), self._scene.size))
+
+    def _pick_obstacle(self, name: str) -> None:
+        self.session.picked = name
+        self._show_obstacles()
+
+    def _show_obstacles(self) -> None:
+        scene, picked = self.session.wish.scene, self.session.picked
+        self._scene.obstacles(scene, picked)
+        self._panel.obstacles.show(scene, picked)
 
     def _refit(self, robot: Robot) -> None:
         """The same robot with other limits, drives or another tool."""
@@ -166,8 +195,7 @@ class Desk:
         return self._plan_anew()
 
     def _wish(self, **values: Any) -> None:
-        if self.session.change(**values):
-            self._plan_anew()
+        self._anew_if(self.session.change(**values))
 
     def _theme(self, dark: bool) -> None:
         self._panel.theme(dark)
@@ -199,6 +227,7 @@ class Desk:
             self._take(found.robot, (), found.remarks)
         elif found.scene is not None:
             self._wish(scene=found.scene)
+            self._pick_obstacle(next(iter(found.scene.names), ""))
         else:
             self.session.look_at(found.plan)
             self._open()
@@ -210,7 +239,7 @@ class Desk:
             self._take(opening.wish.robot, opening.mesh_folders, opening.wish.remarks)
 
     def _export(self, kind: str) -> None:
-        name, content = export(self.session.plan, kind)
+        name, content = export(self.session.plan, kind, self.session.wish.scene)
         self._client.send_file_download(name, content, save_immediately=True)
 
     def _case(self, row: str, beside: str) -> None:
@@ -272,9 +301,7 @@ class Desk:
         self._notes = self._scene.robot(session.robot, session.mesh_folders, self.session.seen)
         self._panel.robot(session.robot, about(session.robot, self._notes, session.wish.remarks))
         self._scene.place(session.wish.start, None)
-        self._mail.ticking = False
-        self._t = 0.0
-        self._toggle()
+        self._player.rewind()
         if self._cases is not None and not self._rows[0]:
             self._panel.rows(self._cases.labels, self._cases.table())
             if self._cases.labels:
@@ -285,10 +312,12 @@ class Desk:
 
     def _plan_anew(self) -> None:
         session = self.session
-        session.problem, self._round = "", 0
+        session.problem = ""
+        self._player.stay_awake()
         self._scene.floor(session.wish.floor if isinstance(session.wish.floor, float) else 0.0)
         self._scene.ends(session.wish.start, session.wish.goal, session.wish.via)
         self._scene.handles(True)
+        self._show_obstacles()
         self._panel.wish(session.wish)
         self._planner.ask(session.wish, session.guess(), session.curve is None)
         self._show_curve()
@@ -296,7 +325,7 @@ class Desk:
     def _show_plan(self) -> None:
         """The motion, its ghost, its charts."""
         session = self.session
-        plan, second = session.plan, self._second()
+        plan, second = session.plan, self._player.second
         self._shown += 1
         if not session.planning:
             self._scene.ends(session.wish.start, session.wish.goal)
@@ -305,9 +334,11 @@ class Desk:
         if self._scene.beside(session.aside) or (plan.ok and not self._fitted):
             self._look("Iso")
             self._fitted = plan.ok
-        self._panel.ghost(session.other is not None, PINNED if self._pinned else self._compared)
+        self._panel.ghost(
+            session.other is not None, PINNED if self._player.pinned else self._player.compared
+        )
         self._scene.way("plan", plan.trajectory if plan.ok else None, PLAN)
-        colour = PINNED_COLOUR if self._pinned else GHOST
+        colour = PINNED_COLOUR if self._player.pinned else GHOST
         self._scene.way("ghost", second if plan.ok else None, colour, session.aside)
         if plan.ok:
             self._panel.length(plan.duration)
@@ -315,7 +346,7 @@ class Desk:
                 self._panel.wish(session.wish)
             self._mail.post("charts", self._show_charts)
             self._warmer.ask(session.wish)
-        self._place()
+        self._player.place()
         self._show_curve()
         self._show_card()
 
@@ -351,25 +382,10 @@ class Desk:
         self._asked = self._asked or asked
         self._scene.look(self.session.seen, view)
 
-    # playing -------------------------------------------------------------------------------------
-
-    @property
-    def _pinned(self) -> bool:
-        """Whether the other plan is shown as the ghost."""
-        return self.session.other is not None and (self.session.aside or self._compared == PINNED)
-
-    def _second(self) -> Any:
-        """The motion beside the plan: of the other plan, of the baseline, or none."""
-        plan, other = self.session.plan, self.session.other
-        if self._pinned:
-            return other.trajectory
-        base = (
-            plan.baseline if plan is not None and plan.ok and self._compared == ORDINARY else None
-        )
-        return base.trajectory if base is not None else None
+    # what it is compared with --------------------------------------------------------------------
 
     def _compare(self, ghost: str) -> None:
-        self._compared = ghost
+        self._player.compared = ghost
         if self.session.plan is not None:
             self._show_plan()
 
@@ -379,55 +395,8 @@ class Desk:
 
     def _unpin(self) -> None:
         self.session.other = None
-        self._compare(ORDINARY if self._compared == PINNED else self._compared)
-
-    def _toggle(self) -> None:
-        """Play or pause; from the beginning where the end was reached."""
-        self._mail.ticking = not self._mail.ticking
-        self._since, self._round = time.monotonic(), 0
-        self._panel.playing(self._mail.ticking)
-
-    def _step(self, count: int) -> None:
-        """So many steps ahead or back."""
-        plan = self.session.plan
-        if plan is not None and plan.ok:
-            self._scrub(
-                float(
-                    np.clip(
-                        min(self._t, plan.duration) + count * STEP * plan.duration,
-                        0.0,
-                        plan.duration,
-                    )
-                )
-            )
-
-    def _scrub(self, t: float) -> None:
-        if self._mail.ticking:
-            self._toggle()
-        self._t = t
-        self._panel.time(t)
-        self._place()
-
-    def _tick(self) -> None:
-        now = time.monotonic()
-        self._t, self._since = self._t + now - self._since, now
-        plan = self.session.plan
-        if plan is None or not plan.ok:
-            return
-        if self._t > max(plan.duration, getattr(self._second(), "duration", 0.0)) + PAUSE:
-            self._t, self._round = 0.0, self._round + 1
-        self._place()
-        self._panel.time(min(self._t, plan.duration))
-        if self._round >= ROUNDS:
-            self._toggle()
-
-    def _place(self) -> None:
-        plan = self.session.plan
-        if plan is None or not plan.ok:
-            return
-        second = self._second()
-        at = lambda track: track(track.t[0] + self._t).q
-        self._scene.place(at(plan.trajectory), None if second is None else at(second), self._pinned)
+        shown = self._player.compared
+        self._compare(ORDINARY if shown == PINNED else shown)
 
 
 LARGEST_UPLOAD = MOST_PLAN

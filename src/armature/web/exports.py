@@ -10,6 +10,7 @@ from typing import Any
 from armature import plot
 from armature.errors import ArgumentError
 from armature.job.saved import save_plan
+from armature.scene.scene import Scene
 
 Writer = Callable[[Any, Path], Any]
 
@@ -67,9 +68,16 @@ EXPORTS: dict[str, tuple[str, Writer]] = {
 }
 
 
-def export(plan: Any, kind: str) -> tuple[str, bytes]:
-    """(file name, content) of a plan in one of the EXPORTS; an ArgumentError where there is no plan
-    yet."""
+OBSTACLES = "Obstacles (.yaml)"
+
+
+def export(plan: Any, kind: str, scene: Scene | None = None) -> tuple[str, bytes]:
+    """(file name, content) of a plan in one of the EXPORTS, or of a scene (OBSTACLES); an
+    ArgumentError where there is none yet."""
+    if kind == OBSTACLES:
+        if scene is None:
+            raise ArgumentError("there are no obstacles to save yet; add one")
+        return "scene.yaml", scene.to_yaml().encode()
     if plan is None or not plan.ok:
         raise ArgumentError("there is no motion to save yet; make the plan possible first")
     if kind not in EXPORTS:

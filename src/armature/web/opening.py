@@ -18,6 +18,7 @@ from armature.robot.library import library
 from armature.robot.load import load
 from armature.robot.load.packages import mesh_folders
 from armature.robot.load.xacro.arguments import from_words
+from armature.scene.read import load_scene
 from armature.study.store import open_store
 from armature.web.reader import PLANS, fixed, has_key
 from armature.web.session import Session
@@ -56,12 +57,16 @@ def opened(
     meshes: tuple[Path, ...] = (),
     drives: Path | None = None,
     arguments: Mapping[str, str] | None = None,
+    scene: Path | None = None,
 ) -> Opening:
     """What `armature view` was given: a robot's name or file, a task file, a saved plan, or a
     study; by default a six-axis arm.
 
     meshes: more folders that meshes may be read from.  drives: a YAML file with a robot's drives.
-    arguments: of a xacro file."""
+    arguments: of a xacro file.  scene: a file of obstacles."""
+    if scene is not None:
+        found = opened(what, meshes, drives, arguments)
+        return replace(found, wish=replace(found.wish, scene=load_scene(scene)))
     if what is None or (what in library() and not Path(what).exists()):
         return Opening(first_wish(library(what or FIRST)), mesh_folders=meshes)
     path = Path(what)
@@ -110,7 +115,7 @@ def _task(path: Path) -> Wish:
     from armature.optimize.moves.least_time import untimed
     from armature.optimize.transcription.task import Move, configuration
 
-    job = load_job(path).without_scene("the app")
+    job = load_job(path)
     if not isinstance(job.task, Move):
         raise FileError(
             "the task follows a path; the app plans moves between two configurations: use `armature"
@@ -127,4 +132,5 @@ def _task(path: Path) -> Wish:
     )
     given = None if bare else replace(job.task, duration=T, via=vectors)
     more = {"given": given, "floor": job.task.floor, "smoothness": job.task.smoothness}
+    more["scene"] = job.scene
     return Wish(job.robot, ends.q0, ends.q1, T, 0.0, named(job.supply), job.objective, **more)

@@ -12,6 +12,7 @@ import numpy as np
 from armature.drive import as_supply, stack
 from armature.optimize.moves.curve import Curve
 from armature.plot.ledger import flows_in, flows_out
+from armature.plot.obstacles import clearance_chart
 from armature.plot.region import current_band, fastest, peak_current, velocity_range
 from armature.simulate.ledger import flow_of, motion_steps
 from armature.web.charts import COLOURS, INK, TEXT, Chart
@@ -145,7 +146,26 @@ def _bar(name: str, mine: float, other: float | None, most: float) -> str:
     return f'<div style="margin:4px 0">{line}{wide(mine, colour, 9)}{grey}</div>'
 
 
-CHARTS = {"Currents": graf, "Power": power, "Torque": torque, "Energy": ledger}
+def clearance(plan: Any) -> str:
+    """Clearance (m) of the pair that is nearest, over time."""
+    scene = getattr(plan, "scene", None)
+    if scene is None:
+        return NOTHING.format("There are no obstacles: add some in the tab Obstacles.")
+    drawn = clearance_chart(plan.robot, scene, plan.trajectory)
+    chart = Chart("Clearance of the nearest pair", "time [s]", f"clearance [{drawn['unit']}]")
+    chart.cover(plan.trajectory.t, [0.0])
+    for line in drawn["series"]:
+        chart.line(np.array(line["x"]), np.array(line["y"]), COLOURS[0])
+    return chart.svg() + _note(next((n for n in plan.notes if n.startswith("obstacles: ")), ""))
+
+
+CHARTS = {
+    "Currents": graf,
+    "Power": power,
+    "Torque": torque,
+    "Energy": ledger,
+    "Clearance": clearance,
+}
 
 
 def curve(
@@ -156,6 +176,8 @@ def curve(
     if found is None:
         if wish.way != "free":
             return NOTHING.format("Energy against time is drawn for a free way of the hand.")
+        if wish.scene is not None:
+            return NOTHING.format("Energy against time is drawn for moves without obstacles.")
         what = (
             "Energy against time appears here when the plan is at rest."
             if least is None

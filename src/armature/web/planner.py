@@ -14,7 +14,7 @@ import numpy as np
 
 from armature.errors import ArmatureError
 from armature.motion.trajectory import Trajectory
-from armature.optimize.moves.curve import energy_time_curve
+from armature.optimize.moves.curve import Curve, energy_time_curve
 from armature.optimize.moves.least_energy import minimize_energy
 from armature.optimize.moves.least_time import minimize_time
 from armature.optimize.solver.interior import Options
@@ -31,7 +31,8 @@ ROUGHLY = Options(tolerance=1e-4, iterations=200)  # for a plan that is made aga
 # never show anything
 HURRY = 0.4
 REST = 0.35  # seconds without a change until the exact plan is made
-POINTS = 16  # of the energy-time curve
+POINTS = 15  # of the energy-time curve: so many are planned as single plans are
+CHEAPER = 0.999  # of the plan's energy: what the curve has at its duration to be planned again from
 # of the quick least time: what the long search finds must be shorter than this to be worth a change
 SHORTER = 0.999
 COMPILING = "Compiling for this robot (once; later plans take a moment)"
@@ -166,20 +167,23 @@ class Planner:
         plan = self._quick(wish, guess, number)
         if not self._at_rest(number):
             return
-        if plan.status.ok:  # an optimum, which may exceed a limit between its few knots
+        if plan.status.ok or (
+            wish.scene is not None and plan.ok
+        ):  # an optimum, which may exceed a limit between its few knots
             plan = self._finer(wish, plan, self._watch(number, "planning with all knots"))
             self._say(number, "plan", plan)
         if plan.ok:
             self._prove(plan, number)
-            if wish.objective == "time" and isinstance(wish.task, Move):
+            if wish.objective == "time" and isinstance(wish.task, Move) and wish.scene is None:
                 plan = self._shorter(wish, plan, number)
-        if curve and not self._stale(number) and isinstance(wish.task, Move):
+        alone = wish.scene is None and isinstance(wish.task, Move)
+        if curve and alone and not self._stale(number):
             self._curve(wish, plan, number)
 
     def _quick(self, wish: Wish, guess: Trajectory | None, number: int) -> Any:
         """The first plan with few knots; where that takes long, the motion as it is so far, then
         the plan."""
-        known = (wish.robot, str(wish.supply), wish.objective, wish.way)
+        known = (wish.robot, str(wish.supply), wish.objective, wish.way, wish.scene is None)
         new = known not in self._known
         self._say(number, "busy", f"{COMPILING} …" if new else "planning …")
         with Clock(
@@ -206,7 +210,7 @@ class Planner:
 
     def _finer(self, wish: Wish, rough: Any, watch: Watch) -> Any:
         """The plan with all knots, from the draft."""
-        if wish.objective == "time":
+        if wish.objective == "time" and wish.scene is None:
             fine = minimize_time(
                 wish.loaded,
                 wish.task,
@@ -254,16 +258,36 @@ class Planner:
             return
         self._say(number, "least", fastest.duration)
         self._say(number, "busy", "drawing energy against time …")
+        watch = self._watch(number, "drawing energy against time")
+        found = curve(wish, fastest.duration, watch)
+        if wish.objective == "energy" and plan.ok:
+            plan = self._from_curve(wish, plan, found, number)
+            found = found.including(plan)
+        self._say(number, "curve", found)
+
+    def _from_curve(self, wish: Wish, plan: Any, found: Curve, number: int) -> Any:
+        """The plan, or a cheaper one from the curve's motion of its duration: both are shown beside
+        each other and must agree."""
+        energy = float(np.interp(plan.duration, found.durations, found.energies))
+        if not energy < CHEAPER * plan.energy:
+            return plan
+        watch = self._watch(number, "planning from a motion of the curve")
+        again = wish.job(FINE).run(guess=found.guess(plan.duration), callback=watch)
+        if not (again.ok and again.energy < CHEAPER * plan.energy):
+            return plan
+        self._say(number, "plan", again)
+        self._prove(again, number)
         self._say(
-            number,
-            "curve",
-            curve(wish, fastest.duration, self._watch(number, "drawing energy against time")),
+            number, "note", f"A cheaper motion than the first ({plan.energy:.3g} J) was found."
         )
+        return again
 
 
 def draft(wish: Wish, guess: Trajectory | None, watch: Watch, deadline: float | None = None) -> Any:
     """A plan with few knots; for the least time from one starting motion only. deadline: s after
     which the best so far is returned."""
+    if wish.scene is not None:  # a way round is found whole, or not at all
+        return wish.job(DRAFT).run(guess, watch)
     common: dict[str, Any] = {
         "knots": DRAFT,
         "guess": guess,

@@ -16,6 +16,7 @@ from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
 from armature.optimize.moves.curve import Curve
 from armature.robot.model import Robot
+from armature.web.obstacles import changed, with_new
 from armature.web.wish import Wish, first_wish, hand, named
 
 BENT = 0.02  # rad or m: a joint that ends farther from the goal is bent in another way
@@ -39,6 +40,7 @@ class Session:
     is looked at.
     problem: what is in the way.  note: what is worth knowing of the plan.  touched: whether the
     user has changed anything yet.
+    picked: name of the obstacle that can be dragged.
     past, future: wishes (with their mesh folders) that undo and redo go to.
     """
 
@@ -53,6 +55,7 @@ class Session:
     problem: str = ""
     note: str = ""
     touched: bool = False
+    picked: str = ""
     past: list[tuple[Wish, tuple[Path, ...]]] = field(default_factory=list)
     future: list[tuple[Wish, tuple[Path, ...]]] = field(default_factory=list)
     _last: tuple[str, float] = ("", 0.0)  # what was changed last, and when
@@ -127,6 +130,27 @@ class Session:
         self.change_to(self.wish.with_via(sum(other < when for other in passed), track(when).q), "")
         return ""
 
+    def add_obstacle(self, shape: str, middle: np.ndarray, size: float) -> bool:
+        """One more box or sphere, as in `obstacles.with_new`; it is picked."""
+        scene, self.picked = with_new(self.wish, shape, middle, size)
+        return self.change_to(replace(self.wish, scene=scene), "")
+
+    def change_obstacle(self, name: str, values: dict[str, Any]) -> bool:
+        """Another place or size, as in `obstacles.changed`; False where nothing changes."""
+        scene = self.wish.scene
+        if scene is None or name not in scene.names:
+            return False
+        wish = replace(self.wish, scene=changed(scene, name, values))
+        return self.change_to(wish, f"obstacle {name}")
+
+    def delete_obstacle(self, name: str) -> bool:
+        """Take an obstacle away; False where there is none of this name."""
+        if self.wish.scene is None or name not in self.wish.scene.names:
+            return False
+        left = self.wish.scene.without(name)
+        self.picked = next(reversed(left.names), "")
+        return self.change_to(replace(self.wish, scene=left if left.obstacles else None), "")
+
     @property
     def seen(self) -> list[np.ndarray]:
         """Configurations (n,) between which all happens: start, goal, via points, and some of the
@@ -169,6 +193,8 @@ class Session:
         """A plan was made for a wish, which may be a moment old."""
         self.plan, self.certified, self.problem = plan, certified, ""
         self.note = ""
+        if certified and self.curve is not None and wish.same_move(self.wish):
+            self.curve = self.curve.including(plan)
         if (
             wish.way != "free"
             and plan.ok
@@ -197,8 +223,11 @@ class Session:
         return self.robot.supply if supply is None or isinstance(supply, str) else supply
 
     def guess(self) -> Trajectory | None:
-        """The last plan, if it is one of a robot with the same joints: where a new search
-        starts."""
+        """Where a new search starts: the curve's motion of this duration, where the move is the same
+        one; else the last plan, if it is one of a robot with the same joints."""
+        near = self.curve.guess(self.wish.duration) if self.curve is not None else None
+        if near is not None and self.wish.objective == "energy":
+            return near
         plan = self.plan
         if plan is None or not plan.ok or plan.trajectory.joint_names != self.robot.joint_names:
             return None

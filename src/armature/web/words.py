@@ -50,6 +50,12 @@ def card(session: Any, busy: str, shown: int = 0, address: str = "") -> str:
                 " longer."
             )
         )
+    if plan is not None and plan.ok and (clear := _clear_of_obstacles(plan)):
+        parts.append(clear)
+        pairs = session.wish.around[1] if session.wish.scene is not None else ()
+        if pairs:
+            words = "; ".join(f"{a} and {b}" for a, b in pairs)
+            parts.append(_pale(html.escape(f"Not checked, for they touch at an end: {words}.")))
     if session.other is not None and plan is not None and plan.ok:
         parts.append(_beside(plan, session.other, "beside it" if session.aside else "pinned"))
     if plan is not None and (doubt := mass_doubt(plan.robot)):
@@ -233,6 +239,15 @@ def _proof(plan: Any, certified: bool) -> str:
         f'<div style="color:{BAD}">✗ <b>Not proved</b>: {html.escape(why)}energy off by'
         f" {proof.energy_error:.1e}.</div>"
     )
+
+
+def _clear_of_obstacles(plan: Any) -> str:
+    """How far a plan stays clear of obstacles; empty without any."""
+    note = next((n for n in plan.notes if n.startswith("obstacles: ")), "")
+    if not note:
+        return ""
+    words = html.escape(note.removeprefix("obstacles: "))
+    return f'<div style="color:{GOOD}">✓ <b>Obstacles</b>: {words}.</div>'
 
 
 def _beside(plan: Any, other: Any, name: str) -> str:

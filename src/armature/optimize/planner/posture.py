@@ -123,7 +123,8 @@ def check_posture(robot: Robot, posture: Any) -> None:
     """Refuse a posture that means nothing: a misspelt word or joint, or too few numbers."""
     if _seed(robot, posture, None) is None:
         for word in _words_of(posture):
-            _is_start(word) or _feature(word)
+            if not _is_start(word):
+                _feature(word)
 
 
 def _words_of(posture: Any) -> list[str]:
