@@ -169,6 +169,8 @@ class Desk:
 
     def _add_obstacle(self, shape: str) -> None:
         ends = self.session.wish.start, self.session.wish.goal
+        self._busy = "covering the robot's links by spheres (once for a robot) …"
+        self._show_card()
         self._anew_if(self.session.add_obstacle(shape, self._scene.between(ends), self._scene.size))
 
     def _pick_obstacle(self, name: str) -> None:

@@ -15,7 +15,7 @@ from armature.web.wish import Wish
 
 PART = 0.16  # of the robot's size: edges of a new box, and the diameter of a new sphere
 # where a new obstacle is tried first, from the middle between the hands, in sizes of the robot
-PLACES = ((0, 0, 0.5), (0, 0, 0.8), (0.5, 0, 0.2), (0, 0.5, 0.2), (0, -0.5, 0.2), (1.2, 0, 0.2))
+PLACES = ((0, 0, 0.35), (0.4, 0, 0), (0, 0.4, 0), (0, -0.4, 0), (0, 0, 0.8), (1.2, 0, 0.2))
 
 
 def with_new(wish: Wish, shape: str, middle: np.ndarray, size: float) -> tuple[Scene, str]:

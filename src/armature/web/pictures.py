@@ -147,16 +147,21 @@ def _bar(name: str, mine: float, other: float | None, most: float) -> str:
 
 
 def clearance(plan: Any) -> str:
-    """Clearance (m) of the pair that is nearest, over time."""
+    """Clearance (mm) from each of the nearest obstacles, over time."""
     scene = getattr(plan, "scene", None)
     if scene is None:
         return NOTHING.format("There are no obstacles: add some in the tab Obstacles.")
     drawn = clearance_chart(plan.robot, scene, plan.trajectory)
-    chart = Chart("Clearance of the nearest pair", "time [s]", f"clearance [{drawn['unit']}]")
+    chart = Chart("Clearance", "time [s]", f"clearance [{drawn['unit']}]")
     chart.cover(plan.trajectory.t, [0.0])
-    for line in drawn["series"]:
-        chart.line(np.array(line["x"]), np.array(line["y"]), COLOURS[0])
-    return chart.svg() + _note(next((n for n in plan.notes if n.startswith("obstacles: ")), ""))
+    for k, line in enumerate(drawn["series"]):
+        chart.line(np.array(line["x"]), np.array(line["y"]), COLOURS[k % len(COLOURS)])
+    names = _names([line["name"] for line in drawn["series"]])
+    return (
+        chart.svg()
+        + names
+        + _note(next((n for n in plan.notes if n.startswith("obstacles: ")), ""))
+    )
 
 
 CHARTS = {

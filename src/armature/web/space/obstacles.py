@@ -102,6 +102,13 @@ class Obstacles:
 
         return handle
 
+    def corners(self) -> np.ndarray:
+        """(k, 3) corners of what stands in the world and has an end, m."""
+        bounded = [o for o, _ in self._nodes if o.link is None and o.shape != "half-space"]
+        return np.concatenate(
+            [np.zeros((0, 3)), *(o.corners @ np.array(o.rotation).T + o.position for o in bounded)]
+        )
+
     def place(self, robot: Robot, q: np.ndarray) -> None:
         """Bring what is carried to where its links are at a configuration (nq,)."""
         carried = [(o, node) for o, node in self._nodes if o.link is not None]

@@ -226,6 +226,7 @@ class Scene:
         """Bring the robot in all these configurations (nq,) and the handles into view, from one of
         the sides of `camera.VIEWS`."""
         points = self._with_handles(self._corners(configurations), configurations)
+        points = np.concatenate([points, self._obstacles.corners()])
         if self._aside:
             points = np.concatenate([points, points + self._shifted])
         position, look_at = fit(points, view, self._window())
