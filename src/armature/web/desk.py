@@ -23,6 +23,8 @@ from armature.web.panel.drives import with_drive, with_limits
 from armature.web.panel.tool import with_tool, without_tool
 from armature.web.planner import Planner
 from armature.web.player import Player
+from armature.web.program.editor import Editor
+from armature.web.program.shown import ShownProgram, charts_of
 from armature.web.space.camera import Window, canvas
 from armature.web.space.geometry import same_shape
 from armature.web.space.scene import GHOST, PLAN, SKETCH, Scene
@@ -59,6 +61,11 @@ class Desk:
         self._panel = Panel(client, self.act, self._cases is not None, opening.arguments)
         picked = lambda name: self.act("pick obstacle", name)
         self._scene = Scene(client, self._dragged, self._window, picked)
+        ask = lambda program, objective: self._planner.ask_program(
+            self.session.wish, program, objective
+        )
+        send = lambda name, content: client.send_file_download(name, content, save_immediately=True)
+        self._editor = Editor(self.session, self._panel.program, self._plan_anew, ask, send)
         self._player = Player(self.session, self._panel, self._scene, self._mail)
         self._planner = Planner(self._told)
         self._mail.post("open", self._open)
@@ -121,6 +128,7 @@ class Desk:
             "obstacle": lambda: self._anew_if(self.session.change_obstacle(*value)),
             "delete obstacle": lambda: self._anew_if(self.session.delete_obstacle(value)),
             "pick obstacle": lambda: self._pick_obstacle(value),
+            **self._editor.acts(value),
             "row": lambda: self._case(value, self._rows[1]),
             "beside": lambda: self._case(self._rows[0], value),
         }
@@ -133,6 +141,8 @@ class Desk:
             "play",
             "add via",
             "add obstacle",
+            "add step",
+            "order",
         ):  # each of them counts
             self._mail.post(f"{name} {time.monotonic()}", does[name])
         elif name in does:
@@ -270,8 +280,11 @@ class Desk:
         if what == "busy":
             self._busy = value
             return self._show_card()
+        if wish.robot is self.session.robot and what == "program":
+            self.session.show_program(ShownProgram(value))
+            return self._show_plan()
         if not self.session.planning or wish.robot is not self.session.robot:
-            return None
+            return self._show_problem(value) if what == "problem" else None
         if what == "sketch":
             return self._scene.way("plan", value.trajectory, SKETCH)
         if what in ("plan", "certified"):
@@ -285,6 +298,10 @@ class Desk:
             setattr(self.session, what, value)
             self._show_curve()
         return self._show_card()
+
+    def _show_problem(self, problem: str) -> None:
+        self.session.problem = problem
+        self._show_card()
 
     def _failed(self, error: Exception) -> None:
         """Something that the user asked for cannot be done."""
@@ -321,6 +338,7 @@ class Desk:
         self._scene.handles(True)
         self._show_obstacles()
         self._panel.wish(session.wish)
+        self._editor.show()
         self._planner.ask(session.wish, session.guess(), session.curve is None)
         self._show_curve()
 
@@ -348,6 +366,7 @@ class Desk:
                 self._panel.wish(session.wish)
             self._mail.post("charts", self._show_charts)
             self._warmer.ask(session.wish)
+        self._editor.show()
         self._player.place()
         self._show_curve()
         self._show_card()
@@ -361,8 +380,9 @@ class Desk:
         plan = self.session.plan
         if plan is None or not plan.ok:
             return
+        whole = charts_of(plan) if isinstance(plan, ShownProgram) else {}
         for name, chart in pictures.CHARTS.items():
-            self._panel.charts[name].content = chart(plan)
+            self._panel.charts[name].content = whole[name] if whole else chart(plan)
 
     def _show_curve(self) -> None:
         s = self.session

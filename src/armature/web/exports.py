@@ -83,6 +83,11 @@ def export(plan: Any, kind: str, scene: Scene | None = None) -> tuple[str, bytes
     if kind not in EXPORTS:
         raise ArgumentError(f"{kind!r} is not one of the kinds of file: {', '.join(EXPORTS)}")
     name, write = EXPORTS[kind]
+    if hasattr(plan, "whole") and not name.startswith(("plan.html", "motion.", "robot.")):
+        raise ArgumentError(
+            "of a program the report, the motion and the robot are saved here, and all of it by the"
+            " button in the tab Program"
+        )
     with tempfile.TemporaryDirectory(prefix="armature") as folder:
         path = Path(folder) / name
         write(plan, path)

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from armature.cell.program import MoveTo
+from armature.cell.program_file import is_program, load_program
 from armature.errors import FileError
 from armature.robot.library import library
 from armature.robot.load import load
@@ -20,6 +22,7 @@ from armature.robot.load.packages import mesh_folders
 from armature.robot.load.xacro.arguments import from_words
 from armature.scene.read import load_scene
 from armature.study.store import open_store
+from armature.web.program.sketch import sketch_of
 from armature.web.reader import PLANS, fixed, has_key
 from armature.web.session import Session
 from armature.web.wish import Wish, first_wish, named
@@ -79,7 +82,8 @@ def opened(
         open_store(path).close()  # refused here and now where it is none
         return Opening(first_wish(library(FIRST)), study=path, mesh_folders=meshes)
     if suffix in (".yaml", ".yml") and path.is_file() and not has_key(path, "links"):
-        return Opening(_task(path), mesh_folders=folders)
+        wish = _program(path) if is_program(path) else _task(path)
+        return Opening(wish, mesh_folders=folders)
     robot = load(path, arguments=arguments)
     folders = (*mesh_folders(robot, path.resolve().parent), *meshes)
     robot, remarks = fixed(robot)
@@ -108,6 +112,24 @@ def _wish_of(plan: Any) -> Wish:
     return Wish(
         plan.robot, track.q[0], track.q[-1], round(plan.duration, 4), 0.0, named(plan.supply)
     )
+
+
+def _program(path: Path) -> Wish:
+    """The wish for the first motion of a program, with all its steps."""
+    program = load_program(path)
+    sketch = sketch_of(program)
+    wish = first_wish(program.robot)
+    supply = named(program.supply) if program.supply is not None else wish.supply
+    wish = replace(
+        wish,
+        start=sketch.start,
+        supply=supply,
+        floor=program.floor,
+        scene=program.scene,
+        program=sketch,
+    )
+    first = next(k for k, step in enumerate(sketch.steps) if isinstance(step, MoveTo))
+    return sketch.leads_to(first, wish)
 
 
 def _task(path: Path) -> Wish:

@@ -81,7 +81,7 @@ def power(plan: Any) -> str:
     common.line(steps.t, powers.sum(-1), INK, 1.3)
     for k in range(powers.shape[1]):
         single.line(steps.t, powers[:, k], COLOURS[k % len(COLOURS)], 1.4)
-    return common.svg() + single.svg() + _names(robot.drivetrain.axis_names)
+    return common.svg() + single.svg() + names_of(robot.drivetrain.axis_names)
 
 
 def torque(plan: Any) -> str:
@@ -100,7 +100,7 @@ def torque(plan: Any) -> str:
         for k in range(values.shape[1]):
             chart.line(track.t, values[:, k], COLOURS[k % len(COLOURS)], 1.4)
         charts.append(chart.svg())
-    return "".join(charts) + _names(names)
+    return "".join(charts) + names_of(names)
 
 
 def ledger(plan: Any) -> str:
@@ -156,7 +156,7 @@ def clearance(plan: Any) -> str:
     chart.cover(plan.trajectory.t, [0.0])
     for k, line in enumerate(drawn["series"]):
         chart.line(np.array(line["x"]), np.array(line["y"]), COLOURS[k % len(COLOURS)])
-    names = _names([line["name"] for line in drawn["series"]])
+    names = names_of([line["name"] for line in drawn["series"]])
     return (
         chart.svg()
         + names
@@ -217,7 +217,7 @@ def curve(
     return chart.svg() + _note(words)
 
 
-def _names(names: Any) -> str:
+def names_of(names: Any) -> str:
     dot = lambda k: f'<span style="color:{COLOURS[k % len(COLOURS)]}">■</span>'
     rows = [
         f"<span style='margin-right:0.9em'>{dot(k)} {html.escape(str(name))}</span>"

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from armature.cell.plan_program import plan_program
+from armature.cell.program import Program
 from armature.errors import ArmatureError
 from armature.motion.trajectory import Trajectory
 from armature.optimize.moves.curve import Curve, energy_time_curve
@@ -49,12 +51,13 @@ class Planner:
 
     "busy" (a sentence, "" when all is done), "sketch" (a Solution that is not finished), "plan" (a
     Solution), "certified" (the Solution, its certificate computed), "note" (a sentence on the
-    plan), "least" (s), "curve" (a Curve), "problem" (a sentence)."""
+    plan), "least" (s), "curve" (a Curve), "program" (a ProgramPlan), "problem" (a
+    sentence)."""
 
     def __init__(self, tell: Tell):
         self._tell = tell
         self._changed = threading.Condition()
-        self._wanted: tuple[Wish, Trajectory | None, bool] | None = None
+        self._wanted: tuple[Wish, Callable[[int], None]] | None = None
         self._number = 0
         self._known: set[tuple] = set()  # what kernels were compiled for
         self._open = True
@@ -64,8 +67,16 @@ class Planner:
     def ask(self, wish: Wish, guess: Trajectory | None, curve: bool = True) -> None:
         """Plan this; whatever was being planned is given up. guess: a motion to start from.  curve:
         whether the curve is wanted too."""
+        self._want(wish, lambda number: self._serve(wish, guess, curve, number))
+
+    def ask_program(self, wish: Wish, program: Program, objective: str) -> None:
+        """Plan a whole program; whatever was being planned is given up. objective: "energy" in the
+        program's cycle, or "time"."""
+        self._want(wish, lambda number: self._whole(program, objective, number))
+
+    def _want(self, wish: Wish, serve: Callable[[int], None]) -> None:
         with self._changed:
-            self._wanted = (wish, guess, curve)
+            self._wanted = (wish, serve)
             self._number += 1
             self._changed.notify()
 
@@ -93,10 +104,10 @@ class Planner:
                 if not self._open:
                     return
                 assert self._wanted is not None
-                (wish, guess, curve), number = self._wanted, self._number
+                (wish, serve), number = self._wanted, self._number
                 self._wanted, self._current = None, wish
             try:
-                self._serve(wish, guess, curve, number)
+                serve(number)
             except GivenUp:
                 continue
             except ArmatureError as error:
@@ -179,6 +190,20 @@ class Planner:
         alone = wish.scene is None and isinstance(wish.task, Move)
         if curve and alone and not self._stale(number):
             self._curve(wish, plan, number)
+
+    def _whole(self, program: Program, objective: str, number: int) -> None:
+        """A whole program: every motion planned and proved, then told."""
+        self._say(number, "busy", "planning the program …")
+
+        def progress(what: str, done: int, of: int) -> None:
+            if self._stale(number):
+                raise GivenUp
+            self._say(number, "busy", f"planning the program: {what} ({done} of {of})")
+
+        with Clock(lambda s: None if s % 5 else self._say(number, "busy", f"planning … {s} s")):
+            found = plan_program(program, objective, progress)
+            _ = found.certificate, found.ledger, found.trajectory
+        self._say(number, "program", found)
 
     def _quick(self, wish: Wish, guess: Trajectory | None, number: int) -> Any:
         """The first plan with few knots; where that takes long, the motion as it is so far, then

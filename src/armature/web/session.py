@@ -17,6 +17,7 @@ from armature.motion.trajectory import Trajectory
 from armature.optimize.moves.curve import Curve
 from armature.robot.model import Robot
 from armature.web.obstacles import changed, with_new
+from armature.web.program.sketch import followed
 from armature.web.wish import Wish, first_wish, hand, named
 
 BENT = 0.02  # rad or m: a joint that ends farther from the goal is bent in another way
@@ -40,7 +41,8 @@ class Session:
     is looked at.
     problem: what is in the way.  note: what is worth knowing of the plan.  touched: whether the
     user has changed anything yet.
-    picked: name of the obstacle that can be dragged.
+    picked: name of the obstacle that can be dragged.  step: index of the program's step whose
+    motion is shown, −1 for none.
     past, future: wishes (with their mesh folders) that undo and redo go to.
     """
 
@@ -56,6 +58,7 @@ class Session:
     note: str = ""
     touched: bool = False
     picked: str = ""
+    step: int = -1
     past: list[tuple[Wish, tuple[Path, ...]]] = field(default_factory=list)
     future: list[tuple[Wish, tuple[Path, ...]]] = field(default_factory=list)
     _last: tuple[str, float] = ("", 0.0)  # what was changed last, and when
@@ -77,7 +80,9 @@ class Session:
             self.wish.duration,
             self.wish.objective,
         )
-        if not unchanged:
+        if wish.program is not None and wish.program is self.wish.program:
+            wish, self.step = followed(wish, self.step)
+        if not unchanged or wish.program is not self.wish.program:
             self._remember(what)
         self.planning = self.touched = True
         self._wish_for(wish)
@@ -186,6 +191,7 @@ class Session:
 
     def _forget(self) -> None:
         """Nothing is known of this robot yet."""
+        self.step = -1
         self.plan = self.curve = self.least = self.other = None
         self.certified, self.planning, self.problem, self.note = False, True, "", ""
 
@@ -204,6 +210,11 @@ class Session:
                 "The hand gets to its goal on this way, but the arm is then bent in another way"
                 " than the orange one."
             )
+
+    def show_program(self, plan: Any) -> None:
+        """Look at the plan of the whole program; the wish stays as it is."""
+        self.plan, self.certified, self.planning = plan, True, False
+        self.problem = self.note = ""
 
     def look_at(self, plan: Any, other: Any = None) -> None:
         """Look at a saved plan (and another beside it) instead of making one."""
@@ -229,7 +240,9 @@ class Session:
         if near is not None and self.wish.objective == "energy":
             return near
         plan = self.plan
-        if plan is None or not plan.ok or plan.trajectory.joint_names != self.robot.joint_names:
+        if plan is None or not plan.ok or hasattr(plan, "whole"):  # a program is no single motion
+            return None
+        if plan.trajectory.joint_names != self.robot.joint_names:
             return None
         return plan.trajectory
 

@@ -96,7 +96,8 @@ class Wish:
     given: a move whose via points and end velocities a free way keeps; passing times as parts of
     its duration.
     smoothness: of the motion of least energy, as in `Move`.  scene: obstacles to go round.
-    remarks: what was changed of the robot's file, sentences.
+    remarks: what was changed of the robot's file, sentences.  program: the steps of a program
+    (`program.sketch.Sketch`) that is edited, None without any.
     """
 
     robot: Robot
@@ -114,6 +115,7 @@ class Wish:
     inertia: Vec3 = ZERO
     scene: Scene | None = None
     remarks: tuple[str, ...] = ()
+    program: Any = None
 
     @property
     def loaded(self) -> Robot:

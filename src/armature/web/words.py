@@ -13,6 +13,7 @@ from armature.dynamics.forces.stand_in import has_stand_ins
 from armature.optimize.certificate.solution import NOT_COUNTED
 from armature.robot.check import mass_doubt
 from armature.robot.model import Robot
+from armature.web.program.shown import ShownProgram, card_of
 
 GOOD, BAD, PALE = (
     "light-dark(#0a7d4f, #4cc38a)",
@@ -35,7 +36,9 @@ def card(session: Any, busy: str, shown: int = 0, address: str = "") -> str:
     browser is dark."""
     plan = session.plan
     parts = [_refusal(session.problem)] if session.problem else []
-    if plan is not None and plan.ok:
+    if isinstance(plan, ShownProgram) and not session.planning:
+        parts.append(card_of(plan, GOOD, BAD))
+    elif plan is not None and plan.ok:
         parts.append(
             _past(_found(plan, session.certified))
             if session.problem
@@ -166,6 +169,8 @@ def remedy(session: Any) -> tuple[str, str, Any] | None:
 
 
 def _found(plan: Any, certified: bool) -> str:
+    if isinstance(plan, ShownProgram):  # of the program that was looked at until now
+        return card_of(plan, GOOD, BAD)
     if not plan.robot.drives:
         return (
             f'<div style="font-size:1.9em;font-weight:700">{plan.duration:.4g}'

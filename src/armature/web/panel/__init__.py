@@ -14,6 +14,7 @@ from armature.robot.model import Robot
 from armature.web.exports import EXPORTS, OBSTACLES
 from armature.web.panel.drives import DriveTab
 from armature.web.panel.obstacles import ObstacleTab
+from armature.web.panel.program import ProgramTab
 from armature.web.panel.style import STYLE, legend
 from armature.web.panel.tool import ToolTab
 from armature.web.pictures import CHARTS
@@ -168,6 +169,8 @@ class Panel:
         self._scales: list[float] = []
         with tabs.add_tab("Obstacles"):
             self.obstacles = ObstacleTab(gui, self._act)
+        with tabs.add_tab("Program"):
+            self.program = ProgramTab(gui, self._act)
         with tabs.add_tab("Tool"):
             self.tool = ToolTab(gui, self._act)
         with tabs.add_tab("Drives"):
