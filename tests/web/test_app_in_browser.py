@@ -500,3 +500,56 @@ def test_tool_and_payload_are_set_by_the_panel(small, page):
     desk.act("undo", None)
     wait(page, lambda: session.robot.tip == "tcp", "undo")
     assert page.strangers == [] and page.mistakes == []
+
+
+def test_an_obstacle_is_dragged_into_the_way_and_the_plan_goes_round_it(small, page):
+    desk = visit(small, page)
+    for which, q in (("start", -0.9), ("goal", 0.9)):
+        desk.act(f"joint {which} 0", (which, 0, q))
+        desk.act(f"joint {which} 1", (which, 1, 0.2))
+    desk.act("duration", 1.5)
+    desk.act("floor", "none")
+    wait(page, lambda: desk.session.wish.floor is None and desk.session.certified, "move")
+    page.get_by_role("tab", name="Obstacles").click()
+    page.get_by_role("button", name="Add a sphere").click()
+    free = lambda: "obstacles: free" in str(desk.session.plan.notes) and desk.session.certified
+    wait(page, free, "plan beside the sphere")
+    track = desk.session.plan.trajectory
+    desk.act("obstacle", ("sphere 1", {"size": (0.1,)}))
+    desk._dragged("obstacle sphere 1", np.eye(3), np.array([0.2, 0.0, -1.98]), True)
+    wait(page, lambda: desk.session.plan.trajectory is not track and free(), "plan round it")
+    (sphere,) = desk.session.wish.scene.obstacles
+    assert sphere.size == (0.1,) and sphere.position == (0.2, 0.0, -1.98)
+    q = desk.session.plan.trajectory(np.linspace(0.0, desk.session.plan.duration, 1000)).q
+    assert arm.distance(desk.session.robot, desk.session.wish.scene, q).least.min() > 0.0
+    assert arm.distance(desk.session.robot, desk.session.wish.scene, track.q).least.min() < 0.0
+    page.get_by_role("button", name="Delete it").locator("visible=true").click()
+    wait(page, lambda: desk.session.wish.scene is None, "no obstacle")
+    assert not page.mistakes
+
+
+def test_a_program_is_made_by_clicks_planned_and_shown(small, page):
+    desk = visit(small, page, (1000, 900))
+    page.get_by_role("tab", name="Program").click()
+    for kind in ("Move", "Grip", "Back", "Release"):
+        page.get_by_role("button", name=kind, exact=True).click()
+        wait(
+            page,
+            lambda: (
+                desk.session.wish.program is not None
+                and len(desk.session.wish.program.steps)
+                == page.locator(".armature-steps tr").count()
+            ),
+            kind,
+        )
+    assert [type(s).__name__ for s in desk.session.wish.program.steps] == [
+        "MoveTo",
+        "Grip",
+        "MoveTo",
+        "Release",
+    ]
+    page.get_by_role("button", name="Plan the program").click()
+    wait(page, lambda: hasattr(desk.session.plan, "whole"), "program")
+    says(page, "least cycle")
+    assert desk.session.plan.whole.ok and page.locator(".armature-stages tr").count() > 3
+    assert not page.mistakes

@@ -17,6 +17,7 @@ from armature.robot.model import Robot
 from armature.web import pictures
 from armature.web.exports import export
 from armature.web.mailbox import Mailbox
+from armature.web.obstacles import ObstacleEditor
 from armature.web.opening import Opening
 from armature.web.panel import NOBODY, OBJECTIVES, ORDINARY, PINNED, SUPPLIES, WAYS, Panel
 from armature.web.panel.drives import with_drive, with_limits
@@ -39,6 +40,9 @@ LONGEST_FIRST, EASY = (
     30.0,
     1.4,
 )  # seconds that a first move may take at least, and times as long as that it is given
+
+
+EACH_COUNTS = ("step", "undo", "redo", "play", "add via", "add obstacle", "add step", "order")
 
 
 class Desk:
@@ -65,6 +69,9 @@ class Desk:
             self.session.wish, program, objective
         )
         send = lambda name, content: client.send_file_download(name, content, save_immediately=True)
+        self._obstacles = ObstacleEditor(
+            self.session, self._scene, self._panel.obstacles, self._plan_anew, self._say_busy
+        )
         self._editor = Editor(self.session, self._panel.program, self._plan_anew, ask, send)
         self._player = Player(self.session, self._panel, self._scene, self._mail)
         self._planner = Planner(self._told)
@@ -124,26 +131,14 @@ class Desk:
             "upload": lambda: self._upload(value.name, value.content),
             "arguments": lambda: self._read_again(value),
             "export": lambda: self._export(value),
-            "add obstacle": lambda: self._add_obstacle(value),
-            "obstacle": lambda: self._anew_if(self.session.change_obstacle(*value)),
-            "delete obstacle": lambda: self._anew_if(self.session.delete_obstacle(value)),
-            "pick obstacle": lambda: self._pick_obstacle(value),
+            **self._obstacles.acts(value),
             **self._editor.acts(value),
             "row": lambda: self._case(value, self._rows[1]),
             "beside": lambda: self._case(self._rows[0], value),
         }
         if name.startswith("joint "):
             self._mail.post(name, lambda: self._joint(*value))
-        elif name in (
-            "step",
-            "undo",
-            "redo",
-            "play",
-            "add via",
-            "add obstacle",
-            "add step",
-            "order",
-        ):  # each of them counts
+        elif name in EACH_COUNTS:
             self._mail.post(f"{name} {time.monotonic()}", does[name])
         elif name in does:
             self._mail.post(name, does[name])
@@ -176,21 +171,6 @@ class Desk:
             self._plan_anew()
         self.session.problem = problem
         self._show_card()
-
-    def _add_obstacle(self, shape: str) -> None:
-        ends = self.session.wish.start, self.session.wish.goal
-        self._busy = "covering the robot's links by spheres (once for a robot) …"
-        self._show_card()
-        self._anew_if(self.session.add_obstacle(shape, self._scene.between(ends), self._scene.size))
-
-    def _pick_obstacle(self, name: str) -> None:
-        self.session.picked = name
-        self._show_obstacles()
-
-    def _show_obstacles(self) -> None:
-        scene, picked = self.session.wish.scene, self.session.picked
-        self._scene.obstacles(scene, picked)
-        self._panel.obstacles.show(scene, picked)
 
     def _refit(self, robot: Robot) -> None:
         """The same robot with other limits, drives or another tool."""
@@ -239,7 +219,7 @@ class Desk:
             self._take(found.robot, (), found.remarks)
         elif found.scene is not None:
             self._wish(scene=found.scene)
-            self._pick_obstacle(next(iter(found.scene.names), ""))
+            self._obstacles.pick(next(iter(found.scene.names), ""))
         else:
             self.session.look_at(found.plan)
             self._open()
@@ -278,8 +258,7 @@ class Desk:
 
     def _news(self, what: str, value: Any, wish: Wish) -> None:
         if what == "busy":
-            self._busy = value
-            return self._show_card()
+            return self._say_busy(value)
         if wish.robot is self.session.robot and what == "program":
             self.session.show_program(ShownProgram(value))
             return self._show_plan()
@@ -301,6 +280,10 @@ class Desk:
 
     def _show_problem(self, problem: str) -> None:
         self.session.problem = problem
+        self._show_card()
+
+    def _say_busy(self, words: str) -> None:
+        self._busy = words
         self._show_card()
 
     def _failed(self, error: Exception) -> None:
@@ -336,7 +319,7 @@ class Desk:
         self._scene.floor(session.wish.floor if isinstance(session.wish.floor, float) else 0.0)
         self._scene.ends(session.wish.start, session.wish.goal, session.wish.via)
         self._scene.handles(True)
-        self._show_obstacles()
+        self._obstacles.show()
         self._panel.wish(session.wish)
         self._editor.show()
         self._planner.ask(session.wish, session.guess(), session.curve is None)
@@ -386,6 +369,11 @@ class Desk:
 
     def _show_curve(self) -> None:
         s = self.session
+        if self._editor.shown is not None:
+            self._panel.curve.content = pictures.NOTHING.format(
+                "Energy against time is drawn for the motion of a single step: pick one."
+            )
+            return
         self._panel.curve.content = pictures.curve(
             s.curve, s.least, s.plan, s.wish, self._address, s.other
         )

@@ -137,7 +137,7 @@ class Session:
 
     def add_obstacle(self, shape: str, middle: np.ndarray, size: float) -> bool:
         """One more box or sphere, as in `obstacles.with_new`; it is picked."""
-        scene, self.picked = with_new(self.wish, shape, middle, size)
+        scene, self.picked = with_new(self.wish, shape, middle, size, self.seen)
         return self.change_to(replace(self.wish, scene=scene), "")
 
     def change_obstacle(self, name: str, values: dict[str, Any]) -> bool:

@@ -20,6 +20,7 @@ from armature.web.pictures import NOTHING, ledger, names_of, torque
 from armature.web.program.sketch import Sketch, told
 
 PALE = "var(--mantine-color-dimmed)"
+STYLE = 'style="width:96%;font-size:0.85em;margin:0.3em 2%"'
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,8 +122,7 @@ def table_of(sketch: Sketch | None, shown: ShownProgram | None, picked: int) -> 
         f"</td><td>{html.escape(step.name)}</td></tr>"
         for k, step in enumerate(sketch.steps)
     )
-    style = 'style="width:100%;font-size:0.85em;margin:0.3em 0.6em"'
-    return f'<table class="armature-steps" {style}>{rows}</table>' + (
+    return f'<table class="armature-steps" {STYLE}>{rows}</table>' + (
         _times(shown) if shown else ""
     )
 
@@ -136,8 +136,7 @@ def _times(shown: ShownProgram) -> str:
         if stage.duration > 0.0
     )
     head = "<tr><th></th><th>begins</th><th>lasts</th><th>energy</th></tr>"
-    style = 'style="width:100%;font-size:0.85em;margin:0.3em 0.6em"'
-    return f'<table class="armature-stages" {style}>{head}{rows}</table>'
+    return f'<table class="armature-stages" {STYLE}>{head}{rows}</table>'
 
 
 def charts_of(shown: ShownProgram) -> dict[str, str]:
