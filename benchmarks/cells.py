@@ -10,8 +10,8 @@ import sys
 import time
 from pathlib import Path
 
-from armature.cell.cell_file import load_cell_models
-from armature.cell.optimize_cell import optimize_cell
+from armature.cell.schedule.cell_file import load_cell_models
+from armature.cell.schedule.optimize_cell import optimize_cell
 
 TITLE = "## Robotic cells of others"
 RESULTS = Path(__file__).parent / "results.md"

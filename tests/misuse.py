@@ -22,6 +22,8 @@ from typing import Any
 import numpy as np
 
 import armature as arm
+from armature.cell.line.line_tasks import LineTask, OpenLine, OpenStation
+from armature.cell.schedule.model import CellRobot, Energy, Mode, Movement, Spot, Stand, Travel
 from armature.study.line import StationMove
 
 # s of a processor for one call; six times as long by the clock, of a machine that may be busy
@@ -126,7 +128,19 @@ def material() -> dict[str, Any]:
     drive = next(d for c in planar.drives for d in c.drives)
     steps = (StationMove(move), StationMove(arm.Move([1.0, 1.0], [0.0, 0.0], 1.0)))
     curve = arm.energy_time_curve(planar, move, [1.0, 1.5, 2.0], knots=12, refine=False)
+    back = (arm.cell.MoveTo([1.0, 1.0], name="out"), arm.cell.MoveTo("start", name="back"))
+    program = arm.Program(planar, [0.0, 0.0], back, 3.0, knots=12, points=3)
+    spots = (Spot("here", (Mode("motors", 5.0),)),)
+    stands = (Stand("a", 0.0, 9.0, spots, True), Stand("b", 1.0, 9.0, spots))
+    moves = (Movement("m", "here", "here", 1.0, 5.0, Energy(((4.0, -1.0), (1.0, 1.0)))),)
+    travels = Travel("out", "a", "b", moves), Travel("back", "b", "a", moves)
+    model = arm.cell.CellModel("cell", 9.0, (CellRobot("one", stands, travels),))
+    task = LineTask("task", {"one": steps})
     return {
+        "program": program,
+        "program plan": arm.cell.plan_program(program, "time"),
+        "cell model": model,
+        "open line": OpenLine((OpenStation("one", planar),), (task,), knots=12, points=3),
         "planar": planar,
         "six": six,
         "move": move,
@@ -314,6 +328,58 @@ def right_arguments() -> dict[str, dict[str, Any]]:
         "TimeScaling": None,
         "compile": {"function": lambda x: 2 * x, "inputs": {"x": 2}},
         "set_threads": {"count": 2},
+        **cell_arguments(),
+    }
+
+
+def cell_arguments() -> dict[str, Any]:
+    """What the public names of `arm.cell` need."""
+    m = material()
+    program, plan, model = m["program"], m["program plan"], m["cell model"]
+    bus = arm.drive.Bus(0.01, 300.0, 350.0, 10.0)
+    cell = arm.Cell({"one": program}, 3.0)
+    given = {"program": program}
+    check = arm.cell.check_program(program)
+    schedule = arm.cell.optimize_cell(model, 5.0)
+    return {
+        "Program": {"robot": m["planar"], "start": [0.0, 0.0], "steps": program.steps},
+        "MoveTo": {"goal": [1.0, 1.0]},
+        "Along": {"path": arm.motion.joint_path([[0.0, 0.0], [1.0, 1.0]])},
+        "Dwell": {"seconds": 1.0},
+        "Grip": {"mass": 1.0},
+        "PowerMode": {"name": "off", "power": 1.0},
+        "Cell": {"robots": {"one": program}, "cycle": 3.0},
+        "Wait": {"step": ("a", "b"), "after": ("c", "d")},
+        "Zone": {"steps": (("a", "b"), ("c", "d"))},
+        "check_program": given,
+        "check_cell": {"cell": cell},
+        "check_model": {"model": model},
+        "check_line": {"line": m["open line"]},
+        "check_file": {"path": "nowhere.yaml"},
+        "plan_program": {**given, "objective": "time"},
+        "program_curve": {"program": program, "longest": 3.0},
+        "plan_cell": {"cell": cell},
+        "optimize_cell": {"model": model, "seconds": 5.0},
+        "share_bus": {"bus": bus, "plans": [plan]},
+        "replan_on_bus": {"bus": bus, "plans": [plan]},
+        "assign_tasks": {"times": {"a": 1.0, "b": 2.0}, "stations": ["one", "two"]},
+        "allocate_line": {"line": m["open line"]},
+        "balance_tasks": {"line": m["open line"]},
+        "load_program": {"path": "nowhere.yaml"},
+        "load_cell": {"path": "nowhere.yaml"},
+        "load_cell_models": {"path": "nowhere.yaml"},
+        "load_line_tasks": {"path": "nowhere.yaml"},
+        "CellModel": {"name": "cell", "cycle": 9.0, "robots": model.robots},
+        "ProgramCurve": {"name": "c", "cycles": np.ones(2), "energies": np.ones(2)},
+        "ProgramCheck": {f: getattr(check, f) for f in ("name", "robot", "steps", "cycle")},
+        "StepCheck": {"name": "s", "kind": "move", "least": 1.0},
+        "LineCheck": {"name": "l", "stations": {"one": check}, "cycle": 1.0},
+        "ModelCheck": {"model": model, "rows": ()},
+        "CellCheck": {"cell": cell, "programs": {"one": check}, "between": ()},
+        "Schedule": {"model": model, "tasks": schedule.tasks, "lower_bound": 1.0},
+        "Allocation": {"stations": {}, "loads": {}, "cycle": 1.0, "bound": 1.0},
+        "Apart": {"free": True, "distance": 0.1, "pair": None, "time": 0.0, "steps": None},
+        **dict.fromkeys(("ProgramPlan", "CellPlan", "BusPlan")),  # made by planning alone
     }
 
 
@@ -348,6 +414,7 @@ def methods() -> Iterator[tuple[str, Any]]:
     yield "Regenerative", arm.drive.Regenerative()
     yield "NonRegenerative", arm.drive.NonRegenerative()
     yield "Bus", arm.drive.Bus(0.01, 300.0, 350.0, 10.0)
+    yield "ProgramPlan", m["program plan"]
     yield "Study", arm.study.Study(arm.job.Job(planar, m["move"], knots=10), {"duration": [1.0]})
     yield "Station", arm.study.Station("one", planar, m["steps"])
     yield "Beam", arm.dynamics.Beam(planar.links[-1].name, np.zeros(3), np.ones(3))
@@ -384,6 +451,8 @@ def method_arguments() -> dict[str, Any]:
         "Solution.report path": "out.html",
         "Solution.save path": "out_plan",
         "SavedPlan.report path": "out.html",
+        "ProgramPlan.report path": "out.html",
+        "folder": "out_program",
         "SavedPlan.save path": "out_plan2",
         "Robot.joint name": planar.joint_names[0],
         "Robot.link name": planar.links[-1].name,
@@ -464,6 +533,7 @@ def public() -> dict[str, Any]:
         arm.job,
         arm.study,
         arm.kernel,
+        arm.cell,
     )
     return {
         name: getattr(room, name)

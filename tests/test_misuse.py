@@ -22,6 +22,14 @@ PLANS = (
     "energy_time_curve",
     "recorded_cost",
     "Job.run",
+    "plan_program",
+    "program_curve",
+    "plan_cell",
+    "replan_on_bus",
+    "allocate_line",
+    "balance_tasks",
+    "ProgramPlan.report",
+    "ProgramPlan.save",
 )
 SLOW = (*PLANS, "Solution.report", "SavedPlan.report")
 UNTRIED = {

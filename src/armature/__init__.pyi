@@ -14,8 +14,8 @@ from armature import robot as robot
 from armature import scene as scene
 from armature import simulation as simulation
 from armature import study as study
-from armature.cell.cell import Cell as Cell
-from armature.cell.program import Program as Program
+from armature.cell.program.program import Program as Program
+from armature.cell.workcell.cell import Cell as Cell
 from armature.dynamics.compiled import bias_forces as bias_forces
 from armature.dynamics.compiled import forward_dynamics as forward_dynamics
 from armature.dynamics.compiled import forward_dynamics_derivatives as forward_dynamics_derivatives

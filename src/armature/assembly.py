@@ -13,6 +13,8 @@ def assemble() -> None:
     provide("Trajectory.load", lambda: _formats().load_trajectory)
     provide("Move.in_posture", lambda: _posture().in_posture)
     provide("Move.check_posture", lambda: _posture().check_posture)
+    provide("Move.scene", lambda: _around().plan_around)
+    provide("Move.scene ways", lambda: _ways_around().ways_around)
     provide("Solution.save", lambda: _saved().save_plan)
     provide("Solution.report", lambda: _report().write_report)
     provide("SavedPlan.report", lambda: _report().write_report)
@@ -20,6 +22,7 @@ def assemble() -> None:
     provide("Identified.save", lambda: _identification().save_identification)
     provide("ProgramPlan.save", lambda: _saved_program().save_program)
     provide("ProgramPlan.report", lambda: _program_page().write_program_report)
+    provide("CellPlan.report", lambda: _cell_page().write_cell_report)
 
 
 def _formats():
@@ -32,6 +35,18 @@ def _posture():
     import armature.optimize.planner.posture as posture
 
     return posture
+
+
+def _around():
+    import armature.optimize.around.around as around
+
+    return around
+
+
+def _ways_around():
+    import armature.optimize.around.ways as ways
+
+    return ways
 
 
 def _saved():
@@ -53,12 +68,18 @@ def _identification():
 
 
 def _saved_program():
-    import armature.cell.saved_program as saved_program
+    import armature.cell.program.saved_program as saved_program
 
     return saved_program
 
 
 def _program_page():
-    import armature.plot.program as program
+    import armature.plot.programs.program as program
 
     return program
+
+
+def _cell_page():
+    import armature.plot.programs.cell_page as cell_page
+
+    return cell_page

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import armature as arm
-from armature.cell.assign import assign_tasks
-from armature.cell.line_tasks import allocate_line, load_line_tasks
+from armature.cell.line.assign import assign_tasks
+from armature.cell.line.line_tasks import allocate_line, load_line_tasks
 from armature.cli.main import run
 
 

@@ -13,8 +13,8 @@ import pytest
 from scipy.optimize import minimize
 
 import armature as arm
-from armature.cell.cell_file import load_cell_models
-from armature.cell.model import (
+from armature.cell.schedule.cell_file import load_cell_models
+from armature.cell.schedule.model import (
     CellModel,
     CellRobot,
     Clash,
@@ -28,8 +28,8 @@ from armature.cell.model import (
     Stand,
     Travel,
 )
-from armature.cell.optimize_cell import optimize_cell
-from armature.cell.schedule import overlap
+from armature.cell.schedule.optimize_cell import optimize_cell
+from armature.cell.schedule.schedule import overlap
 from armature.cli.main import run
 
 CYCLE = 14.0
@@ -211,7 +211,7 @@ def test_energies_by_points_and_by_a_formula_agree_where_they_are_the_same() -> 
 
 
 def test_overlaps_are_found_in_every_shift_by_whole_cycles() -> None:
-    from armature.cell.schedule import Task
+    from armature.cell.schedule.schedule import Task
 
     one = Task("a", "x", "", 0.5, 2.0, 0.0)
     for n in range(-3, 4):

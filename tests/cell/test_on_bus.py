@@ -9,16 +9,17 @@ import numpy as np
 import pytest
 
 import armature as arm
-from armature.cell.on_bus import (
+from armature.cell.program.plan_program import plan_program
+from armature.cell.program.program import Dwell, MoveTo, Program
+from armature.cell.workcell.bus_cycle import (
     PowerCycle,
     power_cycle,
     run_bus,
     run_buses,
-    share_bus,
     simulated_cycle,
 )
-from armature.cell.plan_program import plan_program
-from armature.cell.program import Dwell, MoveTo, Program
+from armature.cell.workcell.on_bus import share_bus
+from armature.cell.workcell.replan import replan_on_bus
 
 ROBOT = arm.library("planar2")
 BUS = arm.drive.Bus(1e-4, 48.0, 56.0, resistance=0.5, maximum_voltage=62.0)
@@ -87,7 +88,7 @@ def test_steps_of_many_buses_are_those_of_the_bus_itself() -> None:
 def test_opposite_powers_cancel_when_they_are_shifted_by_half_a_cycle() -> None:
     """A robot that takes 100 W for half a cycle and gives 100 W for the other half; nothing can be
     stored."""
-    from armature.cell.on_bus import _best_shifts
+    from armature.cell.workcell.on_bus import _best_shifts
 
     wave = PowerCycle("w", np.array([0.0, 1.0, 2.0]), np.array([0.0, 100.0, 0.0]))
     tiny = arm.drive.Bus(1e-9, 48.0, 48.001)
@@ -123,3 +124,21 @@ def test_a_simulated_cycle_takes_what_the_plan_takes(plans) -> None:
 def test_other_cycles_are_refused(plans) -> None:
     with pytest.raises(arm.ArmatureError, match="one common cycle"):
         share_bus(BUS, [plans[0], replace(plans[1], cycle=2.0)])
+
+
+def test_motions_re_planned_for_the_bus_draw_less_and_are_certified() -> None:
+    """The draw is counted once more from all robots simulated under their new currents."""
+    steps = MoveTo([1.4, -0.5], name="out"), MoveTo("start", name="back")
+    one = plan_program(Program(ROBOT, [-0.6, 0.2], steps, 1.6, BUS, name="one", knots=20, points=3))
+    plans = [one, replace(one, program=replace(one.program, name="two"))]
+    before = share_bus(BUS, plans)
+    found, new = replan_on_bus(BUS, plans)
+    assert found.energy < 0.99 * before.energy and found.certificate.ok
+    assert all(plan.certificate.ok for plan in new)
+    for plan in new:
+        assert [s.duration for s in plan.stages] == pytest.approx([s.duration for s in one.stages])
+    edges = np.linspace(0.0, 1.6, 4001)
+    cycles = [simulated_cycle(plan) for plan in new]
+    powers = [c.powers(edges, s) for c, s in zip(cycles, found.shifts.values())]
+    drawn = run_bus(BUS, edges, np.column_stack(powers)).energy
+    assert drawn == pytest.approx(found.energy, rel=1e-2) and drawn < before.energy

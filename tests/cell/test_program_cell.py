@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 import armature as arm
-from armature.cell.cell import Cell, Wait, Zone
-from armature.cell.plan_cell import movements, plan_cell
-from armature.cell.program import Dwell, Grip, MoveTo, Program, Release
-from armature.cell.share import EnergyCurve
+from armature.cell.program.program import Dwell, Grip, MoveTo, Program, Release
+from armature.cell.program.share import EnergyCurve
+from armature.cell.workcell.cell import Cell, Wait, Zone
+from armature.cell.workcell.cell_model import movements
+from armature.cell.workcell.plan_cell import plan_cell
 from armature.cli.main import run
 from armature.study.rest import with_brakes
 

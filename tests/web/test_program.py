@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import armature as arm
-from armature.cell.plan_program import plan_program
-from armature.cell.program import Dwell, Grip, MoveTo, Release
-from armature.cell.program_file import load_program
+from armature.cell.program.plan_program import plan_program
+from armature.cell.program.program import Dwell, Grip, MoveTo, Release
+from armature.cell.program.program_file import load_program
 from armature.web import words
 from armature.web.exports import export
 from armature.web.opening import opened

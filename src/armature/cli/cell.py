@@ -12,7 +12,7 @@ from armature.cli import output
 from armature.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from armature.cell.schedule import Schedule
+    from armature.cell.schedule.schedule import Schedule
 
 
 def cell(
@@ -30,6 +30,12 @@ def cell(
     picture: Path | None = typer.Option(
         None, "--plot", help="Gantt chart to write: .png, .svg or .pdf", show_default=False
     ),
+    report: Path | None = typer.Option(
+        None,
+        "--report",
+        help="page of a cell of programs to write (.html): all robots moving, schedule, energies",
+        show_default=False,
+    ),
     save: Path | None = typer.Option(
         None,
         "--save",
@@ -42,12 +48,14 @@ def cell(
 
     Exit codes: 0 a schedule was found and simulated; 1 it does not hold; 2 bad input, or a cell
     that is impossible."""
-    from armature.cell.cell_file import load_cell_models
-    from armature.cell.optimize_cell import optimize_cell
-    from armature.cell.program_cell_file import has_programs
+    from armature.cell.schedule.cell_file import load_cell_models
+    from armature.cell.schedule.optimize_cell import optimize_cell
+    from armature.cell.workcell.program_cell_file import has_programs
 
     if has_programs(file):
-        return _of_programs(file, cycle, seconds, picture, save)
+        return _of_programs(file, cycle, seconds, picture, report, save)
+    if report is not None:
+        raise ArgumentError("--report is for cells of programs; --plot draws this one's schedule")
     models = load_cell_models(file)
     if only is not None:
         if only >= len(models):
@@ -70,12 +78,17 @@ def cell(
 
 
 def _of_programs(
-    file: Path, cycle: float | None, seconds: float, picture: Path | None, save: Path | None
+    file: Path,
+    cycle: float | None,
+    seconds: float,
+    picture: Path | None,
+    report: Path | None,
+    save: Path | None,
 ) -> int:
     """A cell whose robots have programs: planned, certified, written."""
-    from armature.cell.plan_cell import plan_cell
-    from armature.cell.program_cell_file import load_cell
-    from armature.cell.saved_program import facts as program_facts
+    from armature.cell.program.saved_program import facts as program_facts
+    from armature.cell.workcell.plan_cell import plan_cell
+    from armature.cell.workcell.program_cell_file import load_cell
     from armature.cli.line import Steps
 
     what = load_cell(file)
@@ -89,6 +102,8 @@ def _of_programs(
         output.say("", one)
         if save is not None:
             output.say(f"written: {one.save(save / name)}")
+    if report is not None or save is not None:
+        output.say(f"written: {plan.report(report or Path(str(save)) / 'report.html')}")
     bus = (
         None
         if plan.on_bus is None
@@ -133,7 +148,7 @@ def write(found: list[Schedule], picture: Path | None, save: Path | None) -> Non
     if len(found) > 1 and (picture is not None or save is not None):
         raise ArgumentError("--plot and --save are for one cell; choose it by --only")
     if picture is not None:
-        from armature.plot.cell import gantt
+        from armature.plot.programs.cell import gantt
 
         gantt(found[0], save=picture)
         output.say(f"written: {picture}")

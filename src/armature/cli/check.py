@@ -3,6 +3,7 @@ as a table."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ from armature.cli.inputs import (
     scene_of,
     task_of,
 )
-from armature.cli.output import answer, say, settings, table, tidy
+from armature.cli.output import FAILED, OK, answer, say, settings, table, tidy
 from armature.errors import several
 
 if TYPE_CHECKING:
@@ -33,10 +34,15 @@ def check(
     hold: str | None = HOLD,
     arg: list[str] | None = ARG,
     scene: Path | None = SCENE,
-) -> None:
+) -> int | None:
     """What is in a robot's (or a task's) file: joints, limits, drives; what is doubtful, with its
-    line; torques that gravity asks for."""
+    line; torques that gravity asks for. Of a program, cell or line file: its steps, whether they
+    can be reached and held, how quick they can be at best, what is missing."""
+    from armature.cell.check_file import check_file
     from armature.optimize.path.follow_path import FollowPath
+
+    if (found := check_file(robot)) is not None:
+        return say_checks(found)
 
     machine = find_robot(robot, drives, payload, limits, hold, arg)
     if (job := task_of(robot)) is not None:
@@ -73,6 +79,14 @@ def check(
         "mass": machine.mass,
     }
     answer({"ok": True, **about, "advice": [*doubtful, *missing], "scene": near})
+
+
+def say_checks(found: Sequence[Any]) -> int:
+    """Say what is known of programs, cells or lines."""
+    say(*found)
+    faults = [fault for check in found for fault in check.faults]
+    answer({"ok": not faults, "faults": faults, "checks": [str(check) for check in found]})
+    return OK if not faults else FAILED
 
 
 def nearness(robot: Robot, job: Any, scene: Path | None) -> list[str]:

@@ -36,7 +36,7 @@ def line(
     """
     from dataclasses import asdict, replace
 
-    from armature.cell.line_tasks import balance_tasks, has_tasks, load_line_tasks
+    from armature.cell.line.line_tasks import balance_tasks, has_tasks, load_line_tasks
     from armature.study.line import balance_line
     from armature.study.line_file import load_line
 
@@ -58,7 +58,7 @@ def line(
         ),
     )
     if picture is not None:
-        from armature.plot.line import line as draw
+        from armature.plot.programs.line import line as draw
 
         draw(found, save=picture)
         output.say(f"written: {picture}")

@@ -191,7 +191,7 @@ def is_program(task: str) -> bool:
     """Whether a task file holds a program instead of a move or a path."""
     if Path(task).suffix.lower() not in (".yaml", ".yml"):
         return False
-    from armature.cell.program_file import is_program
+    from armature.cell.program.program_file import is_program
 
     return is_program(task)
 

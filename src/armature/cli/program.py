@@ -26,9 +26,9 @@ def plan_file(
 ) -> int:
     """Plan the program of a file and prove it. cycle: instead of the file's, e.g. "5 s".  scene:
     instead of the file's."""
-    from armature.cell.plan_program import plan_program
-    from armature.cell.program_file import read_program
-    from armature.cell.saved_program import facts
+    from armature.cell.program.plan_program import plan_program
+    from armature.cell.program.program_file import read_program
+    from armature.cell.program.saved_program import facts
     from armature.write import check_target
 
     program, part = read_program(file)
@@ -62,8 +62,8 @@ def plan_file(
 def curve_of_file(file: Path, longest: str | None, supply: str | None, save: Path | None) -> int:
     """Least energy of a program against its cycle. longest: the last cycle, e.g. "8 s".  save:
     .csv."""
-    from armature.cell.plan_program import program_curve
-    from armature.cell.program_file import load_program
+    from armature.cell.program.plan_program import program_curve
+    from armature.cell.program.program_file import load_program
     from armature.write import write_whole
 
     if save is not None and save.suffix.lower() != ".csv":

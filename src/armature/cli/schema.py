@@ -58,13 +58,13 @@ def _model(kind: str) -> Any:
     elif kind == "study":
         from armature.study.file import StudyFile as model
     elif kind == "program":
-        from armature.cell.program_file import ProgramFile as model
+        from armature.cell.program.program_file import ProgramFile as model
     elif kind == "cell":
-        from armature.cell.program_cell_file import CellFile as model
+        from armature.cell.workcell.program_cell_file import CellFile as model
     elif kind == "cell-model":
-        from armature.cell.cell_file import CellModelFile as model
+        from armature.cell.schedule.cell_file import CellModelFile as model
     elif kind == "line-tasks":
-        from armature.cell.line_tasks import LineTasksFile as model
+        from armature.cell.line.line_tasks import LineTasksFile as model
     else:
         from armature.study.line_file import LineFile as model
     return model

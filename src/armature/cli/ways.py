@@ -79,7 +79,7 @@ def ways(
         knots=knots,
         floor=floor,
     )
-    job = _checked(job.without_scene("armature ways"), save)
+    job = _checked(job, save)
     with Progress(f"looking for ways of {job.robot.name}") as progress:
         found = _search(job, link, most, deadline, progress)
     why = "" if found or progress.stopped else _why(job)
@@ -132,7 +132,8 @@ def _checked(job: Job, save: Path | None) -> Job:
         raise ArgumentError(
             f"--save {save}: several ways are written to a folder; give a name without an ending"
         )
-    return replace(job, objective="energy")
+    task = job.task if job.scene is None else replace(job.task, scene=job.scene)
+    return replace(job, objective="energy", task=task, scene=None)
 
 
 def _search(

@@ -58,7 +58,7 @@ class Job:
         callback: Callable | None = None,
         deadline: float | None = None,
     ) -> Solution:
-        """Make the plan. guess: a motion to start from (not around obstacles).  callback, deadline:
+        """Make the plan. guess: a motion to start from.  callback, deadline:
         as in `minimize_energy`."""
         if self.scene is not None:
             return plan_around(
@@ -70,6 +70,7 @@ class Job:
                 knots=self.knots,
                 deadline=deadline,
                 callback=callback,
+                guess=guess,
             )
         common: dict[str, Any] = {
             "knots": self.knots,

@@ -45,6 +45,8 @@ from armature.robot.format.dump import SUPPLIES
 from armature.robot.load.yaml import robot_from_yaml
 from armature.robot.model import Robot
 from armature.scene.floor import Floor
+from armature.scene.mapping import scene_from, scene_mapping
+from armature.scene.scene import Scene
 from armature.seam import worker
 from armature.simulate.ledger import Ledger, ledger
 from armature.simulate.yearly import Yearly
@@ -71,7 +73,8 @@ class SavedPlan:
     status, trajectory, certificate, iterations, diagnosis, notes: as in `Solution`.  energy,
     losses: J.  saving: fraction, or None.
     duration: s.  ok: an optimum that keeps all limits.  seconds: that the planning took.
-    provenance: versions, machine, input hashes."""
+    provenance: versions, machine, input hashes.  scene: the obstacles that it goes around, if
+    any."""
 
     robot: Robot
     supply: Any
@@ -88,6 +91,7 @@ class SavedPlan:
     seconds: float = 0.0
     provenance: Mapping[str, Any] = field(default_factory=dict)
     compare: tuple[Trajectory, bool, str, str] | None = None
+    scene: Scene | None = None
 
     @cached_property
     def ledger(self) -> Ledger:
@@ -211,6 +215,7 @@ def _document(plan: Any, origin: dict[str, Any], valid: bool = True) -> dict[str
         },
         "robot": plan.robot.to_yaml(),
         "floor": None if plan.robot.floor is None else plan.robot.floor.height,
+        "scene": None if plan.scene is None else scene_mapping(plan.scene),
         "iterations": {
             f.name: [getattr(i, f.name) for i in plan.iterations]
             for f in fields(Iteration)
@@ -296,6 +301,7 @@ def _plan(data: dict[str, Any], path: Path, folder: Path | None) -> SavedPlan:
         float(data["seconds"]),
         dict(data["provenance"]),
         compare,
+        None if data.get("scene") is None else scene_from(data["scene"]),
     )
     invalid = broken_seal(data, folder, BOUND)
     if not invalid:

@@ -32,9 +32,11 @@ PARTS = {
 def sealed(document: Mapping[str, Any]) -> dict[str, str]:
     """{part: SHA-256} of a plan's document: its motion's arrays, robot, supply and figures, and the
     certificate with all of them."""
+    scene = document.get("scene")
+    around = [] if scene is None else [scene]
     found = {
         "motion": _motion(document["trajectory"]),
-        "robot": _digest([document["robot"], document.get("floor")]),
+        "robot": _digest([document["robot"], document.get("floor"), *around]),
         "supply": _digest(document["supply"]),
         "figures": _digest({name: document[name] for name in FIGURES}),
     }

@@ -68,7 +68,7 @@ def _scene(plan: Any, meshes: dict[str, list[dict[str, Any]]] | None) -> dict[st
 
 
 def scene_of(plan: Any) -> Any:
-    """The obstacles that a plan was made around; None without any, and for saved plans."""
+    """The obstacles that a plan was made around; None without any."""
     return getattr(plan, "scene", None)
 
 

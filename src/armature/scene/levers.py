@@ -17,13 +17,13 @@ def pair_levers(robot: Robot, model: Model) -> np.ndarray:
     for row, (i, k) in enumerate(zip(model.first, model.second)):
         a, b = int(model.spheres.body[i]), int(model.spheres.body[k]) if k >= 0 else -1
         common = set(robot.tree.path(a)) & set(robot.tree.path(b))
-        found[row] = _levers(robot, a, model.spheres.bound[i], common)
+        found[row] = ball_levers(robot, a, model.spheres.bound[i], common)
         if k >= 0:
-            found[row] += _levers(robot, b, model.spheres.bound[k], common)
+            found[row] += ball_levers(robot, b, model.spheres.bound[k], common)
     return found
 
 
-def _levers(robot: Robot, body: int, ball: np.ndarray, common: set[int]) -> np.ndarray:
+def ball_levers(robot: Robot, body: int, ball: np.ndarray, common: set[int]) -> np.ndarray:
     """(n,): of the joints that move a ball (4,) of a body, but for common ones."""
     found = np.zeros(robot.n)
     arm = float(np.linalg.norm(ball[:3]) + ball[3])

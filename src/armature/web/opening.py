@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from armature.cell.program import MoveTo
-from armature.cell.program_file import is_program, load_program
+from armature.cell.program.program import MoveTo
+from armature.cell.program.program_file import is_program, load_program
 from armature.errors import FileError
 from armature.robot.library import library
 from armature.robot.load import load

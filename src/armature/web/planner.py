@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from armature.cell.plan_program import plan_program
-from armature.cell.program import Program
+from armature.cell.program.plan_program import plan_program
+from armature.cell.program.program import Program
 from armature.errors import ArmatureError
 from armature.motion.trajectory import Trajectory
 from armature.optimize.moves.curve import Curve, energy_time_curve

@@ -30,6 +30,7 @@ from armature.scene.scene import Scene
 FIRST = 24  # instants looked at before intervals are
 FAR = 0.1  # m: clearances are told up to this
 CLOSE = 1e-3  # m: how far a proved clearance may lie below the smallest that was met
+LOOKS, PAIRS = 400, 6  # instants at which pairs are compared, and how many are named
 ROUNDS = 24  # times that intervals are halved at most
 
 
@@ -103,6 +104,18 @@ def clearance(robot: Robot, scene: Scene, motion: Trajectory) -> Clearance:
             np.concatenate([middle[open_], end[open_]]),
         )
     return Clearance(False, model.pairs[who] if who >= 0 else None, met, when, instants)
+
+
+def nearest_pairs(robot: Robot, scene: Scene, motion: Trajectory) -> str:
+    """The pairs that come nearest at instants close to each other, with their distances, in words;
+    empty where none comes within 0.1 m."""
+    model = collision_model(robot, scene)
+    found, _ = model.distances(motion(np.linspace(motion.t[0], motion.t[-1], LOOKS)).q, FAR)
+    least: dict[tuple[str, str], float] = {}
+    for pair, d in zip(model.pairs, found.min(0).tolist()):
+        least[pair] = min(d, least.get(pair, FAR))
+    near = sorted((d, *pair) for pair, d in least.items() if d < FAR)[:PAIRS]
+    return "; ".join(f"{a} and {b} {1e3 * d:.1f} mm" for d, a, b in near)
 
 
 def _first_look(model: Model, motion: Trajectory) -> tuple[float, int, float]:

@@ -32,6 +32,7 @@ from armature.optimize.transcription.move import MoveProblem
 from armature.optimize.transcription.task import Move
 from armature.robot.model import Robot
 from armature.scene.floor import LIMIT
+from armature.seam import worker
 
 INFERRED = ("acceleration", LIMIT)  # refusals after which inferred acceleration limits are left out
 WITHOUT = "no limits of acceleration: with those inferred from the drives there is no plan"
@@ -81,6 +82,9 @@ def minimize_energy(
         return least_energy_along(
             robot, task, supply, knots=knots, deadline=deadline, callback=callback, options=options
         )
+    if isinstance(task, Move) and task.scene is not None:
+        search = {"knots": knots, "guess": guess, "deadline": deadline, "callback": callback}
+        return worker("Move.scene")(robot, task, None, "energy", supply, **search)
     check_task(robot, task)
     begin = time.perf_counter()
     task = task.in_joints(robot)

@@ -32,6 +32,7 @@ from armature.optimize.transcription.move import MoveProblem
 from armature.optimize.transcription.task import Move
 from armature.robot.bounds import bounds
 from armature.robot.model import Robot
+from armature.seam import worker
 
 ANY = "regenerative"  # the supply does not matter for the time: the simplest one is solved with
 CHOSEN = "the passing times that the task gives are left free: the shortest motion chooses its own"
@@ -65,6 +66,9 @@ def minimize_time(
         return least_time_along(
             robot, task, supply, knots=knots, deadline=deadline, callback=callback, options=options
         )
+    if isinstance(task, Move) and task.scene is not None:
+        search = {"knots": knots, "guess": guess, "deadline": deadline, "callback": callback}
+        return worker("Move.scene")(robot, task, None, "time", supply, **search)
     check_task(robot, task, timed=False, counted=False)
     task = task.in_joints(robot)
     if stays(robot, task):

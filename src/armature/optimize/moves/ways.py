@@ -49,6 +49,7 @@ from armature.robot.loop import refuse_loops
 from armature.robot.model import Robot
 from armature.robot.tip import tip
 from armature.scene.floor import Floor
+from armature.seam import worker
 
 # of the motion's extent: two optima nearer than this, and of about equal cost, are one way, each as
 # far as its search went
@@ -95,6 +96,9 @@ def ways_round(
     callback: called with every iteration of every search; a true answer ends that search, an
     exception all of them."""
     refuse_loops(robot, "ways_round")
+    if isinstance(task, Move) and task.scene is not None:
+        around = worker("Move.scene ways")
+        return around(robot, task, supply, knots, most, deadline, callback)
     check_task(robot, task)
     check_search(deadline, callback)
     check_count(most, "most")

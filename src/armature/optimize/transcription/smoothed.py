@@ -357,7 +357,8 @@ class SmoothedMove(MoveProblem):
         data[:, first : first + numbers.size] = numbers
         data[:, first + numbers.size :] = 0.0
         if self.directions is not None:
-            data[: self.N, first + numbers.size :] = self.directions
+            modes = slice(first + numbers.size, first + numbers.size + self.robot.n)
+            data[: self.N, modes] = self.directions
         return self._stood_still(replace(base, data=data))
 
     def _stood_still(self, problem: Problem) -> Problem:

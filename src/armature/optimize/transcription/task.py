@@ -15,6 +15,7 @@ from armature.motion.goal import is_pose
 from armature.optimize.transcription.closure import closure
 from armature.robot.model import Robot
 from armature.robot.tip import tip
+from armature.scene.scene import Scene
 from armature.seam import worker
 
 STEPS = 32  # of the way along which loops are followed to a goal
@@ -62,7 +63,8 @@ class Move:
     smoothest motion that keeps 95 %.  1: that keeps half of it.
     acceleration_limits: "inferred": where the robot has none, a least-energy plan takes what its
     drives keep up for long (`optimize/planner/accelerations.py`), and says so in its notes.
-    "none": none."""
+    "none": none.
+    scene: obstacles to keep clear of; the motion is proved free of them at every instant."""
 
     start: Place
     goal: Place
@@ -75,6 +77,7 @@ class Move:
     link: str | None = None
     smoothness: float = SMOOTHNESS
     acceleration_limits: str = "inferred"
+    scene: Scene | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(

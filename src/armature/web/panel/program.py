@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from armature.cell.program import MoveTo
+from armature.cell.program.program import MoveTo
 from armature.web.program.shown import ShownProgram, table_of
 from armature.web.program.sketch import KINDS, Sketch, told
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from armature.cell.program_plan import ProgramPlan
-from armature.cell.program_text import program_text
+from armature.cell.program.program_plan import ProgramPlan
+from armature.cell.program.program_text import program_text
 from armature.web.charts import COLOURS, INK, Chart
 from armature.web.pictures import NOTHING, ledger, names_of, torque
 from armature.web.program.sketch import Sketch, told

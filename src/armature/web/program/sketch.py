@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from armature.cell.program import BACK, Dwell, Grip, MoveTo, Program, Release, Step
+from armature.cell.program.program import BACK, Dwell, Grip, MoveTo, Program, Release, Step
 from armature.errors import ArgumentError
 from armature.optimize.transcription.task import Move, Via
 from armature.web.wish import Wish, hand

@@ -1,0 +1,1 @@
+"""Tasks allocated to the stations of a line."""

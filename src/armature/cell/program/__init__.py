@@ -1,0 +1,1 @@
+"""Robot programs: their steps, their time shared out, their plans."""

@@ -1,0 +1,1 @@
+"""Cells as numbers: the schedule of least energy, proved by a lower bound and simulated."""

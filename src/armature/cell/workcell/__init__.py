@@ -1,0 +1,1 @@
+"""Cells of programs: robots in one world and one cycle, on one bus."""
