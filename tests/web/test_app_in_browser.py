@@ -531,17 +531,10 @@ def test_an_obstacle_is_dragged_into_the_way_and_the_plan_goes_round_it(small, p
 def test_a_program_is_made_by_clicks_planned_and_shown(small, page):
     desk = visit(small, page, (1000, 900))
     page.get_by_role("tab", name="Program").click()
-    for kind in ("Move", "Grip", "Back", "Release"):
+    for count, kind in enumerate(("Move", "Grip", "Back", "Release"), start=1):
         page.get_by_role("button", name=kind, exact=True).click()
-        wait(
-            page,
-            lambda: (
-                desk.session.wish.program is not None
-                and len(desk.session.wish.program.steps)
-                == page.locator(".armature-steps tr").count()
-            ),
-            kind,
-        )
+        rows = lambda count=count: page.locator(".armature-steps tr").count() == count
+        wait(page, rows, kind)
     assert [type(s).__name__ for s in desk.session.wish.program.steps] == [
         "MoveTo",
         "Grip",
