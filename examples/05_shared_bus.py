@@ -10,7 +10,7 @@ from armature.simulate.shared import share_supply
 
 
 def main(figure: str = "05_shared_bus.png") -> float:
-    """Print the books of both robots and of the bus; returns the fraction saved by sharing."""
+    """Print the energy ledgers of both robots and of the bus; returns the fraction saved by sharing."""
     amplifier = arm.drive.Amplifier(voltage=325.0, efficiency=0.96, standby=4.0)
     turn = arm.drive.Drive(motor("servo-325v-750w"), gear("planetary-25"), amplifier)
     slide = arm.drive.Drive(motor("servo-325v-400w"), gear("ballscrew-20mm"), amplifier)

@@ -1,7 +1,7 @@
 """The main job: an industrial six-axis arm takes a part of 3 kg from a shelf and puts it into a
 box, with the least energy, and proves it.
 
-Run by `make demo`. Writes demo/report.html (the moving robot, charts, the books), and the plan with
+Run by `make demo`. Writes demo/report.html (the moving robot, charts, the energy ledger), and the plan with
 its robot for other programs."""
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def main() -> None:
         " browser: the moving robot, every"
     )
     console.print(
-        f"signal against its limit, and the books. For other programs: {folder / 'plan.csv'},"
+        f"signal against its limit, and the energy ledger. For other programs: {folder / 'plan.csv'},"
         f" {folder / 'plan.json'}."
     )
 

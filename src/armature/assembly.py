@@ -12,6 +12,7 @@ def assemble() -> None:
     provide("Trajectory.save", lambda: _formats().save)
     provide("Trajectory.load", lambda: _formats().load_trajectory)
     provide("Move.in_posture", lambda: _posture().in_posture)
+    provide("Move.check_posture", lambda: _posture().check_posture)
     provide("Move.scene", lambda: _around().plan_around)
     provide("Move.scene ways", lambda: _ways_around().ways_around)
     provide("Solution.save", lambda: _saved().save_plan)

@@ -76,13 +76,13 @@ def test_schemas_refuse_what_the_program_refuses(kind, text):
         jsonschema.validate(values(text, "x"), schema_of(kind), jsonschema.Draft202012Validator)
 
 
-def test_built_in_robots_fit_the_schema():
+def test_built_in_robots_fit_the_schema_and_a_misspelt_key_of_them_does_not():
+    robots = jsonschema.Draft202012Validator(schema_of("robot"))
     for name in arm.library():
-        jsonschema.validate(
-            values(arm.library(name).to_yaml(), name),
-            schema_of("robot"),
-            jsonschema.Draft202012Validator,
-        )
+        text = arm.library(name).to_yaml()
+        assert [error.message for error in robots.iter_errors(values(text, name))] == [], name
+        misspelt = values(text.replace("links:", "lnks:", 1), name)
+        assert not robots.is_valid(misspelt), name
 
 
 def test_the_schema_is_printed_and_written(tmp_path, capsys):
@@ -107,7 +107,7 @@ def test_init_for_a_robot_of_one_s_own_names_its_joints(tmp_path, capsys):
 
 
 def test_init_leaves_fingers_still_and_finds_one_arm_of_many(tmp_path):
-    from armature.cli.starter import movable
+    from armature.dynamics.forces.bare_robot import movable
 
     text = "links:\n  - {joint: waist, kind: revolute, mass: 1, name: torso}\n"
     for side in ("left", "right"):
@@ -213,7 +213,7 @@ def test_init_writes_limits_where_the_robot_s_file_has_zeros(tmp_path, capsys):
         and limits[0].velocity == 2.0
         and limits[0].acceleration == 10.0
     )
-    assert limits[1].velocity == 1.0 and limits[1].acceleration == 5.0
+    assert limits[1].velocity == 0.5 and limits[1].acceleration == 5.0
 
 
 def test_a_robot_on_a_planar_joint_is_refused_by_name(tmp_path, capsys):

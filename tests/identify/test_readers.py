@@ -20,7 +20,7 @@ V = np.column_stack([np.cos(T), -np.sin(T)])
 TAU = np.column_stack([3 * np.sin(2 * T), np.cos(3 * T)])
 
 
-def same(recording):
+def assert_same(recording):
     assert np.allclose(recording.t - recording.t[0], T, atol=1e-6) and np.allclose(
         recording.q, Q, atol=1e-6
     )
@@ -47,21 +47,21 @@ NUMBERED = ["t", "q1", "q2", "v1", "v2", "tau1", "tau2"]
 
 @pytest.mark.parametrize("mark", [",", " ", ";", "\t"])
 def test_tables_with_any_mark_are_read(tmp_path, mark):
-    same(load_recording(write(tmp_path / "run.csv", NUMBERED, mark), ROBOT))
+    assert_same(load_recording(write(tmp_path / "run.csv", NUMBERED, mark), ROBOT))
 
 
 def test_packed_tables_and_tables_by_joint_names_are_read(tmp_path):
-    same(load_recording(write(tmp_path / "run.csv.gz", NUMBERED), ROBOT))
+    assert_same(load_recording(write(tmp_path / "run.csv.gz", NUMBERED), ROBOT))
     named = [
         "time",
         *(f"{kind}.{name}" for kind in ("position", "velocity", "effort") for name in NAMES),
     ]
-    same(load_recording(write(tmp_path / "run.csv", named), ROBOT))
+    assert_same(load_recording(write(tmp_path / "run.csv", named), ROBOT))
 
 
 def test_a_header_map_names_columns_of_ones_own(tmp_path):
     path = write(tmp_path / "run.csv", ["clock", "a_1", "a_2", "b_1", "b_2", "left", "right"])
-    same(
+    assert_same(
         load_recording(
             path, ROBOT, {"t": "clock", "q": "a_{}", "v": "b_{}", "torque": ["left", "right"]}
         )
@@ -109,9 +109,9 @@ def test_matlab_files_are_read_whichever_way_time_runs(tmp_path):
             tmp_path / f"{k}.mat",
             {"t": T, "q": turn(Q), "qd": turn(V), "tau": turn(TAU), "note": "hello"},
         )
-        same(load_recording(tmp_path / f"{k}.mat", ROBOT))
+        assert_same(load_recording(tmp_path / f"{k}.mat", ROBOT))
     savemat(tmp_path / "struct.mat", {"data": {"t": T, "q": Q, "v": V, "tau": TAU}})
-    same(load_recording(tmp_path / "struct.mat", ROBOT))
+    assert_same(load_recording(tmp_path / "struct.mat", ROBOT))
 
 
 def cdr(k, names=NAMES):
@@ -169,7 +169,7 @@ def test_rosbag2_databases_are_read(tmp_path):
     base.executemany("INSERT INTO messages(topic_id, timestamp, data) VALUES(?, ?, ?)", rows)
     base.commit()
     base.close()
-    same(load_recording(folder, ROBOT))
+    assert_same(load_recording(folder, ROBOT))
 
 
 @pytest.mark.parametrize("encoding", ["cdr", "json"])
@@ -201,7 +201,7 @@ def test_mcap_recordings_are_read(tmp_path, encoding):
             )
             writer.add_message(channel, round(1e9 * t), data, round(1e9 * t), k)
         writer.finish()
-    same(load_recording(path, ROBOT))
+    assert_same(load_recording(path, ROBOT))
 
 
 @pytest.mark.parametrize("name", ["bad.mat", "bad.mcap", "bad.db3", "bad.csv.gz", "none.csv"])

@@ -67,7 +67,7 @@ def test_where_friction_may_hold_for_much_less_a_plan_finds_it_by_itself(lift: R
     )
 
 
-def test_a_joint_that_friction_makes_too_hot_stands_for_a_part_of_the_time(lift: Robot):
+def test_a_joint_over_its_mean_limit_by_friction_stands_for_a_part_of_the_time(lift: Robot):
     """However slow, a motion takes the current f/K against friction: with 0.6 of its square in the
     mean, it may last 0.6 of the time."""
     allowed, seconds = 0.6, 4.0

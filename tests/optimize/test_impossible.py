@@ -133,7 +133,7 @@ def test_the_greatest_payload_can_be_held_and_no_more(name):
 
 
 def test_a_payload_too_heavy_to_hold_is_told_with_one_that_can_be_moved_in_the_time():
-    """The joint cubic cannot carry it, because the shoulder gets too hot: it can be swung round
+    """The joint cubic cannot carry it, because the shoulder exceeds its mean limit: it can be swung round
     with the elbow bent."""
     bare, move = library("planar2"), Move([-2.16, -0.05], [-1.08, -0.32], 3.35)
     found = told(bare.with_payload(8.0), move)
@@ -268,14 +268,18 @@ def test_places_whose_velocity_leads_out_of_range_or_comes_from_outside_are_told
         assert f"The via point {words}" in found.sentence
 
 
-def test_a_cycle_that_is_too_hot_is_told_with_the_pause_that_cools_it():
+def test_a_cycle_over_its_mean_limit_is_reported_with_the_pause_that_helps():
     cool = lambda drive: replace(drive, motor=replace(drive.motor, average_heat=0.3))
     robot = ARM.with_drives({c.joints[0]: cool(c.drives[0]) for c in ARM.drives})
     cycle = Move(START, START, 1.4, via=[Via(GOAL, at=0.7, velocity=0.0)])
     minimize_energy(robot, replace(cycle, duration=2.0))
     plan = minimize_energy(robot, cycle)
     found = plan.diagnosis
-    assert "too hot" in found.sentence and found.limit == "average heat" and found.pause > 0
+    assert (
+        "mean (thermal) limit" in found.sentence
+        and found.limit == "average heat"
+        and found.pause > 0
+    )
     # what the sentence says is the mean over the motion alone; with the pause it is the limit, but
     # for what plans are left to be found with
     assert (0.3 + found.amount) * 1.4 / (1.4 + found.pause) == pytest.approx(0.98 * 0.3)
@@ -318,7 +322,7 @@ def test_a_payload_too_heavy_only_for_the_continuous_current_is_told_with_one_th
     assert lighter.ok and lighter.certificate.ok
 
 
-def test_what_is_too_hot_is_told_of_the_coolest_motion_and_not_of_the_joint_cubic():
+def test_excess_over_a_mean_limit_is_reported_of_the_motion_of_least_copper_loss():
     robot, move = (
         library("planar2").with_payload(2.0),
         Move([0.0, 0.0], [np.radians(30), np.radians(40)], 0.93),
@@ -327,12 +331,12 @@ def test_what_is_too_hot_is_told_of_the_coolest_motion_and_not_of_the_joint_cubi
     assert move.duration < least and move.duration < found.shortest_duration < 1.02 * least
     assert minimize_energy(robot, replace(move, duration=found.shortest_duration)).ok
     assert f"{found.shortest_duration:.4g} s" in str(found)
-    if "too hot" in found.sentence:
+    if "mean (thermal) limit" in found.sentence:
         cubic = margins(
             robot, joint_cubic(move.start, move.goal, move.duration, joint_names=robot.joint_names)
         )[found.joint][found.limit]
         assert (
-            "in the coolest motion found" in found.sentence
+            "in the motion of least copper loss" in found.sentence
             and found.amount < cubic.value - cubic.bound
         )
 

@@ -103,7 +103,7 @@ def test_there_and_back_again_takes_twice_the_least_time():
     ("part", "via"), [(0.9, []), (0.75, [Via(MOVES["planar2"][1], velocity=0.0)])]
 )
 def test_least_times_under_a_mean_current_keep_it_and_are_certified(part, via):
-    """A repeated cycle whose motors get too hot: the limit of the mean decides, summed up as the
+    """A repeated cycle whose motors exceed their mean limit: the limit of the mean decides, summed up as the
     certificate does."""
     bare, (start, goal) = library("planar2").with_payload(0.5), MOVES["planar2"]
     free = minimize_time(bare, Move(start, goal))
@@ -190,7 +190,7 @@ def slide(allowed: float) -> Robot:
 
 
 @pytest.mark.parametrize("allowed, above", [(0.9, 0.03), (0.3, 0.1)])
-def test_a_joint_too_hot_by_friction_moves_in_a_part_of_the_least_time(allowed, above):
+def test_a_joint_over_its_mean_limit_by_friction_moves_in_a_part_of_the_least_time(allowed, above):
     """K² ∫i² dt = 12 m²d²/t³ + f²t for a motion of t seconds, the least at t = √(6 m d/f); the rest
     of T = 4 t/(3 · allowed) it stands."""
     least = minimize_time(slide(allowed), Move([0.0], [0.3]))

@@ -115,3 +115,14 @@ def test_elbows_of_a_scara_are_to_the_left_or_right_as_seen_from_above():
         assert features(robot, q, link) == {"elbow": side}
         found = in_posture(robot, arm.pose(robot, q, link), link, -q, f"elbow {side}")
         assert found[:2] == pytest.approx(q[:2], abs=1e-8)
+
+
+@pytest.mark.parametrize(
+    "posture", ["elbow upp", ["elbow up", "wirst flipped"], {"elbo": 1.0}, [0.0, 1.0]]
+)
+def test_a_misspelt_posture_is_refused_though_the_goal_is_in_joints(posture):
+    robot = arm.library("six_axis")
+    ends = [0.0, -1.2, 1.2, 0.0, 0.5, 0.0], [0.5, -1.0, 1.0, 0.1, 0.5, 0.0]
+    with pytest.raises(arm.ArmatureError, match="posture"):
+        arm.minimize_energy(robot, arm.Move(*ends, 2.0, posture=posture))
+    assert arm.Move(*ends, 2.0, posture="Elbow  UP").vectors(robot).q1[0] == 0.5

@@ -159,8 +159,8 @@ def test_a_plan_is_on_screen_and_follows_every_change(app, page):
 
     # scrubbing puts the robot where the plan has it
     set_slider(page, "Time [s]", 0.5 * T)
-    wait(page, lambda: abs(desk._t - 0.5 * T) < 0.1 * T, "scrub")
-    q = desk.session.plan.trajectory(desk._t).q
+    wait(page, lambda: abs(desk._player.t - 0.5 * T) < 0.1 * T, "scrub")
+    q = desk.session.plan.trajectory(desk._player.t).q
     hand = arm.pose(desk.session.robot, q, "tool").p
     k, node = desk._scene._figures["plan"]._nodes[-1]
     assert desk.session.robot.links[k].name == "tool"
@@ -168,8 +168,8 @@ def test_a_plan_is_on_screen_and_follows_every_change(app, page):
 
     # play and pause
     page.get_by_role("button", name="Play").click()
-    before = desk._t
-    wait(page, lambda: desk._t != before, "play")
+    before = desk._player.t
+    wait(page, lambda: desk._player.t != before, "play")
     page.get_by_role("button", name="Pause").click()
     wait(page, lambda: not desk._mail.ticking, "pause")
 
@@ -336,23 +336,23 @@ def test_keyboard_plays_steps_undoes_and_turns_the_view(small, page):
     session, T = desk.session, desk.session.wish.duration
     page.mouse.click(150, 20)  # the keyboard is the page's, not a field's
     page.keyboard.press("Home")
-    wait(page, lambda: desk._t == 0.0, "to the start")
+    wait(page, lambda: desk._player.t == 0.0, "to the start")
     for _ in range(3):
         page.keyboard.press("ArrowRight")
-    wait(page, lambda: desk._t == pytest.approx(0.06 * T), "three steps ahead")
+    wait(page, lambda: desk._player.t == pytest.approx(0.06 * T), "three steps ahead")
     page.keyboard.press("ArrowLeft")
-    wait(page, lambda: desk._t == pytest.approx(0.04 * T), "one step back")
+    wait(page, lambda: desk._player.t == pytest.approx(0.04 * T), "one step back")
     page.keyboard.press("Space")
     wait(page, lambda: desk._mail.ticking, "space plays")
     page.keyboard.press("Space")
     wait(page, lambda: not desk._mail.ticking, "space pauses")
 
     # a slider keeps its own arrow keys
-    thumb, t = slider(page, "Duration [s]"), desk._t
+    thumb, t = slider(page, "Duration [s]"), desk._player.t
     thumb.focus()
     page.keyboard.press("ArrowRight")
     wait(page, lambda: session.wish.duration > T, "arrow on a slider")
-    assert desk._t == t
+    assert desk._player.t == t
     page.evaluate("document.activeElement.blur()")
     page.keyboard.press("Control+z")
     wait(page, lambda: session.wish.duration == T, "undo")
@@ -500,3 +500,49 @@ def test_tool_and_payload_are_set_by_the_panel(small, page):
     desk.act("undo", None)
     wait(page, lambda: session.robot.tip == "tcp", "undo")
     assert page.strangers == [] and page.mistakes == []
+
+
+def test_an_obstacle_is_dragged_into_the_way_and_the_plan_goes_round_it(small, page):
+    desk = visit(small, page)
+    for which, q in (("start", -0.9), ("goal", 0.9)):
+        desk.act(f"joint {which} 0", (which, 0, q))
+        desk.act(f"joint {which} 1", (which, 1, 0.2))
+    desk.act("duration", 1.5)
+    desk.act("floor", "none")
+    wait(page, lambda: desk.session.wish.floor is None and desk.session.certified, "move")
+    page.get_by_role("tab", name="Obstacles").click()
+    page.get_by_role("button", name="Add a sphere").click()
+    free = lambda: "obstacles: free" in str(desk.session.plan.notes) and desk.session.certified
+    wait(page, free, "plan beside the sphere")
+    track = desk.session.plan.trajectory
+    desk.act("obstacle", ("sphere 1", {"size": (0.1,)}))
+    desk._dragged("obstacle sphere 1", np.eye(3), np.array([0.2, 0.0, -1.98]), True)
+    wait(page, lambda: desk.session.plan.trajectory is not track and free(), "plan round it")
+    (sphere,) = desk.session.wish.scene.obstacles
+    assert sphere.size == (0.1,) and sphere.position == (0.2, 0.0, -1.98)
+    q = desk.session.plan.trajectory(np.linspace(0.0, desk.session.plan.duration, 1000)).q
+    assert arm.distance(desk.session.robot, desk.session.wish.scene, q).least.min() > 0.0
+    assert arm.distance(desk.session.robot, desk.session.wish.scene, track.q).least.min() < 0.0
+    page.get_by_role("button", name="Delete it").locator("visible=true").click()
+    wait(page, lambda: desk.session.wish.scene is None, "no obstacle")
+    assert not page.mistakes
+
+
+def test_a_program_is_made_by_clicks_planned_and_shown(small, page):
+    desk = visit(small, page, (1000, 900))
+    page.get_by_role("tab", name="Program").click()
+    for count, kind in enumerate(("Move", "Grip", "Back", "Release"), start=1):
+        page.get_by_role("button", name=kind, exact=True).click()
+        rows = lambda count=count: page.locator(".armature-steps tr").count() == count
+        wait(page, rows, kind)
+    assert [type(s).__name__ for s in desk.session.wish.program.steps] == [
+        "MoveTo",
+        "Grip",
+        "MoveTo",
+        "Release",
+    ]
+    page.get_by_role("button", name="Plan the program").click()
+    wait(page, lambda: hasattr(desk.session.plan, "whole"), "program")
+    says(page, "least cycle")
+    assert desk.session.plan.whole.ok and page.locator(".armature-stages tr").count() > 3
+    assert not page.mistakes

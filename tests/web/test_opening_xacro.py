@@ -5,7 +5,7 @@ import pytest
 import armature as arm
 from armature.errors import ArgumentError
 from armature.web.opening import opened
-from armature.web.session import payload_range
+from armature.web.wish import payload_range
 
 XACRO = """<robot name="own" xmlns:xacro="http://wiki.ros.org/xacro"><xacro:arg name="mass" default="2"/><link name="base"/>
   <link name="arm"><inertial><origin xyz="0.2 0 0"/><mass value="$(arg mass)"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/>

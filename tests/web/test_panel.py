@@ -10,13 +10,14 @@ from scipy.spatial.transform import Rotation
 import armature as arm
 from armature.drive import catalogue
 from armature.errors import ArmatureError
+from armature.robot import frames
 from armature.web.panel import most_payload
 from armature.web.panel.drives import MOTOR, Choice, drive_of, with_drive, with_limits
 from armature.web.panel.style import legend
-from armature.web.panel.tool import angles, carriers, tool_of, with_tool, without_tool
-from armature.web.session import first_wish, hand
+from armature.web.panel.tool import carriers, tool_of, with_tool, without_tool
 from armature.web.space import camera
 from armature.web.space.geometry import corners, same_shape, shapes, shrunk
+from armature.web.wish import first_wish, hand
 
 ROBOT = arm.library("six_axis")
 
@@ -99,7 +100,7 @@ def test_tool_that_is_set_is_the_hand_and_stands_where_it_was_typed():
         np.testing.assert_allclose(seen.p, flange.p + flange.R @ np.array(place), atol=1e-12)
         turned = Rotation.from_euler("xyz", rpy).as_matrix()  # about fixed axes, as in URDF
         np.testing.assert_allclose(flange.R.T @ seen.R, turned, atol=1e-12)
-        np.testing.assert_allclose(angles(tool_of(robot)), rpy, atol=1e-12)
+        np.testing.assert_allclose(frames.to_rpy(tool_of(robot).rotation), rpy, atol=1e-12)
         assert carriers(robot) == ("tool", "flange")
         assert without_tool(robot) == ROBOT
     assert without_tool(ROBOT) is ROBOT
@@ -107,7 +108,7 @@ def test_tool_that_is_set_is_the_hand_and_stands_where_it_was_typed():
 
 def test_upright_tool_keeps_its_direction_on_the_page():
     robot = with_tool(ROBOT, "tool", (0, 0, 0), (0.3, np.pi / 2, 0.5))
-    again = with_tool(robot, "tool", (0, 0, 0), angles(tool_of(robot)))
+    again = with_tool(robot, "tool", (0, 0, 0), frames.to_rpy(tool_of(robot).rotation))
     np.testing.assert_allclose(tool_of(again).rotation, tool_of(robot).rotation, atol=1e-12)
 
 

@@ -13,7 +13,7 @@ from armature.errors import ArgumentError
 from armature.web import planner as planners
 from armature.web.mailbox import Mailbox
 from armature.web.planner import Planner
-from armature.web.session import first_wish, hand
+from armature.web.wish import first_wish, hand
 
 
 class Ear:
@@ -62,7 +62,8 @@ def test_plan_then_proof_then_curve(ear, wish):
     assert len(draft.trajectory) == planners.DRAFT + 1 and len(fine.trajectory) == planners.FINE + 1
     assert fine.certificate.ok and told[3][1] < wish.duration
     curve = told[4][1]
-    assert len(curve.durations) == planners.POINTS and np.isfinite(curve.energies).all()
+    assert wish.duration in curve.durations  # the plan is one of its points
+    assert len(curve.durations) == planners.POINTS + 1 and np.isfinite(curve.energies).all()
 
 
 def test_hundred_quick_changes_end_with_the_last_one(ear, wish):

@@ -15,8 +15,9 @@ from armature.web import charts, pictures, words
 from armature.web.exports import EXPORTS, export
 from armature.web.opening import opened
 from armature.web.reader import read_upload
-from armature.web.session import Session, first_wish, hand, ranges, with_payload
+from armature.web.session import Session
 from armature.web.upload import MOST_ROBOT, uploaded
+from armature.web.wish import first_wish, hand, ranges, with_payload
 
 ROBOT = arm.library("planar2")
 
@@ -101,9 +102,9 @@ def test_a_name_a_robot_file_a_plan_and_a_folder_are_opened(tmp_path, plan):
 
 def test_uploads_are_robots_and_plans_of_moderate_size(tmp_path, plan):
     text = arm.library("scara").to_yaml().encode()
-    assert uploaded("my robot.yaml", text, ROBOT).name == "scara"
+    assert uploaded("my robot.yaml", text, ROBOT).robot.name == "scara"
     plan.save(tmp_path / "p.npz")
-    assert uploaded("x.npz", (tmp_path / "p.npz").read_bytes(), ROBOT).energy == plan.energy
+    assert uploaded("x.npz", (tmp_path / "p.npz").read_bytes(), ROBOT).plan.energy == plan.energy
     with pytest.raises(FileError, match="at most 2 MB"):
         uploaded("big.yaml", text + b"#" * MOST_ROBOT, ROBOT)
     # kinds that make other files be read (xacro) or run code are not taken
@@ -117,11 +118,11 @@ MJCF = """<mujoco model="pendulum"><worldbody><body name="bob"><joint name="swin
 
 
 def test_mjcf_is_taken_and_gets_stand_in_drives():
-    robot = uploaded("pendulum.xml", MJCF.format("").encode(), ROBOT)
+    robot = uploaded("pendulum.xml", MJCF.format("").encode(), ROBOT).robot
     assert robot.name == "pendulum" and robot.joint_names == ("swing",) and has_stand_ins(robot)
     assert robot.mass == pytest.approx(1.5)
     assert (
-        uploaded("mine.xml", URDF.encode(), ROBOT).name == "mine"
+        uploaded("mine.xml", URDF.encode(), ROBOT).robot.name == "mine"
     )  # a URDF may be called .xml, too
 
 
@@ -162,7 +163,9 @@ def test_mjcf_is_given_to_mujoco_as_it_was_checked_here(monkeypatch, tmp_path):
 def test_uploaded_name_is_no_path(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert (
-        uploaded("../../../../etc/robot.yaml", arm.library("scara").to_yaml().encode(), ROBOT).name
+        uploaded(
+            "../../../../etc/robot.yaml", arm.library("scara").to_yaml().encode(), ROBOT
+        ).robot.name
         == "scara"
     )
     assert list(tmp_path.iterdir()) == []
@@ -275,13 +278,13 @@ URDF = """<robot name="mine"><link name="base"/><link name="limb"><inertial><ori
 
 
 def test_uploaded_robot_without_drives_gets_stand_ins_and_then_its_own():
-    robot = uploaded("mine.urdf", URDF.encode(), ROBOT)
+    robot = uploaded("mine.urdf", URDF.encode(), ROBOT).robot
     assert has_stand_ins(robot) and first_wish(robot).job(20).run().ok
     mine = (
         b"drives:\n  turn: {motor: {like: torque-48v-joint-l}, gear: {ratio: 50}, amplifier:"
         b" {voltage: 48 V}}\n"
     )
-    own = uploaded("drives.yaml", mine, robot)
+    own = uploaded("drives.yaml", mine, robot).robot
     assert (
         own.name == "mine"
         and not has_stand_ins(own)
@@ -403,3 +406,29 @@ def test_first_move_of_an_unknown_arm_moves_every_joint_and_stays_as_high_as_it_
             for link in robot.links
         ]
         assert min(links) >= 0.0
+
+
+BARE = URDF.replace(
+    'lower="-1.5" upper="1.5" velocity="2" effort="60"',
+    'lower="0" upper="0" velocity="0" effort="0"',
+)
+
+
+def test_app_and_init_take_the_same_limits_for_placeholders_of_a_bare_file(tmp_path):
+    (tmp_path / "bare.urdf").write_text(BARE)
+    in_app = opened(str(tmp_path / "bare.urdf")).wish
+    by_init = load_job_of_init(tmp_path)
+    for name in in_app.robot.joint_names:
+        mine, theirs = in_app.robot.joint(name).limits, by_init.joint(name).limits
+        for limit in ("lower", "upper", "velocity", "torque"):
+            assert getattr(mine, limit) == pytest.approx(getattr(theirs, limit)), limit
+        assert mine.velocity > 0 and mine.upper > mine.lower and mine.torque > 0
+    assert in_app.remarks and in_app.job(20).run().ok
+
+
+def load_job_of_init(folder):
+    from armature.cli.main import run
+    from armature.job.job_file import load_job
+
+    assert run(["init", str(folder), "--robot", str(folder / "bare.urdf")]) == 0
+    return load_job(folder / "task.yaml").robot

@@ -58,9 +58,9 @@ class Noted:
 
 def test_page_is_bound_to_this_machine_unless_told_otherwise_with_a_warning(monkeypatch):
     monkeypatch.setattr(servers, "Server", Noted)
-    verb.view("planar2", "127.0.0.1", 0, [], None, None, browser=False)
+    verb.view("planar2", "127.0.0.1", 0, [], None, None, None, browser=False)
     with pytest.warns(ArmatureWarning, match="not encrypted"):
-        verb.view("planar2", "0.0.0.0", 0, [], None, None, browser=False)
+        verb.view("planar2", "0.0.0.0", 0, [], None, None, None, browser=False)
     assert Noted.hosts == ["127.0.0.1", "0.0.0.0"]
 
 

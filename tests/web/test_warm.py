@@ -12,7 +12,7 @@ import armature as arm
 from armature.study.worker import send
 from armature.web import warm
 from armature.web.planner import draft
-from armature.web.session import first_wish
+from armature.web.wish import first_wish
 
 
 def gone(pid):

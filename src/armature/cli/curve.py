@@ -4,6 +4,7 @@ and wait on the brake."""
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -13,20 +14,32 @@ from armature.cli.output import FAILED, INTERRUPTED, OK, Progress, answer, say, 
 from armature.cli.plan import is_program
 from armature.errors import ArgumentError
 
+if TYPE_CHECKING:
+    from armature.optimize.moves.curve import Curve
+
+
+DURATION = typer.Option(
+    None, "--duration", "-T", help="of which given passing times are parts", show_default=False
+)
+DURATIONS = typer.Option(
+    None,
+    help="seconds: '0.8, 1, 1.5', or 'least … most : count' as 0.8:3:20",
+    show_default=False,
+)
+KNOTS = typer.Option(100, help="steps in time", min=4, max=20000)
+SAVE = typer.Option(
+    None, help="write the table (.csv) or the picture (.png, .svg, .pdf)", show_default=False
+)
+PICTURE = typer.Option(None, help="write the picture too: .png, .svg or .pdf", show_default=False)
+
 
 def curve(
     task: str = TASK,
     start: str | None = FROM,
     goal: str | None = GOAL,
     via: list[str] | None = VIA,
-    duration: str | None = typer.Option(
-        None, "--duration", "-T", help="of which given passing times are parts", show_default=False
-    ),
-    durations: str | None = typer.Option(
-        None,
-        help="seconds: '0.8, 1, 1.5', or 'least … most : count' as 0.8:3:20",
-        show_default=False,
-    ),
+    duration: str | None = DURATION,
+    durations: str | None = DURATIONS,
     drives: Path | None = DRIVES,
     payload: str = PAYLOAD,
     limits: Path | None = LIMITS,
@@ -34,13 +47,9 @@ def curve(
     arg: list[str] | None = ARG,
     floor: str | None = FLOOR,
     supply: str | None = SUPPLY,
-    knots: int = typer.Option(100, help="steps in time", min=4, max=20000),
-    save: Path | None = typer.Option(
-        None, help="write the table (.csv) or the picture (.png, .svg, .pdf)", show_default=False
-    ),
-    picture: Path | None = typer.Option(
-        None, help="write the picture too: .png, .svg or .pdf", show_default=False
-    ),
+    knots: int = KNOTS,
+    save: Path | None = SAVE,
+    picture: Path | None = PICTURE,
 ) -> int:
     """Energy against duration: a table, its minima, and advice. Exit code 1 where no duration is
     feasible.
@@ -84,6 +93,11 @@ def curve(
     if progress.stopped:
         answer({"ok": False})
         return INTERRUPTED
+    return _report(found, save, picture)
+
+
+def _report(found: Curve, save: Path | None, picture: Path | None) -> int:
+    """Print the curve and write it."""
     rows = list(zip(found.durations.tolist(), found.energies.tolist(), found.losses.tolist()))
     say(
         table(

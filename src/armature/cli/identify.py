@@ -12,65 +12,79 @@ from armature.cli.output import answer, note, say
 from armature.errors import ArgumentError
 
 if TYPE_CHECKING:
+    from armature.identify.identified import Identified
     from armature.identify.recording import Recording
+
+
+RECORDINGS = typer.Argument(
+    ..., help="recordings: .csv, .csv.gz, UR's RTDE .csv, .mat, .mcap, .db3 or a rosbag2 folder"
+)
+OUTPUT = typer.Option(
+    ...,
+    "--output",
+    "-o",
+    help="name of what is written: NAME.yaml (robot), NAME_drives.yaml, NAME.html",
+)
+HELD_OUT = typer.Option(
+    [], "--held-out", help="a recording that is only predicted; may be repeated"
+)
+GAINS = typer.Option(
+    None,
+    help="joint torque per ampere, N·m/A, one number per joint, with commas",
+    show_default=False,
+)
+GAIN_SPREAD = typer.Option(
+    0.0,
+    help=(
+        "relative standard deviation of the gains; a recording with --payload makes them observable"
+    ),
+    min=0,
+)
+PAYLOAD = typer.Option(
+    [], help="RECORDING=MASS: what the tip carried there, e.g. run_3.csv=2.8kg; may be repeated"
+)
+RATIO = typer.Option(
+    None, help="gear ratios, where the recorded torques are the motors'", show_default=False
+)
+COLUMNS = typer.Option(
+    [],
+    "--columns",
+    help=(
+        "FIELD=NAME: columns with names of their own, e.g. q=joint_{}_pos or t=clock; may be"
+        " repeated"
+    ),
+)
+SPRING = typer.Option([], help="a joint with a counterbalance; may be repeated")
+WINDOW = typer.Option(
+    None,
+    help="START,END: only this part of every recording, s of its own time",
+    show_default=False,
+)
+DELAY = typer.Option(
+    None,
+    help="of currents or torques behind the positions, e.g. 4ms; estimated by default",
+    show_default=False,
+)
+CUTOFF = typer.Option(
+    None, help="of the zero-phase low-pass filter, Hz", show_default=False, min=0.01
+)
 
 
 def identify(
     robot: str = ROBOT,
-    recordings: list[Path] = typer.Argument(
-        ..., help="recordings: .csv, .csv.gz, UR's RTDE .csv, .mat, .mcap, .db3 or a rosbag2 folder"
-    ),
-    output: Path = typer.Option(
-        ...,
-        "--output",
-        "-o",
-        help="name of what is written: NAME.yaml (robot), NAME_drives.yaml, NAME.html",
-    ),
-    held_out: list[Path] = typer.Option(
-        [], "--held-out", help="a recording that is only predicted; may be repeated"
-    ),
+    recordings: list[Path] = RECORDINGS,
+    output: Path = OUTPUT,
+    held_out: list[Path] = HELD_OUT,
     drives: Path | None = DRIVES,
-    gains: str | None = typer.Option(
-        None,
-        help="joint torque per ampere, N·m/A, one number per joint, with commas",
-        show_default=False,
-    ),
-    gain_spread: float = typer.Option(
-        0.0,
-        help=(
-            "relative standard deviation of the gains; a recording with --payload makes them"
-            " observable"
-        ),
-        min=0,
-    ),
-    payload: list[str] = typer.Option(
-        [], help="RECORDING=MASS: what the tip carried there, e.g. run_3.csv=2.8kg; may be repeated"
-    ),
-    ratio: str | None = typer.Option(
-        None, help="gear ratios, where the recorded torques are the motors'", show_default=False
-    ),
-    columns: list[str] = typer.Option(
-        [],
-        "--columns",
-        help=(
-            "FIELD=NAME: columns with names of their own, e.g. q=joint_{}_pos or t=clock; may be"
-            " repeated"
-        ),
-    ),
-    spring: list[str] = typer.Option([], help="a joint with a counterbalance; may be repeated"),
-    window: str | None = typer.Option(
-        None,
-        help="START,END: only this part of every recording, s of its own time",
-        show_default=False,
-    ),
-    delay: str | None = typer.Option(
-        None,
-        help="of currents or torques behind the positions, e.g. 4ms; estimated by default",
-        show_default=False,
-    ),
-    cutoff: float | None = typer.Option(
-        None, help="of the zero-phase low-pass filter, Hz", show_default=False, min=0.01
-    ),
+    gains: str | None = GAINS,
+    gain_spread: float = GAIN_SPREAD,
+    payload: list[str] = PAYLOAD,
+    ratio: str | None = RATIO,
+    columns: list[str] = COLUMNS,
+    spring: list[str] = SPRING,
+    window: str | None = WINDOW,
+    delay: str | None = DELAY,
+    cutoff: float | None = CUTOFF,
 ) -> None:
     """A robot from recordings: identified inertias, rotors, friction and drives, with errors on
     held-out recordings."""
@@ -99,7 +113,11 @@ def identify(
         delay=None if delay is None else coordinates(delay, "--delay", ("s",))[0],
         progress=note,
     )
-    written = [str(p) for p in found.save(output)]
+    _report(found, [str(p) for p in found.save(output)])
+
+
+def _report(found: Identified, written: list[str]) -> None:
+    """Print what was identified. written: names of the files."""
     say(found, *(f"written: {name}" for name in written))
     if not found.robot.drives:
         say(

@@ -65,7 +65,8 @@ def init(
 
 def _for_robot(name: str, folder: Path, arguments: dict[str, str]) -> dict[str, str]:
     """drives.yaml and task.yaml with the robot's own joints."""
-    from armature.cli.starter import drives_text, movable, task_text
+    from armature.cli.starter import drives_text, task_text
+    from armature.dynamics.forces.bare_robot import movable
     from armature.job.job_file import find_robot
     from armature.robot.library import library
 

@@ -12,34 +12,40 @@ from armature.cli.inputs import ARG, DRIVES, HOLD, LIMITS, PAYLOAD, ROBOT, find_
 from armature.cli.output import answer, plain, say, table, tidy
 from armature.errors import FileError
 
+AT = typer.Option(
+    None,
+    "--at",
+    help="joint coordinates: '0, 90deg, 0.9' or 'elbow=90deg'; 0 by default",
+    show_default=False,
+)
+VELOCITY = typer.Option(
+    None, help="joint velocities, rad/s or m/s; 0 by default", show_default=False
+)
+TORQUE = typer.Option(
+    None,
+    help="joint torques, N·m or N; by default those that hold the state",
+    show_default=False,
+)
+FRICTION = typer.Option(False, "--friction", help="with the joints' friction")
+SAVE = typer.Option(
+    None,
+    help="write A, B and the eigenvalues: .json, or .csv (A and B side by side)",
+    show_default=False,
+)
+
 
 def linearize(
     robot: str = ROBOT,
-    at: str | None = typer.Option(
-        None,
-        "--at",
-        help="joint coordinates: '0, 90deg, 0.9' or 'elbow=90deg'; 0 by default",
-        show_default=False,
-    ),
-    velocity: str | None = typer.Option(
-        None, help="joint velocities, rad/s or m/s; 0 by default", show_default=False
-    ),
-    torque: str | None = typer.Option(
-        None,
-        help="joint torques, N·m or N; by default those that hold the state",
-        show_default=False,
-    ),
-    friction: bool = typer.Option(False, "--friction", help="with the joints' friction"),
+    at: str | None = AT,
+    velocity: str | None = VELOCITY,
+    torque: str | None = TORQUE,
+    friction: bool = FRICTION,
     drives: Path | None = DRIVES,
     payload: str = PAYLOAD,
     limits: Path | None = LIMITS,
     hold: str | None = HOLD,
     arg: list[str] | None = ARG,
-    save: Path | None = typer.Option(
-        None,
-        help="write A, B and the eigenvalues: .json, or .csv (A and B side by side)",
-        show_default=False,
-    ),
+    save: Path | None = SAVE,
 ) -> None:
     """Linearise a robot near a state: A, B, eigenvalues and natural frequencies; x = (Δq, Δv), u =
     Δτ."""

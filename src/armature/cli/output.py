@@ -11,7 +11,7 @@ import threading
 import time
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from types import TracebackType
 from typing import Any
 
@@ -216,3 +216,39 @@ def say_sensitivities(solution: Any) -> None:
         say(solution.sensitivities())
     except ArgumentError as e:
         say(f"no sensitivities: {e}")
+
+
+def numbers(solution: Any) -> dict[str, Any]:
+    """A plan's numbers, SI."""
+    base, counted = solution.baseline, bool(solution.robot.drives)
+    energies = lambda book: (
+        {"energy": book.energy, "losses": book.losses}
+        if counted
+        else {"energy": None, "losses": None}
+    )
+    return {
+        "ok": solution.ok,
+        "status": solution.status.value,
+        "diagnosis": None if solution.diagnosis is None else str(solution.diagnosis),
+        "robot": solution.robot.name,
+        "duration": solution.duration,
+        "energy": solution.energy,
+        "losses": solution.losses,
+        "saving": solution.saving,
+        "baseline": None if base is None else {**energies(base.ledger), "feasible": base.feasible},
+        "iterations": len(solution.iterations),
+        "seconds": solution.seconds,
+        "peaks": [asdict(peak) for peak in solution.peaks] if solution.ok else [],
+        "notes": list(solution.notes),
+    }
+
+
+def certificate(solution: Any) -> dict[str, Any]:
+    """The certificate's numbers."""
+    c = solution.certificate
+    return {
+        "ok": solution.ok and c.ok,
+        "worst": None if c.worst is None else str(c.worst),
+        "tracking_error": c.tracking_error,
+        "energy_error": c.energy_error,
+    }

@@ -33,6 +33,8 @@ from armature.cli.output import (
     OK,
     Progress,
     answer,
+    certificate,
+    numbers,
     say,
     say_sensitivities,
 )
@@ -52,15 +54,54 @@ START = typer.Option(
 )
 
 
+OBJECTIVE = typer.Option(None, "--objective", help="energy (default) or time", show_default=False)
+KNOTS = typer.Option(
+    None, help="steps in time, 100 by default", show_default=False, min=4, max=20000
+)
+DEADLINE = typer.Option(
+    None, help="seconds after which the best so far is taken", show_default=False, min=0.01
+)
+THOROUGH = typer.Option(
+    None, "--thorough/--quick", help="search from more starting motions, several times as long"
+)
+SENSITIVITIES = typer.Option(
+    False, "--sensitivities", help="print what the cost depends on: ratios, masses, limits, …"
+)
+SAVE = typer.Option(
+    None,
+    help="write the plan: a folder, or the motion alone: .csv, .npz, .json, .yaml (ROS 2), …",
+    show_default=False,
+)
+REPORT = typer.Option(
+    None, help="write a page (.html) with figures and the moving robot", show_default=False
+)
+MESHES = typer.Option(
+    None,
+    "--meshes/--no-meshes",
+    help="draw the robot's meshes on the page; by default where their files are found",
+    show_default=False,
+)
+CYCLES = typer.Option(
+    None,
+    help="cycles a day: prints kWh in a year, here and on the page",
+    show_default=False,
+    min=0,
+)
+PRICE = typer.Option(
+    None,
+    help="of a kWh, in any currency: money in a year, with --cycles",
+    show_default=False,
+    min=0,
+)
+
+
 def plan(
     task: str = TASK,
     start: str | None = START,
     goal: str | None = GOAL,
     via: list[str] | None = VIA,
     duration: str | None = DURATION,
-    objective: str | None = typer.Option(
-        None, "--objective", help="energy (default) or time", show_default=False
-    ),
+    objective: str | None = OBJECTIVE,
     drives: Path | None = DRIVES,
     payload: str = PAYLOAD,
     limits: Path | None = LIMITS,
@@ -69,116 +110,59 @@ def plan(
     floor: str | None = FLOOR,
     scene: Path | None = SCENE,
     supply: str | None = SUPPLY,
-    knots: int | None = typer.Option(
-        None, help="steps in time, 100 by default", show_default=False, min=4, max=20000
-    ),
+    knots: int | None = KNOTS,
     smoothness: float | None = SMOOTHNESS,
-    deadline: float | None = typer.Option(
-        None, help="seconds after which the best so far is taken", show_default=False, min=0.01
-    ),
-    thorough: bool | None = typer.Option(
-        None, "--thorough/--quick", help="search from more starting motions, several times as long"
-    ),
-    sensitivities: bool = typer.Option(
-        False, "--sensitivities", help="print what the cost depends on: ratios, masses, limits, …"
-    ),
-    save: Path | None = typer.Option(
-        None,
-        help="write the plan: a folder, or the motion alone: .csv, .npz, .json, .yaml (ROS 2), …",
-        show_default=False,
-    ),
-    report: Path | None = typer.Option(
-        None, help="write a page (.html) with figures and the moving robot", show_default=False
-    ),
-    meshes: bool | None = typer.Option(
-        None,
-        "--meshes/--no-meshes",
-        help="draw the robot's meshes on the page; by default where their files are found",
-        show_default=False,
-    ),
-    cycles: float | None = typer.Option(
-        None,
-        help="cycles a day: prints kWh in a year, here and on the page",
-        show_default=False,
-        min=0,
-    ),
-    price: float | None = typer.Option(
-        None,
-        help="of a kWh, in any currency: money in a year, with --cycles",
-        show_default=False,
-        min=0,
-    ),
+    deadline: float | None = DEADLINE,
+    thorough: bool | None = THOROUGH,
+    sensitivities: bool = SENSITIVITIES,
+    save: Path | None = SAVE,
+    report: Path | None = REPORT,
+    meshes: bool | None = MESHES,
+    cycles: float | None = CYCLES,
+    price: float | None = PRICE,
 ) -> int:
     """Plan the motion of least energy (or time) and prove that the drives can do it. Exit code 1
     when there is no such motion."""
-    if start is None and goal is None and is_program(task):
-        from armature.cli.program import plan_file
-
-        carried = None if payload == PAYLOAD.default else payload
-        robots = {
-            "--drives": drives,
-            "--payload": carried,
-            "--limits": limits,
-            "--hold": hold,
-            "--arg": arg,
-        }
-        moves = {
-            "--via": via,
-            "--floor": floor,
-            "--smoothness": smoothness,
-            "--deadline": deadline,
-            "--thorough": thorough,
-        }
-        pages = {"--meshes": meshes, "--cycles": cycles, "--price": price}
-        _refuse_for_program(task, robots | moves | pages)
-        return plan_file(
-            Path(task),
-            duration,
-            objective,
-            supply,
-            knots,
-            save,
-            report,
-            None if scene is None else scene_of(scene),
-        )
-    year = {} if cycles is None else {"cycles_per_day": cycles, "price": price}
-    _check_targets(save, report, None)
     given = {"drives": drives, "payload": payload, "limits": limits, "hold": hold, "arg": arg}
+    moving = {"floor": floor, "smoothness": smoothness}
+    search = {"deadline": deadline, "thorough": thorough}
+    year = {} if cycles is None else {"cycles_per_day": cycles, "price": price}
+    if start is None and goal is None and is_program(task):
+        pages = {"meshes": meshes, "cycles": cycles, "price": price}
+        _refuse_for_program(task, {**given, "via": via, **moving, **search, **pages})
+        asked = (duration, objective, supply, knots, save, report)
+        return _program(Path(task), *asked, None if scene is None else scene_of(scene))
+    _check_targets(save, report, None)
     if start is not None and goal is None and Path(start).suffix.lower() in MOTION_FILES:
-        _refuse_for_recorded(via, duration, objective)
-        if scene is not None:
-            raise ArgumentError(
-                "--scene: a recorded motion is not planned around obstacles; give --from and --to"
-                " configurations"
-            )
+        _refuse_for_recorded(via, duration, objective, scene)
         robot = find_robot(task, **given)
         page = {"meshes": find_mesh_folders(task, robot, meshes), **year}
-        move = ({} if smoothness is None else {"smoothness": smoothness}) | (
-            {} if floor is None else {"floor": floor_of(floor)}
-        )
-        return _recorded(
-            robot,
-            Path(start),
-            supply,
-            knots,
-            save,
-            report,
-            page,
-            move,
-            {"deadline": deadline, "thorough": thorough},
-        )
+        written = (save, report, page)
+        return _recorded(robot, Path(start), supply, knots, *written, _given_move(moving), search)
     change = {"objective": objective, "supply": supply, "knots": knots, "floor": floor}
     job = find_job(task, start, goal, via, duration, given, smoothness, **change)
-    job = (
-        replace(job, thorough=thorough)
-        if scene is None
-        else replace(job, thorough=thorough, scene=scene_of(scene))
-    )
+    job = replace(job, thorough=thorough)
+    job = job if scene is None else replace(job, scene=scene_of(scene))
     _check_targets(save, report, job.output)
+    meshes_in = find_mesh_folders(task, job.robot, meshes)
+    return _plan(job, deadline, save, report, meshes_in, year, sensitivities)
+
+
+def _plan(
+    job: Job,
+    deadline: float | None,
+    save: Path | None,
+    report: Path | None,
+    meshes: tuple[Path, ...],
+    year: Mapping[str, Any],
+    sensitivities: bool = False,
+) -> int:
+    """Plan a job, print what is found and write it. meshes: folders of the robot's meshes.  year:
+    cycles and price.  sensitivities: whether they are told."""
     with Progress(f"planning {job.name or job.robot.name}") as progress:
         solution = job.run(callback=progress, deadline=deadline)
     say(solution)
-    page: dict[str, Any] = {"meshes": find_mesh_folders(task, job.robot, meshes), **year}
+    page: dict[str, Any] = {"meshes": meshes, **year}
     if progress.stopped:
         written = _write(solution, job, save, report, page)
         if not written:
@@ -205,6 +189,19 @@ def plan(
         return OK
     _hint(job)
     return FAILED
+
+
+def _program(file: Path, *asked: Any) -> int:
+    """A task file with a program instead of a move."""
+    from armature.cli.program import plan_file
+
+    return plan_file(file, *asked)
+
+
+def _given_move(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Floor and smoothness as `Move` takes them, where they are given."""
+    given = {name: value for name, value in options.items() if value is not None}
+    return given | ({"floor": floor_of(given["floor"])} if "floor" in given else {})
 
 
 def is_program(task: str) -> bool:
@@ -292,7 +289,8 @@ def _report(solution: Any, report: Path, page: Mapping[str, Any]) -> Any:
 
 def _refuse_for_program(task: str, options: dict[str, Any]) -> None:
     """Options of single moves, which a program's own file states for its steps."""
-    given = [name for name, value in options.items() if value not in (None, [], ())]
+    usual = {**options, "payload": None if options["payload"] == PAYLOAD.default else "given"}
+    given = [f"--{name}" for name, value in usual.items() if value not in (None, [], ())]
     if given:
         what = (
             f"{Path(task).name} is a program, which gives such things in its file, for the robot or"
@@ -301,8 +299,15 @@ def _refuse_for_program(task: str, options: dict[str, Any]) -> None:
         raise ArgumentError(f"{', '.join(given)}: {what}")
 
 
-def _refuse_for_recorded(via: Any, duration: str | None, objective: str | None) -> None:
+def _refuse_for_recorded(
+    via: Any, duration: str | None, objective: str | None, scene: Path | None
+) -> None:
     """Refuse options that a recorded motion leaves no room for."""
+    if scene is not None:
+        raise ArgumentError(
+            "--scene: a recorded motion is not planned around obstacles; give --from and --to"
+            " configurations"
+        )
     if via:
         raise ArgumentError(
             "--via: a recorded motion has its own way; give --from and --to configurations to plan"
@@ -378,39 +383,3 @@ def _motion(path: Path, robot: Any) -> Any:
     from armature.cli.inputs import find_motion
 
     return find_motion(path, robot)
-
-
-def numbers(solution: Any) -> dict[str, Any]:
-    """A plan's numbers, SI."""
-    base, counted = solution.baseline, bool(solution.robot.drives)
-    energies = lambda book: (
-        {"energy": book.energy, "losses": book.losses}
-        if counted
-        else {"energy": None, "losses": None}
-    )
-    return {
-        "ok": solution.ok,
-        "status": solution.status.value,
-        "diagnosis": None if solution.diagnosis is None else str(solution.diagnosis),
-        "robot": solution.robot.name,
-        "duration": solution.duration,
-        "energy": solution.energy,
-        "losses": solution.losses,
-        "saving": solution.saving,
-        "baseline": None if base is None else {**energies(base.ledger), "feasible": base.feasible},
-        "iterations": len(solution.iterations),
-        "seconds": solution.seconds,
-        "peaks": [asdict(peak) for peak in solution.peaks] if solution.ok else [],
-        "notes": list(solution.notes),
-    }
-
-
-def certificate(solution: Any) -> dict[str, Any]:
-    """The certificate's numbers."""
-    c = solution.certificate
-    return {
-        "ok": solution.ok and c.ok,
-        "worst": None if c.worst is None else str(c.worst),
-        "tracking_error": c.tracking_error,
-        "energy_error": c.energy_error,
-    }

@@ -23,45 +23,52 @@ from armature.cli.inputs import (
 from armature.cli.output import FAILED, OK, answer, say, settings, table
 from armature.errors import ArgumentError
 
+START = typer.Option(
+    None,
+    "--from",
+    help="joint coordinates: '0, 90deg, 0.9' or 'elbow=90deg'; 0 by default",
+    show_default=False,
+)
+VELOCITY = typer.Option(
+    None, help="joint velocities at the start, rad/s or m/s", show_default=False
+)
+DURATION = typer.Option(
+    None, "--duration", "-T", help="seconds; 1, or as long as the motion", show_default=False
+)
+STAY = typer.Option(
+    False,
+    "--stay",
+    help="a servo holds the start; without it and without --motion the robot falls",
+)
+MOTION = typer.Option(
+    None, "--motion", help="a motion or a saved plan, run under a servo", show_default=False
+)
+STIFFNESS = typer.Option(2000.0, help="of the servo, N·m/rad or N/m", min=0.0)
+DAMPING = typer.Option(100.0, help="of the servo, N·m·s/rad or N·s/m", min=0.0)
+METHOD = typer.Option(
+    "dop853", help="dop853, radau, bdf (adaptive), rk4, semi-implicit (with --step)"
+)
+STEP = typer.Option(None, "--step", help="of the fixed-step methods, e.g. 1ms", show_default=False)
+SAVE = typer.Option(None, help="write the motion: .csv, .npz, .json, …", show_default=False)
+
 
 def simulate(
     robot: str = ROBOT,
-    start: str | None = typer.Option(
-        None,
-        "--from",
-        help="joint coordinates: '0, 90deg, 0.9' or 'elbow=90deg'; 0 by default",
-        show_default=False,
-    ),
-    velocity: str | None = typer.Option(
-        None, help="joint velocities at the start, rad/s or m/s", show_default=False
-    ),
-    duration: str | None = typer.Option(
-        None, "--duration", "-T", help="seconds; 1, or as long as the motion", show_default=False
-    ),
-    stay: bool = typer.Option(
-        False,
-        "--stay",
-        help="a servo holds the start; without it and without --motion the robot falls",
-    ),
-    motion: Path | None = typer.Option(
-        None, "--motion", help="a motion or a saved plan, run under a servo", show_default=False
-    ),
-    stiffness: float = typer.Option(2000.0, help="of the servo, N·m/rad or N/m", min=0.0),
-    damping: float = typer.Option(100.0, help="of the servo, N·m·s/rad or N·s/m", min=0.0),
-    method: str = typer.Option(
-        "dop853", help="dop853, radau, bdf (adaptive), rk4, semi-implicit (with --step)"
-    ),
-    step: str | None = typer.Option(
-        None, "--step", help="of the fixed-step methods, e.g. 1ms", show_default=False
-    ),
+    start: str | None = START,
+    velocity: str | None = VELOCITY,
+    duration: str | None = DURATION,
+    stay: bool = STAY,
+    motion: Path | None = MOTION,
+    stiffness: float = STIFFNESS,
+    damping: float = DAMPING,
+    method: str = METHOD,
+    step: str | None = STEP,
     drives: Path | None = DRIVES,
     payload: str = PAYLOAD,
     limits: Path | None = LIMITS,
     hold: str | None = HOLD,
     arg: list[str] | None = ARG,
-    save: Path | None = typer.Option(
-        None, help="write the motion: .csv, .npz, .json, …", show_default=False
-    ),
+    save: Path | None = SAVE,
 ) -> int:
     """Simulate a robot and print its energy balance. Exit code 1 where the simulation breaks
     off."""

@@ -4,12 +4,12 @@ inside its ranges."""
 from __future__ import annotations
 
 import re
-from math import degrees, inf, isfinite, pi
+from math import degrees, inf, isfinite
 from typing import TYPE_CHECKING, Any
 
+from armature.dynamics.forces.bare_robot import movable, usable_limits, with_ranges
 from armature.errors import ArgumentError
-from armature.robot.check import has_unset_range
-from armature.robot.tip import ancestors, hands, is_finger
+from armature.robot.tip import hands
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from armature.robot.parts import Joint
 
 SHORTEST = 2.0  # s
-MANY = 9  # joints; robots with more are taken for several arms
 
 DRIVES = """\
 # Drives of {robot}. The motors and gears below are stand-ins from Armature's catalogue, sized by gravity and speed:
@@ -118,10 +117,7 @@ def duration(robot: Robot, start: list[float], goal: list[float]) -> float:
 
     if robot.loops or any(joint.passive for joint in robot.joints):
         return SHORTEST
-    free = {name: {"torque": inf} for name in doubtful_torque_limits(robot)}
-    for joint in robot.joints:
-        if joint.name in robot.joint_names and joint.limits.velocity == 0.0:
-            free.setdefault(joint.name, {})["velocity"] = inf
+    free = usable_limits(robot, doubtful_torque_limits(robot))
     able = with_stand_ins(robot).with_limits(free)
     least = time_scaling(able, joint_cubic(start, goal, SHORTEST)).from_duration(SHORTEST)
     spare = least if least == SHORTEST else 1.25 * least
@@ -134,11 +130,12 @@ def _limits(robot: Robot, names: list[str]) -> str:
     from armature.dynamics.positioning.workspace import doubtful_torque_limits, weak_joints
 
     weak = {joint.joint: joint for joint in weak_joints(robot)}
-    doubtful = doubtful_torque_limits(robot)
+    usable = usable_limits(robot, doubtful_torque_limits(robot))
     rows = []
     for name in names:
-        if said := _missing(robot.joint(name), name in doubtful):
-            comment = _why(robot.joint(name), weak) if name in doubtful else ""
+        changed = usable.get(name, {})
+        if said := _missing(robot.joint(name), changed):
+            comment = _why(robot.joint(name), weak) if "torque" in changed else ""
             rows.append(f"  {_word(name)}: {{{', '.join(said)}}}{comment}\n")
     head = (
         "limits:                      # the robot's file has none of these; or MoveIt's:"
@@ -162,48 +159,24 @@ def _why(joint: Joint, weak: dict[str, Weak]) -> str:
     return ""
 
 
-def _missing(joint: Joint, doubtful: bool) -> list[str]:
-    """Limits that a joint lacks, as YAML. A velocity or torque of 0 means "not known" in many
-    files; the drive limits the torque then, and where the file's limit is no real one."""
-    unit, limits = "m" if joint.kind == "prismatic" else "rad", joint.limits
-    said = ["lower: -180 deg", "upper: 180 deg"] if has_unset_range(joint) else []
-    said += [] if limits.velocity else [f"velocity: {1 if unit == 'm' else 2} {unit}/s"]
+def _missing(joint: Joint, changed: Mapping[str, float]) -> list[str]:
+    """Limits that a joint lacks, as YAML. changed: in place of placeholders (`usable_limits`)."""
+    unit = "m" if joint.kind == "prismatic" else "rad"
+    said = ["lower: -180 deg", "upper: 180 deg"] if "lower" in changed else []
+    said += [f"velocity: {changed['velocity']:g} {unit}/s"] if "velocity" in changed else []
     said += (
         []
-        if isfinite(limits.acceleration)
+        if isfinite(joint.limits.acceleration)
         else [f"acceleration: 10 {unit}/s^2", f"jerk: 150 {unit}/s^3"]
     )
-    return [*said, "torque: .inf"] if doubtful else said
+    return [*said, "torque: .inf"] if "torque" in changed else said
 
 
 def _moving(robot: Robot) -> Robot:
     """The robot with the joints held that a first plan does not move, and a whole turn for those
     whose range the file leaves open."""
     idle = [name for name in robot.joint_names if name not in movable(robot)]
-    held = robot.with_held(idle) if idle and robot.nq == robot.nv else robot
-    return held.with_limits(
-        {j.name: {"lower": -pi, "upper": pi} for j in held.joints if has_unset_range(j)}
-    )
-
-
-def _locked(joint: Joint) -> bool:
-    """Whether the range of a joint is one place."""
-    return joint.limits.lower == joint.limits.upper and not has_unset_range(joint)
-
-
-def movable(robot: Robot) -> list[str]:
-    """Joints that a first plan moves: without fingers, wheels and joints of no range; of a robot
-    with many joints, those from the base to its first hand."""
-    joints = {j.name: j for j in robot.joints}
-    own = [name for name in robot.joint_names if name in joints and not joints[name].passive]
-    able = [
-        name for name in own if not (is_finger(robot, joints[name]) or _locked(joints[name]))
-    ] or own
-    if len(able) <= MANY:
-        return able
-    hand = hands(robot)[0]
-    carriers = {hand, *ancestors(robot, hand)}
-    return [name for name in able if joints[name].child in carriers] or able
+    return with_ranges(robot.with_held(idle) if idle and robot.nq == robot.nv else robot)
 
 
 def ends(robot: Robot) -> tuple[list[float], list[float]]:

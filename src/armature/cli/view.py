@@ -8,7 +8,7 @@ from pathlib import Path
 
 import typer
 
-from armature.cli.inputs import ARG, DRIVES, arguments_of
+from armature.cli.inputs import ARG, DRIVES, SCENE, arguments_of
 from armature.cli.output import answer, say
 from armature.errors import ArmatureWarning
 
@@ -30,6 +30,7 @@ def view(
     ),
     drives: Path | None = DRIVES,
     arg: list[str] | None = ARG,
+    scene: Path | None = SCENE,
     browser: bool = typer.Option(True, help="open the page in the browser"),
 ) -> None:
     """Plan in the browser: drag the start and the goal, see the motion, what it costs and whether
@@ -44,7 +45,7 @@ def view(
             " the network is not encrypted"
         )
         warnings.warn(text, ArmatureWarning, stacklevel=2)
-    server = Server(opened(what, tuple(meshes), drives, arguments_of(arg)), host, port)
+    server = Server(opened(what, tuple(meshes), drives, arguments_of(arg), scene), host, port)
     try:
         say(
             f"Open {server.address}",

@@ -12,13 +12,37 @@ import typer
 
 from armature.cli.inputs import ARG, DRIVES, FLOOR, HOLD, LIMITS, PAYLOAD, SUPPLY
 from armature.cli.move import DURATION, FROM, GOAL, TASK, VIA, find_job
-from armature.cli.output import FAILED, INTERRUPTED, OK, Progress, answer, say, table
-from armature.cli.plan import certificate, numbers
+from armature.cli.output import (
+    FAILED,
+    INTERRUPTED,
+    OK,
+    Progress,
+    answer,
+    certificate,
+    numbers,
+    say,
+    table,
+)
 from armature.errors import ArgumentError
 
 if TYPE_CHECKING:
     from armature.job.job import Job
     from armature.optimize.moves.ways import Way
+
+
+LINK = typer.Option(
+    None,
+    help="reach the place and attitude that this link has at the goal, in whatever posture",
+    show_default=False,
+)
+MOST = typer.Option(8, help="ways that are worked out fully", min=1, max=100)
+KNOTS = typer.Option(
+    None, help="steps in time, 100 by default", show_default=False, min=4, max=20000
+)
+DEADLINE = typer.Option(None, help="seconds for the search", show_default=False, min=0.01)
+SAVE = typer.Option(
+    None, help="a folder: every way as a plan of its own, with its page", show_default=False
+)
 
 
 def ways(
@@ -27,12 +51,8 @@ def ways(
     goal: str | None = GOAL,
     via: list[str] | None = VIA,
     duration: str | None = DURATION,
-    link: str | None = typer.Option(
-        None,
-        help="reach the place and attitude that this link has at the goal, in whatever posture",
-        show_default=False,
-    ),
-    most: int = typer.Option(8, help="ways that are worked out fully", min=1, max=100),
+    link: str | None = LINK,
+    most: int = MOST,
     drives: Path | None = DRIVES,
     payload: str = PAYLOAD,
     limits: Path | None = LIMITS,
@@ -40,15 +60,9 @@ def ways(
     arg: list[str] | None = ARG,
     floor: str | None = FLOOR,
     supply: str | None = SUPPLY,
-    knots: int | None = typer.Option(
-        None, help="steps in time, 100 by default", show_default=False, min=4, max=20000
-    ),
-    deadline: float | None = typer.Option(
-        None, help="seconds for the search", show_default=False, min=0.01
-    ),
-    save: Path | None = typer.Option(
-        None, help="a folder: every way as a plan of its own, with its page", show_default=False
-    ),
+    knots: int | None = KNOTS,
+    deadline: float | None = DEADLINE,
+    save: Path | None = SAVE,
 ) -> int:
     """The different ways from one place to another, each locally best, cheapest first. Exit code 1
     where none is certified."""
@@ -68,22 +82,8 @@ def ways(
     job = _checked(job, save)
     with Progress(f"looking for ways of {job.robot.name}") as progress:
         found = _search(job, link, most, deadline, progress)
-    rows = [
-        (
-            k,
-            way.energy,
-            way.solution.losses,
-            "yes" if way.solution.certificate.ok else "NO",
-            way.description,
-        )
-        for k, way in enumerate(found, start=1)
-    ]
     why = "" if found or progress.stopped else _why(job)
-    say(
-        table(("way", "energy [J]", "losses [J]", "certified", "how it goes"), rows)
-        if found
-        else f"no way was found. {why}".rstrip()
-    )
+    say(_table(found) if found else f"no way was found. {why}".rstrip())
     written = _write(found, job, save)
     told = [
         {
@@ -105,6 +105,17 @@ def ways(
     if progress.stopped:
         return INTERRUPTED
     return OK if proved else FAILED
+
+
+def _table(found: tuple[Way, ...]) -> str:
+    """The ways, a row for each."""
+    head = ("way", "energy [J]", "losses [J]", "certified", "how it goes")
+    proved = lambda way: "yes" if way.solution.certificate.ok else "NO"
+    rows = [
+        (k, way.energy, way.solution.losses, proved(way), way.description)
+        for k, way in enumerate(found, start=1)
+    ]
+    return table(head, rows)
 
 
 def _checked(job: Job, save: Path | None) -> Job:

@@ -16,6 +16,8 @@ from armature.scene.scene import Scene
 PAINT = [0.76, 0.55, 0.33]
 INSTANTS = 121
 MOST = 0.5  # m: clearances are drawn up to this
+OBJECTS = 6  # that are drawn at most
+ITSELF = "the robot itself"
 
 
 def with_obstacles(solids: list[list[dict[str, Any]]], robot: Robot, scene: Scene) -> None:
@@ -71,17 +73,17 @@ def obstacle_solids(o: Obstacle) -> list[dict[str, Any]]:
 
 
 def clearance_chart(robot: Robot, scene: Scene, motion: Trajectory) -> dict[str, Any]:
-    """The least distance of any pair over time, mm, as a chart of the page."""
+    """The least distance over time, mm, from each of the nearest objects, and of links from each
+    other, as a chart of the page."""
     t = np.linspace(motion.t[0], motion.t[-1], INSTANTS)
-    least = np.minimum(distance(robot, scene, motion(t).q).least, MOST)
-    series = {
-        "name": "plan",
-        "x": np.round(t - t[0], 5).tolist(),
-        "y": np.round(1e3 * least, 2).tolist(),
-    }
-    return {
-        "title": "clearance of the nearest pair",
-        "unit": "mm",
-        "series": [series],
-        "limits": [0.0],
-    }
+    found = distance(robot, scene, motion(t).q)
+    least: dict[str, np.ndarray] = {}
+    for pair, each in zip(found.pairs, found.each.T):
+        name = next((part for part in reversed(pair) if part in scene.names), ITSELF)
+        least[name] = np.minimum(least.get(name, MOST), each)
+    nearest = sorted(least, key=lambda name: float(least[name].min()))[:OBJECTS]
+    x = np.round(t - t[0], 5).tolist()
+    series = [
+        {"name": name, "x": x, "y": np.round(1e3 * least[name], 2).tolist()} for name in nearest
+    ]
+    return {"title": "clearance", "unit": "mm", "series": series, "limits": [0.0], "many": True}

@@ -55,6 +55,14 @@ def from_rpy(roll: float, pitch: float, yaw: float) -> Mat3:
     return multiply(multiply(elementary(3, yaw), elementary(2, pitch)), elementary(1, roll))
 
 
+def to_rpy(R: Mat3) -> Vec3:
+    """Roll, pitch and yaw (rad) of a rotation; all of it is yaw where both turn about one axis."""
+    pitch = math.asin(min(1.0, max(-1.0, -R[2][0])))
+    if abs(R[2][0]) > 1.0 - 1e-12:
+        return 0.0, pitch, math.atan2(-R[0][1], R[1][1])
+    return math.atan2(R[2][1], R[2][2]), pitch, math.atan2(R[1][0], R[0][0])
+
+
 def from_quaternion(w: float, x: float, y: float, z: float) -> Mat3:
     """The rotation of a quaternion of any positive length."""
     s = 2.0 / (w * w + x * x + y * y + z * z)

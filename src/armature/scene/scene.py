@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -196,6 +196,35 @@ class Scene:
         known("obstacle", name, self.names)
         return replace(self, obstacles=tuple(o for o in self.obstacles if o.name != name))
 
+    def moved(self, name: str, position: Iterable[float], rpy: Iterable[float] = ZERO) -> Scene:
+        """The same with an object at another pose, in the frame it is given in; of several shapes
+        the first one is put there, and the others keep their places beside it."""
+        known("obstacle", name, self.names)
+        shapes = [o for o in self.obstacles if o.name == name]
+        R, p = np.array(frames.from_rpy(*vector(rpy))), np.array(vector(position))
+        turn = R @ np.array(shapes[0].rotation).T
+        place = lambda o: {
+            "position": vector(p + turn @ (np.array(o.position) - np.array(shapes[0].position))),
+            "rotation": matrix(turn @ np.array(o.rotation)),
+        }
+        return self._replaced(name, lambda o: replace(o, **place(o)))
+
+    def resized(
+        self, name: str, size: Iterable[float] | None = None, margin: float | None = None
+    ) -> Scene:
+        """The same with other lengths (as in `Obstacle.size`, m) or another margin (m) of an object
+        of one shape."""
+        known("obstacle", name, self.names)
+        if size is not None and sum(o.name == name for o in self.obstacles) > 1:
+            raise ArgumentError(f"obstacle {name!r} has several shapes, whose sizes differ")
+        new = {} if size is None else {"size": tuple(size)}
+        new |= {} if margin is None else {"margin": margin}
+        return self._replaced(name, lambda o: replace(o, **new))
+
+    def _replaced(self, name: str, change: Callable[[Obstacle], Obstacle]) -> Scene:
+        changed = tuple(change(o) if o.name == name else o for o in self.obstacles)
+        return replace(self, obstacles=changed)
+
     def carrying(
         self, name: str, link: str, position: Iterable[float] = ZERO, rpy: Iterable[float] = ZERO
     ) -> Scene:
@@ -239,6 +268,12 @@ class Scene:
         from armature.scene.read import load_scene
 
         return load_scene(path)
+
+    def to_yaml(self) -> str:
+        """This scene as text in our own YAML format, which `Scene.load` reads back."""
+        from armature.scene.write import scene_text
+
+        return scene_text(self)
 
     def with_srdf(self, path: str | os.PathLike[str]) -> Scene:
         """The same with the pairs that an SRDF file disables (`disable_collisions`) allowed to

@@ -17,12 +17,15 @@ from armature.robot.model import Robot
 from armature.web import pictures
 from armature.web.exports import export
 from armature.web.mailbox import Mailbox
+from armature.web.obstacles import ObstacleEditor
 from armature.web.opening import Opening
 from armature.web.panel import NOBODY, OBJECTIVES, ORDINARY, PINNED, SUPPLIES, WAYS, Panel
 from armature.web.panel.drives import with_drive, with_limits
 from armature.web.panel.tool import with_tool, without_tool
 from armature.web.planner import Planner
-from armature.web.session import Wish
+from armature.web.player import Player
+from armature.web.program.editor import Editor
+from armature.web.program.shown import ShownProgram, charts_of
 from armature.web.space.camera import Window, canvas
 from armature.web.space.geometry import same_shape
 from armature.web.space.scene import GHOST, PLAN, SKETCH, Scene
@@ -30,15 +33,16 @@ from armature.web.space.scene import PINNED as PINNED_COLOUR
 from armature.web.study import Cases
 from armature.web.upload import MOST_PLAN, uploaded
 from armature.web.warm import Warmer
+from armature.web.wish import Wish
 from armature.web.words import about, card, remedy
 
-PAUSE = 0.7  # seconds between two rounds of the motion
 LONGEST_FIRST, EASY = (
     30.0,
     1.4,
 )  # seconds that a first move may take at least, and times as long as that it is given
-STEP = 0.02  # of the duration that an arrow key goes
-ROUNDS = 5  # after which a motion that nobody touches comes to rest, and the browser too
+
+
+EACH_COUNTS = ("step", "undo", "redo", "play", "add via", "add obstacle", "add step", "order")
 
 
 class Desk:
@@ -49,18 +53,27 @@ class Desk:
     def __init__(self, client: Any, opening: Opening, address: str, warmer: Warmer):
         self._client, self._address, self._warmer = client, address, warmer
         self.session = opening.session()
-        self._busy, self._compared, self._rows = "", ORDINARY, ("", NOBODY)
+        self._busy, self._rows = "", ("", NOBODY)
         self._shown, self._asked = 0, False  # plans so far; whether the user has asked for a view
-        self._t, self._since, self._round = 0.0, 0.0, 0
         self._cases = Cases(opening.study) if opening.study else None
-        self._mail = Mailbox(self._tick, self._failed)
+        self._mail = Mailbox(lambda: self._player.tick(), self._failed)
         self._size = (
             client.camera.image_width,
             max(client.camera.image_height, 1),
         )  # of the whole window, before there are panels
         self._again = opening.again
         self._panel = Panel(client, self.act, self._cases is not None, opening.arguments)
-        self._scene = Scene(client, self._dragged, self._window)
+        picked = lambda name: self.act("pick obstacle", name)
+        self._scene = Scene(client, self._dragged, self._window, picked)
+        ask = lambda program, objective: self._planner.ask_program(
+            self.session.wish, program, objective
+        )
+        send = lambda name, content: client.send_file_download(name, content, save_immediately=True)
+        self._obstacles = ObstacleEditor(
+            self.session, self._scene, self._panel.obstacles, self._plan_anew, self._say_busy
+        )
+        self._editor = Editor(self.session, self._panel.program, self._plan_anew, ask, send)
+        self._player = Player(self.session, self._panel, self._scene, self._mail)
         self._planner = Planner(self._told)
         self._mail.post("open", self._open)
 
@@ -94,9 +107,9 @@ class Desk:
             "floor": lambda: self._wish(floor=as_floor(str(value).strip() or "auto")),
             "supply": lambda: self._wish(supply=SUPPLIES.get(value, self.session.own_supply)),
             "remedy": self._help,
-            "play": self._toggle,
-            "step": lambda: self._step(value),
-            "time": lambda: self._scrub(float(value)),
+            "play": self._player.toggle,
+            "step": lambda: self._player.step(value),
+            "time": lambda: self._player.scrub(float(value)),
             "ghost": lambda: self._compare(value),
             "pin": self._pin,
             "unpin": self._unpin,
@@ -104,7 +117,9 @@ class Desk:
             "redo": lambda: self._travel(self.session.redo()),
             "view": lambda: self._look(value, asked=True),
             "add via": self._add_via,
-            "delete via": lambda: self._change_to(self.session.wish.without_via(value), ""),
+            "delete via": lambda: self._anew_if(
+                self.session.change_to(self.session.wish.without_via(value), "")
+            ),
             "pick via": lambda: self._panel.wish(self.session.wish),
             "limits": lambda: self._refit(with_limits(self.session.robot, *value)),
             "drive": lambda: self._refit(with_drive(self.session.robot, *value)),
@@ -116,18 +131,24 @@ class Desk:
             "upload": lambda: self._upload(value.name, value.content),
             "arguments": lambda: self._read_again(value),
             "export": lambda: self._export(value),
+            **self._obstacles.acts(value),
+            **self._editor.acts(value),
             "row": lambda: self._case(value, self._rows[1]),
             "beside": lambda: self._case(self._rows[0], value),
         }
         if name.startswith("joint "):
             self._mail.post(name, lambda: self._joint(*value))
-        elif name in ("step", "undo", "redo", "play", "add via"):  # each of them counts
+        elif name in EACH_COUNTS:
             self._mail.post(f"{name} {time.monotonic()}", does[name])
         elif name in does:
             self._mail.post(name, does[name])
 
     def _dragged(self, which: str, R: np.ndarray, p: np.ndarray, done: bool) -> None:
-        self._mail.post(f"{which} handle", lambda: self._reach(which, R, p, done))
+        if which.startswith("obstacle "):
+            name, place = which.removeprefix("obstacle "), {"position": p, "rotation": R}
+            change = self.session.change_obstacle
+            return self._mail.post(which, lambda: self._anew_if(change(name, place)))
+        return self._mail.post(f"{which} handle", lambda: self._reach(which, R, p, done))
 
     def _reach(self, which: str, R: np.ndarray, p: np.ndarray, done: bool) -> None:
         problem = self.session.reach(which, R, p)
@@ -138,14 +159,14 @@ class Desk:
     def _joint(self, which: str, k: int, value: float) -> None:
         q = np.array(self.session.wish.at(which))
         q[k] = value
-        self._change_to(self.session.wish.moved(which, q), f"{which} {k}")
+        self._anew_if(self.session.change_to(self.session.wish.moved(which, q), f"{which} {k}"))
 
-    def _change_to(self, wish: Wish, what: str) -> None:
-        if self.session.change_to(wish, what):
+    def _anew_if(self, changed: bool) -> None:
+        if changed:
             self._plan_anew()
 
     def _add_via(self) -> None:
-        problem = self.session.add_via(self._t)
+        problem = self.session.add_via(self._player.t)
         if not problem:
             self._plan_anew()
         self.session.problem = problem
@@ -162,12 +183,11 @@ class Desk:
         robot = self.session.robot
         if robot is not self._drawn and not same_shape(robot, self._drawn):
             return self._open()
-        self._panel.robot(robot, about(robot, self._notes))
+        self._panel.robot(robot, about(robot, self._notes, self.session.wish.remarks))
         return self._plan_anew()
 
     def _wish(self, **values: Any) -> None:
-        if self.session.change(**values):
-            self._plan_anew()
+        self._anew_if(self.session.change(**values))
 
     def _theme(self, dark: bool) -> None:
         self._panel.theme(dark)
@@ -188,27 +208,30 @@ class Desk:
         self._plan_anew()
         return True
 
-    def _take(self, robot: Robot, folders: tuple[Path, ...]) -> None:
+    def _take(self, robot: Robot, folders: tuple[Path, ...], remarks: tuple[str, ...] = ()) -> None:
         if robot is not self.session.robot:
-            self.session.take(robot, folders)
+            self.session.take(robot, folders, remarks)
             self._open()
 
     def _upload(self, name: str, content: bytes) -> None:
         found = uploaded(name, content, self.session.robot)
-        if isinstance(found, Robot):
-            self._take(found, ())
+        if found.robot is not None:
+            self._take(found.robot, (), found.remarks)
+        elif found.scene is not None:
+            self._wish(scene=found.scene)
+            self._obstacles.pick(next(iter(found.scene.names), ""))
         else:
-            self.session.look_at(found)
+            self.session.look_at(found.plan)
             self._open()
 
     def _read_again(self, arguments: str) -> None:
         """The xacro file that the app was started with, with other arguments."""
         if self._again is not None:
             opening = self._again(arguments)
-            self._take(opening.wish.robot, opening.mesh_folders)
+            self._take(opening.wish.robot, opening.mesh_folders, opening.wish.remarks)
 
     def _export(self, kind: str) -> None:
-        name, content = export(self.session.plan, kind)
+        name, content = export(self.session.plan, kind, self.session.wish.scene)
         self._client.send_file_download(name, content, save_immediately=True)
 
     def _case(self, row: str, beside: str) -> None:
@@ -235,10 +258,12 @@ class Desk:
 
     def _news(self, what: str, value: Any, wish: Wish) -> None:
         if what == "busy":
-            self._busy = value
-            return self._show_card()
+            return self._say_busy(value)
+        if wish.robot is self.session.robot and what == "program":
+            self.session.show_program(ShownProgram(value))
+            return self._show_plan()
         if not self.session.planning or wish.robot is not self.session.robot:
-            return None
+            return self._show_problem(value) if what == "problem" else None
         if what == "sketch":
             return self._scene.way("plan", value.trajectory, SKETCH)
         if what in ("plan", "certified"):
@@ -252,6 +277,14 @@ class Desk:
             setattr(self.session, what, value)
             self._show_curve()
         return self._show_card()
+
+    def _show_problem(self, problem: str) -> None:
+        self.session.problem = problem
+        self._show_card()
+
+    def _say_busy(self, words: str) -> None:
+        self._busy = words
+        self._show_card()
 
     def _failed(self, error: Exception) -> None:
         """Something that the user asked for cannot be done."""
@@ -268,11 +301,9 @@ class Desk:
         session = self.session
         self._drawn, self._fitted = session.robot, False
         self._notes = self._scene.robot(session.robot, session.mesh_folders, self.session.seen)
-        self._panel.robot(session.robot, about(session.robot, self._notes))
+        self._panel.robot(session.robot, about(session.robot, self._notes, session.wish.remarks))
         self._scene.place(session.wish.start, None)
-        self._mail.ticking = False
-        self._t = 0.0
-        self._toggle()
+        self._player.rewind()
         if self._cases is not None and not self._rows[0]:
             self._panel.rows(self._cases.labels, self._cases.table())
             if self._cases.labels:
@@ -283,18 +314,21 @@ class Desk:
 
     def _plan_anew(self) -> None:
         session = self.session
-        session.problem, self._round = "", 0
+        session.problem = ""
+        self._player.stay_awake()
         self._scene.floor(session.wish.floor if isinstance(session.wish.floor, float) else 0.0)
         self._scene.ends(session.wish.start, session.wish.goal, session.wish.via)
         self._scene.handles(True)
+        self._obstacles.show()
         self._panel.wish(session.wish)
+        self._editor.show()
         self._planner.ask(session.wish, session.guess(), session.curve is None)
         self._show_curve()
 
     def _show_plan(self) -> None:
         """The motion, its ghost, its charts."""
         session = self.session
-        plan, second = session.plan, self._second()
+        plan, second = session.plan, self._player.second
         self._shown += 1
         if not session.planning:
             self._scene.ends(session.wish.start, session.wish.goal)
@@ -303,9 +337,11 @@ class Desk:
         if self._scene.beside(session.aside) or (plan.ok and not self._fitted):
             self._look("Iso")
             self._fitted = plan.ok
-        self._panel.ghost(session.other is not None, PINNED if self._pinned else self._compared)
+        self._panel.ghost(
+            session.other is not None, PINNED if self._player.pinned else self._player.compared
+        )
         self._scene.way("plan", plan.trajectory if plan.ok else None, PLAN)
-        colour = PINNED_COLOUR if self._pinned else GHOST
+        colour = PINNED_COLOUR if self._player.pinned else GHOST
         self._scene.way("ghost", second if plan.ok else None, colour, session.aside)
         if plan.ok:
             self._panel.length(plan.duration)
@@ -313,7 +349,8 @@ class Desk:
                 self._panel.wish(session.wish)
             self._mail.post("charts", self._show_charts)
             self._warmer.ask(session.wish)
-        self._place()
+        self._editor.show()
+        self._player.place()
         self._show_curve()
         self._show_card()
 
@@ -326,11 +363,17 @@ class Desk:
         plan = self.session.plan
         if plan is None or not plan.ok:
             return
+        whole = charts_of(plan) if isinstance(plan, ShownProgram) else {}
         for name, chart in pictures.CHARTS.items():
-            self._panel.charts[name].content = chart(plan)
+            self._panel.charts[name].content = whole[name] if whole else chart(plan)
 
     def _show_curve(self) -> None:
         s = self.session
+        if self._editor.shown is not None:
+            self._panel.curve.content = pictures.NOTHING.format(
+                "Energy against time is drawn for the motion of a single step: pick one."
+            )
+            return
         self._panel.curve.content = pictures.curve(
             s.curve, s.least, s.plan, s.wish, self._address, s.other
         )
@@ -349,25 +392,10 @@ class Desk:
         self._asked = self._asked or asked
         self._scene.look(self.session.seen, view)
 
-    # playing -------------------------------------------------------------------------------------
-
-    @property
-    def _pinned(self) -> bool:
-        """Whether the other plan is shown as the ghost."""
-        return self.session.other is not None and (self.session.aside or self._compared == PINNED)
-
-    def _second(self) -> Any:
-        """The motion beside the plan: of the other plan, of the baseline, or none."""
-        plan, other = self.session.plan, self.session.other
-        if self._pinned:
-            return other.trajectory
-        base = (
-            plan.baseline if plan is not None and plan.ok and self._compared == ORDINARY else None
-        )
-        return base.trajectory if base is not None else None
+    # what it is compared with --------------------------------------------------------------------
 
     def _compare(self, ghost: str) -> None:
-        self._compared = ghost
+        self._player.compared = ghost
         if self.session.plan is not None:
             self._show_plan()
 
@@ -377,55 +405,8 @@ class Desk:
 
     def _unpin(self) -> None:
         self.session.other = None
-        self._compare(ORDINARY if self._compared == PINNED else self._compared)
-
-    def _toggle(self) -> None:
-        """Play or pause; from the beginning where the end was reached."""
-        self._mail.ticking = not self._mail.ticking
-        self._since, self._round = time.monotonic(), 0
-        self._panel.playing(self._mail.ticking)
-
-    def _step(self, count: int) -> None:
-        """So many steps ahead or back."""
-        plan = self.session.plan
-        if plan is not None and plan.ok:
-            self._scrub(
-                float(
-                    np.clip(
-                        min(self._t, plan.duration) + count * STEP * plan.duration,
-                        0.0,
-                        plan.duration,
-                    )
-                )
-            )
-
-    def _scrub(self, t: float) -> None:
-        if self._mail.ticking:
-            self._toggle()
-        self._t = t
-        self._panel.time(t)
-        self._place()
-
-    def _tick(self) -> None:
-        now = time.monotonic()
-        self._t, self._since = self._t + now - self._since, now
-        plan = self.session.plan
-        if plan is None or not plan.ok:
-            return
-        if self._t > max(plan.duration, getattr(self._second(), "duration", 0.0)) + PAUSE:
-            self._t, self._round = 0.0, self._round + 1
-        self._place()
-        self._panel.time(min(self._t, plan.duration))
-        if self._round >= ROUNDS:
-            self._toggle()
-
-    def _place(self) -> None:
-        plan = self.session.plan
-        if plan is None or not plan.ok:
-            return
-        second = self._second()
-        at = lambda track: track(track.t[0] + self._t).q
-        self._scene.place(at(plan.trajectory), None if second is None else at(second), self._pinned)
+        shown = self._player.compared
+        self._compare(ORDINARY if shown == PINNED else shown)
 
 
 LARGEST_UPLOAD = MOST_PLAN

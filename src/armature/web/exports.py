@@ -10,6 +10,7 @@ from typing import Any
 from armature import plot
 from armature.errors import ArgumentError
 from armature.job.saved import save_plan
+from armature.scene.scene import Scene
 
 Writer = Callable[[Any, Path], Any]
 
@@ -67,14 +68,26 @@ EXPORTS: dict[str, tuple[str, Writer]] = {
 }
 
 
-def export(plan: Any, kind: str) -> tuple[str, bytes]:
-    """(file name, content) of a plan in one of the EXPORTS; an ArgumentError where there is no plan
-    yet."""
+OBSTACLES = "Obstacles (.yaml)"
+
+
+def export(plan: Any, kind: str, scene: Scene | None = None) -> tuple[str, bytes]:
+    """(file name, content) of a plan in one of the EXPORTS, or of a scene (OBSTACLES); an
+    ArgumentError where there is none yet."""
+    if kind == OBSTACLES:
+        if scene is None:
+            raise ArgumentError("there are no obstacles to save yet; add one")
+        return "scene.yaml", scene.to_yaml().encode()
     if plan is None or not plan.ok:
         raise ArgumentError("there is no motion to save yet; make the plan possible first")
     if kind not in EXPORTS:
         raise ArgumentError(f"{kind!r} is not one of the kinds of file: {', '.join(EXPORTS)}")
     name, write = EXPORTS[kind]
+    if hasattr(plan, "whole") and not name.startswith(("plan.html", "motion.", "robot.")):
+        raise ArgumentError(
+            "of a program the report, the motion and the robot are saved here, and all of it by the"
+            " button in the tab Program"
+        )
     with tempfile.TemporaryDirectory(prefix="armature") as folder:
         path = Path(folder) / name
         write(plan, path)

@@ -13,14 +13,19 @@ from typing import Any
 
 import numpy as np
 
+from armature.cell.program.program import MoveTo
+from armature.cell.program.program_file import is_program, load_program
 from armature.errors import FileError
 from armature.robot.library import library
 from armature.robot.load import load
 from armature.robot.load.packages import mesh_folders
 from armature.robot.load.xacro.arguments import from_words
+from armature.scene.read import load_scene
 from armature.study.store import open_store
+from armature.web.program.sketch import sketch_of
 from armature.web.reader import PLANS, fixed, has_key
-from armature.web.session import Session, Wish, first_wish, named
+from armature.web.session import Session
+from armature.web.wish import Wish, first_wish, named
 
 FIRST = "six_axis"
 STUDIES = (".db", ".sqlite", ".sqlite3")
@@ -55,12 +60,16 @@ def opened(
     meshes: tuple[Path, ...] = (),
     drives: Path | None = None,
     arguments: Mapping[str, str] | None = None,
+    scene: Path | None = None,
 ) -> Opening:
     """What `armature view` was given: a robot's name or file, a task file, a saved plan, or a
     study; by default a six-axis arm.
 
     meshes: more folders that meshes may be read from.  drives: a YAML file with a robot's drives.
-    arguments: of a xacro file."""
+    arguments: of a xacro file.  scene: a file of obstacles."""
+    if scene is not None:
+        found = opened(what, meshes, drives, arguments)
+        return replace(found, wish=replace(found.wish, scene=load_scene(scene)))
     if what is None or (what in library() and not Path(what).exists()):
         return Opening(first_wish(library(what or FIRST)), mesh_folders=meshes)
     path = Path(what)
@@ -73,10 +82,12 @@ def opened(
         open_store(path).close()  # refused here and now where it is none
         return Opening(first_wish(library(FIRST)), study=path, mesh_folders=meshes)
     if suffix in (".yaml", ".yml") and path.is_file() and not has_key(path, "links"):
-        return Opening(_task(path), mesh_folders=folders)
+        wish = _program(path) if is_program(path) else _task(path)
+        return Opening(wish, mesh_folders=folders)
     robot = load(path, arguments=arguments)
     folders = (*mesh_folders(robot, path.resolve().parent), *meshes)
-    wish = first_wish(fixed(robot.with_drives(drives) if drives is not None else robot))
+    robot, remarks = fixed(robot)
+    wish = first_wish(robot if drives is None else robot.with_drives(drives), remarks)
     if suffix != ".xacro":
         return Opening(wish, mesh_folders=folders)
     words = " ".join(f"{name}:={value}" for name, value in (arguments or {}).items())
@@ -103,12 +114,30 @@ def _wish_of(plan: Any) -> Wish:
     )
 
 
+def _program(path: Path) -> Wish:
+    """The wish for the first motion of a program, with all its steps."""
+    program = load_program(path)
+    sketch = sketch_of(program)
+    wish = first_wish(program.robot)
+    supply = named(program.supply) if program.supply is not None else wish.supply
+    wish = replace(
+        wish,
+        start=sketch.start,
+        supply=supply,
+        floor=program.floor,
+        scene=program.scene,
+        program=sketch,
+    )
+    first = next(k for k, step in enumerate(sketch.steps) if isinstance(step, MoveTo))
+    return sketch.leads_to(first, wish)
+
+
 def _task(path: Path) -> Wish:
     from armature.job.job_file import load_job
     from armature.optimize.moves.least_time import untimed
     from armature.optimize.transcription.task import Move, configuration
 
-    job = load_job(path).without_scene("the app")
+    job = load_job(path)
     if not isinstance(job.task, Move):
         raise FileError(
             "the task follows a path; the app plans moves between two configurations: use `armature"
@@ -125,4 +154,5 @@ def _task(path: Path) -> Wish:
     )
     given = None if bare else replace(job.task, duration=T, via=vectors)
     more = {"given": given, "floor": job.task.floor, "smoothness": job.task.smoothness}
+    more["scene"] = job.scene
     return Wish(job.robot, ends.q0, ends.q1, T, 0.0, named(job.supply), job.objective, **more)

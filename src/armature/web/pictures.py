@@ -12,6 +12,7 @@ import numpy as np
 from armature.drive import as_supply, stack
 from armature.optimize.moves.curve import Curve
 from armature.plot.ledger import flows_in, flows_out
+from armature.plot.obstacles import clearance_chart
 from armature.plot.region import current_band, fastest, peak_current, velocity_range
 from armature.simulate.ledger import flow_of, motion_steps
 from armature.web.charts import COLOURS, INK, TEXT, Chart
@@ -80,7 +81,7 @@ def power(plan: Any) -> str:
     common.line(steps.t, powers.sum(-1), INK, 1.3)
     for k in range(powers.shape[1]):
         single.line(steps.t, powers[:, k], COLOURS[k % len(COLOURS)], 1.4)
-    return common.svg() + single.svg() + _names(robot.drivetrain.axis_names)
+    return common.svg() + single.svg() + names_of(robot.drivetrain.axis_names)
 
 
 def torque(plan: Any) -> str:
@@ -99,7 +100,7 @@ def torque(plan: Any) -> str:
         for k in range(values.shape[1]):
             chart.line(track.t, values[:, k], COLOURS[k % len(COLOURS)], 1.4)
         charts.append(chart.svg())
-    return "".join(charts) + _names(names)
+    return "".join(charts) + names_of(names)
 
 
 def ledger(plan: Any) -> str:
@@ -145,7 +146,31 @@ def _bar(name: str, mine: float, other: float | None, most: float) -> str:
     return f'<div style="margin:4px 0">{line}{wide(mine, colour, 9)}{grey}</div>'
 
 
-CHARTS = {"Currents": graf, "Power": power, "Torque": torque, "Energy": ledger}
+def clearance(plan: Any) -> str:
+    """Clearance (mm) from each of the nearest obstacles, over time."""
+    scene = getattr(plan, "scene", None)
+    if scene is None:
+        return NOTHING.format("There are no obstacles: add some in the tab Obstacles.")
+    drawn = clearance_chart(plan.robot, scene, plan.trajectory)
+    chart = Chart("Clearance", "time [s]", f"clearance [{drawn['unit']}]")
+    chart.cover(plan.trajectory.t, [0.0])
+    for k, line in enumerate(drawn["series"]):
+        chart.line(np.array(line["x"]), np.array(line["y"]), COLOURS[k % len(COLOURS)])
+    names = names_of([line["name"] for line in drawn["series"]])
+    return (
+        chart.svg()
+        + names
+        + _note(next((n for n in plan.notes if n.startswith("obstacles: ")), ""))
+    )
+
+
+CHARTS = {
+    "Currents": graf,
+    "Power": power,
+    "Torque": torque,
+    "Energy": ledger,
+    "Clearance": clearance,
+}
 
 
 def curve(
@@ -156,6 +181,8 @@ def curve(
     if found is None:
         if wish.way != "free":
             return NOTHING.format("Energy against time is drawn for a free way of the hand.")
+        if wish.scene is not None:
+            return NOTHING.format("Energy against time is drawn for moves without obstacles.")
         what = (
             "Energy against time appears here when the plan is at rest."
             if least is None
@@ -190,7 +217,7 @@ def curve(
     return chart.svg() + _note(words)
 
 
-def _names(names: Any) -> str:
+def names_of(names: Any) -> str:
     dot = lambda k: f'<span style="color:{COLOURS[k % len(COLOURS)]}">■</span>'
     rows = [
         f"<span style='margin-right:0.9em'>{dot(k)} {html.escape(str(name))}</span>"

@@ -12,14 +12,16 @@ from typing import Any
 
 import numpy as np
 
+from armature.cell.program.plan_program import plan_program
+from armature.cell.program.program import Program
 from armature.errors import ArmatureError
 from armature.motion.trajectory import Trajectory
-from armature.optimize.moves.curve import energy_time_curve
+from armature.optimize.moves.curve import Curve, energy_time_curve
 from armature.optimize.moves.least_energy import minimize_energy
 from armature.optimize.moves.least_time import minimize_time
 from armature.optimize.solver.interior import Options
 from armature.optimize.transcription.task import Move
-from armature.web.session import Wish
+from armature.web.wish import Wish
 
 log = logging.getLogger("armature.web")
 DRAFT, FINE = (
@@ -31,7 +33,8 @@ ROUGHLY = Options(tolerance=1e-4, iterations=200)  # for a plan that is made aga
 # never show anything
 HURRY = 0.4
 REST = 0.35  # seconds without a change until the exact plan is made
-POINTS = 16  # of the energy-time curve
+POINTS = 15  # of the energy-time curve: so many are planned as single plans are
+CHEAPER = 0.999  # of the plan's energy: what the curve has at its duration to be planned again from
 # of the quick least time: what the long search finds must be shorter than this to be worth a change
 SHORTER = 0.999
 COMPILING = "Compiling for this robot (once; later plans take a moment)"
@@ -48,12 +51,13 @@ class Planner:
 
     "busy" (a sentence, "" when all is done), "sketch" (a Solution that is not finished), "plan" (a
     Solution), "certified" (the Solution, its certificate computed), "note" (a sentence on the
-    plan), "least" (s), "curve" (a Curve), "problem" (a sentence)."""
+    plan), "least" (s), "curve" (a Curve), "program" (a ProgramPlan), "problem" (a
+    sentence)."""
 
     def __init__(self, tell: Tell):
         self._tell = tell
         self._changed = threading.Condition()
-        self._wanted: tuple[Wish, Trajectory | None, bool] | None = None
+        self._wanted: tuple[Wish, Callable[[int], None]] | None = None
         self._number = 0
         self._known: set[tuple] = set()  # what kernels were compiled for
         self._open = True
@@ -63,8 +67,16 @@ class Planner:
     def ask(self, wish: Wish, guess: Trajectory | None, curve: bool = True) -> None:
         """Plan this; whatever was being planned is given up. guess: a motion to start from.  curve:
         whether the curve is wanted too."""
+        self._want(wish, lambda number: self._serve(wish, guess, curve, number))
+
+    def ask_program(self, wish: Wish, program: Program, objective: str) -> None:
+        """Plan a whole program; whatever was being planned is given up. objective: "energy" in the
+        program's cycle, or "time"."""
+        self._want(wish, lambda number: self._whole(program, objective, number))
+
+    def _want(self, wish: Wish, serve: Callable[[int], None]) -> None:
         with self._changed:
-            self._wanted = (wish, guess, curve)
+            self._wanted = (wish, serve)
             self._number += 1
             self._changed.notify()
 
@@ -92,10 +104,10 @@ class Planner:
                 if not self._open:
                     return
                 assert self._wanted is not None
-                (wish, guess, curve), number = self._wanted, self._number
+                (wish, serve), number = self._wanted, self._number
                 self._wanted, self._current = None, wish
             try:
-                self._serve(wish, guess, curve, number)
+                serve(number)
             except GivenUp:
                 continue
             except ArmatureError as error:
@@ -166,20 +178,37 @@ class Planner:
         plan = self._quick(wish, guess, number)
         if not self._at_rest(number):
             return
-        if plan.status.ok:  # an optimum, which may exceed a limit between its few knots
+        if plan.status.ok or (
+            wish.scene is not None and plan.ok
+        ):  # an optimum, which may exceed a limit between its few knots
             plan = self._finer(wish, plan, self._watch(number, "planning with all knots"))
             self._say(number, "plan", plan)
         if plan.ok:
             self._prove(plan, number)
-            if wish.objective == "time" and isinstance(wish.task, Move):
+            if wish.objective == "time" and isinstance(wish.task, Move) and wish.scene is None:
                 plan = self._shorter(wish, plan, number)
-        if curve and not self._stale(number) and isinstance(wish.task, Move):
+        alone = wish.scene is None and isinstance(wish.task, Move)
+        if curve and alone and not self._stale(number):
             self._curve(wish, plan, number)
+
+    def _whole(self, program: Program, objective: str, number: int) -> None:
+        """A whole program: every motion planned and proved, then told."""
+        self._say(number, "busy", "planning the program …")
+
+        def progress(what: str, done: int, of: int) -> None:
+            if self._stale(number):
+                raise GivenUp
+            self._say(number, "busy", f"planning the program: {what} ({done} of {of})")
+
+        with Clock(lambda s: None if s % 5 else self._say(number, "busy", f"planning … {s} s")):
+            found = plan_program(program, objective, progress)
+            _ = found.certificate, found.ledger, found.trajectory
+        self._say(number, "program", found)
 
     def _quick(self, wish: Wish, guess: Trajectory | None, number: int) -> Any:
         """The first plan with few knots; where that takes long, the motion as it is so far, then
         the plan."""
-        known = (wish.robot, str(wish.supply), wish.objective, wish.way)
+        known = (wish.robot, str(wish.supply), wish.objective, wish.way, wish.scene is None)
         new = known not in self._known
         self._say(number, "busy", f"{COMPILING} …" if new else "planning …")
         with Clock(
@@ -206,7 +235,7 @@ class Planner:
 
     def _finer(self, wish: Wish, rough: Any, watch: Watch) -> Any:
         """The plan with all knots, from the draft."""
-        if wish.objective == "time":
+        if wish.objective == "time" and wish.scene is None:
             fine = minimize_time(
                 wish.loaded,
                 wish.task,
@@ -254,16 +283,36 @@ class Planner:
             return
         self._say(number, "least", fastest.duration)
         self._say(number, "busy", "drawing energy against time …")
+        watch = self._watch(number, "drawing energy against time")
+        found = curve(wish, fastest.duration, watch)
+        if wish.objective == "energy" and plan.ok:
+            plan = self._from_curve(wish, plan, found, number)
+            found = found.including(plan)
+        self._say(number, "curve", found)
+
+    def _from_curve(self, wish: Wish, plan: Any, found: Curve, number: int) -> Any:
+        """The plan, or a cheaper one from the curve's motion of its duration: both are shown beside
+        each other and must agree."""
+        energy = float(np.interp(plan.duration, found.durations, found.energies))
+        if not energy < CHEAPER * plan.energy:
+            return plan
+        watch = self._watch(number, "planning from a motion of the curve")
+        again = wish.job(FINE).run(guess=found.guess(plan.duration), callback=watch)
+        if not (again.ok and again.energy < CHEAPER * plan.energy):
+            return plan
+        self._say(number, "plan", again)
+        self._prove(again, number)
         self._say(
-            number,
-            "curve",
-            curve(wish, fastest.duration, self._watch(number, "drawing energy against time")),
+            number, "note", f"A cheaper motion than the first ({plan.energy:.3g} J) was found."
         )
+        return again
 
 
 def draft(wish: Wish, guess: Trajectory | None, watch: Watch, deadline: float | None = None) -> Any:
     """A plan with few knots; for the least time from one starting motion only. deadline: s after
     which the best so far is returned."""
+    if wish.scene is not None:  # a way round is found whole, or not at all
+        return wish.job(DRAFT).run(guess, watch)
     common: dict[str, Any] = {
         "knots": DRAFT,
         "guess": guess,

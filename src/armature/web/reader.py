@@ -10,12 +10,15 @@ from typing import Any
 import numpy as np
 from lxml import etree  # pyright: ignore[reportAttributeAccessIssue] (lxml carries no types)
 
+from armature.dynamics.forces.bare_robot import prepared
 from armature.dynamics.forces.stand_in import with_stand_ins
 from armature.errors import ArgumentError, FileError
 from armature.robot.load import load
 from armature.robot.load.xml import parse
 from armature.robot.load.yaml import robot_from_yaml
 from armature.robot.model import Robot
+from armature.scene.read import load_scene
+from armature.scene.write import scene_text
 from armature.text import read_bytes
 
 ROBOTS, PLANS = (".urdf", ".xml", ".yaml", ".yml"), (".npz", ".json")
@@ -40,7 +43,10 @@ def read_upload(path: str, current: str) -> tuple[dict[str, Any], dict[str, np.n
             "kind": "robot",
             "robot": robot_from_yaml(current, "robot").with_drives(path).to_yaml(),
         }, {}
-    return {"kind": "robot", "robot": fixed(load(path)).to_yaml()}, {}
+    if place.suffix in (".yaml", ".yml") and has_key(place, "objects|world"):
+        return {"kind": "scene", "scene": scene_text(load_scene(path))}, {}
+    robot, remarks = fixed(load(path))
+    return {"kind": "robot", "robot": robot.to_yaml(), "remarks": list(remarks)}, {}
 
 
 def _plan(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -80,19 +86,23 @@ def _alone(content: bytes, name: str) -> bytes:
     return etree.tostring(root)
 
 
-def fixed(robot: Robot) -> Robot:
+def fixed(robot: Robot) -> tuple[Robot, tuple[str, ...]]:
+    """A robot that the page can plan for, and remarks on what was changed of its file; refused
+    where it is none."""
     if robot.nq != robot.nv or robot.n == 0:
         what = "has a floating base" if robot.n else "has no moving joint"
         raise ArgumentError(
             f"robot {robot.name!r} {what}; moves are planned for arms on a fixed base"
         )
+    ready = prepared(robot)
+    robot = ready.robot
     if robot.n > MOST_JOINTS or len(robot.links) > MOST_LINKS:
         size = f"{robot.n} joints and {len(robot.links)} links"
         raise ArgumentError(
             f"robot {robot.name!r} has {size}; the app takes {MOST_JOINTS} and {MOST_LINKS}: hold"
             " some joints (--hold)"
         )
-    return with_stand_ins(robot)
+    return with_stand_ins(robot), ready.notes
 
 
 def has_key(path: Path, keys: str) -> bool:

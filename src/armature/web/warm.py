@@ -20,7 +20,7 @@ from armature.errors import ArmatureError
 from armature.robot.model import Robot
 from armature.study.worker import THREADS, receive, send
 from armature.web.planner import curve, draft
-from armature.web.session import Wish
+from armature.web.wish import Wish
 
 log = logging.getLogger("armature.web")
 SUPPLIES = ("non-regenerative", "regenerative")

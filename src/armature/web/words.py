@@ -13,6 +13,7 @@ from armature.dynamics.forces.stand_in import has_stand_ins
 from armature.optimize.certificate.solution import NOT_COUNTED
 from armature.robot.check import mass_doubt
 from armature.robot.model import Robot
+from armature.web.program.shown import ShownProgram, card_of
 
 GOOD, BAD, PALE = (
     "light-dark(#0a7d4f, #4cc38a)",
@@ -35,7 +36,9 @@ def card(session: Any, busy: str, shown: int = 0, address: str = "") -> str:
     browser is dark."""
     plan = session.plan
     parts = [_refusal(session.problem)] if session.problem else []
-    if plan is not None and plan.ok:
+    if isinstance(plan, ShownProgram) and not session.planning:
+        parts.append(card_of(plan, GOOD, BAD))
+    elif plan is not None and plan.ok:
         parts.append(
             _past(_found(plan, session.certified))
             if session.problem
@@ -50,6 +53,12 @@ def card(session: Any, busy: str, shown: int = 0, address: str = "") -> str:
                 " longer."
             )
         )
+    if plan is not None and plan.ok and (clear := _clear_of_obstacles(plan)):
+        parts.append(clear)
+        pairs = session.wish.around[1] if session.wish.scene is not None else ()
+        if pairs:
+            words = "; ".join(f"{a} and {b}" for a, b in pairs)
+            parts.append(_pale(html.escape(f"Not checked, for they touch at an end: {words}.")))
     if session.other is not None and plan is not None and plan.ok:
         parts.append(_beside(plan, session.other, "beside it" if session.aside else "pinned"))
     if plan is not None and (doubt := mass_doubt(plan.robot)):
@@ -86,12 +95,14 @@ def card(session: Any, busy: str, shown: int = 0, address: str = "") -> str:
     )
 
 
-def about(robot: Robot, notes: list[str]) -> str:
-    """A robot in a few lines of Markdown. notes: on what could not be drawn."""
+def about(robot: Robot, notes: list[str], remarks: tuple[str, ...] = ()) -> str:
+    """A robot in a few lines of Markdown. notes: on what could not be drawn.  remarks: on what was
+    changed of its file."""
     lines = [
         f"**{robot.name}**: {robot.n} joints, {robot.mass:.3g} kg, {len(robot.drives)} drives."
     ]
     lines += [STAND_INS] if has_stand_ins(robot) else []
+    lines += [f"Placeholders of its file: {' '.join(remarks)}"] if remarks else []
     lines += (
         [f"Drawn from its joints: {len(notes)} meshes were not read ({notes[0]})."] if notes else []
     )
@@ -158,6 +169,8 @@ def remedy(session: Any) -> tuple[str, str, Any] | None:
 
 
 def _found(plan: Any, certified: bool) -> str:
+    if isinstance(plan, ShownProgram):  # of the program that was looked at until now
+        return card_of(plan, GOOD, BAD)
     if not plan.robot.drives:
         return (
             f'<div style="font-size:1.9em;font-weight:700">{plan.duration:.4g}'
@@ -231,6 +244,15 @@ def _proof(plan: Any, certified: bool) -> str:
         f'<div style="color:{BAD}">✗ <b>Not proved</b>: {html.escape(why)}energy off by'
         f" {proof.energy_error:.1e}.</div>"
     )
+
+
+def _clear_of_obstacles(plan: Any) -> str:
+    """How far a plan stays clear of obstacles; empty without any."""
+    note = next((n for n in plan.notes if n.startswith("obstacles: ")), "")
+    if not note:
+        return ""
+    words = html.escape(note.removeprefix("obstacles: "))
+    return f'<div style="color:{GOOD}">✓ <b>Obstacles</b>: {words}.</div>'
 
 
 def _beside(plan: Any, other: Any, name: str) -> str:

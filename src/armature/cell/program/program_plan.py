@@ -290,7 +290,7 @@ def certify_program(plan: ProgramPlan) -> ProgramCertificate:
     gaps = [np.abs(b[0] - a[1]).max() for a, b in itertools.pairwise(ends)]
     closing = float(np.abs(ends[-1][1] - ends[0][0]).max()) if plan.program.closed else 0.0
     speeds = [float(np.abs(leg.plan.trajectory.v[[0, -1]]).max()) for leg in plan.legs]
-    hot = [
+    heating = [
         (h.name, limit, fraction)
         for h in plan.ledger.heating
         for limit, fraction in h.fractions.items()
@@ -306,7 +306,7 @@ def certify_program(plan: ProgramPlan) -> ProgramCertificate:
         float(max(gaps, default=0.0)),
         max(speeds),
         closing,
-        max(hot, key=lambda x: x[2], default=None),
+        max(heating, key=lambda x: x[2], default=None),
         max((_tilt(leg) for leg in plan.legs if leg.leg.upright), default=0.0),
         scenes or None,
     )

@@ -36,7 +36,7 @@ class Diagnosis:
     shortest_duration: s, where more time is what is missing.  greatest_payload: kg that can be
     held, where the payload is too heavy;
     excess_payload: kg that must come off.  pause: s without current after every cycle, where the
-    motors get too hot.
+    motors exceed their mean (thermal) limit.
     passing: s, passing times of via points that are possible, where the task gave some.
     """
 

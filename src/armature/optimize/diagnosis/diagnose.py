@@ -24,14 +24,15 @@ from armature.optimize.transcription.move import MoveProblem
 from armature.robot.model import Robot
 
 FAR = 3.0  # times the duration asked for: a motion so slow is no answer where a lighter payload is
-BETWEEN = 0.05  # of a limit: what the few knots of the coolest motion may exceed between them
+# of a limit: what the motion of least copper loss, of few knots, may exceed between them
+BETWEEN = 0.05
 SLOWER = 1.0, 1.5, 2.5, 5.0  # times the duration asked for, in which a lighter payload may be moved
 SLOWEST = 3.0  # times its duration: up to which a motion that exceeds a limit is run slower
 BORDER = 0.98  # of the shortest duration: less is called too short
 ROUND_UP = 1.001  # on durations reported, so that they are feasible as printed
 # of the limit of a mean: up to which a pause or a payload that is told uses it, so that plans are
 # found
-COOLER = 0.98
+MEAN_USE = 0.98
 
 
 def passing_times(problem: MoveProblem, fastest: Attempt, motion: Trajectory) -> tuple[float, ...]:
@@ -59,11 +60,11 @@ def between_knots(best: Attempt) -> Diagnosis | None:
     worst = best.worst
     if worst is None or worst.fraction >= -ALLOWED or not best.ok:
         return None
-    if worst.limit in MEANS and (hot := too_hot(best, None)) is not None:
-        return hot
+    if worst.limit in MEANS and (found := over_mean_limit(best, None)) is not None:
+        return found
     sentence = (
-        "No motion was found: between knots a limit is exceeded, and neither drawing it in nor"
-        f" more knots help: {needed(worst)}"
+        "No motion was found: between knots a limit is exceeded, and neither a tightened limit"
+        f" nor more knots help: {needed(worst)}"
     )
     remedy = (
         f"Raise this limit by {-100 * worst.fraction:.2g} %, or begin with another motion"
@@ -147,30 +148,30 @@ def excesses(robot: Robot, motion: Trajectory) -> list[Margin]:
     ]
 
 
-def too_hot(
-    cool: Attempt, fastest: Trajectory | None, passing: tuple[float, ...] = ()
+def over_mean_limit(
+    least: Attempt, fastest: Trajectory | None, passing: tuple[float, ...] = ()
 ) -> Diagnosis | None:
-    """A cycle that is too hot in the mean and else possible: the pause that cools it, the payload,
-    or the shortest cool motion.
+    """A cycle that exceeds a mean (thermal) limit and else is possible: the pause, the payload or
+    the duration that brings it within the limit.
 
-    cool: the motion of least heat, whose limits of means are left out.  passing: when the shortest
-    motion passes via points, s."""
-    over = excesses(cool.problem.robot, cool.motion)
-    hot = [m for m in over if m.limit in MEANS]
-    if not hot or any(m.limit not in MEANS and m.fraction < -BETWEEN for m in over):
+    least: the motion of least copper loss, whose limits of means are left out.  passing: when the
+    shortest motion passes via points, s."""
+    over = excesses(least.problem.robot, least.motion)
+    means = [m for m in over if m.limit in MEANS]
+    if not means or any(m.limit not in MEANS and m.fraction < -BETWEEN for m in over):
         return None
-    worst, T = min(hot, key=lambda m: m.fraction), cool.motion.duration
-    pause = T * ((1.0 - worst.fraction) / COOLER - 1.0)
+    worst, T = min(means, key=lambda m: m.fraction), least.motion.duration
+    pause = T * ((1.0 - worst.fraction) / MEAN_USE - 1.0)
     longer = fastest.duration if fastest is not None and fastest.duration > T else None
-    less = cooler_without(cool.problem.robot, cool.motion)
-    load = carrier(cool.problem.robot)
+    less = payload_over_mean_limits(least.problem.robot, least.motion)
+    load = carrier(least.problem.robot)
     lightest = load.mass - less if load is not None and less is not None else None
     helps = [f"a pause of {pause:.4g} s on the brake after every cycle"]
     helps += [f"a motion of {longer:.4g} s{by_way(passing)}"] if longer else []
     helps += [f"a payload of {lightest:.4g} kg"] if lightest else []
     sentence = (
-        f"The cycle is too hot: in the coolest motion found, {needed(worst)}; {' or '.join(helps)}"
-        " is feasible."
+        "The cycle exceeds its mean (thermal) limit: in the motion of least copper loss that was"
+        f" found, {needed(worst)}; {' or '.join(helps)} is feasible."
     )
     return Diagnosis(
         sentence,
@@ -187,7 +188,7 @@ def too_hot(
     )
 
 
-def cooler_without(robot: Robot, motion: Trajectory) -> float | None:
+def payload_over_mean_limits(robot: Robot, motion: Trajectory) -> float | None:
     """The mass, kg, to take off the payload so that this motion keeps all limits of means; None
     where all is too little."""
     load = carrier(robot)
@@ -204,20 +205,21 @@ def cooler_without(robot: Robot, motion: Trajectory) -> float | None:
     )  # torque per kilogram
     means = [(axis, limit) for axis, _, limit in robot.drivetrain.limits() if limit.name in MEANS]
 
-    def cool(less: float) -> bool:
+    def keeps_means(less: float) -> bool:
         flows = robot.drivetrain.flow(tau - less * slope, v, a)
         return all(
-            limit.worst(t, flows[axis])[0] <= (COOLER - 1.0) * limit.bound for axis, limit in means
+            limit.worst(t, flows[axis])[0] <= (MEAN_USE - 1.0) * limit.bound
+            for axis, limit in means
         )
 
     low, high = 0.0, load.mass
-    for _ in range(20 if cool(high) else 0):
+    for _ in range(20 if keeps_means(high) else 0):
         middle = (low + high) / 2
-        low, high = (low, middle) if cool(middle) else (middle, high)
+        low, high = (low, middle) if keeps_means(middle) else (middle, high)
     return float(high) if high < load.mass else None
 
 
-def cool_load(best: Attempt) -> tuple[float, float, float] | None:
+def load_within_means(best: Attempt) -> tuple[float, float, float] | None:
     """(payload, kg, duration, s, what comes off, kg) with which the joint cubic keeps all limits of
     means; None where none is found."""
     problem, load = best.problem, carrier(best.problem.robot)
@@ -225,7 +227,7 @@ def cool_load(best: Attempt) -> tuple[float, float, float] | None:
     for T in problem.duration * np.array(SLOWER):
         slow = replace(problem, move=slowed(problem.move, float(T), problem.duration))
         t = np.concatenate([[0.0], np.cumsum(slow.steps(float(T)))])
-        less = cooler_without(
+        less = payload_over_mean_limits(
             problem.robot, Trajectory(t, *slow.cubic(t), problem.robot.joint_names)
         )
         if less is not None and load is not None:
@@ -311,7 +313,7 @@ def relaxed(best: Attempt, fastest: Trajectory | None) -> Diagnosis:
         worst is not None
         and worst.limit in MEANS
         and fastest is None
-        and (lighter := cool_load(best)) is not None
+        and (lighter := load_within_means(best)) is not None
     ):
         mass, T, less = lighter
         helps = f"a payload of {mass:.4g} kg moved in {T:.4g} s is feasible"

@@ -8,9 +8,9 @@ from armature.optimize.certificate.solution import Diagnosis
 from armature.optimize.diagnosis.diagnose import (
     FAR,
     between_knots,
+    over_mean_limit,
     passing_times,
     relaxed,
-    too_hot,
     too_short,
     unbounded_speed,
     unheld_on_the_way,
@@ -47,8 +47,8 @@ def explain(pipeline: Pipeline, best: Attempt, fastest: Attempt | None) -> Diagn
         heavy = weighed(pipeline, problem) or unheld_on_the_way(best)
         if heavy is not None:
             return heavy
-    if (hot := mean_limits(pipeline, best, known)) is not None:
-        return hot
+    if (over := mean_limits(pipeline, best, known)) is not None:
+        return over
     if known is not None and short:
         passing = passing_times(problem, known, known.motion)
         return too_short(problem.robot, problem.duration, known.motion, passing)
@@ -69,10 +69,10 @@ def mean_limits(pipeline: Pipeline, best: Attempt, fastest: Attempt | None) -> D
     motion = None if fastest is None else fastest.motion
     if motion is not None and motion.duration <= problem.duration:
         return None
-    cool = least_heat(pipeline, problem)
-    over = [a for a in (cool, best) if a.nearly or a.only_means]
-    hot = [told for a in over if (told := too_hot(a, motion)) is not None]
-    return min(hot, key=lambda told: told.pause or 0.0, default=None)
+    least = least_heat(pipeline, problem)
+    over = [a for a in (least, best) if a.nearly or a.only_means]
+    found = [told for a in over if (told := over_mean_limit(a, motion)) is not None]
+    return min(found, key=lambda told: told.pause or 0.0, default=None)
 
 
 def least_heat(pipeline: Pipeline, problem: MoveProblem) -> Attempt:

@@ -33,7 +33,9 @@ SAME = 0.99  # of a payload that can be held: one so near that can be moved is n
 # of the payload that a motion with few knots moves: what is told, so that plans with all knots do
 # too
 SPARE = 0.975
-HOT = 5.0  # times the limit of a mean: what the joint cubic exceeds by less, quick motions may not
+FAR_OVER_MEAN = (
+    5.0  # times the limit of a mean: what the joint cubic exceeds by less, quick motions may not
+)
 CREEPING = (
     1e-3  # of the joint cubic's speed: dry friction knows its direction, and nothing else matters
 )
@@ -285,9 +287,9 @@ def creeping_excess(problem: MoveProblem) -> Margin | None:
     margins = torque_margins(
         problem.robot, t, at_rest(problem.robot, q), CREEPING * v, np.zeros_like(v)
     )
-    hot = [m for m in margins if m.limit in MEANS and m.fraction < -HOT]
+    means = [m for m in margins if m.limit in MEANS and m.fraction < -FAR_OVER_MEAN]
     over = [m for m in margins if m.limit not in MEANS and m.fraction < 0.0]
-    return min(over or hot, key=lambda m: m.fraction, default=None)
+    return min(over or means, key=lambda m: m.fraction, default=None)
 
 
 def heavy(

@@ -17,16 +17,21 @@ import numpy as np
 from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
 from armature.notebook import curve_html
+from armature.optimize.certificate.solution import Solution
 from armature.optimize.moves.answer import check_search, check_task
 from armature.optimize.moves.least_time import ANY, stays, untimed
+from armature.optimize.moves.sweep import FEW as FEW_DURATIONS
 from armature.optimize.moves.sweep import Sweep
+from armature.optimize.planner.accelerations import with_inferred
 from armature.optimize.planner.attempt import Attempt
 from armature.optimize.planner.baseline import baseline
+from armature.optimize.planner.baseline import stretched as retimed
 from armature.optimize.planner.floor import MARGINS, move_ground, through
 from armature.optimize.planner.pipeline import Pipeline, posed
 from armature.optimize.planner.smoothness import Smoother
 from armature.optimize.problem.interrupt import interruptible
 from armature.optimize.transcription.driven import Weights
+from armature.optimize.transcription.guess import stretched
 from armature.optimize.transcription.move import MoveProblem
 from armature.optimize.transcription.task import Move
 from armature.robot.cover import with_floor
@@ -37,6 +42,7 @@ POINTS = 50
 FEW = 30  # knots to find the range of durations
 STAYING = 0.2  # s: stands for the least time of a move that stays where it is
 SPACING = 0.02  # relative accuracy of the spacing at which minima count as evenly spaced
+SAME = 1e-9  # of a duration: what is rounding
 WORTH = 0.01  # part of the energy that an advice must save
 
 
@@ -83,6 +89,37 @@ class Curve:
         E, T = min(inside, default=(energy, duration))
         return float(T), energy - float(E)
 
+    def guess(self, duration: float) -> Trajectory | None:
+        """The curve's motion of the nearest duration, run in this one (s): where `minimize_energy`
+        starts from so that its plan is on the curve's branch. None where there is no motion."""
+        near = [
+            (abs(np.log(float(T) / duration)), motion)
+            for T, motion in zip(self.durations, self.trajectories)
+            if motion is not None
+        ]
+        best = min(near, key=lambda item: item[0], default=None)
+        return None if best is None else stretched(best[1], duration)
+
+    def including(self, plan: Solution) -> Curve:
+        """The curve with a plan of the same move as one of its points, in place of one of the same
+        duration; itself where that one costs less, or the plan does not run."""
+        same = np.abs(self.durations - plan.duration) <= SAME * plan.duration
+        if not plan.ok or np.any(self.energies[same] <= plan.energy):
+            return self
+        at = int(np.searchsorted(self.durations, plan.duration)) if not same.any() else -1
+        put = lambda row, value: (
+            np.where(same, value, row) if same.any() else np.insert(row, at, value)
+        )
+        motions = [plan.trajectory if s else m for s, m in zip(same, self.trajectories)]
+        motions = motions if same.any() else [*motions[:at], plan.trajectory, *motions[at:]]
+        return replace(
+            self,
+            durations=put(self.durations, plan.duration),
+            energies=put(self.energies, plan.energy),
+            losses=put(self.losses, plan.losses),
+            trajectories=tuple(motions),
+        )
+
     _repr_html_ = curve_html
 
     def __str__(self) -> str:
@@ -124,11 +161,13 @@ def energy_time_curve(
     if floor.below is not None:
         raise ArgumentError(str(floor.below))
     T = checked(default_durations(robot, task, supply) if durations is None else durations)
-    best, minima = swept_above(
-        robot,
-        floor.floor,
-        lambda robot: swept(posed(robot, task, supply, knots), T, refine, callback),
-    )
+    few = len(T) <= FEW_DURATIONS
+
+    def sweep(robot: Robot, T: np.ndarray) -> Swept:
+        of = lambda robot: swept(posed(robot, task, supply, knots), T, refine, callback, few)
+        return swept_above(robot, floor.floor, of)
+
+    best, minima = swept_within(robot, task, T, sweep)
     energies = np.array([a.value if a else np.nan for a in best])
     losses = np.array([a.losses if a else np.nan for a in best])
     motions = tuple(a.motion if a else None for a in best)
@@ -142,19 +181,21 @@ def energy_time_curve(
 Swept = tuple[list[Attempt | None], list[tuple[float, float]]]
 
 
-def swept(problem: MoveProblem, T: np.ndarray, refine: bool, callback: Callable | None) -> Swept:
+def swept(
+    problem: MoveProblem, T: np.ndarray, refine: bool, callback: Callable | None, few: bool
+) -> Swept:
     """The best motion at every duration, None where there is none, and the minima: where the least
-    energy has them, each with what the motion costs that is taken there."""
-    sweep = Sweep(problem, callback)
+    energy has them, each with what the motion costs that is taken there. few: as in `Sweep`."""
+    sweep = Sweep(problem, callback, few)
     best = sweep.both_ways(T)
     minima = sweep.minima(T, best) if refine else []
     if not problem.move.smoothness:
         return best, [(t, attempt.value) for t, attempt in minima]
     along = smoother(sweep, problem.move.smoothness)
-    alone = ((t, smoother(sweep, problem.move.smoothness)(attempt)) for t, attempt in minima)
-    return [attempt and along(attempt) for attempt in best], [
-        (t, found.value) for t, found in alone
-    ]
+    alone = lambda attempt: smoother(sweep, problem.move.smoothness)(attempt)
+    each = alone if few else along  # of few, each as a single plan is made
+    smooth = [attempt and each(attempt) for attempt in best]
+    return smooth, [(t, alone(attempt).value) for t, attempt in minima]
 
 
 def smoother(sweep: Sweep, smoothness: float) -> Callable[[Attempt], Attempt]:
@@ -163,6 +204,33 @@ def smoother(sweep: Sweep, smoothness: float) -> Callable[[Attempt], Attempt]:
     smooth = Smoother(sweep.pipeline, smoothness)
     base = lambda attempt: baseline(attempt.problem, attempt.motion.duration).ledger.energy
     return lambda attempt: smooth(attempt, base(attempt))
+
+
+def swept_within(
+    robot: Robot, task: Move, T: np.ndarray, sweep: Callable[[Robot, np.ndarray], Swept]
+) -> Swept:
+    """The same with inferred limits of acceleration at the durations at which plans have them
+    (`accelerations.py`): the longer ones. Where these leave no plan, without them."""
+    limits = [
+        with_inferred(robot, retimed(task, float(t), task.duration or float(t)))[0] for t in T
+    ]
+    free = np.array([limited is robot for limited in limits])
+    best: list[Attempt | None] = [None] * len(T)
+    minima: list[tuple[float, float]] = []
+    for limited, which in ((robot, free), (limits[-1], ~free)):
+        if not which.any():
+            continue
+        found, lowest = sweep(limited, T[which])
+        for k, attempt in zip(np.flatnonzero(which), found):
+            best[k] = attempt
+        minima += lowest
+    missing = np.array([a is None for a in best]) & ~free
+    if missing.any():
+        found, lowest = sweep(robot, T[missing])
+        for k, attempt in zip(np.flatnonzero(missing), found):
+            best[k] = attempt
+        minima += lowest
+    return best, sorted(minima)
 
 
 def swept_above(robot: Robot, floor: Floor | None, sweep: Callable[[Robot], Swept]) -> Swept:

@@ -34,10 +34,11 @@ SEARCHES = 6  # for it, at most
 
 
 class Sweep:
-    """Plans of one move at many durations, each from its neighbour."""
+    """Plans of one move at many durations, each from its neighbour. few: all are planned anew too,
+    as single plans are."""
 
-    def __init__(self, problem: MoveProblem, callback: Callable | None = None):
-        self.problem = problem
+    def __init__(self, problem: MoveProblem, callback: Callable | None = None, few: bool = False):
+        self.problem, self.few = problem, few
         self.first = problem.duration
         settings = replace(SETTINGS, burnt_accuracy=ACCURACY)
         self.pipeline = Pipeline(Weights(energy=1.0), callback, settings=settings)
@@ -83,7 +84,7 @@ class Sweep:
         for place, k in enumerate(reversed(range(len(durations)))):
             duration = float(durations[k])
             found = self.solve(duration, near)
-            again = place % ANEW == 0 or len(durations) <= FEW
+            again = place % ANEW == 0 or self.few
             if found is not None and near is not None and again:
                 found = better(found, self.anew(duration))
             best[k] = found

@@ -316,33 +316,33 @@ def best_within_means(
     """`best_profile` with limits of means met through prices of their integrals: each is bracketed,
     then halved.
 
-    Prices reach the lower hull only: where it has a gap, the profile at its cooler side is given.
+    Prices reach the lower hull only: where it has a gap, the profile within the limits is given.
     """
     found = best_profile(step, steps, top, duration, price, weight)
     if found is None or not step.means or np.max(mean_excesses(step, found)) <= WARM:
         return found
     scale = max(abs(weight * found.energy + price * found.duration), 1e-9) / found.duration
-    low, high, prices, cool = (
+    low, high, prices, within = (
         np.zeros(len(step.means)),
         np.full(len(step.means), np.inf),
         np.zeros(len(step.means)),
         None,
     )
     for _ in range(PRICED):
-        hot = mean_excesses(step, found) > WARM
-        cool = cool if hot.any() else found
-        low, high = np.where(hot, prices, low), np.where(hot | (prices == 0.0), high, prices)
+        over = mean_excesses(step, found) > WARM
+        within = within if over.any() else found
+        low, high = np.where(over, prices, low), np.where(over | (prices == 0.0), high, prices)
         open_ended = np.where(prices > 0.0, 4.0 * prices, 0.3 * scale)
         prices = np.where(
             np.isfinite(high),
             (low + np.where(np.isfinite(high), high, 0.0)) / 2,
-            np.where(hot, open_ended, prices),
+            np.where(over, open_ended, prices),
         )
         again = best_profile(step, steps, top, duration, price, weight, prices=prices, near=found)
         if again is None:
             break
         found = again
-    return found if cool is None or np.max(mean_excesses(step, found)) <= WARM else cool
+    return found if within is None or np.max(mean_excesses(step, found)) <= WARM else within
 
 
 def _solved(

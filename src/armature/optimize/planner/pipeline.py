@@ -305,10 +305,10 @@ class Pipeline:
             mine = timed(task, s.slower * start.duration) if not task.moving else task
             firsts.append(self.few(mine, start, s.time_bent, s.time_coarse))
         best = self.shortest(task, best_of(firsts), firsts)
-        hot = not best.runs and (
+        over_mean = not best.runs and (
             best.only_means or (best.worst is not None and best.worst.limit in MEANS)
         )
-        return self.bracketed(task, best) if hot and not self.late else best
+        return self.bracketed(task, best) if over_mean and not self.late else best
 
     def bracketed(self, task: MoveProblem, failed: Attempt) -> Attempt:
         """The shortest of the least-energy motions of given durations, by bisection: where limits

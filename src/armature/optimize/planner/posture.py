@@ -104,12 +104,9 @@ def _wanted(
     robot: Robot, posture: Any, link: str, start: np.ndarray | None
 ) -> dict[str, tuple[str, ...]]:
     """{feature: values that are meant} of words."""
-    if posture is None:
-        return {}
-    words = [posture] if isinstance(posture, str) else list(posture)
     found: dict[str, tuple[str, ...]] = {}
-    for word in words:
-        if " ".join(str(word).lower().split()) in (START, "start"):
+    for word in _words_of(posture):
+        if _is_start(word):
             if start is None:
                 raise ArgumentError(
                     f"posture {word!r}: there is no start to be like; name the posture, or give a"
@@ -117,17 +114,41 @@ def _wanted(
                 )
             found |= {key: (value,) for key, value in features(robot, start, link).items()}
             continue
-        key, _, value = " ".join(str(word).lower().split()).partition(" ")
-        if value not in CHOICES.get(key, ()):
-            known = ", ".join(
-                f"{name} {choice}" for name, choices in CHOICES.items() for choice in choices
-            )
-            raise ArgumentError(
-                f"posture {word!r} is not known; give {START}, {known}, or a configuration near the"
-                " one that is meant"
-            )
+        key, value = _feature(word)
         found[key] = (value,)
     return found
+
+
+def check_posture(robot: Robot, posture: Any) -> None:
+    """Refuse a posture that means nothing: a misspelt word or joint, or too few numbers."""
+    if _seed(robot, posture, None) is None:
+        for word in _words_of(posture):
+            if not _is_start(word):
+                _feature(word)
+
+
+def _words_of(posture: Any) -> list[str]:
+    """The words of a posture, tidied; none where there is no posture."""
+    words = [] if posture is None else [posture] if isinstance(posture, str) else list(posture)
+    return [" ".join(str(word).lower().split()) for word in words]
+
+
+def _is_start(word: str) -> bool:
+    return word in (START, "start")
+
+
+def _feature(word: str) -> tuple[str, str]:
+    """("elbow", "up") of "elbow up"."""
+    key, _, value = word.partition(" ")
+    if value not in CHOICES.get(key, ()):
+        known = ", ".join(
+            f"{name} {choice}" for name, choices in CHOICES.items() for choice in choices
+        )
+        raise ArgumentError(
+            f"posture {word!r} is not known; give {START}, {known}, or a configuration near the"
+            " one that is meant"
+        )
+    return key, value
 
 
 def distance(robot: Robot, q: np.ndarray, start: np.ndarray) -> float:

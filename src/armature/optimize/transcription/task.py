@@ -105,6 +105,7 @@ class Move:
             is_pose(place)
             for place in (self.start, self.goal, *(via.configuration for via in self.via))
         ):
+            worker("Move.check_posture")(robot, self.posture)  # a misspelt one is no posture at all
             return self
         in_posture = worker("Move.in_posture")
         link = self.link or tip(robot, "shall be at the goal")

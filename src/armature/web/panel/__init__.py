@@ -11,14 +11,16 @@ import numpy as np
 from armature.optimize.transcription.task import SMOOTHNESS
 from armature.robot.library import library
 from armature.robot.model import Robot
-from armature.web.exports import EXPORTS
+from armature.web.exports import EXPORTS, OBSTACLES
 from armature.web.panel.drives import DriveTab
+from armature.web.panel.obstacles import ObstacleTab
+from armature.web.panel.program import ProgramTab
 from armature.web.panel.style import STYLE, legend
 from armature.web.panel.tool import ToolTab
 from armature.web.pictures import CHARTS
 from armature.web.reader import PLANS, ROBOTS
-from armature.web.session import Wish, payload_range, ranges
 from armature.web.space.camera import PHONE, VIEWS
+from armature.web.wish import Wish, payload_range, ranges
 
 WAYS = {"free (the best one)": "free", "a straight line": "line", "an arc above the line": "arc"}
 OBJECTIVES = {"least energy": "energy", "least time": "time"}
@@ -165,6 +167,10 @@ class Panel:
             self._vias()
         self._sliders: dict[str, list[Any]] = {"goal": [], "start": [], "via": []}
         self._scales: list[float] = []
+        with tabs.add_tab("Obstacles"):
+            self.obstacles = ObstacleTab(gui, self._act)
+        with tabs.add_tab("Program"):
+            self.program = ProgramTab(gui, self._act)
         with tabs.add_tab("Tool"):
             self.tool = ToolTab(gui, self._act)
         with tabs.add_tab("Drives"):
@@ -186,7 +192,7 @@ class Panel:
                 )
             self.about = gui.add_markdown("")
         with tabs.add_tab("Save"):
-            self._kind = gui.add_dropdown("What", tuple(EXPORTS))
+            self._kind = gui.add_dropdown("What", (*EXPORTS, OBSTACLES))
             gui.add_button("Download", icon="download").on_click(
                 lambda _: self._act("export", self._kind.value)
             )

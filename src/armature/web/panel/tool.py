@@ -72,15 +72,6 @@ def without_tool(robot: Robot) -> Robot:
     )
 
 
-def angles(joint: Joint) -> Vec3:
-    """Roll, pitch and yaw (rad) of a joint's frame in its parent link's."""
-    R = joint.rotation
-    pitch = float(np.arcsin(np.clip(-R[2][0], -1.0, 1.0)))
-    if abs(R[2][0]) > 1.0 - 1e-12:  # roll and yaw turn about one axis: all of it is yaw
-        return 0.0, pitch, float(np.arctan2(-R[0][1], R[1][1]))
-    return float(np.arctan2(R[2][1], R[2][2])), pitch, float(np.arctan2(R[1][0], R[0][0]))
-
-
 class ToolTab:
     """Widgets of the tab; a change is handed to act("tool", (link, position, rpy) or None) or
     act("load", (centre, inertia))."""
@@ -122,7 +113,7 @@ class ToolTab:
         self._link.options = carriers(robot)
         self._link.value = self._link.options[0]
         self._position.value = _shown(tool.position if tool else ZERO, 1 / MILLIMETRE)
-        self._rpy.value = _shown(angles(tool) if tool else ZERO, 180.0 / np.pi)
+        self._rpy.value = _shown(frames.to_rpy(tool.rotation) if tool else ZERO, 180.0 / np.pi)
         self._off.visible = tool is not None
 
     def payload(self, centre: Vec3, inertia: Vec3) -> None:

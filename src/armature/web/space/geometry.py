@@ -51,7 +51,7 @@ def shapes(robot: Robot, folders: Sequence[Path]) -> tuple[dict[str, list[Shape]
         robot, {link.name: [] for link in robot.links} if found else None
     )  # beside meshes, only what the file itself draws
     return {
-        link.name: [*meshes[link.name], *map(_solid, drawn[k])]
+        link.name: [*meshes[link.name], *map(solid_shape, drawn[k])]
         for k, link in enumerate(robot.links)
     }, notes
 
@@ -138,12 +138,15 @@ def _placed(vertices: np.ndarray, faces: np.ndarray, visual: Visual, colour: Col
 # solids ------------------------------------------------------------------------------------------
 
 
-def _solid(solid: dict[str, Any]) -> Shape:
-    """The triangles of a tube, box or sphere of `plot.limbs`."""
+def solid_shape(solid: dict[str, Any]) -> Shape:
+    """The triangles of a tube, box, sphere or mesh of `plot.limbs` and `plot.obstacles`."""
     import trimesh
 
     paint = solid["paint"]
     colour = PAINTS[paint] if isinstance(paint, str) else (paint[0], paint[1], paint[2])
+    if solid["kind"] == "mesh":
+        points, faces = np.array(solid["points"], dtype=float), np.array(solid["faces"])
+        return Shape(points.reshape(-1, 3), faces.reshape(-1, 3), colour)
     if solid["kind"] == "tube":
         ends = np.array([solid["a"], solid["b"]], dtype=float)
         mesh: Any = trimesh.creation.cylinder(solid["r"], sections=28, segment=ends)

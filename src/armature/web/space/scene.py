@@ -12,9 +12,11 @@ import numpy as np
 from armature.dynamics.compiled import link_poses, pose
 from armature.motion.trajectory import Trajectory
 from armature.robot.model import Robot
-from armature.web.session import hand
 from armature.web.space.camera import FIELD, Window, fit
 from armature.web.space.geometry import Shape, corners, joined, shapes, shrunk
+from armature.web.space.obstacles import Obstacles
+from armature.web.space.turn import matrix, quaternions
+from armature.web.wish import hand
 
 START, GOAL, PLAN, GHOST = (
     (0.13, 0.59, 0.38),
@@ -92,14 +94,15 @@ class Figure:
 
 class Scene:
     """All that one browser sees in space. dragged(which, R, p, done): called when a handle
-    ("start", "goal", "via 1" …) is moved.
-    window(): the canvas as it is now."""
+    ("start", "goal", "via 1" …, or "obstacle NAME") is moved.  picked(name): when an obstacle is
+    clicked.  window(): the canvas as it is now."""
 
     def __init__(
         self,
         client: Any,
         dragged: Callable[[str, np.ndarray, np.ndarray, bool], None],
         window: Callable[[], Window],
+        picked: Callable[[str], None],
     ):
         self._client, self._scene, self._dragged, self._window = (
             client,
@@ -113,6 +116,8 @@ class Scene:
         self._ways: dict[str, Any] = {}
         self._held, self._aside, self._root, self._count = "", False, "/robot0", 0
         self._dark, self._via, self._height = False, 0, 0.0
+        moved = lambda name, R, p, done: dragged(f"obstacle {name}", R, p, done)
+        self._obstacles = Obstacles(client.scene, moved, picked)
 
     def robot(self, robot: Robot, folders: Sequence[Path], seen: Sequence[np.ndarray]) -> list[str]:
         """Put a robot into the empty scene, the camera so that it is seen in all configurations
@@ -140,6 +145,7 @@ class Scene:
             )
         self._figures["ghost"].show(False)
         self._figures["pinned"].show(False)
+        self._obstacles.begin(self._root)
         self._handles = {which: self._handle(which) for which in ("start", "goal")}
         self.look(seen)
         return notes
@@ -220,6 +226,7 @@ class Scene:
         """Bring the robot in all these configurations (nq,) and the handles into view, from one of
         the sides of `camera.VIEWS`."""
         points = self._with_handles(self._corners(configurations), configurations)
+        points = np.concatenate([points, self._obstacles.corners()])
         if self._aside:
             points = np.concatenate([points, points + self._shifted])
         position, look_at = fit(points, view, self._window())
@@ -253,6 +260,15 @@ class Scene:
                     self._handles[which].position = np.asarray(where.p)
                     self._handles[which].wxyz = quaternions(np.asarray(where.R)[None])[0]
 
+    def obstacles(self, scene: Any, picked: str) -> None:
+        """Show the obstacles, and a handle at the picked one."""
+        with self._client.atomic():
+            self._obstacles.show(scene, picked, self.size, self._gizmo)
+
+    def between(self, configurations: Sequence[np.ndarray]) -> np.ndarray:
+        """The middle (3,), m, between the places of the hand in these configurations (nq,)."""
+        return np.mean([pose(self._robot, q, hand(self._robot)).p for q in configurations], axis=0)
+
     def _vias(self, count: int) -> None:
         """So many handles for via points."""
         for k in range(self._via, count):
@@ -267,6 +283,7 @@ class Scene:
         plan's."""
         with self._client.atomic():
             self._figures["plan"].place(q)
+            self._obstacles.place(self._robot, q)
             for name, wanted in (("ghost", not pinned), ("pinned", pinned)):
                 self._figures[name].show(ghost is not None and wanted)
                 if ghost is not None and wanted:
@@ -313,17 +330,3 @@ def _moving(robot: Robot) -> set[str]:
         if joint.kind != "fixed" or joint.parent in found:
             found.add(joint.child)
     return found
-
-
-def quaternions(R: np.ndarray) -> np.ndarray:
-    """(k, 4) w x y z of rotations (k, 3, 3)."""
-    from scipy.spatial.transform import Rotation
-
-    return np.roll(Rotation.from_matrix(R).as_quat(), 1, axis=-1)
-
-
-def matrix(wxyz: np.ndarray) -> np.ndarray:
-    """(3, 3) of a quaternion w x y z."""
-    from scipy.spatial.transform import Rotation
-
-    return Rotation.from_quat(np.roll(wxyz, -1)).as_matrix()
