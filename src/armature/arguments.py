@@ -160,9 +160,9 @@ def guard_module(module: types.ModuleType) -> None:
 
 def refuse_member(cls: type, value: object) -> None:
     """What an enumeration answers to a value that it does not have."""
-    raise ArgumentError(
-        f"{cls.__name__} has no member {show(value)}; it has {', '.join(m.name for m in cls)}"
-    )  # pyright: ignore
+    members: Any = cls
+    names = ", ".join(m.name for m in members)
+    raise ArgumentError(f"{cls.__name__} has no member {show(value)}; it has {names}")
 
 
 def guard_results(function: Callable) -> None:

@@ -310,9 +310,8 @@ class _Run:
             bold.step()
             y = self._landed(t, bold.y) if bold.status != "failed" else None
             if y is not None:
-                gained = self.system.energy(*self.split(y)) - self.system.energy(
-                    *self.split(before[1])
-                )  # pyright: ignore
+                system: Any = self.system
+                gained = system.energy(*self.split(y)) - system.energy(*self.split(before[1]))
                 tried.append((abs(gained - (y[-1] - before[1][-1])), t, y, bold))
         if not tried:
             return solver

