@@ -331,3 +331,17 @@ def test_convex_parts_contain_a_mesh_that_is_not_convex(tmp_path):
         < 0.0
         < arm.distance(slider(), several, corner).least
     )
+
+
+def test_links_that_touch_at_zero_by_their_spheres_alone_are_left_out_and_deeper_ones_are_not():
+    robot = arm.library("six_axis")
+    scene = arm.Scene().with_box("far", (0.1, 0.1, 0.1), position=(5.0, 5.0, 5.0))
+    touching = arm.distance(robot, scene, np.zeros(6)).touching
+    assert ("base", "upper_arm") in touching
+    assert not arm.collisions(robot, scene, [[0.0, 0.5, 0.5, 0.0, 0.5, 0.0]])
+    thick = arm.Scene(scene.obstacles, spheres={"wrist1": [[0.0, 0.0, 0.0, 0.8]]})
+    found = arm.distance(robot, thick, np.zeros(6))
+    assert ("base", "wrist1") in found.pairs and ("base", "wrist1") not in found.touching
+    assert ("base", "wrist1") in [
+        (h.first, h.second) for h in arm.collisions(robot, thick, [np.zeros(6)])
+    ]

@@ -167,9 +167,9 @@ def _model(robot: Robot, scene: Scene) -> Model:
     )
     touching: tuple[tuple[str, str], ...] = ()
     if scene.allowed is None and inner:
-        always = np.all(model.distances(_spread(robot), 0.0)[0] < 0.0, axis=0).tolist()
-        touching = tuple(pair for pair, yes in zip(model.pairs, always) if yes)
-        inner = [pair for pair, yes in zip(inner, always) if not yes]
+        left_out = _touching(robot, model).tolist()
+        touching = tuple(pair for pair, yes in zip(model.pairs, left_out) if yes)
+        inner = [pair for pair, yes in zip(inner, left_out) if not yes]
     first, second = _indices([*outer, *inner])
     return Model(
         names, model.others, bodies, spheres, obstacles, first, second, overshoot, touching
@@ -185,6 +185,19 @@ def _neighbours(robot: Robot, a: int, b: int) -> bool:
     """Whether two bodies are one, or connected by a joint."""
     parent = lambda i: robot.tree.bodies[i].parent if i >= 0 else -2
     return a == b or parent(a) == b or parent(b) == a
+
+
+def _touching(robot: Robot, model: Model) -> np.ndarray:
+    """(pairs,) whether two links touch in every configuration sampled; or in the zero position, by
+    no more than their spheres reach out of them."""
+    spread = _spread(robot)
+    limits = bounds(robot)
+    zero = np.clip(np.zeros((1, robot.n)), limits.lower, limits.upper)
+    here = model.distances(zero, 0.0)[0][0]
+    out = lambda name: model.overshoot.get(name, 0.0)  # given spheres are taken as they are
+    reach = np.array([out(a) + out(b) for a, b in model.pairs])
+    always = np.all(model.distances(spread, 0.0)[0] < 0.0, axis=0)
+    return always | ((here < 0.0) & (here >= -reach))
 
 
 def _spread(robot: Robot) -> np.ndarray:

@@ -26,7 +26,8 @@ class Scene:
     obstacles: shapes in the world, and on links that carry them (`link`), which collide as these
     links do.
     allowed: pairs of names, of links or obstacles, that may touch; None: links that always touch
-    are found by sampling (`Distances.touching`).
+    are found by sampling, and links that touch in the zero position by no more than their spheres
+    reach out of them (`Distances.touching`).
     spheres: {link: ((x, y, z, radius), …)}, m, in the link's frame: a cover of one's own instead
     of the fitted one.
 
