@@ -1,5 +1,4 @@
-"""Two robots on one d.c. bus: one brakes while the other accelerates, and the braking energy
-changes hands."""
+"""Two robots on one d.c. bus: one brakes while the other accelerates."""
 
 import numpy as np
 
@@ -14,18 +13,13 @@ def main(figure: str = "05_shared_bus.png") -> float:
     amplifier = arm.drive.Amplifier(voltage=325.0, efficiency=0.96, standby=4.0)
     turn = arm.drive.Drive(motor("servo-325v-750w"), gear("planetary-25"), amplifier)
     slide = arm.drive.Drive(motor("servo-325v-400w"), gear("ballscrew-20mm"), amplifier)
-    robot = (
-        arm.library("burgevin")
-        .with_payload(5.0)
-        .with_drives({"phi": turn, "theta": turn, "r": slide})
-    )
+    drives = {"phi": turn, "theta": turn, "r": slide}
+    robot = arm.library("burgevin").with_payload(5.0).with_drives(drives)
 
     start, d = np.array([0.0, np.pi / 2, 0.8]), np.array([np.pi, 0.0, 0.0])
-    t = np.linspace(0, 1.0, 41)
-    s = t[:, None]
-    cubic = arm.Trajectory(
-        t, start + d * (3 * s**2 - 2 * s**3), d * (6 * s - 6 * s**2), d * (6 - 12 * s)
-    )
+    s = np.linspace(0, 1.0, 41)[:, None]
+    q, v, a = start + d * (3 * s**2 - 2 * s**3), d * (6 * s - 6 * s**2), d * (6 - 12 * s)
+    cubic = arm.Trajectory(s[:, 0], q, v, a)
 
     bus = arm.drive.Bus(capacitance=0.3e-3, voltage=325.0, resistor_voltage=380.0)
     print("One robot on a bus of its own", arm.ledger(robot, cubic, bus), sep="\n")
@@ -33,14 +27,8 @@ def main(figure: str = "05_shared_bus.png") -> float:
     # the second robot starts when the first begins to brake
     both = share_supply(bus, [(robot, cubic, 0.0), (robot, cubic, 0.5)])
     burnt = [sum(a.resistor.sum() for a in both.apart), both.together.resistor.sum()]
-    print(
-        f"\ntwo robots on two buses draw {both.drawn_apart:.2f} J and burn {burnt[0]:.2f} J in"
-        " braking resistors"
-    )
-    print(
-        f"on one bus they draw {both.drawn:.2f} J, {100 * both.saving:.1f} % less, and burn"
-        f" {burnt[1]:.2f} J"
-    )
+    print(f"\non two buses they draw {both.drawn_apart:.2f} J and burn {burnt[0]:.2f} J,")
+    print(f"on one bus {both.drawn:.2f} J, {100 * both.saving:.1f} % less, and {burnt[1]:.2f} J")
     shared_supply(both, ("first robot", "second robot"), bus, save=figure)
     return both.saving
 

@@ -11,11 +11,8 @@ def main() -> None:
     move = arm.Move([-1.0, 1.2, 0.15, 0.0], [1.0, -0.8, 0.05, 1.5], duration=1.0)
     base = arm.job.Job(arm.library("scara"), move, supply="non-regenerative", knots=50)
     payloads = [0.5, 1.5, 4.0]
-    study = arm.study.Study(
-        base,
-        vary={"payload": payloads, "duration": {"from": 0.6, "to": 1.5, "count": 5}},
-        name="12_a_study",
-    )
+    vary = {"payload": payloads, "duration": {"from": 0.6, "to": 1.5, "count": 5}}
+    study = arm.study.Study(base, vary=vary, name="12_a_study")
     results = arm.study.run_study(study)  # kept in 12_a_study.db
     print(results)
 
@@ -24,17 +21,9 @@ def main() -> None:
     table = {name: np.array(column, dtype=object) for name, column in results.table().items()}
     for payload in payloads:
         rows = (table["payload"] == payload) & (table["ok"] == True)  # noqa: E712  an array
-        axes.plot(
-            table["given_duration"][rows].astype(float),
-            table["energy"][rows].astype(float),
-            "o-",
-            label=f"{payload:g} kg",
-        )
-    axes.set(
-        xlabel="duration, s",
-        ylabel="energy drawn, J",
-        title="A SCARA's move, amplifiers that burn braking energy",
-    )
+        T, E = (table[name][rows].astype(float) for name in ("given_duration", "energy"))
+        axes.plot(T, E, "o-", label=f"{payload:g} kg")
+    axes.set(xlabel="duration, s", ylabel="energy drawn, J", title="A SCARA's move")
     axes.legend(title="payload")
     page.savefig("12_a_study.png", dpi=120)
 

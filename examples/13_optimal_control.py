@@ -1,5 +1,4 @@
-"""Your own equations: a cart-pole is swung up with the least ∫u², then with at most 9 N. No robot
-here."""
+"""Your own equations: a cart-pole is swung up with the least ∫u², then with at most 9 N."""
 
 import matplotlib
 import numpy as np
@@ -20,12 +19,8 @@ def rates(x, u):
     return [x[2], x[3], along, -(l * m2 * c * s * w + u[0] * c + (m1 + m2) * g * s) / (l * mass)]
 
 
-task = {
-    "minimize": "control effort",
-    "start": [0, 0, 0, 0],
-    "end": [1, np.pi, 0, 0],
-    "duration": 2.0,
-}
+ends = {"start": [0, 0, 0, 0], "end": [1, np.pi, 0, 0]}
+task = {"minimize": "control effort", "duration": 2.0, **ends}
 free = oc.solve(oc.ControlProblem(4, 1, rates, **task, u=(-20, 20)))
 weak = oc.solve(oc.ControlProblem(4, 1, rates, **task, u=(-9, 9)), guess=free)
 print(free)  # 58.807667

@@ -373,7 +373,7 @@ def test_a_scene_stands_in_a_program_file_or_is_given_on_the_command_line(
     assert run(["plan", str(file)]) == 0
     capsys.readouterr()
     assert run(["plan", str(file), "--scene", str(scene)]) == 2
-    assert "the goal is in collision: lower is 0.0746 m inside wall" in capsys.readouterr().err
+    assert "The goal is in collision: lower is 0.0746 m inside wall" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
