@@ -28,7 +28,8 @@ def main(figure: str = "05_shared_bus.png") -> float:
     both = share_supply(bus, [(robot, cubic, 0.0), (robot, cubic, 0.5)])
     burnt = [sum(a.resistor.sum() for a in both.apart), both.together.resistor.sum()]
     print(f"\non two buses they draw {both.drawn_apart:.2f} J and burn {burnt[0]:.2f} J,")
-    print(f"on one bus {both.drawn:.2f} J, {100 * both.saving:.1f} % less, and {burnt[1]:.2f} J")
+    less = f"{100 * both.saving:.1f} % less"
+    print(f"on one bus they draw {both.drawn:.2f} J, {less}, and burn {burnt[1]:.2f} J")
     shared_supply(both, ("first robot", "second robot"), bus, save=figure)
     return both.saving
 
