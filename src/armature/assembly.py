@@ -11,6 +11,9 @@ def assemble() -> None:
     called."""
     provide("Trajectory.save", lambda: _formats().save)
     provide("Trajectory.load", lambda: _formats().load_trajectory)
+    provide("Scene.load", lambda: _scene_files().load_scene)
+    provide("Scene.with_srdf", lambda: _scene_files().disabled_pairs)
+    provide("Scene.to_yaml", lambda: _scene_text().scene_text)
     provide("Move.in_posture", lambda: _posture().in_posture)
     provide("Move.check_posture", lambda: _posture().check_posture)
     provide("Move.scene", lambda: _around().plan_around)
@@ -31,6 +34,18 @@ def _formats():
     import armature.motion.formats as formats
 
     return formats
+
+
+def _scene_files():
+    import armature.scene.read as read
+
+    return read
+
+
+def _scene_text():
+    import armature.scene.write as write
+
+    return write
 
 
 def _posture():

@@ -7,11 +7,12 @@ key, value and what to do.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
-from armature.errors import FileError
+from armature.errors import ArmatureError, FileError
 from armature.nested import Block, Items, yaml_value
 from armature.text import read_text
 
@@ -86,6 +87,17 @@ def line_of(data: Any, place: Sequence[Any]) -> int:
         ):
             line, data = data.lines[step], data[step]
     return line
+
+
+@contextmanager
+def at_place(path: Any, data: Any, *place: Any) -> Iterator[None]:
+    """Errors inside belong to a place of the file."""
+    try:
+        yield
+    except FileError:
+        raise
+    except ArmatureError as e:
+        raise FileError(str(e), path, line_of(data, place)) from None
 
 
 # --- mistakes ------------------------------------------------------------------------------------

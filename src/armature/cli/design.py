@@ -8,71 +8,69 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from armature.cli import output
+from armature.cli.plan import DEADLINE
+from armature.cli.study import CLUSTER, WORKERS
 from armature.errors import ArgumentError
 
 if TYPE_CHECKING:
     from armature.design.drives.drive_choice import DriveChoice
 
 
+TASKS = typer.Argument(
+    help="task files (.yaml) of one robot; payloads may differ", show_default=False
+)
+CATALOGUE = typer.Option(
+    None, "--catalogue", help=".csv or .yaml; the built-in one by default", show_default=False
+)
+OBJECTIVE = typer.Option(
+    "energy", "--objective", help="energy, losses, mass, price, or a sum: energy=1,mass=20"
+)
+JOINTS = typer.Option(
+    None,
+    "--joints",
+    help="whose drives are chosen: 'elbow, wrist'; all by default",
+    show_default=False,
+)
+PARETO = typer.Option(
+    None,
+    "--pareto",
+    help="a second term (mass, price, …): print the front of both",
+    show_default=False,
+)
+HOLDING = typer.Option(
+    True, "--hold/--no-hold", help="motors hold the arm at starts and goals without a brake"
+)
+DIRECT = typer.Option(False, "--direct", help="motors without a gear are possible too")
+BUDGET = typer.Option(400, "--budget", help="choices that may be planned", min=1)
+STORE = typer.Option(
+    None,
+    "--store",
+    help="file that keeps all that was computed: run again, it goes on",
+    show_default=False,
+)
+SAVE = typer.Option(
+    None, "--save", help="write the robot with its new drives (.yaml)", show_default=False
+)
+PICTURES = typer.Option(
+    None, "--plot", help="folder for pictures: torque–speed, losses, front", show_default=False
+)
+
+
 def design(
-    tasks: list[Path] = typer.Argument(
-        help="task files (.yaml) of one robot; payloads may differ", show_default=False
-    ),
-    catalogue: Path | None = typer.Option(
-        None, "--catalogue", help=".csv or .yaml; the built-in one by default", show_default=False
-    ),
-    objective: str = typer.Option(
-        "energy", "--objective", help="energy, losses, mass, price, or a sum: energy=1,mass=20"
-    ),
-    joints: str | None = typer.Option(
-        None,
-        "--joints",
-        help="whose drives are chosen: 'elbow, wrist'; all by default",
-        show_default=False,
-    ),
-    pareto: str | None = typer.Option(
-        None,
-        "--pareto",
-        help="a second term (mass, price, …): print the front of both",
-        show_default=False,
-    ),
-    hold: bool = typer.Option(
-        True, "--hold/--no-hold", help="motors hold the arm at starts and goals without a brake"
-    ),
-    direct: bool = typer.Option(False, "--direct", help="motors without a gear are possible too"),
-    budget: int = typer.Option(400, "--budget", help="choices that may be planned", min=1),
-    deadline: float | None = typer.Option(
-        None,
-        "--deadline",
-        help="s after which the best so far is taken",
-        show_default=False,
-        min=0.01,
-    ),
-    store: Path | None = typer.Option(
-        None,
-        "--store",
-        help="file that keeps all planned choices: run again, it goes on",
-        show_default=False,
-    ),
-    workers: int | None = typer.Option(
-        None,
-        "--workers",
-        help="processes; one for each core by default",
-        show_default=False,
-        min=1,
-    ),
-    cluster: str | None = typer.Option(
-        None, "--cluster", help="address of a Dask scheduler, or local:N", show_default=False
-    ),
-    save: Path | None = typer.Option(
-        None, "--save", help="write the robot with its new drives (.yaml)", show_default=False
-    ),
-    picture: Path | None = typer.Option(
-        None,
-        "--plot",
-        help="folder for pictures: torque–speed, losses, front",
-        show_default=False,
-    ),
+    tasks: list[Path] = TASKS,
+    catalogue: Path | None = CATALOGUE,
+    objective: str = OBJECTIVE,
+    joints: str | None = JOINTS,
+    pareto: str | None = PARETO,
+    hold: bool = HOLDING,
+    direct: bool = DIRECT,
+    budget: int = BUDGET,
+    deadline: float | None = DEADLINE,
+    store: Path | None = STORE,
+    workers: int | None = WORKERS,
+    cluster: str | None = CLUSTER,
+    save: Path | None = SAVE,
+    picture: Path | None = PICTURES,
 ) -> int:
     """Choose motor and gear of every joint at once; motions are planned anew for every choice.
 
@@ -105,7 +103,7 @@ def design(
     output.say(found)
     if found.front is not None:
         output.say("", _front(found))
-    written = _written(found, save, picture)
+    written = output.say_written(_written(found, save, picture))
     output.answer({**facts(found), "written": written})
     return output.OK if found.ok else output.FAILED
 
@@ -156,8 +154,6 @@ def _written(found: DriveChoice, save: Path | None, picture: Path | None) -> lis
         from armature.plot.chosen_drives import write_drive_pictures
 
         written += [str(path) for path in write_drive_pictures(found, picture)]
-    for name in written:
-        output.say(f"written: {name}")
     return written
 
 

@@ -210,6 +210,13 @@ class Progress:
             note(f"{self.title}: {words}, {seconds:.0f} s")
 
 
+def say_written(files: list[str]) -> list[str]:
+    """Tell which files were written; they are returned."""
+    for name in files:
+        say(f"written: {name}")
+    return files
+
+
 def say_sensitivities(solution: Any) -> None:
     """The table of a plan, or why there is none: the plan stands either way."""
     try:

@@ -2,56 +2,53 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from armature.cli import output
+from armature.cli.design import STORE
+from armature.cli.plan import DEADLINE
+from armature.cli.study import CLUSTER, WORKERS
 from armature.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from armature.design.placement import BasePlacement
+
+TASKS = typer.Argument(
+    help="task files (.yaml) of one robot, whose starts and goals are poses of the hand",
+    show_default=False,
+)
+X = typer.Option(..., "--x", help="places, m: from:to:count, e.g. -0.5:0.5:11")
+Y = typer.Option(..., "--y", help="places, m: from:to:count")
+YAW = typer.Option("-180:135:8", "--yaw", help="angles of the base, degrees: from:to:count")
+Z = typer.Option(0.0, "--z", help="height of the base, m")
+OBJECTIVE = typer.Option("energy", "--objective", help="energy or time")
+REFINE = typer.Option(3, "--refine", help="times that the steps are halved", min=0, max=8)
+SAVE = typer.Option(
+    None, "--save", help="write the robot as it stands there (.yaml)", show_default=False
+)
+PICTURE = typer.Option(
+    None, "--plot", help="heat map to write: .png, .svg or .pdf", show_default=False
+)
 
 
 def place(
-    tasks: list[Path] = typer.Argument(
-        help="task files (.yaml) of one robot, whose starts and goals are poses of the hand",
-        show_default=False,
-    ),
-    x: str = typer.Option(..., "--x", help="places, m: from:to:count, e.g. -0.5:0.5:11"),
-    y: str = typer.Option(..., "--y", help="places, m: from:to:count"),
-    yaw: str = typer.Option(
-        "-180:135:8", "--yaw", help="angles of the base, degrees: from:to:count"
-    ),
-    z: float = typer.Option(0.0, "--z", help="height of the base, m"),
-    objective: str = typer.Option("energy", "--objective", help="energy or time"),
-    refine: int = typer.Option(3, "--refine", help="times that the steps are halved", min=0, max=8),
-    deadline: float | None = typer.Option(
-        None,
-        "--deadline",
-        help="s after which the best so far is taken",
-        show_default=False,
-        min=0.01,
-    ),
-    store: Path | None = typer.Option(
-        None,
-        "--store",
-        help="file that keeps all places tried: run again, it goes on",
-        show_default=False,
-    ),
-    workers: int | None = typer.Option(
-        None,
-        "--workers",
-        help="processes; one for each core by default",
-        show_default=False,
-        min=1,
-    ),
-    cluster: str | None = typer.Option(
-        None, "--cluster", help="address of a Dask scheduler, or local:N", show_default=False
-    ),
-    save: Path | None = typer.Option(
-        None, "--save", help="write the robot as it stands there (.yaml)", show_default=False
-    ),
-    picture: Path | None = typer.Option(
-        None, "--plot", help="heat map to write: .png, .svg or .pdf", show_default=False
-    ),
+    tasks: list[Path] = TASKS,
+    x: str = X,
+    y: str = Y,
+    yaw: str = YAW,
+    z: float = Z,
+    objective: str = OBJECTIVE,
+    refine: int = REFINE,
+    deadline: float | None = DEADLINE,
+    store: Path | None = STORE,
+    workers: int | None = WORKERS,
+    cluster: str | None = CLUSTER,
+    save: Path | None = SAVE,
+    picture: Path | None = PICTURE,
 ) -> int:
     """Find where to put the base, and how to turn it: least energy or least time, within reach,
     clear of the floor and of the tasks' obstacles.
@@ -71,7 +68,7 @@ def place(
             moves,
             _range("--x", x),
             _range("--y", y),
-            [angle * 3.141592653589793 / 180 for angle in _range("--yaw", yaw)],
+            list(map(math.radians, _range("--yaw", yaw))),
             z=z,
             objective=objective.strip().lower(),
             link=link,
@@ -86,6 +83,12 @@ def place(
             progress=lambda done, total, message: steps(message, done, total),
         )
     output.say(found)
+    written = output.say_written(_written(found, save, picture))
+    output.answer({**facts(found), "written": written})
+    return output.OK if found.ok else output.FAILED
+
+
+def _written(found: BasePlacement, save: Path | None, picture: Path | None) -> list[str]:
     written = []
     if save is not None:
         found.robot.save(save)
@@ -95,22 +98,21 @@ def place(
 
         base_map(found, save=picture)
         written.append(str(picture))
-    for name in written:
-        output.say(f"written: {name}")
-    output.answer(
-        {
-            "ok": found.ok,
-            "position": found.position,
-            "yaw": found.yaw,
-            "objective": found.objective,
-            "cost": found.cost,
-            "x": found.x,
-            "y": found.y,
-            "costs": [[None if c != c else c for c in row] for row in found.costs.tolist()],
-            "written": written,
-        }
-    )
-    return output.OK if found.ok else output.FAILED
+    return written
+
+
+def facts(found: BasePlacement) -> dict[str, Any]:
+    """What programs want to know."""
+    return {
+        "ok": found.ok,
+        "position": found.position,
+        "yaw": found.yaw,
+        "objective": found.objective,
+        "cost": found.cost,
+        "x": found.x,
+        "y": found.y,
+        "costs": [[None if c != c else c for c in row] for row in found.costs.tolist()],
+    }
 
 
 def _range(name: str, text: str) -> list[float]:

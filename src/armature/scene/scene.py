@@ -15,6 +15,7 @@ from armature.robot.guard import known
 from armature.robot.shape import ZERO
 from armature.scene.hull import convex_parts
 from armature.scene.obstacle import Obstacle, matrix, vector
+from armature.seam import worker
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -266,19 +267,13 @@ class Scene:
     def load(path: str | os.PathLike[str]) -> Scene:
         """The scene of a YAML file: of our own (docs/obstacles.md), or of MoveIt as it is (a
         PlanningScene)."""
-        from armature.scene.read import load_scene
-
-        return load_scene(path)
+        return worker("Scene.load")(path)
 
     def to_yaml(self) -> str:
         """This scene as text in our own YAML format, which `Scene.load` reads back."""
-        from armature.scene.write import scene_text
-
-        return scene_text(self)
+        return worker("Scene.to_yaml")(self)
 
     def with_srdf(self, path: str | os.PathLike[str]) -> Scene:
         """The same with the pairs that an SRDF file disables (`disable_collisions`) allowed to
         touch."""
-        from armature.scene.read import disabled_pairs
-
-        return self.allowing(*disabled_pairs(path))
+        return self.allowing(*worker("Scene.with_srdf")(path))

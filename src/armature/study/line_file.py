@@ -3,8 +3,6 @@ they describe."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -12,10 +10,9 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Discriminator, Field, Tag
 
-from armature.document import checked, line_of, selected, values
+from armature.document import at_place, checked, selected, values
 from armature.drive import Brake
 from armature.drive.catalogue import read_drives
-from armature.errors import ArmatureError, FileError
 from armature.job.job_file import configuration, robot_of
 from armature.job.job_schema import (
     Arguments,
@@ -121,17 +118,6 @@ def load_line(path: str | PathLike[str]) -> Line:
         return Line(
             tuple(stations), part.cycle, part.name or Path(path).stem, part.knots, part.points
         )
-
-
-@contextmanager
-def at_place(path: Any, data: Any, *place: Any) -> Iterator[None]:
-    """Errors inside belong to a place of the file."""
-    try:
-        yield
-    except FileError:
-        raise
-    except ArmatureError as e:
-        raise FileError(str(e), path, line_of(data, place)) from None
 
 
 def _station(part: StationPart, data: Any, where: tuple[Any, Any, int]) -> Station:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -21,10 +19,10 @@ from armature.cell.program.program import (
     Release,
     Step,
 )
-from armature.document import Block, checked, line_of, selected, values
+from armature.document import Block, at_place, checked, selected, values
 from armature.drive import Brake
 from armature.drive.catalogue import read_drives
-from armature.errors import ArmatureError, FileError
+from armature.errors import ArmatureError
 from armature.job.job_file import configuration, path_of, robot_of, scene_in
 from armature.job.job_schema import (
     Arguments,
@@ -203,20 +201,20 @@ def program_of(part: ProgramFile, data: Any, path: Any) -> Program:
     """The program of a checked file. data: its values, for lines.  path: that others are relative
     to."""
     robot = _robot(part, data, path)
-    with _at(path, data, "supply"):
+    with at_place(path, data, "supply"):
         supply = None if part.supply is None else read_drives(selected(data, ["supply"]), path)[1]
     scene = scene_in(part.scene, data, path)
-    with _at(path, data, "program", "start"):
+    with at_place(path, data, "program", "start"):
         start = configuration(robot, part.program.start, None, part.floor)
     steps = []
     near = start
     for k, step in enumerate(part.program.steps):
-        with _at(path, data, "program", "steps", k):
+        with at_place(path, data, "program", "steps", k):
             steps.append(_step(robot, step, near, part, (data["program"]["steps"][k], path)))
         if step.move is not None and not isinstance(steps[-1].goal, str):
             near = np.asarray(steps[-1].goal)
     given = part.program
-    with _at(path, data, "program"):
+    with at_place(path, data, "program"):
         return Program(
             robot,
             start,
@@ -234,21 +232,10 @@ def program_of(part: ProgramFile, data: Any, path: Any) -> Program:
         )
 
 
-@contextmanager
-def _at(path: Any, data: Any, *place: Any) -> Iterator[None]:
-    """Errors inside belong to a place of the file."""
-    try:
-        yield
-    except FileError:
-        raise
-    except ArmatureError as e:
-        raise FileError(str(e), path, line_of(data, place)) from None
-
-
 def _robot(part: ProgramFile, data: Any, path: Any) -> Robot:
     given = {key: data[key] for key in OF_ROBOT if key in data}
     task = TaskFile.model_validate({**given, "move": {"start": [], "goal": []}})
-    with _at(path, data, "robot"):
+    with at_place(path, data, "robot"):
         robot = robot_of(task, selected(data, OF_ROBOT) if isinstance(data, Block) else given, path)
         return robot if part.brake is None else with_brakes(robot, Brake(**part.brake.model_dump()))
 
