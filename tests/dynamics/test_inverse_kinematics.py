@@ -247,9 +247,9 @@ def test_the_answer_is_the_same_every_time_and_quick():
     first = inverse_kinematics(robot, pose, "tool")
     times = []
     for _ in range(15):
-        start = time.perf_counter()
+        start = time.process_time()
         again = inverse_kinematics(robot, pose, "tool")
-        times.append(time.perf_counter() - start)
+        times.append(time.process_time() - start)
         assert np.array_equal(again.solutions, first.solutions)
     assert len(first) == 8 and min(times) < 0.02
 

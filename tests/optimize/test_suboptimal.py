@@ -274,9 +274,9 @@ def test_along_a_path_every_iterate_stays_on_it():
 def test_deadline_ends_the_stream():
     robot, motion = move("planar2", 1.5)
     next(improve(robot, motion))  # kernels
-    begin = time.perf_counter()
+    begin = time.process_time()
     assert 1 <= len(list(improve(robot, motion, deadline=0.1, decrease=0.0))) < 1000
-    assert time.perf_counter() - begin < 5.0
+    assert time.process_time() - begin < 5.0
 
 
 def test_inadmissible_start_is_refused_with_the_limit():

@@ -232,7 +232,7 @@ def test_broken_files_are_answered_by_one_message_with_the_line(tmp_path, text, 
 
 def test_a_billion_laughs_are_refused_at_once(tmp_path):
     bomb = "".join(f'<!ENTITY l{i} "{f"&l{i - 1};" * 10}">' for i in range(1, 12))
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(FileError, match="entities"):
         read(tmp_path, f'<!DOCTYPE r [<!ENTITY l0 "lol">{bomb}]><robot name="&l11;"/>')
     for encoding in ("utf-16", "utf-16-le"):
@@ -242,7 +242,7 @@ def test_a_billion_laughs_are_refused_at_once(tmp_path):
         )
         with pytest.raises(FileError):
             read(tmp_path, text.encode(encoding))
-    assert time.perf_counter() - start < 2.0
+    assert time.process_time() - start < 2.0
 
 
 def test_what_is_no_file_is_said(tmp_path):
@@ -270,12 +270,12 @@ def test_a_file_of_more_than_64_MB_is_refused_unread(tmp_path):
 
 
 def test_a_million_joints_are_refused_in_bounded_time(tmp_path):
-    start = time.perf_counter()
+    start = time.process_time()
     body = "".join(f'<link name="{i}"/><joint name="{i}" type="fixed"/>' for i in range(1_000_000))
-    made = time.perf_counter()
+    made = time.process_time()
     with pytest.raises(FileError, match="tags or attributes"):
         read(tmp_path, robot_of(body))
-    assert time.perf_counter() - made < 5.0 + (made - start)
+    assert time.process_time() - made < 5.0 + (made - start)
 
 
 def test_more_links_than_any_robot_has_are_refused(tmp_path):
@@ -292,9 +292,9 @@ def test_a_chain_of_five_thousand_links_loads(tmp_path):
         f'<joint name="j{i}" type="revolute"><parent link="l{i}"/><child link="l{i + 1}"/></joint>'
         for i in range(5000)
     ]
-    start = time.perf_counter()
+    start = time.process_time()
     robot = read(tmp_path, robot_of(*reversed(lines)))
-    assert time.perf_counter() - start < 20.0
+    assert time.process_time() - start < 20.0
     assert (
         len(robot.joints) == 5000
         and robot.joints[4999].child == "l5000"

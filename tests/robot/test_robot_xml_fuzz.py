@@ -115,14 +115,14 @@ def numbers_replaced(draw) -> str:
 
 def expect_robot_or_error(read, *arguments) -> None:
     """Either a robot or an ArmatureError with a message, within seconds."""
-    start = time.perf_counter()
+    start = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             assert isinstance(read(*arguments), Robot)
         except ArmatureError as e:
             assert str(e).startswith("fuzz.")
-    assert time.perf_counter() - start < 5.0
+    assert time.process_time() - start < 5.0
 
 
 def read_urdf(data: bytes) -> Robot:
@@ -186,7 +186,7 @@ BOMBS = {
 
 @pytest.mark.parametrize("text", BOMBS.values(), ids=BOMBS)
 def test_yaml_bombs_give_an_armature_error(text):
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(ArmatureError):
         read_yaml(text)
-    assert time.perf_counter() - start < 10.0
+    assert time.process_time() - start < 10.0
