@@ -106,14 +106,19 @@ def test_the_plan_goes_round_an_obstacle_in_its_way_and_the_page_says_so():
     assert "add some" in pictures.clearance(free)
 
 
-def test_links_that_touch_at_an_end_are_left_out_and_named():
-    robot = arm.library("six_axis")
-    wish = replace(opened("six_axis").wish, scene=LAMP)
-    _, pairs = wish.around
-    ends = np.array([wish.start, wish.goal])
-    met = {(hit.first, hit.second) for hit in arm.collisions(wish.loaded, LAMP, ends)}
-    assert set(pairs) == met and all(set(pair) <= set(robot.link_names) for pair in pairs)
-    assert not arm.collisions(wish.loaded, wish.around[0], ends)
+@pytest.mark.parametrize("name", ["six_axis", "seven_axis", "planar2", "valasek", "burgevin"])
+def test_first_moves_of_built_in_arms_do_not_touch_themselves(name):
+    wish = opened(name).wish
+    assert not arm.collisions(wish.loaded, Scene(), np.array([wish.start, wish.goal]))
+
+
+def test_a_goal_at_which_the_arm_meets_itself_is_refused_with_the_pair():
+    wish = opened("six_axis").wish
+    folded = np.array([0.0, -1.5, 2.75, 0.0, 1.5, 0.0])
+    (hit, *_) = arm.collisions(wish.loaded, LAMP, folded[None])
+    plan = draft(replace(wish, scene=LAMP, goal=folded), None, QUIET)
+    assert not plan.ok
+    assert hit.first in str(plan.diagnosis) and hit.second in str(plan.diagnosis)
 
 
 def test_scene_files_are_opened_by_upload_by_option_and_from_a_task(tmp_path):

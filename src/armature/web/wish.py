@@ -23,7 +23,6 @@ from armature.robot.bounds import bounds
 from armature.robot.model import Robot
 from armature.robot.shape import ZERO, Vec3
 from armature.robot.tip import hands, moves
-from armature.scene.measure import collisions, distance
 from armature.scene.scene import Scene
 
 # where the built-in arms begin: start and goal, rad or m; seconds, kg, supply
@@ -172,21 +171,8 @@ class Wish:
             self.supply,
             knots,
             self.robot.name,
-            scene=None if self.scene is None else self.around[0],
+            scene=self.scene,
         )
-
-    @cached_property
-    def around(self) -> tuple[Scene, tuple[tuple[str, str], ...]]:
-        """The obstacles to go round, and pairs of the robot's own links that touch at the start,
-        the goal or a via point already: these are not checked."""
-        scene, ends = self.scene or Scene(), np.array([self.start, self.goal, *self.via])
-        own = set(self.robot.link_names)
-        hits = {(hit.first, hit.second) for hit in collisions(self.loaded, scene, ends)}
-        touching = tuple(sorted(pair for pair in hits if own.issuperset(pair)))
-        if not touching:
-            return scene, ()
-        known = () if scene.allowed is not None else distance(self.loaded, scene, ends).touching
-        return scene.allowing(*known, *touching), touching
 
     @property
     def via(self) -> tuple[np.ndarray, ...]:

@@ -55,10 +55,6 @@ def card(session: Any, busy: str, shown: int = 0, address: str = "") -> str:
         )
     if plan is not None and plan.ok and (clear := _clear_of_obstacles(plan)):
         parts.append(clear)
-        pairs = session.wish.around[1] if session.wish.scene is not None else ()
-        if pairs:
-            words = "; ".join(f"{a} and {b}" for a, b in pairs)
-            parts.append(_pale(html.escape(f"Not checked, for they touch at an end: {words}.")))
     if session.other is not None and plan is not None and plan.ok:
         parts.append(_beside(plan, session.other, "beside it" if session.aside else "pinned"))
     if plan is not None and (doubt := mass_doubt(plan.robot)):
