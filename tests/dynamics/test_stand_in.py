@@ -156,3 +156,20 @@ def test_a_torque_limit_that_is_a_placeholder_on_one_joint_is_one_on_all():
     assert doubtful_torque_limits(robot) == {"j1", "j2", "j3"}
     assert peak_torque(stand_ins(robot)["j3"]) > 1.0
     assert not doubtful_torque_limits(chain([(3.0, BALL)], torque=100.0))
+
+
+def test_rotors_and_dry_friction_of_the_file_are_not_counted_twice():
+    robot = chain([(3.0, BALL), (2.0, BALL)])
+    rotor = arm.robot.Rotor(2e-5, 100.0)
+    joints = tuple(
+        replace(joint, rotor=rotor, friction=arm.drive.Friction(coulomb=0.4))
+        for joint in robot.joints
+    )
+    measured = replace(robot, joints=joints)
+    driven = with_stand_ins(measured)
+    q = np.array([0.3, -0.8])
+    assert arm.mass_matrix(driven, q) == pytest.approx(arm.mass_matrix(measured, q), rel=1e-12)
+    assert all(d.gear.efficiency == 1.0 for c in driven.drives for d in c.drives)
+    bare = with_stand_ins(robot)  # a file that knows of neither gets those of the stand-ins
+    assert np.all(np.diag(arm.mass_matrix(bare, q)) > np.diag(arm.mass_matrix(robot, q)))
+    assert all(d.gear.efficiency < 1.0 for c in bare.drives for d in c.drives)

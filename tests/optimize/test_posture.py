@@ -69,6 +69,18 @@ def test_the_default_is_the_nearest_posture_that_keeps_the_floor():
     assert seen > 0  # some postures would have been below the floor
 
 
+def test_the_default_posture_is_the_nearest_that_is_free_of_the_scene():
+    robot = arm.library("six_axis")
+    nearest = in_posture(robot, (DOWN, OTHER), "tool", START, floor=0.0)
+    post = arm.Scene().with_box("post", (0.1, 0.1, 0.1), arm.pose(robot, nearest, "forearm").p)
+    assert arm.collisions(robot, post, nearest)
+    q = in_posture(robot, (DOWN, OTHER), "tool", START, floor=0.0, scene=post)
+    assert not arm.collisions(robot, post, q)
+    assert arm.pose(robot, q, "tool").p == pytest.approx(OTHER, abs=1e-8)
+    move = arm.Move(START, (DOWN, OTHER), 2.0, floor=0.0, scene=post)
+    assert move.vectors(robot).q1 == pytest.approx(q)
+
+
 def test_words_that_are_not_known_or_not_possible_are_answered():
     robot = arm.library("six_axis")
     with pytest.raises(arm.ArmatureError, match=r"elbow sideways.*elbow up"):

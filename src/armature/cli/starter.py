@@ -61,15 +61,16 @@ def drives_text(robot: Robot) -> str:
 
 
 def _drive(joint: str, drive: Drive) -> str:
-    from armature.dynamics.forces.stand_in import EFFICIENCY
-
+    loss = f"{100 * drive.gear.efficiency:g} %"  # type: ignore[operator]  # a stand-in's is a number
     gear = (
         ""
         if drive.gear.ratio == 1
-        else f", gear: {{ratio: {drive.gear.ratio:g}, efficiency: {100 * EFFICIENCY:g} %}}"
+        else f", gear: {{ratio: {drive.gear.ratio:g}, efficiency: {loss}}}"
     )
     amplifier = f"amplifier: {{voltage: {drive.amplifier.voltage:g} V}}"
-    return f"  {_word(joint)}: {{name: {drive.name}, motor: {drive.motor.name}{gear}, {amplifier}}}"
+    # without inertia of its own, the rotor that the robot's file has stays
+    motor = drive.motor.name if drive.motor.inertia else f"{{like: {drive.motor.name}, inertia: 0}}"
+    return f"  {_word(joint)}: {{name: {drive.name}, motor: {motor}{gear}, {amplifier}}}"
 
 
 def task_text(robot: Robot, file: str, arguments: Mapping[str, str] | None = None) -> str:

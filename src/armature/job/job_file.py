@@ -68,7 +68,10 @@ def job_of(part: TaskFile, data: Any, path: str | PathLike[str], robot: Robot | 
             else {"supply": part.supply}
         )
         supply = read_drives(given, path)[1] if given else None
-    task = maker.move(robot, part.move) if part.move is not None else maker.path(robot, part.path)
+    scene = maker.scene()
+    task = (
+        maker.path(robot, part.path) if part.move is None else maker.move(robot, part.move, scene)
+    )
     output = None if part.output is None else maker.folder / part.output
     return Job(
         robot,
@@ -78,7 +81,7 @@ def job_of(part: TaskFile, data: Any, path: str | PathLike[str], robot: Robot | 
         part.knots,
         part.name or Path(path).stem,
         output,
-        scene=maker.scene(),
+        scene=scene,
     )
 
 
@@ -224,7 +227,7 @@ class _Maker:
 
     # --- the task --------------------------------------------------------------------------------
 
-    def move(self, robot: Robot, part: MovePart) -> Move:
+    def move(self, robot: Robot, part: MovePart, scene: Scene | None) -> Move:
         """The move, with all configurations as arrays."""
         for key, either in (
             ("start", "rad or m"),
@@ -233,10 +236,11 @@ class _Maker:
             ("goal_velocity", "rad/s or m/s"),
         ):
             self.suited(robot, "move", key, either=either)
+        around = self.part.floor, scene
         with self.at("move", "start"):
-            start = configuration(robot, part.start, None, self.part.floor)
+            start = configuration(robot, part.start, None, *around)
         with self.at("move", "goal"):
-            goal = configuration(robot, part.goal, start, self.part.floor)
+            goal = configuration(robot, part.goal, start, *around)
         stops = []
         for k, stop in enumerate(part.via):
             inner = ("configuration",) if isinstance(stop, ViaPart) else ()
@@ -246,7 +250,7 @@ class _Maker:
                 via = stop if isinstance(stop, ViaPart) else ViaPart(configuration=stop)
                 stops.append(
                     Via(
-                        configuration(robot, via.configuration, start, self.part.floor),
+                        configuration(robot, via.configuration, start, *around),
                         via.at,
                         rates(robot, via.velocity),
                     )
@@ -330,17 +334,20 @@ def place(given: Any) -> Goal:
 
 
 def configuration(
-    robot: Robot, given: Any, start: np.ndarray | None, floor: Any = None
+    robot: Robot,
+    given: Any,
+    start: np.ndarray | None,
+    floor: Any = None,
+    scene: Scene | None = None,
 ) -> np.ndarray:
     """(n,) joint coordinates from a list, {joint: value}, or a pose of the hand (in its own
-    posture, or that nearest to `start`).
+    posture, or that nearest to `start` that keeps the floor and is free of the scene).
 
     Joints that are not named keep those of `start`, or without one 0 or the end of their range
     nearest to it."""
     if isinstance(given, PosePart):
-        return in_posture(
-            robot, place(given), given.link or tip(robot), start, given.posture, floor
-        )
+        link = given.link or tip(robot)
+        return in_posture(robot, place(given), link, start, given.posture, floor, scene)
     if isinstance(given, Mapping):
         _known(robot, given)
         rest = start if start is not None else _rest(robot)

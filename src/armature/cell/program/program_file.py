@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -205,14 +207,18 @@ def program_of(part: ProgramFile, data: Any, path: Any) -> Program:
         supply = None if part.supply is None else read_drives(selected(data, ["supply"]), path)[1]
     scene = scene_in(part.scene, data, path)
     with at_place(path, data, "program", "start"):
-        start = configuration(robot, part.program.start, None, part.floor)
+        start = configuration(robot, part.program.start, None, part.floor, scene)
     steps = []
     near = start
     for k, step in enumerate(part.program.steps):
         with at_place(path, data, "program", "steps", k):
-            steps.append(_step(robot, step, near, part, (data["program"]["steps"][k], path)))
-        if step.move is not None and not isinstance(steps[-1].goal, str):
-            near = np.asarray(steps[-1].goal)
+            inside = functools.partial(
+                configuration, robot, start=near, floor=part.floor, scene=scene
+            )
+            steps.append(_step(robot, step, inside, (data["program"]["steps"][k], path)))
+        if step.move is not None:
+            goal = steps[-1].goal
+            near = start if isinstance(goal, str) else np.asarray(goal)
     given = part.program
     with at_place(path, data, "program"):
         return Program(
@@ -241,15 +247,13 @@ def _robot(part: ProgramFile, data: Any, path: Any) -> Robot:
 
 
 def _step(
-    robot: Robot, step: StepPart, near: np.ndarray, part: ProgramFile, where: tuple[Any, Any]
+    robot: Robot, step: StepPart, inside: Callable[[Any], np.ndarray], where: tuple[Any, Any]
 ) -> Step:
-    """A step of the file as one of a Program. near: where the robot is, for joints that are not
-    named."""
+    """A step of the file as one of a Program. inside: joint coordinates of what the file gives."""
     data, path = where
     name: dict[str, Any] = {"name": step.name} if step.name else {}
     if step.move is not None:
         m = step.move
-        inside = lambda q: configuration(robot, q, near, part.floor)
         goal = m.goal if isinstance(m.goal, str) else inside(m.goal)
         options = m.model_dump(include={"stop", "upright", "smoothness", "most"})
         return MoveTo(goal, [inside(v) for v in m.via], **options, **name)

@@ -4,7 +4,7 @@ robot as it is then: what it carries, where it stands."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -203,7 +203,9 @@ class _Walker:
             floor=self.program.floor,
             posture=step.posture,
             smoothness=step.smoothness,
+            scene=self.scene,
         ).in_joints(self.robot)
+        task = replace(task, scene=None)  # legs carry the scene themselves
         goal = task.vectors(self.robot).q1
         if not stops and np.abs(goal - self.at).max() < SAME:
             raise ArgumentError("the robot is there already; leave this move out")

@@ -33,9 +33,21 @@ class PowerCycle:
     def powers(self, edges: np.ndarray, shift: float) -> np.ndarray:
         """Mean powers between the edges (N+1,), s, of a robot that begins `shift` seconds later,
         W."""
-        whole, part = np.divmod(edges - shift, self.duration)
-        work = whole * self.work[-1] + np.interp(part, self.t, self.work)
-        return np.diff(work) / np.diff(edges)
+        return np.diff(self._taken(edges, shift)) / np.diff(edges)
+
+    def bends(self, edges: np.ndarray, shift: float) -> np.ndarray:
+        """(N,) by how much the energy taken differs from a straight line inside each step, J, at
+        most: it bends only where this cycle has a time of its own. edges: one cycle from 0."""
+        own = np.sort((self.t + shift) % self.duration)
+        off = np.abs(self._taken(own, shift) - np.interp(own, edges, self._taken(edges, shift)))
+        most = np.zeros(len(edges) - 1)
+        np.maximum.at(most, np.clip(np.searchsorted(edges, own) - 1, 0, len(most) - 1), off)
+        return most
+
+    def _taken(self, times: np.ndarray, shift: float) -> np.ndarray:
+        """Energy taken at times, J, from where a cycle began."""
+        whole, part = np.divmod(times - shift, self.duration)
+        return whole * self.work[-1] + np.interp(part, self.t, self.work)
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,6 +29,10 @@ STEPS = 600  # of a cycle while shifts are searched
 SHIFTS = 120  # that are tried for each robot
 FINE = 6000  # steps of a cycle in the certificate
 SWEEPS = 4  # over more than two robots
+
+Value = tuple[
+    float, float, float
+]  # W above the rectifier's limit, V above the bus's, energy or peak
 ENERGY = 1e-2  # by which simulated and planned draw may differ, as a fraction of what goes through
 OBJECTIVES = ("energy", "peak")
 Allowed = Callable[[list[float]], bool]
@@ -180,7 +184,7 @@ def _best_shifts(
         return [0.0]
     grid = T * np.arange(SHIFTS) / SHIFTS
     known = [np.column_stack([c.powers(edges, s) for s in grid]) for c in cycles]
-    best: tuple[tuple[float, float], list[float]] | None = None
+    best: tuple[Value, list[float]] | None = None
     rng = np.random.default_rng(0)
     starts = (
         [[0.0] * K]
@@ -193,7 +197,7 @@ def _best_shifts(
     )
     starts = starts if start is None else [list(start)]
     for first in starts:
-        shifts, value = list(first), (np.inf, np.inf)
+        shifts, value = list(first), (np.inf, np.inf, np.inf)
         for _ in range(1 if K == 2 else SWEEPS):
             for k in range(1, K):
                 others = np.sum(
@@ -244,14 +248,20 @@ def _along(
     grid: np.ndarray,
     objective: str,
     most: float | None,
-) -> tuple[float, tuple[float, float]]:
-    """The best shift of one robot; value: (W above the rectifier's limit, energy or peak)."""
-    _, drawn, _ = run_buses(bus, dt, demands)
+) -> tuple[float, Value]:
+    """The best shift of one robot, and its value."""
+    stored, drawn, _ = run_buses(bus, dt, demands)
     peak = drawn.max(0)
     over = np.zeros(len(grid)) if most is None else np.maximum(0.0, peak - most)
+    volts = np.maximum(0.0, bus.voltage_at(stored.max(0)) - most_volts(bus))
     goal = dt @ drawn if objective == "energy" else peak
-    k = int(np.lexsort((goal, over))[0])
-    return float(grid[k]), (float(over[k]), float(goal[k]))
+    k = int(np.lexsort((goal, volts, over))[0])
+    return float(grid[k]), (float(over[k]), float(volts[k]), float(goal[k]))
+
+
+def most_volts(bus: Bus) -> float:
+    """The voltage that the bus may reach, V."""
+    return bus.maximum_voltage if np.isfinite(bus.maximum_voltage) else bus.resistor_voltage
 
 
 def _certificate(
@@ -262,18 +272,18 @@ def _certificate(
     edges: np.ndarray,
     planned: BusCycle,
 ) -> BusCertificate:
-    """All robots simulated, their powers on one capacitor. Between two steps the stored energy
-    differs from both ends by at most the step times the largest power, which bounds the voltage at
-    every instant."""
+    """All robots simulated, their powers on one capacitor. At constant power the stored energy is
+    monotone; inside a step it differs from that by at most what the energies taken differ from
+    straight lines, which bounds the voltage at every instant."""
     cycles = [simulated_cycle(plan, name) for plan, name in zip(plans, names)]
     found = run_bus(
         bus, edges, np.column_stack([c.powers(edges, s) for c, s in zip(cycles, shifts)])
     )
-    swing = np.diff(edges) * np.abs(found.powers).sum(1)
-    high = float((np.maximum(found.stored[:-1], found.stored[1:]) + swing).max())
+    bends = np.sum([c.bends(edges, s) for c, s in zip(cycles, shifts)], axis=0)
+    high = float((np.maximum(found.stored[:-1], found.stored[1:]) + bends).max())
     if not bus.resistance:  # a chopper as strong as needed holds the voltage where it switches on
         high = min(high, bus.capacity)
-    limit = bus.maximum_voltage if np.isfinite(bus.maximum_voltage) else bus.resistor_voltage
+    limit = most_volts(bus)
     through = float(np.diff(edges) @ np.abs(planned.powers).sum(1))
     error = abs(found.energy - planned.energy) / max(through, 1e-12)
     voltage = float(bus.voltage_at(max(found.stored.min(), 0.0))), float(bus.voltage_at(high))

@@ -19,7 +19,7 @@ import numpy as np
 from armature.cell.program.curves import least_energy_of
 from armature.cell.program.program_plan import PlannedLeg, ProgramPlan
 from armature.cell.workcell.bus_cycle import power_cycle, run_bus
-from armature.cell.workcell.on_bus import STEPS, Allowed, BusPlan, share_bus
+from armature.cell.workcell.on_bus import STEPS, Allowed, BusPlan, most_volts, share_bus
 from armature.drive import Bus
 from armature.optimize.certificate.solution import Solution
 
@@ -92,6 +92,8 @@ def _candidates(bus: Bus, plan: ProgramPlan, leg: PlannedLeg) -> Iterator[Soluti
 
 
 def _on_bus(bus: Bus, edges: np.ndarray, taken: Sequence[np.ndarray], objective: str) -> float:
-    """What the bus draws in a cycle, J, or its peak, W."""
+    """What the bus draws in a cycle, J, or its peak, W; infinite where its voltage is too high."""
     cycle = run_bus(bus, edges, np.column_stack(taken))
+    if bus.voltage_at(cycle.stored.max()) > most_volts(bus):
+        return np.inf
     return cycle.peak if objective == "peak" else cycle.energy

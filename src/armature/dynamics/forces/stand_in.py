@@ -15,7 +15,10 @@ which
   placeholder, as none is).
 
 Where no voltage has motors that are strong and fast enough for all joints, each joint takes the
-best of all voltages."""
+best of all voltages.
+
+What the robot's file knows of a drive stays (`as_the_file_says`): its rotor and its dry friction,
+as MJCF and identified robots have them."""
 
 from __future__ import annotations
 
@@ -85,11 +88,25 @@ def stand_ins(robot: Robot) -> dict[str, Drive]:
     for volts in VOLTAGES:
         found = {joint.name: stand_in(joint, needs[joint.name], volts) for joint in joints}
         if all(found.values()):
-            return {name: drive for name, drive in found.items() if drive is not None}
+            break
+    else:
+        found = {joint.name: stand_in(joint, needs[joint.name]) for joint in joints}
     return {
-        joint.name: stand_in(joint, needs[joint.name]) or strongest(joint, needs[joint.name])
+        joint.name: as_the_file_says(
+            joint, found[joint.name] or strongest(joint, needs[joint.name])
+        )
         for joint in joints
     }
+
+
+def as_the_file_says(joint: Joint, drive: Drive) -> Drive:
+    """The drive without rotor inertia where the robot's file has the joint's rotor, and without
+    losses in the gear where it has the joint's dry friction: these are measured with the gear."""
+    if joint.rotor is not None and joint.rotor.inertia > 0.0:
+        drive = replace(drive, motor=replace(drive.motor, inertia=0.0))
+    if joint.friction.coulomb > 0.0:
+        drive = replace(drive, gear=replace(drive.gear, efficiency=1.0))
+    return drive
 
 
 def drivable(robot: Robot) -> list[Joint]:

@@ -2,8 +2,8 @@
 the shop floor.
 
 Arms reach most poses in several ways: elbow up or down, wrist flipped or not, the shoulder turned
-back. Without a word, the posture nearest to the start that keeps the floor is taken: distances of
-joints weighted by what they move, full turns the short way."""
+back. Without a word, the posture nearest to the start that keeps the floor and touches no obstacle
+is taken: distances of joints weighted by what they move, full turns the short way."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from armature.errors import ArgumentError
 from armature.motion.goal import as_goal
 from armature.optimize.planner.floor import TOUCH, floor_under, lowest
 from armature.robot.model import Robot
+from armature.scene.model import collision_model
+from armature.scene.scene import Scene
 
 START = "as the start"
 MOST = 64  # configurations of a pose that are looked at
@@ -39,14 +41,15 @@ def in_posture(
     start: np.ndarray | None = None,
     posture: Any = None,
     floor: Any = None,
+    scene: Scene | None = None,
 ) -> np.ndarray:
     """The configuration (n,) that brings a link to a pose in a posture.
 
     pose: as `arm.inverse_kinematics` takes it.  start: (n,) where the arm comes from.  floor: as in
-    `Move`.
+    `Move`.  scene: obstacles.
     posture: "as the start"; words such as "elbow up", "wrist flipped", "shoulder back", one or a
     list of them; a configuration near the one that is meant, (n,) or {joint: value}; None: the one
-    nearest to the start that keeps the floor."""
+    nearest to the start that keeps the floor and is free of obstacles, where there is one."""
     seed = _seed(robot, posture, start)
     goal = as_goal(pose)
     found = inverse_kinematics(
@@ -74,7 +77,15 @@ def in_posture(
     ranked = fitting if start is None else sorted(fitting, key=lambda q: distance(robot, q, start))
     kept = floor_under(robot, floor, start)
     above = ranked if kept is None else [q for q in ranked if lowest(robot, kept, q)[1] >= -TOUCH]
-    return np.array((above or ranked)[0])
+    clear = above or ranked
+    free = clear if scene is None else _free(robot, scene, clear)
+    return np.array((free or clear)[0])
+
+
+def _free(robot: Robot, scene: Scene, known: list[np.ndarray]) -> list[np.ndarray]:
+    """Those configurations at which nothing touches."""
+    depths = collision_model(robot, scene).distances(np.array(known), 0.0)[0].min(1, initial=0.0)
+    return [q for q, depth in zip(known, depths) if depth >= 0.0]
 
 
 def _seed(robot: Robot, posture: Any, start: np.ndarray | None) -> np.ndarray | None:

@@ -110,7 +110,9 @@ class Move:
         in_posture = worker("Move.in_posture")
         link = self.link or tip(robot, "shall be at the goal")
         joints = lambda place, start, posture: (
-            in_posture(robot, place, link, start, posture, self.floor) if is_pose(place) else place
+            in_posture(robot, place, link, start, posture, self.floor, self.scene)
+            if is_pose(place)
+            else place
         )
         like_start = isinstance(self.posture, str) and self.posture == "as the start"
         own = None if like_start else self.posture
