@@ -147,7 +147,7 @@ def test_motions_re_planned_for_the_bus_draw_less_and_are_certified() -> None:
 def test_energies_between_steps_differ_from_straight_lines_by_at_most_their_bends() -> None:
     rng = np.random.default_rng(3)
     times = np.concatenate([[0.0], np.sort(rng.uniform(0.0, 2.0, 60)), [2.0]])
-    cycle = PowerCycle("c", times, np.cumsum(rng.normal(size=62)))
+    cycle = PowerCycle("c", times, np.concatenate([[0.0], np.cumsum(rng.normal(size=61))]))
     for shift in (0.0, 0.37, 1.9):
         edges, fine = np.linspace(0.0, 2.0, 41), np.linspace(0.0, 2.0, 40 * 500 + 1)
         taken = np.concatenate([[0.0], np.cumsum(cycle.powers(fine, shift) * np.diff(fine))])
