@@ -111,7 +111,7 @@ class Cycle:
         """Temperatures at the start of a cycle repeated for ever, °C; infinite where copper's
         growing resistance runs away."""
         phi, shift = self.maps[-1][:2, :2], self.maps[-1][:2, 2]
-        if np.max(np.abs(np.linalg.eigvals(phi))) >= 1.0:
+        if not np.all(np.isfinite(phi)) or np.max(np.abs(np.linalg.eigvals(phi))) >= 1.0:
             return float("inf"), float("inf")
         w, h = np.linalg.solve(np.eye(2) - phi, shift)
         return float(w), float(h)

@@ -85,19 +85,15 @@ def replay(robot: Robot, plan: Trajectory, rate: float) -> Run:
         atol=atol,
         max_step=T / len(plan),
     )
-    q, v = run.y[:n].T.copy(), run.y[n:].T.copy()
+    # an integration that breaks off at once has no points: it stands at the start
+    t, y = (run.t, run.y) if len(run.t) else (times[:1], x0[:, None])
+    q, v = y[:n].T.copy(), y[n:].T.copy()
     rows = np.column_stack(
-        [np.interp(run.t, step * np.arange(len(table)), column) for column in table.T]
+        [np.interp(t, step * np.arange(len(table)), column) for column in table.T]
     )
     a, tau = plant(q, v, rows, kp, kd)
-    return Run(
-        run.t,
-        q,
-        v,
-        a,
-        tau,
-        bool(run.success and len(run.t) == len(times) and np.all(np.isfinite(run.y))),
-    )
+    complete = run.success and len(t) == len(times) and np.all(np.isfinite(y))
+    return Run(t, q, v, a, tau, bool(complete))
 
 
 def inertias(robot: Robot, q: np.ndarray) -> np.ndarray:
