@@ -298,10 +298,14 @@ def _for_robot(motion: Trajectory, robot: Robot, path: Path) -> Trajectory:
     where no name is known."""
     from dataclasses import replace
 
-    from armature.errors import FileError
+    from armature.errors import ArmatureWarning, FileError
 
     names = list(motion.joint_names)
     if set(robot.joint_names) <= set(names) and tuple(names) != robot.joint_names:
+        others = [name for name in names if name not in robot.joint_names]
+        if others:
+            what = f"{path}: joints that robot {robot.name!r} does not have are left out"
+            warnings.warn(f"{what}: {', '.join(others)}", ArmatureWarning, stacklevel=2)
         order = [names.index(name) for name in robot.joint_names]
         return replace(
             motion,
