@@ -161,7 +161,7 @@ def excess_mass(robot: Robot, q: np.ndarray) -> float | None:
         return max((x.ratio for row in rows for x in holding(robot, row)), default=0.0)
 
     most = load.mass or max(robot.link(load.link).mass, 100.0)
-    least = most if held(most) else minimize_scalar(asked, (0.0, most), method="bounded").x
+    least = most if held(most) else minimize_scalar(asked, bounds=(0.0, most)).x
     if not held(least):
         return None
     low, high = 0.0, float(least)
