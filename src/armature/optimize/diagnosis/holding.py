@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -161,7 +161,8 @@ def excess_mass(robot: Robot, q: np.ndarray) -> float | None:
         return max((x.ratio for row in rows for x in holding(robot, row)), default=0.0)
 
     most = load.mass or max(robot.link(load.link).mass, 100.0)
-    least = most if held(most) else minimize_scalar(asked, bounds=(0.0, most)).x
+    nearest: Any = None if held(most) else minimize_scalar(asked, bounds=(0.0, most))
+    least = most if nearest is None else float(nearest.x)
     if not held(least):
         return None
     low, high = 0.0, float(least)
