@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from armature.cli import output
+from armature.cli.kinds import TASK, refuse_other
 from armature.cli.plan import DEADLINE
 from armature.cli.study import CLUSTER, WORKERS
 from armature.errors import ArgumentError
@@ -81,6 +82,8 @@ def design(
     from armature.design.drives.choose_drives import choose_drives
     from armature.job.job_file import load_job
 
+    for file in tasks:
+        refuse_other(file, TASK)
     jobs = [load_job(file) for file in tasks]
     with Steps("design") as steps:
         told = _told(steps, budget)

@@ -222,8 +222,8 @@ def say_sensitivities(solution: Any) -> None:
 
 
 def numbers(solution: Any) -> dict[str, Any]:
-    """A plan's numbers, SI."""
-    base, counted = solution.baseline, bool(solution.robot.drives)
+    """A plan's numbers, SI; those of energy are None where there is no plan."""
+    base, counted = solution.baseline if solution.ok else None, bool(solution.robot.drives)
     energies = lambda book: (
         {"energy": book.energy, "losses": book.losses}
         if counted
@@ -235,8 +235,8 @@ def numbers(solution: Any) -> dict[str, Any]:
         "diagnosis": None if solution.diagnosis is None else str(solution.diagnosis),
         "robot": solution.robot.name,
         "duration": solution.duration,
-        "energy": solution.energy,
-        "losses": solution.losses,
+        "energy": solution.energy if solution.ok else None,
+        "losses": solution.losses if solution.ok else None,
         "saving": solution.saving,
         "baseline": None if base is None else {**energies(base.ledger), "feasible": base.feasible},
         "iterations": len(solution.iterations),
@@ -247,10 +247,12 @@ def numbers(solution: Any) -> dict[str, Any]:
 
 
 def certificate(solution: Any) -> dict[str, Any]:
-    """The certificate's numbers."""
+    """The certificate's numbers; where there is no plan there is nothing to certify."""
+    if not solution.ok:
+        return {"ok": False, "worst": None, "tracking_error": None, "energy_error": None}
     c = solution.certificate
     return {
-        "ok": solution.ok and c.ok,
+        "ok": c.ok,
         "worst": None if c.worst is None else str(c.worst),
         "tracking_error": c.tracking_error,
         "energy_error": c.energy_error,
