@@ -99,7 +99,9 @@ def test_an_upright_move_to_another_posture_than_a_straight_way_leads_to_is_refu
     by_joints = lambda q: (MoveTo(q, upright=True, name="over"), MoveTo("start"))
     near, *_, far = sorted(there.solutions, key=lambda q: np.abs(q - home).max())
     assert np.allclose(legs(Program(robot, home, by_joints(near)))[0].q1, near, atol=1e-4)
-    with pytest.raises(arm.ArmatureError, match=r"'over' .* with \w+ at .* give the goal as a pose"):
+    with pytest.raises(
+        arm.ArmatureError, match=r"'over' .* with \w+ at .* give the goal as a pose"
+    ):
         legs(Program(robot, home, by_joints(far)))
 
 
