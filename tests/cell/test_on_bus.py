@@ -58,7 +58,7 @@ def test_a_bus_that_is_too_small_tells_the_capacitor_or_the_resistor_that_is_eno
     assert not failed.ok and failed.needs is not None
     assert "the bus reaches" in str(failed) and "it needs a capacitor of at least" in str(failed)
     C, R = failed.needs.capacitance, failed.needs.resistance
-    assert C is not None and R is not None and C > small.capacitance and R < small.resistance
+    assert C is not None and R is not None and small.capacitance < C and small.resistance > R
     assert proof(replace(small, capacitance=C)).certificate.ok
     assert proof(replace(small, resistance=R)).certificate.ok
     assert not proof(replace(small, capacitance=0.9 * C)).certificate.ok

@@ -18,6 +18,7 @@ from armature.plot.programs.cell import gantt_svg
 from armature.web.cell.work import CellWork, Stand
 from armature.web.mailbox import Mailbox
 from armature.web.panel.style import STYLE
+from armature.web.player import ROUNDS
 from armature.web.space.camera import FIELD, VIEWS, canvas, fit
 from armature.web.space.geometry import corners, shapes
 from armature.web.space.scene import Figure
@@ -36,7 +37,7 @@ class CellDesk:
         self._client, self._work = client, work
         self._world = World(client, work.stand.cell, folders)
         self._plan: CellPlan | None = None
-        self._t, self._since = 0.0, 0.0
+        self._t, self._since, self._rounds = 0.0, 0.0, 0
         self._mail = Mailbox(self._tick, self._failed)
         self._panel()
         self._follows = lambda stand: self._mail.post("stand", lambda: self._show(stand))
@@ -114,6 +115,7 @@ class CellDesk:
 
     def _toggle(self) -> None:
         self._mail.ticking, self._since = not self._mail.ticking, time.monotonic()
+        self._rounds = 0
         self._play.label = "Pause" if self._mail.ticking else "Play"
 
     def _scrub(self, t: float) -> None:
@@ -125,10 +127,13 @@ class CellDesk:
     def _tick(self) -> None:
         if self._plan is None:
             return
-        now = time.monotonic()
-        self._t, self._since = (self._t + now - self._since) % self._plan.cell.cycle, now
+        now, cycle = time.monotonic(), self._plan.cell.cycle
+        t, self._since = self._t + now - self._since, now
+        self._t, self._rounds = t % cycle, self._rounds + int(t // cycle)
         self._time.value = float(self._t)
         self._world.place(self._plan, self._t)
+        if self._rounds >= ROUNDS:
+            self._toggle()
 
     def _report(self) -> None:
         if self._plan is None:
