@@ -498,18 +498,9 @@ def test_what_is_compiled_before_the_first_iteration_is_told_too(capsys, monkeyp
     output.start()
     with output.Progress("planning an arm") as progress:
         time.sleep(0.5)
-        progress(SimpleNamespace(number=7, cost=1.0, violation=0.1, note=""))
+        progress(SimpleNamespace(number=7, cost=1.0, violation=0.1))
     told = capsys.readouterr().err.splitlines()
     assert ["compiling" in line for line in told] == [True, False] and "iteration 7" in told[1]
-
-
-def test_what_seems_to_be_impossible_is_told_once_while_the_search_goes_on(capsys, monkeypatch):
-    monkeypatch.setattr("armature.cli.output.SOON", -1.0)
-    output.start()
-    with output.Progress("planning an arm") as progress:
-        for number in (1, 2):
-            progress(SimpleNamespace(number=number, cost=1.0, violation=0.1, note="1.2 s will do"))
-    assert capsys.readouterr().err.splitlines() == ["planning an arm: 1.2 s will do; searching on"]
 
 
 @pytest.mark.parametrize("times", [1, 2])

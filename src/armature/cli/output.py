@@ -19,7 +19,6 @@ from armature.errors import ArgumentError, ArmatureWarning
 
 PATIENCE = 2.0  # seconds before a line is printed where there is no terminal
 EARLY = 0.3  # seconds after which it is told that something is being compiled
-SOON = 1.0  # seconds of a search after which it is told that its task seems to be impossible
 OK, FAILED, BAD_INPUT, INTERNAL, INTERRUPTED, CLOSED_PIPE = 0, 1, 2, 3, 130, 141
 
 
@@ -135,8 +134,8 @@ class Progress:
     def __init__(self, title: str):
         self.title = title
         self.live = sys.stderr.isatty() and not (settings.quiet or settings.json)
-        self.stopped = self.noted = False
-        self.begin = self.searching = self.told = time.monotonic()
+        self.stopped = False
+        self.begin = self.told = time.monotonic()
         self.wait = (
             EARLY  # until the first iteration: a new machine compiles, and that is told early
         )
@@ -180,10 +179,7 @@ class Progress:
         """Tell of an iteration (number, cost, violation); True asks to stop."""
         if not self._begun.is_set():
             self._begun.set()
-            self.wait, self.searching = PATIENCE, time.monotonic()
-        if iteration.note and not self.noted and time.monotonic() - self.searching > SOON:  # once
-            self.noted = True
-            note(f"{self.title}: {iteration.note}; searching on")
+            self.wait = PATIENCE
         self._tell(
             f"iteration {iteration.number}, cost {iteration.cost:.6g}, violation"
             f" {iteration.violation:.1e}"
