@@ -21,8 +21,11 @@ from armature.design.drives.mounting import (
     with_contained,
 )
 from armature.design.drives.pairs import pairs_of
+from armature.design.drives.replan import cannot_hold
 from armature.design.drives.screen import least_energy, screen
 from armature.drive import Catalogue, Drive, Gear, Motor
+from armature.drive.gear import EfficiencyTable
+from armature.job.job import Job
 
 MOVES = [
     arm.Move([-1.2, 0.8], [0.6, -0.4], duration=0.9),
@@ -188,3 +191,59 @@ def test_weak_catalogue_is_refused_with_joint_and_reason(robot):
     )
     with pytest.raises(arm.ArmatureError, match=r"shoulder.*cannot hold the arm"):
         arm.choose_drives(robot, MOVES, weak)
+
+
+def test_screening_drops_no_gear_with_a_table_that_can_hold(robot):
+    """A lossy gear helps to hold: with the greatest entry of its table it would be dropped."""
+    table = EfficiencyTable((0.0, 200.0), (0.0, 500.0), ((0.2, 0.9), (0.9, 0.95)))
+    gears = {f"g{N}": Gear(float(N), table, name=f"g{N}") for N in range(4, 80, 3)}
+    motor = Motor(1.0, 0.1, continuous_current=4.0, name="m")
+    joints, places = robot.joint_names, mounts_of(robot, robot.joint_names, None)
+    items = items_of(robot, MOVES, None, KNOTS)
+    own = [present_drive(robot, j) for j in joints]
+    pairs = [
+        pairs_of(robot, j, Catalogue({"m": motor}, gears), d, False) for j, d in zip(joints, own)
+    ]
+    left = screen(pairs, duties(items, joints, places), robot.drivetrain.frictions, hold=True)
+    kept = [{s.pairs.name(k) for k in range(len(s.pairs))} for s in left]
+    assert 0 < sum(map(len, kept)) < sum(map(len, pairs))
+    able = 0
+    for choice in itertools.product(*(range(len(p)) for p in pairs)):
+        drives = {p.joint: p.drive(k) for p, k in zip(pairs, choice)}
+        there = mounted(robot, drives, places)
+        if not any(cannot_hold(item, there, drives) for item in items):
+            able += 1
+            assert all(p.name(k) in some for p, k, some in zip(pairs, choice, kept))
+    assert able
+
+
+def test_moves_that_begin_in_motion_have_no_bound(robot):
+    """The kinetic energy that they give up may pay for all losses."""
+    move = replace(MOVES[0], start_velocity=[-3.0, 0.0])
+    found = arm.choose_drives(robot, move, small_catalogue(2, 2), knots=20, budget=3, hold=False)
+    assert found.bound == -np.inf and "no bound is known" in str(found)
+
+
+def test_tasks_of_other_robots_are_refused_other_payloads_not(robot):
+    other = robot.with_friction({"elbow": {"coulomb": 3.0}})
+    jobs = [Job(robot, MOVES[0]), Job(other, MOVES[1])]
+    with pytest.raises(arm.ArmatureError, match="robots with other joints"):
+        arm.choose_drives(robot, jobs, small_catalogue())
+    loaded = [Job(robot, MOVES[0]), Job(robot.with_payload(0.5), MOVES[1])]
+    assert len(items_of(robot, loaded, None, KNOTS)) == 2
+
+
+def test_motions_with_the_chosen_drives_go_round_obstacles(robot):
+    """A ball on the way of the cheapest motion: the plans are free of it, and cost more."""
+    move = arm.Move([-1.2, 0.8], [0.6, -0.4], duration=1.2, floor=None)
+    pairs = small_catalogue(2, 2)
+    joints = ["elbow"]  # the shoulder's own drive keeps the way of the free motion
+    free = arm.choose_drives(robot, move, pairs, joints=joints, knots=20, hold=False)
+    motion = free.plans[0].trajectory
+    middle = arm.pose(robot, motion.q[len(motion) // 2], robot.tips[0]).p
+    scene = arm.Scene().with_sphere("ball", 0.05, tuple(1.02 * middle))
+    assert not arm.clearance(free.robot, scene, motion).free
+    among = replace(move, scene=scene)
+    found = arm.choose_drives(robot, among, pairs, joints=joints, knots=20, hold=False)
+    assert found.ok and found.cost > free.cost
+    assert arm.clearance(found.robot, scene, found.plans[0].trajectory).free

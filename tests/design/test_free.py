@@ -141,3 +141,31 @@ def test_drives_as_parameters_give_the_same_flows_whatever_is_carried():
 def test_what_cannot_be_free_is_refused(free, words):
     with pytest.raises(ArgumentError, match=words):
         arm.design.optimize_parameters(axis(), MOVE, free)
+
+
+def test_a_program_is_its_motions_with_what_they_carry():
+    """Of two alike moves, one loaded: the best ratio is that of both together, in the durations of
+    the program's plan; numbers in which the robots differ are refused."""
+    robot = axis()
+    cell = arm.cell
+    grip = cell.Grip(1.0, link="load", inertia=(LOAD, LOAD, LOAD))
+    steps = (cell.MoveTo([1.0]), grip, cell.MoveTo("start"), cell.Release())
+    program = cell.Program(robot, [0.0], steps, cycle=1.0, knots=60, points=5)
+    plan = cell.plan_program(program)
+    loads, times = (LOAD, 2 * LOAD), [leg.duration for leg in plan.legs]
+
+    def lost(ratio):
+        pairs = zip(loads, times)
+        return sum(least_losses(ratio, load) * (T / time) ** 3 for load, time in pairs)
+
+    best = minimize_scalar(lost, (40.0, 90.0)).x
+    design = arm.design.optimize_parameters(robot, plan, {RATIO: (5.0, 500.0)})
+    assert design.values[RATIO] == pytest.approx(best, rel=1e-3)
+    assert design.robot.link("load").mass == robot.link("load").mass
+    with pytest.raises(ArgumentError, match=r"mass of load is 1 and 2 in these tasks"):
+        arm.design.optimize_parameters(robot, plan, {"mass of load": (0.5, 2.0)})
+
+
+def test_weights_are_one_for_each_move():
+    with pytest.raises(ArgumentError, match="each of the 1 moves"):
+        arm.design.optimize_parameters(axis(), MOVE, {RATIO: (5.0, 50.0)}, weights=(1.0, 2.0))

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import armature as arm
-from armature.design.base_motions import Cell, evaluate_cell, layout_of
+from armature.design.base_motions import Cell, evaluate_cell
+from armature.design.layout import layout_of
 
 
 @pytest.fixture(scope="module")
@@ -70,3 +71,29 @@ def test_obstacle_at_a_pose_rules_its_places_out(robot, poses):
     scene = arm.Scene().with_sphere("ball", 0.1, poses[0][1])
     with pytest.raises(arm.ArmatureError, match="into an obstacle"):
         arm.place_base(robot, poses, [0.0], [0.0], [0.0], duration=1.0, scene=scene)
+
+
+def test_scene_of_a_move_stands_in_the_world(robot, poses):
+    """Given with the move or beside it: the same places are ruled out."""
+    scene = arm.Scene().with_sphere("ball", 0.1, poses[0][1])
+    move = arm.Move(*poses, duration=1.0, scene=scene)
+    with pytest.raises(arm.ArmatureError, match="into an obstacle"):
+        arm.place_base(robot, move, [0.0], [0.0], (0.0,), knots=30, refine=0)
+
+
+def test_goals_of_a_program_stay_in_the_world():
+    """Poses and durations of its plan, with what is carried; paths are refused."""
+    planar, cell = arm.library("planar2"), arm.cell
+    goal = arm.pose(planar, [0.2, 0.5], planar.tips[0])
+    steps = (cell.MoveTo((goal.R, goal.p)), cell.Grip(0.5), cell.MoveTo("start"), cell.Release())
+    program = cell.Program(planar, [-0.4, 0.8], steps, cycle=3.0, knots=20, points=4)
+    plan = cell.plan_program(program)
+    layout = layout_of(planar, plan, None, None, "energy", None, "auto", None, 20, 0.0)
+    assert layout.stops[1].p == pytest.approx(goal.p)
+    assert [move.duration for move in layout.moves] == [leg.duration for leg in plan.legs]
+    carried = [robot.mass - planar.mass for robot in layout.robots]
+    assert carried == pytest.approx([0.0, 0.5])
+    way = cell.Along(arm.motion.joint_path([[-0.4, 0.8], [0.0, 0.5]]))
+    program = cell.Program(planar, [-0.4, 0.8], (way, cell.MoveTo("start")), cycle=4.0, knots=20)
+    with pytest.raises(arm.ArmatureError, match="cannot be placed yet"):
+        arm.place_base(planar, program, [0.0], [0.0])

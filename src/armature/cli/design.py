@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 TASKS = typer.Argument(
-    help="task files (.yaml) of one robot; payloads may differ", show_default=False
+    help="task or program files (.yaml) of one robot; payloads may differ", show_default=False
 )
 CATALOGUE = typer.Option(
     None, "--catalogue", help=".csv or .yaml; the built-in one by default", show_default=False
@@ -80,11 +80,8 @@ def design(
     the tasks."""
     from armature.cli.line import Steps
     from armature.design.drives.choose_drives import choose_drives
-    from armature.job.job_file import load_job
 
-    for file in tasks:
-        refuse_other(file, TASK)
-    jobs = [load_job(file) for file in tasks]
+    jobs = [task_of(file) for file in tasks]
     with Steps("design") as steps:
         told = _told(steps, budget)
         found = choose_drives(
@@ -109,6 +106,15 @@ def design(
     written = output.say_written(_written(found, save, picture))
     output.answer({**facts(found), "written": written})
     return output.OK if found.ok else output.FAILED
+
+
+def task_of(file: Path) -> Any:
+    """The job, or the program, of a task file."""
+    from armature.cell.program.program_file import is_program, load_program
+    from armature.job.job_file import load_job
+
+    refuse_other(file, TASK | {"program"})
+    return load_program(file) if is_program(file) else load_job(file)
 
 
 def _told(steps: Any, budget: int) -> Any:

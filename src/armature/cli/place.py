@@ -55,25 +55,23 @@ def place(
 
     Exit codes: 0 found and certified; 1 a plan is not certified; 2 bad input, or no place will do.
     """
+    from armature.cell.program.program import Program
     from armature.cli.line import Steps
     from armature.design.placement import place_base
-    from armature.job.pose_file import load_poses
 
-    found_jobs = [load_poses(file) for file in tasks]
-    first, link = found_jobs[0]
-    moves = [job.task for job, _ in found_jobs]
+    given, link = _asked(tasks)
+    first: Any = given if isinstance(given, Program) else given[0]
     with Steps("place") as steps:
         found = place_base(
             first.robot,
-            moves,
+            given,
             _range("--x", x),
             _range("--y", y),
             list(map(math.radians, _range("--yaw", yaw))),
             z=z,
             objective=objective.strip().lower(),
             link=link,
-            scene=first.scene,
-            floor=first.task.floor,
+            floor=first.floor if isinstance(given, Program) else first.task.floor,
             supply=first.supply,
             refine=refine,
             deadline=deadline,
@@ -86,6 +84,19 @@ def place(
     written = output.say_written(_written(found, save, picture))
     output.answer({**facts(found), "written": written})
     return output.OK if found.ok else output.FAILED
+
+
+def _asked(files: list[Path]) -> tuple[Any, str | None]:
+    """The program of a file, or the jobs of files; and the link that poses are of, if named."""
+    from armature.cell.program.program_file import is_program, load_program
+    from armature.job.pose_file import load_poses
+
+    if not any(map(is_program, files)):
+        found = [load_poses(file) for file in files]
+        return [job for job, _ in found], found[0][1]
+    if len(files) > 1:
+        raise ArgumentError("a base is placed for one program, or for task files of single moves")
+    return load_program(files[0]), None
 
 
 def _written(found: BasePlacement, save: Path | None, picture: Path | None) -> list[str]:

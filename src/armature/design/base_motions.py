@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import functools
-import hashlib
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from armature.design.layout import Layout
 from armature.drive.catalogue import as_supply
 from armature.dynamics.compiled import inverse_dynamics
 from armature.dynamics.positioning.inverse_kinematics import reaching
 from armature.errors import ArgumentError, ArmatureError
-from armature.motion.goal import Goal, as_goal, is_pose
+from armature.motion.goal import Goal
 from armature.optimize.around.around import plan_around
 from armature.optimize.certificate.solution import Solution
 from armature.optimize.moves.least_energy import Asked, least_energy_move, minimize_energy
@@ -25,7 +24,6 @@ from armature.optimize.transcription.move import hermite
 from armature.optimize.transcription.task import Move
 from armature.robot.model import Robot
 from armature.robot.parts import Joint, Link
-from armature.robot.tip import tip
 from armature.scene.measure import distance
 from armature.scene.scene import Scene
 from armature.simulate.flows import drives_at
@@ -42,113 +40,6 @@ class Cell(NamedTuple):
     x: float
     y: float
     turns: tuple[float, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Layout:
-    """What is asked at every place. stops: poses in the world, or configurations (n,), in the order
-    in which they are visited.  moves: of every leg, a template for its options; None where no
-    motion is asked for between two stops."""
-
-    robot: Robot
-    stops: tuple[Any, ...]
-    moves: tuple[Move | None, ...]
-    link: str
-    objective: str
-    scene: Scene | None
-    floor: float | str | None
-    supply: Any
-    knots: int
-    z: float
-
-    @functools.cached_property
-    def about(self) -> str:
-        """Digest of all that values depend on."""
-        r = self.robot
-        stops = [
-            (s.p.tolist(), np.asarray(s.R).tolist()) if isinstance(s, Goal) else list(s)
-            for s in self.stops
-        ]
-        scene = None if self.scene is None else (self.scene.obstacles, self.scene.allowed)
-        facts = (r.links, r.joints, r.drives, r.gravity, r.supply, stops, self.moves, self.link)
-        more = (self.objective, scene, self.floor, self.supply, self.knots, self.z)
-        return hashlib.sha256(repr((facts, more)).encode()).hexdigest()
-
-
-def layout_of(
-    robot: Robot,
-    tasks: Any,
-    link: str | None,
-    duration: float | None,
-    objective: str,
-    scene: Scene | None,
-    floor: Any,
-    supply: Any,
-    knots: int,
-    z: float,
-) -> Layout:
-    """The stops and legs of a list of poses, or of moves."""
-    given = [tasks] if isinstance(tasks, Move) else list(tasks)
-    g = np.asarray(robot.gravity)
-    if np.any(g[:2]) or robot.nq != robot.n or robot.loops:
-        raise ArgumentError(
-            "a base is placed for arms on a level floor, without closed loops: gravity must be"
-            " along z"
-        )
-    if objective == "energy" and not robot.drives:
-        raise ArgumentError(
-            f"robot {robot.name!r} has no drives, so no energy can be counted; add them, or place"
-            ' it by objective="time"'
-        )
-    name = link or tip(robot, "shall be at the poses")
-    stops: list[Any] = []
-    moves: list[Move | None] = []
-    if given and all(isinstance(task, Move) for task in given):
-        for task in given:
-            places = [task.start, *(via.configuration for via in task.via), task.goal]
-            if len(places) > 2:
-                raise ArgumentError("moves with via points cannot be placed yet; split them")
-            if stops and _same(stops[-1], _stop(robot, places[0])):
-                places = places[1:]
-            elif stops:
-                moves.append(None)
-            stops += [_stop(robot, place) for place in places]
-            moves.append(_timed(task, task.duration or duration, objective))
-    else:
-        stops = [_stop(robot, pose) for pose in given]
-        template = Move(0.0, 0.0, duration, smoothness=0.1)
-        moves = [_timed(template, duration, objective)] * (len(stops) - 1)
-    if len(stops) < 2:
-        raise ArgumentError("give two poses or more, or moves between poses")
-    return Layout(
-        robot, tuple(stops), tuple(moves), name, objective, scene, floor, supply, knots, z
-    )
-
-
-def _timed(move: Move, duration: float | None, objective: str) -> Move:
-    if objective == "energy" and duration is None:
-        raise ArgumentError("least energy needs durations; give duration=…, s, of every motion")
-    return replace(move, duration=duration if objective == "energy" else None)
-
-
-def _stop(robot: Robot, place: Any) -> Any:
-    if is_pose(place):
-        return as_goal(place)
-    q = np.asarray(place, dtype=float)
-    if q.shape != (robot.n,):
-        raise ArgumentError(
-            f"{place!r:.60} is neither a pose of the hand, (R, p), (p, quaternion) or 4 × 4, nor a"
-            f" configuration of {robot.n} joints"
-        )
-    return q
-
-
-def _same(a: Any, b: Any) -> bool:
-    if isinstance(a, Goal) != isinstance(b, Goal):
-        return False
-    if isinstance(a, Goal):
-        return bool(np.allclose(a.p, b.p) and np.allclose(a.R, b.R))  # type: ignore[arg-type]
-    return bool(np.allclose(a, b))
 
 
 # a place -----------------------------------------------------------------------------------------
@@ -222,10 +113,10 @@ def postures(layout: Layout, cell: Cell, yaw: float) -> tuple[list[np.ndarray], 
     there are none."""
     robot, R = layout.robot, turned(yaw)
     p = np.array([cell.x, cell.y, layout.z])
-    scene = local_scene(layout.scene, p, R)
+    scenes = [local_scene(scene, p, R) for scene in layout.scenes]
     ground = floor_under(robot, _local_floor(layout))
     found = []
-    for stop in layout.stops:
+    for stop, scene in zip(layout.stops, [scenes[0], *scenes]):
         if not isinstance(stop, Goal):
             found.append(stop[None])
             continue
@@ -256,8 +147,9 @@ def cheapest_chain(layout: Layout, stations: Sequence[np.ndarray]) -> tuple[floa
     """The postures of all stops whose motions seem cheapest, by dynamic programming: Bellman's
     recursion over the stops, with joint cubics for the motions."""
     cost, back = np.zeros(len(stations[0])), []
-    for move, (a, b) in zip(layout.moves, itertools.pairwise(stations)):
-        edges = np.zeros((len(a), len(b))) if move is None else cubic_costs(layout, move, a, b)
+    for move, robot, (a, b) in zip(layout.moves, layout.robots, itertools.pairwise(stations)):
+        none = np.zeros((len(a), len(b)))
+        edges = none if move is None else cubic_costs(layout, robot, move, a, b)
         total = cost[:, None] + edges
         back.append(total.argmin(0))
         cost = total.min(0)
@@ -268,10 +160,12 @@ def cheapest_chain(layout: Layout, stations: Sequence[np.ndarray]) -> tuple[floa
     return float(cost.min()), [q[k] for q, k in zip(stations, reversed(chain))]
 
 
-def cubic_costs(layout: Layout, move: Move, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def cubic_costs(
+    layout: Layout, robot: Robot, move: Move, a: np.ndarray, b: np.ndarray
+) -> np.ndarray:
     """(A, B) estimated cost of motions from a (A, n) to b (B, n): energy of the joint cubic, J; or
     the time that the joints' velocity limits take, s."""
-    robot, n = layout.robot, layout.robot.n
+    n = robot.n
     start, goal = np.repeat(a, len(b), axis=0), np.tile(b, (len(a), 1))
     if layout.objective == "time":
         most = np.array([robot.joint(name).limits.velocity for name in robot.joint_names])
@@ -301,13 +195,14 @@ def plan_chain(
     """The motions of all legs. in_world: of the robot that stands there, with the world's own
     obstacles; else the world is moved."""
     p, R = np.array([cell.x, cell.y, layout.z]), turned(yaw)
-    robot = placed_robot(layout.robot, cell.x, cell.y, layout.z, yaw) if in_world else layout.robot
-    scene = layout.scene if in_world else local_scene(layout.scene, p, R)
     floor = layout.floor if in_world else _local_floor(layout)
     found = []
-    for move, (a, b) in zip(layout.moves, itertools.pairwise(chain)):
+    legs = zip(layout.moves, layout.robots, layout.scenes, itertools.pairwise(chain))
+    for move, own, around, (a, b) in legs:
         if move is None:
             continue
+        robot = placed_robot(own, cell.x, cell.y, layout.z, yaw) if in_world else own
+        scene = around if in_world else local_scene(around, p, R)
         made = replace(
             move,
             start=a,

@@ -62,7 +62,7 @@ def cost_curve(
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
         raise ArgumentError(f"{number.name}: between = ({low:g}, {high:g}) must rise")
     move = replace(move, smoothness=0.0)
-    own = as_flexible(with_limits_held(robot, [move]))
+    own = as_flexible(with_limits_held([robot], [move])[0])
     plan = (
         minimize_time(own, move, knots, supply=supply)
         if move.duration is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ TOLERANCE = 1e-8  # of what the cost may still fall by a full step, as a part of
 SHORTEST = 1e-9  # step at which a search ends
 ARMIJO = 1e-4
 BACKTRACKS = 25
+LOGARITHMIC = 2.0  # bounds of the same sign that are farther apart than this factor: by logarithms
 
 
 class Evaluation(NamedTuple):
@@ -98,3 +100,38 @@ def updated(H: np.ndarray, s: np.ndarray, d: np.ndarray) -> np.ndarray:
         d = part * d + (1.0 - part) * Hs
         sd = float(s @ d)
     return H - np.outer(Hs, Hs) / sHs + np.outer(d, d) / sd
+
+
+@dataclass(frozen=True, eq=False)
+class Scale:
+    """Parameters as numbers y from 0 to 1 between their bounds; by logarithms where these are far
+    apart and positive."""
+
+    bounds: np.ndarray
+
+    @property
+    def logarithmic(self) -> np.ndarray:
+        """(count,) which go by logarithms."""
+        low, high = self.bounds.T
+        return (low > 0.0) & (high > LOGARITHMIC * np.maximum(low, 1e-300))
+
+    def places(self, p: np.ndarray) -> np.ndarray:
+        """y of p."""
+        low, high = self.bounds.T
+        with np.errstate(divide="ignore", invalid="ignore"):
+            far = np.log(p / low) / np.log(high / low)
+        return np.where(self.logarithmic, far, (p - low) / (high - low))
+
+    def values(self, y: np.ndarray) -> np.ndarray:
+        """p of y."""
+        low, high = self.bounds.T
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            far = low * (high / low) ** y
+        return np.clip(np.where(self.logarithmic, far, low + (high - low) * y), low, high)
+
+    def slopes(self, p: np.ndarray) -> np.ndarray:
+        """dp/dy."""
+        low, high = self.bounds.T
+        with np.errstate(divide="ignore", invalid="ignore"):
+            far = p * np.log(high / low)
+        return np.where(self.logarithmic, far, high - low)

@@ -18,12 +18,16 @@ from typing import Any
 
 import numpy as np
 
-from armature.design.descent import Evaluation, descend
+from armature.cell.program.program import Program
+from armature.cell.program.program_plan import ProgramPlan
+from armature.design.descent import Evaluation, Scale, descend
 from armature.design.lagrangian import Optimum
 from armature.design.parameters import Parameter, parameter
 from armature.design.places import move_of
+from armature.design.program_jobs import as_tasks
 from armature.design.sensitivity import neighbours, optimum_of
 from armature.errors import ArgumentError
+from armature.job.job import Job
 from armature.optimize.certificate.solution import Solution
 from armature.optimize.moves.least_energy import minimize_energy
 from armature.optimize.moves.least_time import minimize_time
@@ -35,7 +39,6 @@ from armature.robot.model import Robot
 ROUNDS = 4  # of planning afresh
 GAIN = 1e-5  # of the cost: a round that gains less is the last
 EXACT = Options(tolerance=1e-8, iterations=300)  # of plans: rounds are compared by their costs
-LOGARITHMIC = 2.0  # bounds of the same sign that are farther apart than this factor: by logarithms
 
 Law = Callable[[Robot], Robot]
 Told = Callable[[str], Any]
@@ -92,7 +95,7 @@ class Design:
 
 def optimize_parameters(
     robot: Robot,
-    moves: Move | Sequence[Move],
+    moves: Move | Program | ProgramPlan | Sequence[Move | Job | Program | ProgramPlan],
     free: Mapping[str | Parameter, tuple[float, float]],
     supply: Any = None,
     laws: Sequence[Law] = (),
@@ -105,7 +108,9 @@ def optimize_parameters(
     """The numbers of a robot, within bounds, with which its moves cost least; motions are optimal
     for them.
 
-    moves: one or several, with durations for least energy (Σ of them), all without for least time.
+    moves: one or several, with durations for least energy (Σ of them), all without for least time;
+    or programs (their motions in the durations of their plans, without the stops); or jobs. What
+    is carried may differ, numbers sought must not.
     free: {parameter: (lower, upper)}; a parameter is a name, as in `Solution.sensitivity`, or a
     `design.Parameter`.  supply, knots: as in `minimize_energy`.
     laws: what follows from the numbers, robot -> robot, in this order after each change: the mass
@@ -116,17 +121,16 @@ def optimize_parameters(
     A local optimum near the robot's own numbers, of the moves without smoothness; its plans have
     the moves' own, and are certified as any other."""
     begin = time.process_time()
-    tasks = [moves] if isinstance(moves, Move) else list(moves)
-    numbers, bounds = checked(robot, tasks, free)
-    least = [replace(task, smoothness=0.0) for task in tasks]
+    given = [as_job(robot, task, supply, knots) for task in as_tasks(moves)]
+    tasks: list[Any] = [job.task for job in given]
+    numbers, bounds = checked(robot, given, free)
+    held = with_limits_held([robot] + [job.robot for job in given], tasks)
     search = Search(
-        with_limits_held(robot, tasks),
-        least,
+        held[0],
+        [replace(j, robot=r, task=least(t)) for j, r, t in zip(given, held[1:], tasks)],
         numbers,
         tuple(laws),
-        supply,
-        knots,
-        tuple(weights or [1.0] * len(tasks)),
+        checked_weights(weights, len(tasks)),
     )
     start = np.array([p.value for p in numbers])
     first = search.planned(start, None)
@@ -145,20 +149,20 @@ def optimize_parameters(
         if gained < GAIN * abs(best):
             break
     # the moves as they were asked for, with the old numbers and the new ones
-    search.tasks = tasks
+    search.jobs = [replace(job, task=task) for job, task in zip(search.jobs, tasks)]
     first, plans = (search.planned(x, y, False) for x, y in ((start, first), (p, plans)))
     names = [number.name for number in numbers]
-    held = np.isclose(p, bounds[:, 0], rtol=1e-6) | np.isclose(p, bounds[:, 1], rtol=1e-6)
+    at_bound = np.isclose(p, bounds[:, 0], rtol=1e-6) | np.isclose(p, bounds[:, 1], rtol=1e-6)
     return Design(
         dict(zip(names, map(float, p))),
         dict(zip(names, map(float, start))),
         {number.name: number.unit for number in numbers},
-        search.robot_at(p, flexible=False),
+        search.changed(search.robot, p),
         search.cost(first),
         search.cost(plans),
         tuple(plans),
         tuple(first),
-        tuple(name for name, yes in zip(names, held) if yes),
+        tuple(name for name, yes in zip(names, at_bound) if yes),
         converged,
         search.evaluations,
         time.process_time() - begin,
@@ -166,13 +170,31 @@ def optimize_parameters(
     )
 
 
+def as_job(robot: Robot, task: Any, supply: Any, knots: int) -> Job:
+    """A move as a job of the robot; a job as it is, its scene with its move."""
+    if isinstance(task, Move):
+        return Job(robot, task, "energy", supply, knots)
+    if not isinstance(task, Job) or not isinstance(task.task, Move):
+        what = f"{task.name!r}, along a path" if isinstance(task, Job) else repr(task)[:60]
+        raise ArgumentError(
+            f"moves: {what} is no move; give an arm.Move, a list of them, or a program of moves"
+        )
+    move = task.task if task.scene is None else replace(task.task, scene=task.scene)
+    return replace(task, task=move, scene=None)
+
+
+def least(move: Move) -> Move:
+    """The same without smoothness, which gives a part of the saving up."""
+    return replace(move, smoothness=0.0)
+
+
 def checked(
-    robot: Robot, tasks: list[Move], free: Mapping[str | Parameter, tuple[float, float]]
+    robot: Robot, jobs: Sequence[Job], free: Mapping[str | Parameter, tuple[float, float]]
 ) -> tuple[list[Parameter], np.ndarray]:
     """The parameters, and their bounds (count, 2)."""
-    if not tasks or not all(isinstance(task, Move) for task in tasks):
+    if not jobs:
         raise ArgumentError("moves: give an arm.Move, or a list of them")
-    if len({task.duration is None for task in tasks}) > 1:
+    if len({job.task.duration is None for job in jobs}) > 1:
         raise ArgumentError(
             "moves: some have a duration and some have none; give all one (least energy) or none"
             " (least time)"
@@ -186,16 +208,33 @@ def checked(
             raise ArgumentError(
                 f"{number.name}: bounds ({low:g}, {high:g}) must be two finite numbers that rise"
             )
+    for name, number in zip(free, numbers):
+        values = {number.value} | {parameter(job.robot, name).value for job in jobs}
+        if len(values) > 1:
+            raise ArgumentError(
+                f"{number.name} is {' and '.join(f'{x:.4g}' for x in sorted(values))} in these"
+                " tasks, whose robots carry different loads; take a parameter that they share"
+            )
     return numbers, bounds
 
 
-def with_limits_held(robot: Robot, tasks: list[Move]) -> Robot:
-    """The robot with the acceleration limits that its plans would infer from the drives: held, so
-    that they do not follow the numbers sought."""
-    for task in tasks:
-        if task.duration is not None:
-            robot = with_inferred(robot, task.in_joints(robot))[0]
-    return robot
+def checked_weights(weights: Sequence[float] | None, count: int) -> tuple[float, ...]:
+    """How often each of `count` moves is made."""
+    found = tuple(float(w) for w in (weights if weights is not None else [1.0] * count))
+    if len(found) != count or not all(math.isfinite(w) and w >= 0.0 for w in found):
+        raise ArgumentError(f"weights = {found}: give a number ≥ 0 for each of the {count} moves")
+    return found
+
+
+def with_limits_held(robots: Sequence[Robot], tasks: Sequence[Move]) -> list[Robot]:
+    """The robots with the acceleration limits that their plans would infer from the drives: held,
+    so that they do not follow the numbers sought."""
+    found = list(robots)
+    for k, robot in enumerate(found):
+        for task in tasks:
+            if task.duration is not None:
+                found[k] = robot = with_inferred(robot, task.in_joints(robot))[0]
+    return found
 
 
 def as_flexible(robot: Robot) -> Robot:
@@ -220,14 +259,13 @@ def what(plans: Sequence[Solution], of: str | None) -> str:
 
 @dataclass(eq=False)
 class Search:
-    """(F1) of some moves. robot: with its own numbers.  evaluations: counted."""
+    """(F1) of some moves. robot: the caller's.  jobs: with what each robot carries.  evaluations:
+    counted."""
 
     robot: Robot
-    tasks: list[Move]
+    jobs: list[Job]
     numbers: list[Parameter]
     laws: tuple[Law, ...]
-    supply: Any
-    knots: int
     weights: tuple[float, ...]
     of: str = "energy"
     evaluations: int = 0
@@ -235,15 +273,18 @@ class Search:
     def __post_init__(self) -> None:
         self.hessian = np.zeros((len(self.numbers), len(self.numbers)))
 
-    def robot_at(self, p: np.ndarray, floor: Any = None, flexible: bool = True) -> Robot:
-        """The robot with the parameters p, and what follows from them. floor: of a plan.
-        flexible: with its drives and masses as parameters of its kernels, so that other ones need
-        no compiling."""
-        found = self.robot
+    def changed(self, robot: Robot, p: np.ndarray) -> Robot:
+        """A robot with the parameters p, and what follows from them."""
         for number, value in zip(self.numbers, p):
-            found = number.change(found, float(value))
+            robot = number.change(robot, float(value))
         for law in self.laws:
-            found = law(found)
+            robot = law(robot)
+        return robot
+
+    def robot_at(self, p: np.ndarray, job: Job, floor: Any = None, flexible: bool = True) -> Robot:
+        """The robot of a job with the parameters p. floor: of a plan.  flexible: with its drives
+        and masses as parameters of its kernels, so that other ones need no compiling."""
+        found = self.changed(job.robot, p)
         found = as_flexible(found) if flexible else found
         return found if floor is None else replace(found, floor=floor)
 
@@ -251,13 +292,14 @@ class Search:
         self, p: np.ndarray, known: Sequence[Solution] | None, flexible: bool = True
     ) -> list[Solution]:
         """The plans of all moves with the parameters p."""
-        robot, plans = self.robot_at(p, flexible=flexible), []
-        for k, task in enumerate(self.tasks):
+        plans = []
+        for k, job in enumerate(self.jobs):
+            robot, task = self.robot_at(p, job, flexible=flexible), job.task
             guess = known[k].trajectory if known else None
             plan = (
-                minimize_time(robot, task, self.knots, guess, supply=self.supply)
+                minimize_time(robot, task, job.knots, guess, supply=job.supply)
                 if task.duration is None
-                else minimize_energy(robot, task, self.supply, self.knots, guess, options=EXACT)
+                else minimize_energy(robot, task, job.supply, job.knots, guess, options=EXACT)
             )
             if not plan.ok and known is None:
                 raise ArgumentError(
@@ -304,8 +346,8 @@ class Search:
     ) -> tuple[float, np.ndarray, list[Optimum]]:
         """Σ w V, its derivatives, and the optima; infinite where one is not found."""
         cost, slope, solved = 0.0, np.zeros(len(p)), []
-        for weight, old, plan in zip(self.weights, near, plans):
-            robot = self.robot_at(p, plan.robot.floor)
+        for weight, old, plan, job in zip(self.weights, near, plans, self.jobs):
+            robot = self.robot_at(p, job, plan.robot.floor)
             try:
                 here = old.solved(robot, move_of(robot, plan.task, old.problem.move))
             except ArgumentError:  # a pose out of reach
@@ -315,17 +357,17 @@ class Search:
             value = here.result.cost
             value += here.stored(robot, here.problem.move) if self.of == "energy" else 0.0
             cost += weight * value
-            slope += weight * self.slopes(p, here, plan)
+            slope += weight * self.slopes(p, here, plan, job)
             solved.append(here)
         return cost, slope, solved
 
-    def slopes(self, p: np.ndarray, here: Optimum, plan: Solution) -> np.ndarray:
+    def slopes(self, p: np.ndarray, here: Optimum, plan: Solution, job: Job) -> np.ndarray:
         """dV/dp of one move, by the envelope theorem."""
         found = np.zeros(len(p))
         for k, number in enumerate(self.numbers):
 
             def change(_: Robot, value: float, k: int = k) -> Robot:
-                return self.robot_at(np.array([*p[:k], value, *p[k + 1 :]]), plan.robot.floor)
+                return self.robot_at(np.array([*p[:k], value, *p[k + 1 :]]), job, plan.robot.floor)
 
             moved = replace(number, value=float(p[k]), change=change)
             low, high, width = neighbours(here.problem.robot, moved)
@@ -334,38 +376,3 @@ class Search:
             if self.of == "energy":
                 found[k] += (here.stored(*pairs[1]) - here.stored(*pairs[0])) / width
         return found
-
-
-@dataclass(frozen=True, eq=False)
-class Scale:
-    """Parameters as numbers y from 0 to 1 between their bounds; by logarithms where these are far
-    apart and positive."""
-
-    bounds: np.ndarray
-
-    @property
-    def logarithmic(self) -> np.ndarray:
-        """(count,) which go by logarithms."""
-        low, high = self.bounds.T
-        return (low > 0.0) & (high > LOGARITHMIC * np.maximum(low, 1e-300))
-
-    def places(self, p: np.ndarray) -> np.ndarray:
-        """y of p."""
-        low, high = self.bounds.T
-        with np.errstate(divide="ignore", invalid="ignore"):
-            far = np.log(p / low) / np.log(high / low)
-        return np.where(self.logarithmic, far, (p - low) / (high - low))
-
-    def values(self, y: np.ndarray) -> np.ndarray:
-        """p of y."""
-        low, high = self.bounds.T
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            far = low * (high / low) ** y
-        return np.clip(np.where(self.logarithmic, far, low + (high - low) * y), low, high)
-
-    def slopes(self, p: np.ndarray) -> np.ndarray:
-        """dp/dy."""
-        low, high = self.bounds.T
-        with np.errstate(divide="ignore", invalid="ignore"):
-            far = p * np.log(high / low)
-        return np.where(self.logarithmic, far, high - low)

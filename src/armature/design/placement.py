@@ -18,12 +18,11 @@ import numpy as np
 
 from armature.design.base_motions import (
     Cell,
-    Layout,
     evaluate_cell,
-    layout_of,
     placed_robot,
     plan_at,
 )
+from armature.design.layout import Layout, layout_of
 from armature.design.runner import Case, Runner
 from armature.drive.catalogue import SupplyGiven
 from armature.errors import ArgumentError, ArmatureError
@@ -118,7 +117,8 @@ def place_base(
     rad, about the vertical; then refined between them.
 
     tasks: poses of the hand in the world that are visited in this order, as (R, p), (p, quaternion)
-    or 4 × 4 matrices; or moves whose start, goal and via points are poses.  z: height of the base,
+    or 4 × 4 matrices; or moves (jobs) whose starts and goals are poses; or a program of moves, in
+    the durations of its plan.  z: height of the base,
     m.  duration: of every motion between poses, s (moves bring theirs).
     objective: "energy" (J) or "time" (s).  link: what the poses are of, `robot.tip` by default.
     scene: obstacles in the world.  floor: as in `Move`, heights in the world.

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from armature.cell.program.program import Program
+from armature.cell.program.program_plan import ProgramPlan
 from armature.design.drives.catalogue_file import read_catalogue
 from armature.design.drives.drive_choice import DriveChoice, Tried
 from armature.design.drives.duty import Duty, Item, duties, items_of
@@ -49,7 +51,7 @@ from armature.optimize.transcription.task import Move
 from armature.robot.model import Robot
 from armature.study.dask_pool import Tls
 
-Task = Move | FollowPath | Job
+Task = Move | FollowPath | Job | Program | ProgramPlan
 WEIGHTS = (0.1, 0.3, 1.0, 3.0, 10.0)  # of the second term of a front, in units that both ends give
 
 
@@ -77,8 +79,10 @@ def choose_drives(
     """The motor and gear of every joint, from a catalogue, that do the tasks at least cost. Each
     choice that is compared has its least-energy motions planned for it; the winner's are certified.
 
-    tasks: moves of given durations, paths, or jobs (which bring their own robots: other payloads,
-    the same joints).  catalogue: a .csv or .yaml file, or a `Catalogue`; the built-in one by
+    tasks: moves of given durations, paths, jobs (which bring their own robots: the same one with
+    other payloads), or programs (their motions, in the durations of their plans). Motions keep
+    clear of the tasks' scenes.
+    catalogue: a .csv or .yaml file, or a `Catalogue`; the built-in one by
     default.
     objective: "energy" (of all tasks together, J; without what the drives' own masses give by
     ending lower than they began) or "losses" (J), "mass" (kg), "price", or weights of
@@ -127,7 +131,7 @@ def choose_drives(
         settle(table)
         best = _best(table, kept)
         low = search.low
-        return _result(search, best, low, complete, screened, front, found, begin)
+        return _result(robot, search, best, low, complete, screened, front, found, begin)
 
 
 @dataclass(eq=False)
@@ -284,6 +288,7 @@ def _best(table: Evaluations, pairs: Sequence[Pairs]) -> Evaluation:
 
 
 def _result(
+    robot: Robot,
     search: Search,
     best: Evaluation,
     low: Bounds,
@@ -308,7 +313,7 @@ def _result(
     named = tuple(Tried(table.names(e.choice), e) for e in tried)
     least = best.cost if complete else min(best.cost, low.least)
     return DriveChoice(
-        mounted(items[0].robot, drives, table.replanner.mounts),
+        mounted(robot, drives, table.replanner.mounts),
         drives,
         present,
         table.objective,
@@ -332,17 +337,9 @@ def _final(
 ) -> tuple[Solution, ...]:
     """Plans of the tasks as they are given, from the least-energy ones, by constant kernels no
     longer than by variable ones."""
-    from armature.optimize.moves.least_energy import minimize_energy
-
     made = []
     for item, guess in zip(items, start):
         robot = as_variable(mounted(item.robot, drives, table.replanner.mounts))
-        plan = minimize_energy(
-            robot,
-            item.task,
-            item.supply,
-            knots=item.knots,
-            guess=guess if item.points is not None else None,
-        )
-        made.append(replace(plan, robot=replace(robot, variable_limits=None)))
+        plan = table.replanner.planned(item, robot, guess, final=True)
+        made.append(replace(plan, robot=replace(plan.robot, variable_limits=None)))
     return tuple(made)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 
 from armature.design.drives.mounting import LIMITS
 from armature.design.drives.objective import Objective
@@ -86,7 +87,8 @@ class DriveChoice:
 
     @property
     def saving(self) -> float | None:
-        """Part of the energy with the present drives that is saved."""
+        """Part of the energy with the present drives that is saved; None where this is not known,
+        or not positive."""
         old = self.energy_before
         return None if old is None or old <= 0 else 1.0 - self.energy / old
 
@@ -111,6 +113,12 @@ class DriveChoice:
     def _plans(self, before: bool) -> tuple[Solution, ...]:
         return self.plans_before if before else self.plans
 
+    def _given_by_masses(self) -> float:
+        """What the cost does not count of the energy, J (`Evaluations.counted`)."""
+        best = self.tried[0].evaluation
+        counted = bool(self.objective.energy and best.solutions)
+        return best.energy - sum(plan.energy for plan in best.solutions) if counted else 0.0
+
     def runners_up(self) -> list[tuple[str, float]]:
         """(what differs from the winner, its cost above the winner's as a part) of the next
         best."""
@@ -132,11 +140,11 @@ class DriveChoice:
         unit = self.objective.unit
         lines = [f"drives for {len(self.plans)} task{'s'[: len(self.plans) != 1]}"]
         if self.energy_before is not None:
-            saved = self.saving or 0.0
-            word = "less" if saved >= 0 else "more"
+            less = self.energy_before - self.energy
+            part = "" if self.saving is None else f" ({100 * abs(self.saving):.1f} %)"
             lines.append(
                 f"energy {self.energy:.4g} J, with the present drives {self.energy_before:.4g} J:"
-                f" {100 * abs(saved):.1f} % {word}"
+                f" {abs(less):.4g} J{part} {'less' if less >= 0 else 'more'}"
             )
         else:
             reason = "cannot do the tasks" if self.before else "are not known"
@@ -193,10 +201,21 @@ class DriveChoice:
                 f"least cost {self.cost:.5g}{unit}: all other choices were planned, or cannot be"
                 " cheaper; none is (gap 0 %)"
             )
+        elif self.bound == -inf:
+            lines.append(
+                f"least cost found {self.cost:.5g}{unit}; no bound is known where tasks begin or"
+                " end in motion"
+            )
         else:
             lines.append(
                 f"least cost found {self.cost:.5g}{unit}; proven for every choice and motion: at"
                 f" least {self.bound:.5g}{unit} (gap {100 * self.gap:.0f} %)"
+            )
+        fallen = self._given_by_masses()
+        if fallen > 1e-3 * self._size:
+            lines.append(
+                f"the cost leaves out {fallen:.4g} J that the heavier drives give by ending lower"
+                " than they began"
             )
         for changed, extra in self.runners_up():
             lines.append(f"next best: {changed} (+{100 * extra:.2f} %)")

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from armature.design.drives.mounting import Mount, heights, weight_torques
+from armature.design.program_jobs import as_tasks
 from armature.drive.catalogue import SupplyGiven, as_supply
 from armature.dynamics.compiled import inverse_dynamics, potential_energy
 from armature.errors import ArgumentError
@@ -26,44 +27,62 @@ from armature.optimize.path.follow_path import FollowPath
 from armature.optimize.planner.pipeline import posed
 from armature.optimize.transcription.task import Move
 from armature.robot.model import Robot
+from armature.scene.scene import Scene
 
 
 @dataclass(frozen=True, eq=False)
 class Item:
     """One task. robot: with what it carries in this task.  task: in joint coordinates.  points:
-    (k, n) start, via points and goal; None for a path."""
+    (k, n) start, via points and goal; None for a path.  scene: obstacles, or None."""
 
     robot: Robot
     task: Move | FollowPath
     supply: Any
     knots: int
     points: np.ndarray | None
+    scene: Scene | None = None
 
 
 def items_of(robot: Robot, tasks: Any, supply: SupplyGiven, knots: int) -> list[Item]:
-    """Tasks as a list: moves, paths, or jobs (which bring their robot, supply and knots)."""
-    given = list(tasks) if isinstance(tasks, Sequence) else [tasks]
+    """Tasks as a list: moves, paths, jobs (which bring their robot, supply and knots), programs."""
+    given = as_tasks(tasks)
     if not given:
         raise ArgumentError("there is no task; give one or several arm.Move, FollowPath or Job")
     found = []
     for task in given:
         if isinstance(task, Job):
-            task.without_scene("the choice of drives")
             if task.objective != "energy":
                 raise ArgumentError(
                     f"job {task.name!r} asks for least time; drives are chosen for tasks of given"
                     " durations: give one"
                 )
-            item = Item(task.robot, task.task, task.supply, task.knots, None)
+            item = Item(task.robot, task.task, task.supply, task.knots, None, task.scene)
         else:
             item = Item(robot, task, supply, knots, None)
-        if item.robot.joint_names != robot.joint_names:
-            raise ArgumentError(
-                f"the tasks are of robots with other joints ({', '.join(item.robot.joint_names)});"
-                " drives are chosen for one robot"
-            )
+        _check_same(robot, item.robot)
         found.append(_in_joints(item))
     return found
+
+
+def _check_same(robot: Robot, other: Robot) -> None:
+    """Refuse a robot that differs in more than what it carries: bounds are of one mechanism."""
+    loaded = {x.name for r in (robot, other) for x in r.links if x.payload is not None}
+    bare = lambda r: tuple(x for x in r.links if x.name not in loaded)
+    differing = [
+        what
+        for what, value in (
+            ("joints", lambda r: r.joints),
+            ("links", bare),
+            ("drives", lambda r: r.drives),
+            ("gravity", lambda r: tuple(r.gravity)),
+        )
+        if value(robot) != value(other)
+    ]
+    if differing:
+        raise ArgumentError(
+            f"the tasks are of robots with other {' and '.join(differing)} ({robot.name!r},"
+            f" {other.name!r}); drives are chosen for one robot, which may carry other payloads"
+        )
 
 
 def _in_joints(item: Item) -> Item:
@@ -75,9 +94,10 @@ def _in_joints(item: Item) -> Item:
             " are compared at the same duration"
         )
     robot = replace(item.robot, drives=())
-    task = item.task.in_joints(item.robot)
+    scene = item.task.scene if item.scene is None else item.scene
+    task = replace(replace(item.task, scene=scene).in_joints(item.robot), scene=None)
     points = posed(robot, task, as_supply(item.supply or item.robot.supply), item.knots).points
-    return replace(item, task=task, points=np.array(points))
+    return replace(item, task=task, points=np.array(points), scene=scene)
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,13 +159,18 @@ def _way(item: Item, j: int) -> tuple[float, float]:
     return float(np.abs(np.diff(points[:, j])).sum()), float(item.task.duration)  # type: ignore[arg-type]
 
 
+def is_at_rest(item: Item) -> bool:
+    """Whether a task begins and ends at rest, as the bounds of energy take it."""
+    task: Any = item.task
+    ends = () if item.points is None else (task.start_velocity, task.goal_velocity)
+    return not any(np.any(_numbers(velocity)) for velocity in ends)
+
+
 def _least_speed(item: Item, j: int) -> float:
     """(D2)."""
     S, T = _way(item, j)
-    task: Any = item.task
-    rest = not np.any(_numbers(task.start_velocity)) and not np.any(_numbers(task.goal_velocity))
     A = item.robot.joint(item.robot.joint_names[j]).limits.acceleration
-    if not rest or not np.isfinite(A) or A * T * T < 4 * S:
+    if not is_at_rest(item) or not np.isfinite(A) or A * T * T < 4 * S:
         return S / T
     # the smaller root of V T − V²/A = S, written without cancellation
     return 2 * S / (T + np.sqrt(T * T - 4 * S / A))

@@ -114,6 +114,14 @@ class Pairs:
         return np.array(back)[self.gears]
 
     @cached_property
+    def holding_efficiency(self) -> np.ndarray:
+        """η while the gear holds a load: the least of a table, by which the motor needs least."""
+        least = [
+            _least(g) if g.efficiency_back is None else g.efficiency_back for g in self.parts[1]
+        ]
+        return np.array(least)[self.gears]
+
+    @cached_property
     def voltage(self) -> np.ndarray:
         """Largest at the motor, V."""
         if self.template is not None:
@@ -161,7 +169,12 @@ class Pairs:
 
 def _best(gear: Gear) -> float:
     eta = gear.efficiency
-    return max(max(row) for row in eta.values) if isinstance(eta, EfficiencyTable) else eta
+    return max(map(max, eta.values)) if isinstance(eta, EfficiencyTable) else eta
+
+
+def _least(gear: Gear) -> float:
+    eta = gear.efficiency
+    return min(map(min, eta.values)) if isinstance(eta, EfficiencyTable) else eta
 
 
 def pairs_of(

@@ -15,10 +15,15 @@ from armature.drive.drive import Drive
 from armature.drive.gear import EfficiencyTable
 from armature.dynamics.compiled import inverse_dynamics
 from armature.errors import ArmatureError
+from armature.optimize.around.around import Asked as Around
+from armature.optimize.around.around import among, plan_around
+from armature.optimize.around.reference import Reference
 from armature.optimize.certificate.solution import Solution
 from armature.optimize.moves.least_energy import Asked, least_energy_move, minimize_energy
 from armature.optimize.transcription.task import Move
 from armature.robot.model import Robot
+
+WAYS = 2  # round obstacles, that are tried where no motion round them is known
 
 
 @dataclass(frozen=True)
@@ -71,17 +76,44 @@ class Replanner:
             if self.hold and (reason := cannot_hold(item, robot, choice)):
                 return found, reason
             guess = guesses[k] if k < len(guesses) else None
-            found.append(self._planned(item, robot, guess))
+            found.append(self.planned(item, robot, guess))
             if not found[-1].ok:
                 return found, f"task {k + 1}: {found[-1].diagnosis or found[-1].status.value}"
         return found, ""
 
-    def _planned(self, item: Item, robot: Robot, guess: Any) -> Solution:
-        """The least-energy motion; smoothness would give up a part that is not the drives'."""
+    def planned(self, item: Item, robot: Robot, guess: Any, final: bool = False) -> Solution:
+        """The least-energy motion; in the task's own smoothness, which gives up a part that is not
+        the drives', only at last (final)."""
         if not isinstance(item.task, Move):
-            return minimize_energy(robot, item.task, item.supply, knots=item.knots)
-        asked = Asked(item.supply, item.knots, guess, explained=self.explained)
-        return least_energy_move(robot, replace(item.task, smoothness=0.0), asked)
+            return along_path(item, robot)
+        task = item.task if final else replace(item.task, smoothness=0.0)
+        asked = Asked(item.supply, item.knots, guess, explained=final or self.explained)
+        plan = least_energy_move(robot, task, asked)
+        return plan if item.scene is None else kept_clear(item, robot, task, plan, guess)
+
+
+def along_path(item: Item, robot: Robot) -> Solution:
+    """The least-energy motion along a path, which must be clear of the item's obstacles."""
+    if item.scene is None:
+        return minimize_energy(robot, item.task, item.supply, knots=item.knots)
+    return plan_around(robot, item.task, item.scene, "energy", item.supply, knots=item.knots)
+
+
+def kept_clear(item: Item, robot: Robot, task: Move, plan: Solution, guess: Any) -> Solution:
+    """A plan among the item's obstacles: this one where it is proved free; else from the guess,
+    where that goes round them; else from free paths found by sampling."""
+    scene: Any = item.scene
+    asked = Around(robot, scene, False, item.supply, item.knots, WAYS, None, None, None)
+    if asked.proof(plan) is not None:
+        return replace(asked.best([plan]), scene=scene)
+    if guess is not None and not task.via:
+        among_them = among(asked, task)
+        if isinstance(among_them, Solution):
+            return among_them
+        found = among_them.cheapest([Reference(guess.trajectory, ())])
+        if found is not None and asked.proof(found) is not None:
+            return replace(asked.best([among_them.above(found)]), scene=scene)
+    return plan_around(robot, task, scene, "energy", item.supply, WAYS, item.knots)
 
 
 def cannot_hold(item: Item, robot: Robot, choice: Mapping[str, Drive]) -> str:

@@ -81,7 +81,7 @@ def holds(
         carried = max(0.0, w - friction.holding(w) - own)
         passed &= carried <= pairs.gear_torque
         if brake is None or not brake.can_hold(w):
-            shaft = np.maximum(0.0, pairs.efficiency_back * carried / pairs.ratio - pairs.iron)
+            shaft = np.maximum(0.0, pairs.holding_efficiency * carried / pairs.ratio - pairs.iron)
             passed &= shaft <= pairs.constant * pairs.continuous_current
     return passed
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from armature.design.drives.duty import Duty, certain_energy
+from armature.design.drives.duty import Duty, certain_energy, is_at_rest
 from armature.design.drives.evaluations import Evaluations
 from armature.design.drives.fixed_motion import count, loads, mass_costs, power_slopes
 from armature.design.drives.mounting import drive_mass
@@ -67,7 +67,9 @@ def bounds(table: Evaluations, duties: Sequence[Duty]) -> Bounds:
         o(least_energy(p, d), least_losses(p, d), p.mass, p.price)
         for p, d in zip(table.pairs, duties)
     )
-    return Bounds(float(o(energy + gears, friction + gears, 0.0, 0.0)), columns)
+    base = float(o(energy + gears, friction + gears, 0.0, 0.0))
+    moving = not all(map(is_at_rest, table.replanner.items))  # kinetic energy may be given up
+    return Bounds(-np.inf if moving and o.planned else base, columns)
 
 
 # few choices -------------------------------------------------------------------------------------

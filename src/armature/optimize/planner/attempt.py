@@ -77,7 +77,16 @@ class Attempt:
     def arrives(self) -> bool:
         """Whether the motion does the task, as exactly as the certificate asks for."""
         way = self.problem.way
-        return self.missed < ARRIVED and (way == 0.0 or self.relative < PART * way)
+        in_place = self.missed < ARRIVED and (way == 0.0 or self.relative < PART * way)
+        return in_place and self.in_time
+
+    @property
+    def in_time(self) -> bool:
+        """Whether the motion takes the duration asked for, if one is: the legs between via points
+        have durations of their own, whose sum a search that has not ended may miss."""
+        problem = self.problem
+        asked = self.motion.duration if problem.free else problem.duration
+        return abs(self.motion.duration - asked) <= PART * asked
 
     @property
     def near(self) -> bool:
