@@ -9,6 +9,7 @@ import numpy as np
 
 from armature.errors import ArgumentError
 from armature.identify.agreement import agreement
+from armature.identify.certainty import with_certainty
 from armature.identify.choose import choose
 from armature.identify.delay import estimated_delay, shifted
 from armature.identify.estimate import moments, solve
@@ -20,7 +21,7 @@ from armature.identify.prior import prior
 from armature.identify.recording import Recording, check_recording
 from armature.identify.regressor import check_robot
 from armature.identify.rows import collect
-from armature.identify.signals import default_cutoff
+from armature.identify.signals import default_cutoff, speed_noise
 from armature.identify.supply import fit_supply
 from armature.robot.model import Robot
 
@@ -61,17 +62,21 @@ def identify(
     sentence = agreement(robot, train, factors, fc)
     if progress is not None:
         progress(sentence)
-    places = layout(robot, _typical_speeds(train), train[0].transmission, springs)
+    noise = speed_noise(train, fc)
+    places = layout(robot, _typical_speeds(train), noise, train[0].transmission, springs)
     late = estimated_delay(places, train, fc) if delay is None else float(delay)
     train, others = ([shifted(r, late) for r in each] for each in (train, others))
     data = collect(places, train, fc, progress=progress)
     given = prior(places, data, factors, np.full(robot.n, float(gain_spread)))
-    groups, trust, noise = choose(places, data, given, progress)
+    groups, trust, weighted = choose(places, data, given, progress)
     kept = places.only(groups)
-    found = solve(places, data, moments(data, noise.weights), noise.scale, given, trust, kept)
+    found = solve(places, data, moments(data, weighted.weights), weighted.scale, given, trust, kept)
     if "load" in groups:  # once more, with the load that was found
         data = collect(places, train, fc, found.phi[: places.inertial])
-        found = solve(places, data, moments(data, noise.weights), noise.scale, given, trust, kept)
+        found = solve(
+            places, data, moments(data, weighted.weights), weighted.scale, given, trust, kept
+        )
+    found = with_certainty(found, given, trust, data, weighted)
     has_currents = train[0].current is not None
     supply = fit_supply(train, found.gains, fc) if has_currents else None
     machine = with_identified_drives(
