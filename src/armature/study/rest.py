@@ -10,7 +10,9 @@ import numpy as np
 
 from armature.drive import Brake
 from armature.dynamics.compiled import inverse_dynamics
+from armature.errors import ArgumentError
 from armature.robot.model import Robot
+from armature.robot.unit import unit_of
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,20 @@ def rest(robot: Robot, q: Any) -> Rest:
             )
         )
     return Rest(tuple(axes))
+
+
+def check_brakes(robot: Robot, place: Rest) -> None:
+    """Refuse a place where a brake is missing or too weak, with the torques that it needs."""
+    names = robot.drivetrain.axis_names
+    free = {n: abs(a.torque) for n, a in zip(names, place.axes) if a.brake is None}
+    if not free:
+        return
+    needs = ", ".join(
+        f"{name} {torque:.4g} {unit_of(robot, name, 'N·m or N')}" for name, torque in free.items()
+    )
+    raise ArgumentError(
+        f"no brake holds {', '.join(free)} here; give brakes that hold {needs}, or hold by motors"
+    )
 
 
 def coil_power(robot: Robot) -> float:

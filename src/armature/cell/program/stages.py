@@ -31,9 +31,8 @@ from armature.optimize.path.follow_path import FollowPath
 from armature.optimize.transcription.task import Move, Via, configuration
 from armature.robot.model import Robot
 from armature.robot.tip import tip
-from armature.robot.unit import unit_of
 from armature.scene.scene import Scene
-from armature.study.rest import Rest, rest
+from armature.study.rest import Rest, check_brakes, rest
 
 SAME = 1e-6  # rad or m between the end of one motion and the start of the next
 LONG = 10.0  # s: the waiting time by which places to wait are compared
@@ -285,25 +284,10 @@ class _Walker:
     def _dwell(self, step: Dwell) -> None:
         place = rest(self.robot, self.at)
         if step.hold == "brake":
-            self._check_brakes(place)
+            check_brakes(self.robot, place)
         modes = () if step.hold == "motors" else self._modes(place)
         pause = Pause(step.name, self.robot, step.seconds, step.hold, place, step.fixed, modes)
         self.pauses.append(pause)
-
-    def _check_brakes(self, place: Rest) -> None:
-        """Refuse a place where a brake is missing or too weak, with the torques that it needs."""
-        names = self.robot.drivetrain.axis_names
-        free = {n: abs(a.torque) for n, a in zip(names, place.axes) if a.brake is None}
-        if not free:
-            return
-        needs = ", ".join(
-            f"{name} {torque:.4g} {unit_of(self.robot, name, 'N·m or N')}"
-            for name, torque in free.items()
-        )
-        raise ArgumentError(
-            f"no brake holds {', '.join(free)} here; give brakes that hold {needs}, or hold by"
-            " motors"
-        )
 
     def _modes(self, place: Rest) -> tuple[PowerMode, ...]:
         """Power modes that may be taken: motors are off in them, so that brakes must hold."""
