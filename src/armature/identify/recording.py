@@ -138,6 +138,7 @@ def check_recording(robot: Robot, recording: Recording) -> None:
             f"{moved.max():.2g} rad or m); record one that moves all joints at several speeds"
         )
     measured = recording.current if recording.current is not None else recording.torque
+    assert measured is not None  # as a Recording checks
     frozen = (np.ptp(measured, axis=0) == 0) & (moved > STILL * recording.duration)
     if frozen.any():
         raise ArgumentError(

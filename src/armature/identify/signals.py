@@ -88,10 +88,11 @@ def speed_noise(recordings: list[Recording], cutoff: float) -> np.ndarray:
     speeds, rad/s or m/s: white noise of density S gives ∫ S (2πf)² df of positions."""
     found = []
     for recording in recordings:
-        is_position = recording.v is None
-        floor = _spectra(recording.t, recording.q if is_position else recording.v)[2]
-        band = (2 * np.pi) ** 2 * cutoff**3 / 3 if is_position else cutoff
-        found.append(floor * band)
+        if recording.v is None:
+            band = (2 * np.pi) ** 2 * cutoff**3 / 3
+            found.append(_spectra(recording.t, recording.q)[2] * band)
+        else:
+            found.append(_spectra(recording.t, recording.v)[2] * cutoff)
     return np.sqrt(np.max(found, axis=0))
 
 

@@ -15,6 +15,7 @@ motors)."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -172,13 +173,13 @@ def _impossible(limits: DurationLimits) -> TimeScaling:
     worst = lambda u: max((e for e, _ in limits.excess(limits.x * np.exp(u))), default=0.0)
     grid = np.linspace(np.log(1e-4), np.log(1e3), 71)
     k = int(np.argmin([worst(u) for u in grid]))
-    u = minimize_scalar(
+    found: Any = minimize_scalar(
         worst,
         bounds=(grid[max(0, k - 1)], grid[min(70, k + 1)]),
         method="bounded",
         options={"xatol": 1e-6},
-    ).x
-    x = limits.x * float(np.exp(u))
+    )
+    x = limits.x * float(np.exp(found.x))
     excess, reason = max(limits.excess(x), key=lambda found: found[0])
     T = np.inf if k == 0 else 1.0 / x
     when = "however slowly" if k == 0 else f"at the best, {T:.6g} s"
