@@ -146,6 +146,8 @@ class DriveChoice:
                 f"energy {self.energy:.4g} J, with the present drives {self.energy_before:.4g} J:"
                 f" {abs(less):.4g} J{part} {'less' if less >= 0 else 'more'}"
             )
+            if less < 0 and self.objective.unit == "J":
+                lines.append("no choice was found that takes less than the present drives")
         else:
             reason = "cannot do the tasks" if self.before else "are not known"
             lines.append(f"energy {self.energy:.4g} J (the present drives {reason})")
