@@ -57,6 +57,13 @@ def check_target(path: str | PathLike[str], head: bytes = b"") -> Path:
     return place
 
 
+def check_ending(path: str | PathLike[str], endings: Sequence[str], what: str) -> None:
+    """A FileError where a path does not end in one of these; what: that is written there."""
+    suffix = Path(fspath(path)).suffix.lower()
+    if suffix not in endings:
+        raise FileError(f"{what} ends in {', '.join(endings)}, not {suffix!r}", path)
+
+
 def _ours(place: Path, size: int, head: bytes) -> bool:
     try:
         with open(place, "rb") as file:

@@ -50,6 +50,21 @@ def test_the_simulation_of_both_keeps_the_voltage_and_the_energy(shared) -> None
     assert proof.energy == pytest.approx(shared.energy, rel=0.02)
 
 
+def test_a_bus_that_is_too_small_tells_the_capacitor_or_the_resistor_that_is_enough(plans) -> None:
+    """The witness: the certificate on buses with these parts, and with parts a little worse."""
+    small = replace(BUS, resistance=3000.0)
+    proof = lambda bus: share_bus(bus, plans, start=[0.0, 0.0], allowed=lambda s: not any(s))
+    failed = proof(small).certificate
+    assert not failed.ok and failed.needs is not None
+    assert "the bus reaches" in str(failed) and "it needs a capacitor of at least" in str(failed)
+    C, R = failed.needs.capacitance, failed.needs.resistance
+    assert C is not None and R is not None and small.capacitance < C and small.resistance > R
+    assert proof(replace(small, capacitance=C)).certificate.ok
+    assert proof(replace(small, resistance=R)).certificate.ok
+    assert not proof(replace(small, capacitance=0.9 * C)).certificate.ok
+    assert not proof(replace(small, resistance=1.2 * R)).certificate.ok
+
+
 def test_the_ledger_of_the_bus_closes(shared) -> None:
     for cycle in (shared.together, shared.at_once, *shared.apart):
         assert abs(cycle.residual) < 1e-9 * abs(cycle.powers).sum()

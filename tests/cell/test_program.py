@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -199,17 +200,20 @@ def test_the_curve_ends_at_the_plan(plan) -> None:
         ((MoveTo(PART), Grip(1.0), MoveTo("start")), "release it"),
         (
             (MoveTo(PART, name="a"), Release(), MoveTo("start")),
-            "step 'release': the robot carries nothing",
+            "step 'release' of robot 'planar2': the robot carries nothing",
         ),
         (
             (MoveTo(PART, name="a", stop=False), Dwell(1.0), MoveTo("start")),
             "step 'a' does not stop",
         ),
         ((MoveTo(PART), MoveTo("start", stop=False, name="b")), "step 'b' does not stop"),
-        ((MoveTo(HOME, name="c"), MoveTo("start")), "step 'c': the robot is there already"),
+        (
+            (MoveTo(HOME, name="c"), MoveTo("start")),
+            "step 'c' of robot 'planar2': the robot is there",
+        ),
         (
             (MoveTo(PART), Grip(1.0), Grip(1.0), MoveTo("start")),
-            "step 'grip 3': the robot carries what 'grip'",
+            "step 'grip 3' of robot 'planar2': the robot carries what 'grip'",
         ),
     ],
 )
@@ -226,10 +230,16 @@ def test_a_payload_too_heavy_names_the_step_and_the_greatest_one() -> None:
         plan_program(program(steps=steps))
 
 
-def test_without_a_brake_a_dwell_on_the_brake_is_refused() -> None:
+def test_a_dwell_on_brakes_that_do_not_hold_tells_the_torques_that_would() -> None:
+    """The witness: brakes of just these torques are enough, a little weaker ones are not."""
     steps = (MoveTo(PART), Dwell(1.0, "brake", name="cool"), MoveTo("start"))
-    with pytest.raises(arm.ArmatureError, match="step 'cool': no brake holds shoulder, elbow"):
+    with pytest.raises(arm.ArmatureError, match="step 'cool' of robot 'planar2': no brake") as told:
         stages(program(robot=arm.library("planar2"), steps=steps))
+    most = max(float(x) for x in re.findall(r"([0-9.]+) N·m", str(told.value)))
+    strong = lambda torque: with_brakes(arm.library("planar2"), replace(BRAKE, torque=torque))
+    stages(program(robot=strong(1.001 * most), steps=steps))
+    with pytest.raises(arm.ArmatureError, match="no brake holds shoulder here"):
+        stages(program(robot=strong(0.999 * most), steps=steps))
 
 
 FILE = """name: pick
@@ -296,6 +306,29 @@ def test_mistakes_in_a_program_file_have_their_lines(
     with pytest.raises(arm.errors.FileError) as caught:
         load_program(tmp_path / "pick.yaml")
     assert all(word in str(caught.value) for word in words), str(caught.value)
+
+
+def _steps_of(text: str, folder: Path) -> tuple:
+    (folder / "p.yaml").write_text(
+        "robot: planar2\nprogram:\n  start: [0.3, 0.6]\n  closed: false\n  steps:\n" + text
+    )
+    return load_program(folder / "p.yaml").steps
+
+
+def test_a_pose_in_a_program_file_is_reached_in_the_posture_of_the_move(tmp_path: Path) -> None:
+    hand = [float(x) for x in arm.pose(ROBOT, np.array([0.2, 1.0]), ROBOT.tip).p]
+    goal = f"    - move: {{goal: {{position: {hand}}}, posture: %s}}\n"
+    up, down = (_steps_of(goal % way, tmp_path)[0].goal for way in ([0, 1], [1, -1]))
+    hands = [arm.pose(ROBOT, q, ROBOT.tip).p for q in (up, down)]
+    assert np.allclose(*hands, atol=1e-6) and up[1] * down[1] < 0.0
+    with pytest.raises(arm.errors.FileError, match=r"p.yaml:6: posture .* leave posture out"):
+        _steps_of("    - move: {goal: [0.9, 0.4], posture: elbow up}\n", tmp_path)
+
+
+def test_joints_that_a_goal_does_not_name_stay_where_the_path_before_it_ended(tmp_path) -> None:
+    steps = "    - path: {joints: [[0.3, 0.6], [0.5, 0.9], [0.9, 0.2]]}\n"
+    steps += "    - move: {goal: {shoulder: 0.1}}\n"
+    assert np.allclose(_steps_of(steps, tmp_path)[1].goal, [0.1, 0.2])
 
 
 def test_costs_of_stages_are_infinite_where_nothing_may_wait(plan) -> None:

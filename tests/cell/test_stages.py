@@ -85,9 +85,24 @@ def test_an_upright_move_keeps_the_tool_axis_on_a_straight_line() -> None:
     assert np.allclose(poses.p[-1], goal[1], atol=1e-6) and np.allclose(down.q1, curve(1.0).q)
     tilted = home + [0, 0.3, 0, 0, 0, 0]
     with pytest.raises(
-        arm.ArmatureError, match=r"step 'tip over': the tool axis at the goal is 17.2° off"
+        arm.ArmatureError,
+        match=r"step 'tip over' of robot 'six_axis': the tool axis at the goal is 17.2° off",
     ):
         legs(Program(robot, home, (MoveTo(tilted, upright=True, name="tip over"), MoveTo("start"))))
+
+
+def test_an_upright_move_to_another_posture_than_a_straight_way_leads_to_is_refused() -> None:
+    robot = arm.library("six_axis")
+    home = np.array([0.0, -1.2, 1.4, -0.2, 1.57, 0.0])
+    at = arm.pose(robot, home, robot.tip)
+    there = arm.inverse_kinematics(robot, (at.R, at.p + [0.0, 0.2, -0.1]), robot.tip, seed=home)
+    by_joints = lambda q: (MoveTo(q, upright=True, name="over"), MoveTo("start"))
+    near, *_, far = sorted(there.solutions, key=lambda q: np.abs(q - home).max())
+    assert np.allclose(legs(Program(robot, home, by_joints(near)))[0].q1, near, atol=1e-4)
+    with pytest.raises(
+        arm.ArmatureError, match=r"'over' .* with \w+ at .* give the goal as a pose"
+    ):
+        legs(Program(robot, home, by_joints(far)))
 
 
 def test_a_path_begins_where_the_robot_is_and_is_part_of_the_cycle() -> None:
@@ -96,7 +111,7 @@ def test_a_path_begins_where_the_robot_is_and_is_part_of_the_cycle() -> None:
     assert np.allclose(seam.q1, PART) and np.allclose(back.q0, PART)
     with pytest.raises(
         arm.ArmatureError,
-        match=r"step 'seam': the path begins with shoulder at 0.3, .* stands at -0.4",
+        match=r"step 'seam' of robot 'planar2': the path begins with shoulder at 0.3, .* stands at -0.4",
     ):
         legs(Program(ROBOT, TABLE, (Along(path, name="seam"), MoveTo("start"))))
 

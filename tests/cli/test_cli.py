@@ -388,6 +388,9 @@ def test_bench_times_the_dynamics_and_a_plan():
 # --- how it behaves ------------------------------------------------------------------------------
 
 
+WAY = ["--from", "0,0", "--to", "1,1"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -424,6 +427,17 @@ def test_bench_times_the_dynamics_and_a_plan():
         (["figure", "nothing", "burgevin", "none.csv", "--save", "x.png"], "torque-speed"),
         (["library", "nothing"], "there is no built-in robot"),
         (["schema", "nothing"], "choose one of"),
+        (["plan", "planar2", *WAY, "-T", "1s,2s"], "2 numbers, where one time"),
+        (["plan", "planar2", *WAY, "-T", "1e9"], "the largest that is taken"),
+        (["plan", "planar2", *WAY, "-T", "1", "--objective", "time"], "finds the duration itself"),
+        (["plan", "planar2", *WAY, "-T", "1", "--hold", "*"], "no joint is left"),
+        (["plan", "planar2", *WAY, "-T", "1", "--price", "0.3"], "--cycles"),
+        (["plan", "planar2", "--from", "elbow=1,elbow=2", "--to", "1,1", "-T", "1"], "twice"),
+        (["curve", "planar2", *WAY, "--durations", "1,2", "--save", "x.txt"], "--save ends in"),
+        (["simulate", "planar2", "-T", "0"], "above 0"),
+        (["simulate", "planar2", "--method", "rk4", "--step", "10s"], "longer than the duration"),
+        (["linearize", "planar2", "--velocity", "1e200,0"], "the largest that is taken"),
+        (["init", "d", "--arg", "a:=b"], "--robot"),
         (["bench", "nothing"], "neither a robot file nor a built-in robot"),
         (["nothing"], "No such command"),
     ],
@@ -434,6 +448,37 @@ def test_bad_input_is_one_line_and_exit_2(arguments, words, capsys, tmp_path, mo
     errors = capsys.readouterr().err
     assert words in errors and "Traceback" not in errors
     assert errors.startswith("error: ") and errors.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("verb", "file", "words"),
+    [
+        (["plan"], "study.yaml", "a study; armature study run study.yaml"),
+        (["plan"], "robot.yaml", "a robot; give it as robot:"),
+        (["check"], "drives.yaml", "drives; give them with their robot"),
+        (["curve"], "line.yaml", "a line; armature line line.yaml"),
+        (["ways"], "program.yaml", "a program; armature plan program.yaml"),
+        (["cell"], "task.yaml", "a task; armature plan task.yaml"),
+        (["line"], "path_task.yaml", "a task; armature plan path_task.yaml"),
+        (["study", "run"], "task.yaml", "a task; armature plan task.yaml"),
+        (["init", "new", "--robot"], "task.yaml", "a task"),
+    ],
+)
+def test_a_file_of_another_kind_is_named_with_the_verb_for_it(
+    verb, file, words, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    assert run(["init", "--quiet"]) == 0
+    assert run([*verb, file]) == 2
+    assert f"{file}: this is the file of {words}" in capsys.readouterr().err
+
+
+def test_a_motion_out_of_all_range_is_refused_without_being_simulated(capsys):
+    """Neither certified nor counted: its dynamics would take minutes, and mean nothing."""
+    assert run(["plan", "planar2", "--from", "0,0", "--to", "1e6,0", "-T", "1", "--json"]) == 1
+    data = json.loads(capsys.readouterr().out)
+    assert "out of range" in data["diagnosis"]
+    assert data["energy"] is None and data["certificate"]["ok"] is False
 
 
 def test_bad_input_through_the_program_and_as_json():
@@ -498,18 +543,9 @@ def test_what_is_compiled_before_the_first_iteration_is_told_too(capsys, monkeyp
     output.start()
     with output.Progress("planning an arm") as progress:
         time.sleep(0.5)
-        progress(SimpleNamespace(number=7, cost=1.0, violation=0.1, note=""))
+        progress(SimpleNamespace(number=7, cost=1.0, violation=0.1))
     told = capsys.readouterr().err.splitlines()
     assert ["compiling" in line for line in told] == [True, False] and "iteration 7" in told[1]
-
-
-def test_what_seems_to_be_impossible_is_told_once_while_the_search_goes_on(capsys, monkeypatch):
-    monkeypatch.setattr("armature.cli.output.SOON", -1.0)
-    output.start()
-    with output.Progress("planning an arm") as progress:
-        for number in (1, 2):
-            progress(SimpleNamespace(number=number, cost=1.0, violation=0.1, note="1.2 s will do"))
-    assert capsys.readouterr().err.splitlines() == ["planning an arm: 1.2 s will do; searching on"]
 
 
 @pytest.mark.parametrize("times", [1, 2])

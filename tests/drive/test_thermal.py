@@ -49,6 +49,11 @@ def test_runaway_is_infinite():
     ).steady() == (np.inf, np.inf)
 
 
+def test_heat_beyond_all_numbers_is_infinite():
+    cycle = T.cycle(np.array([1.0]), np.array([1e200]), np.zeros(1))
+    assert cycle.steady() == (np.inf, np.inf)
+
+
 def test_refuses_a_thermal_resistance_of_zero():
     with pytest.raises(RobotError, match=r"thermal.*winding_housing.*above 0"):
         Thermal(0.0, 5.0, 20.0, 600.0)

@@ -52,10 +52,11 @@ def motion(robot, seed, duration=40.0, rate=100.0):
 
 
 class Truth:
-    """A robot with its own friction, rotors and motor constants. load: kg at the tip."""
+    """A robot with its own friction, rotors and motor constants. width: of the typical speed, over
+    which dry friction turns over."""
 
-    def __init__(self, robot):
-        self.robot = robot
+    def __init__(self, robot, width=1e-3):
+        self.robot, self.width = robot, width
         size = np.std(arm.inverse_dynamics(robot, *motion(robot, 1)[1:]), axis=0) + 0.1
         self.viscous, self.coulomb, self.rotor = 0.3 * size, 0.1 * size, 0.02 * size
         self.gains = np.linspace(4.0, 8.0, robot.n)
@@ -64,7 +65,7 @@ class Truth:
         """Currents and quantised positions of a random motion; delay: of the currents, s."""
         robot = self.robot.with_payload(payload) if payload else self.robot
         t, q, v, a = motion(self.robot, seed, duration)
-        dry = np.tanh(v / (1e-3 * np.sqrt(np.mean(v**2, axis=0))))
+        dry = np.tanh(v / (self.width * np.sqrt(np.mean(v**2, axis=0))))
         tau = (
             arm.inverse_dynamics(robot, q, v, a)
             + self.viscous * v

@@ -28,6 +28,13 @@ def write(path, change=None):
     return path
 
 
+def stands(columns, row):
+    """The log with 5 s in which the logger repeats a row although the robot moves."""
+    rows = np.concatenate([np.arange(row), np.full(500, row), np.arange(row, len(columns["t"]))])
+    held = {name: x[rows] for name, x in columns.items()}
+    return {**held, "t": 0.01 * np.arange(len(rows))}
+
+
 def test_one_command_line_from_a_log_to_a_certified_plan(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     TRUTH.described().save("described.yaml")
@@ -72,6 +79,11 @@ def test_one_command_line_from_a_log_to_a_certified_plan(tmp_path, monkeypatch, 
             lambda c: {k: x for k, x in c.items() if not k.startswith("i")},
             "neither motor currents nor torques",
         ),
+        (lambda c: {**c, "i2": np.ones_like(c["t"])}, "joint 'turn2' moves, but its torque"),
+        (lambda c: {**c, "t": np.floor(c["t"])}, "share 10 different times"),
+        (lambda c: {**c, **{f"i{k}": 1e3 * c[f"i{k}"] for k in (1, 2, 3, 4)}}, "A, not mA"),
+        (lambda c: stands(c, 0), "near 5 s"),
+        (lambda c: stands(c, 500), "near 5 s"),
     ],
 )
 def test_bad_logs_end_in_one_sentence(tmp_path, capsys, change, words):

@@ -13,6 +13,7 @@ from armature.identify.friction import dahl
 from armature.identify.identify import identify
 from armature.identify.recording import Recording
 from armature.identify.regressor import prior_parameters, regressor
+from armature.identify.signals import _content
 from identify.simulated import UR5, Truth, motion, robots
 
 
@@ -125,6 +126,45 @@ def test_parameters_lie_within_three_standard_errors_of_the_truth(found, truths)
     assert len(deviations) > 130
     assert np.mean(np.abs(deviations) <= 3.0) >= 0.98
     assert 0.5 < np.sqrt(np.mean(deviations**2)) < 2.0  # nor are the standard errors far too large
+
+
+@pytest.mark.parametrize("width", [1e-5, 0.01, 0.2])
+def test_dry_friction_of_any_width_is_predicted(truths, width):
+    truth = Truth(truths["scara"].robot, width)
+    runs = [truth.recording(seed, duration=20.0) for seed in (110, 120, 130)]
+    result = identify(truth.described(7), runs[:2], runs[2], truth.gains)
+    assert np.all(result.error["run 130"] < 1.5), result.error
+    assert result.robot.model_error.torque < 10.0  # gravity of the slide is no offset
+
+
+def test_the_cutoff_is_the_motions_not_the_encoders(truths):
+    clean = truths["scara"].recording(10, duration=20.0)  # up to 0.5 Hz
+    for bits in (13, 17, 21):
+        step = 2 * np.pi / 2**bits
+        coarse = Recording(clean.t, np.round(clean.q / step) * step, current=clean.current)
+        assert _content(coarse) < 1.5
+
+
+def test_standard_errors_are_those_of_repeated_recordings_with_noise_that_lasts(truths):
+    """Monte Carlo: noise correlated over half a second, one joint's five times worse."""
+    truth, w = truths["scara"], np.exp(-np.arange(200) / 50)
+    clean = truth.recording(10, noise=0.0, duration=20.0)
+    values, errors = [], []
+    for seed in range(12):
+        white = np.random.default_rng(seed).normal(size=(len(clean.t) + 199, 4))
+        lasting = np.column_stack([np.convolve(x, w, "valid") for x in white.T])
+        noise = 0.003 * clean.current.std(axis=0) * lasting
+        log = Recording(clean.t, clean.q, current=clean.current + noise, name="log")
+        told = [
+            p
+            for p in identify(truth.robot, log, gains=truth.gains, delay=0.0).parameters
+            if p.name.endswith("viscous")
+        ]
+        values.append([p.value for p in told])
+        errors.append([p.standard_error for p in told])
+    ratio = np.std(values, axis=0) / np.mean(errors, axis=0)
+    assert np.all(ratio < 1.6), ratio
+    assert np.all(ratio > 0.2), ratio
 
 
 def test_bodies_are_physically_consistent_and_the_file_reads_back(found, tmp_path):

@@ -45,6 +45,11 @@ def test_krl_and_rapid_hold_the_points_in_degrees(write, mark):
     np.testing.assert_allclose([numbers(line)[:6] for line in rows], np.degrees(m.q), atol=1e-5)
 
 
+def test_a_step_longer_than_the_motion_is_refused():
+    with pytest.raises(arm.errors.ArgumentError, match="longer than the motion"):
+        at_even_times(motion(), 100.0)
+
+
 @pytest.mark.parametrize("step", [0.004, 0.008, 0.1, 0.53])
 def test_even_times_end_on_the_grid_with_exact_ends_and_true_velocities(step):
     m = motion()

@@ -552,13 +552,12 @@ def test_goal_of_a_redundant_arm_is_chosen_on_its_self_motion():
     assert best.ok and best.energy < min(plan.energy for plan in tried if plan.ok) - 0.1
     last = arm.pose(robot, best.trajectory.q[-1], tip)
     assert np.allclose(last.p, goal.p, atol=1e-8) and np.allclose(last.R, goal.R, atol=1e-8)
-    step = 0.02 * np.eye(7)[3]  # (G1) against plans to goals beside
-    up, down = (
-        arm.minimize_energy(
-            robot, arm.Move(SEVEN, best.trajectory.q[-1] + s * step, 1.5), knots=30
-        ).energy
-        for s in (1, -1)
+    # (G1) against plans to goals beside, of the same optimum: each begins with the plan itself
+    end, step = best.trajectory.q[-1], 0.02 * np.eye(7)[3]
+    beside = lambda q: arm.minimize_energy(
+        robot, arm.Move(SEVEN, q, 1.5, smoothness=0.0), knots=30, guess=best
     )
+    up, down = beside(end + step).energy, beside(end - step).energy
     assert slope_of(instants(robot), best.trajectory)[3] == pytest.approx(
         (up - down) / 0.04, rel=0.05
     )

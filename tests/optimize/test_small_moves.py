@@ -52,6 +52,15 @@ def test_a_short_move_through_a_point_is_passed_there_and_keeps_to_the_law():
     assert short.duration == pytest.approx(larger.duration * 1e-3**0.5, rel=5e-3)
 
 
+@pytest.mark.parametrize("smoothness", [0.0, 0.1])
+def test_a_creep_over_dry_friction_costs_no_more_than_the_joint_cubic(smoothness):
+    """One joint alone creeps: every other joint that moves pays its own dry friction."""
+    move = arm.Move([0.0, 0.0], [1e-4, 0.0], 1.0, smoothness=smoothness)
+    plan = arm.minimize_energy(ROBOT, move, knots=20)
+    assert plan.ok and plan.certificate.ok
+    assert plan.energy <= plan.baseline.ledger.energy * (1 + 1e-6)
+
+
 @pytest.mark.parametrize("way", [1e-3, 1e-4, 1e-6])
 def test_a_plan_arrives_however_short_its_way_is(way):
     fast = arm.minimize_time(ROBOT, arm.Move(START, START + way), knots=50)

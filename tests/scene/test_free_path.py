@@ -8,8 +8,10 @@ from tests.scene.test_scene import coal_least, elbow, slider
 
 import armature as arm
 from armature.robot.mesh import read_mesh
-from armature.scene.free_path import NoPathError, same_way, search_in
+from armature.scene.free_path import FINEST, NoPathError, margins_at, same_way, search_in
+from armature.scene.gaps import body_poses
 from armature.scene.mesh_spheres import fit_mesh
+from armature.scene.model import collision_model
 from armature.scene.solid import fine_triangles
 
 FACES = [(1, 3, 4, 2), (5, 6, 8, 7), (1, 2, 6, 5), (3, 7, 8, 4), (1, 5, 7, 3), (2, 4, 8, 6)]
@@ -83,6 +85,45 @@ def test_a_free_path_goes_round_what_blocks_the_straight_one():
     between = [(1 - s[::3]) * a + s[::3] * b for a, b in zip(path.points, path.points[1:])]
     assert coal_least(robot, scene, np.vstack(between)) > 0.0
     assert np.all(np.abs(path.points) <= 2.5)
+
+
+def test_links_are_as_far_apart_as_their_nearest_spheres():
+    """The trees of spheres against all spheres of two links."""
+    robot = elbow()
+    model = collision_model(robot, arm.Scene())
+    q = np.random.default_rng(4).uniform(-2.5, 2.5, (30, 3))
+    poses, spheres = np.empty((30, len(model.bodies.q), 12)), model.spheres
+    body_poses(q, model.bodies, poses)
+
+    def placed(link: int) -> tuple[np.ndarray, np.ndarray]:
+        nodes = np.arange(spheres.first[link], spheres.first[link + 1])
+        ball = spheres.node[nodes[spheres.skip[nodes] == nodes + 1]]
+        if (b := spheres.body[link]) < 0:
+            return np.broadcast_to(ball[:, :3], (30, len(ball), 3)), ball[:, 3]
+        R = poses[:, b, :9].reshape(-1, 3, 3)
+        return np.einsum("kij,ej->kei", R, ball[:, :3]) + poses[:, b, None, 9:], ball[:, 3]
+
+    assert len(model.first)
+    for k, (i, j) in enumerate(zip(model.first, model.second)):
+        (x, r), (y, s) = placed(i), placed(j)
+        far = np.linalg.norm(x[:, :, None] - y[:, None], axis=3) - r[:, None] - s
+        assert np.allclose(model.distances(q)[0][:, k], far.min((1, 2)), atol=1e-12)
+
+
+def test_a_way_is_free_if_and_only_if_states_close_to_each_other_are():
+    """But for what links move between two states that the search looks at."""
+    robot, scene = elbow(), wall()
+    search, rng = search_in(robot, scene), np.random.default_rng(7)
+    s, verdicts = np.linspace(0.0, 1.0, 500)[:, None], []
+    while len(verdicts) < 60:
+        a, b = rng.uniform(-1.5, 1.5, (2, 3))
+        if search.model.distances(np.array([a, b]))[0].min() < 0.0:
+            continue
+        margins = margins_at(search, [a, b])
+        near = (search.model.distances((1 - s) * a + s * b)[0] - margins).min()
+        verdicts.append(search.free(a, b, margins))
+        assert near > -FINEST if verdicts[-1] else near < 1e-3
+    assert 5 < sum(verdicts) < 55
 
 
 def test_a_straight_path_that_is_free_is_kept():

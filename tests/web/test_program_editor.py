@@ -11,6 +11,7 @@ import armature as arm
 from armature.cell.program.plan_program import plan_program
 from armature.cell.program.program import Dwell, Grip, MoveTo, Release
 from armature.cell.program.program_file import load_program
+from armature.cell.program.program_text import program_text
 from armature.web import words
 from armature.web.exports import export
 from armature.web.opening import opened
@@ -131,6 +132,28 @@ def test_the_archive_holds_a_program_that_plans_to_the_same_energy(made, tmp_pat
     assert again.energy == pytest.approx(plan.energy, rel=1e-6)
     wish = opened(str(folder / "program.yaml")).wish
     assert len(wish.program.steps) == 5 and np.allclose(wish.program.place(0), WISH.goal)
+
+
+def test_what_the_page_does_not_edit_is_kept_from_file_to_file(tmp_path):
+    """Power modes, limits, knots of an opened program, and holds that were set on the page."""
+    (tmp_path / "p.yaml").write_text(
+        "name: own\nrobot: planar2\nknots: 23\n"
+        "supply: {kind: bus, capacitance: 1 mF, voltage: 48 V, resistor_voltage: 56 V}\n"
+        "brake: {power: 2 W}\nmodes: {stand-by: {power: 20 W, enter: 1 s}}\n"
+        "program:\n  start: [0.3, 0.2]\n  points: 7\n  mean_limits: cycle\n  steps:\n"
+        "    - {move: {goal: [1.1, -0.5], most: 4 s}}\n    - dwell: 1 s\n    - move: {goal: start}\n"
+    )
+    session = Session(opened(str(tmp_path / "p.yaml")).wish)
+    edit, asked = editor(session), []
+    edit.edit(1, {"hold": "brake"})
+    edit = editor(session, asked=asked)
+    edit.plan()
+    (first, _), *_ = asked
+    (tmp_path / "q.yaml").write_text(program_text(first, "planar2"))
+    for one in (first, load_program(tmp_path / "q.yaml")):
+        assert (one.name, one.knots, one.points, one.mean_limits) == ("own", 23, 7, "cycle")
+        assert one.modes[0].power == 20.0 and one.supply.capacitance == 1e-3
+        assert one.steps[1].hold == "brake" and one.steps[0].most == 4.0
 
 
 def test_the_planning_thread_tells_a_program_or_why_there_is_none(made):

@@ -265,6 +265,19 @@ def test_lines_break_where_values_are_missing():
     assert [len(a) for a, _ in charts.runs(x, y)] == [2, 2]
 
 
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [
+        (["finger_base_to_upper_joint", "finger_middle_joint"], ["base_to_upper", "middle"]),
+        (["left_arm_of_robot_joint_1", "left_arm_of_robot_joint_2"], ["joint_1", "joint_2"]),
+        (["pan", "lift"], ["pan", "lift"]),
+        (["a_single_very_long_name_of_a_joint"], ["a_single_very_long_name_of_a_joint"]),
+    ],
+)
+def test_long_names_lose_the_words_that_all_of_them_share(names, shown):
+    assert pictures.told_apart(names) == shown
+
+
 def test_pictures_of_a_plan_are_drawn_from_its_numbers(plan):
     assert pictures.graf(plan).count("<svg") == len(plan.robot.drives)
     assert pictures.power(plan).count("<svg") == 2 and pictures.torque(plan).count("<svg") == 3

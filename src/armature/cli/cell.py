@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from armature.cli import output
+from armature.cli.kinds import refuse_other
 from armature.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def cell(
     from armature.cell.schedule.optimize_cell import optimize_cell
     from armature.cell.workcell.program_cell_file import has_programs
 
+    refuse_other(file, frozenset({"robots"}))
     if has_programs(file):
         return _of_programs(file, cycle, seconds, picture, report, save)
     if report is not None:

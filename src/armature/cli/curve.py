@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from armature.cli.inputs import ARG, DRIVES, FLOOR, HOLD, LIMITS, PAYLOAD, SUPPLY, coordinates
+from armature.cli.inputs import (
+    ARG,
+    DRIVES,
+    FLOOR,
+    HOLD,
+    LIMITS,
+    PAYLOAD,
+    SUPPLY,
+    coordinates,
+    seconds,
+)
 from armature.cli.move import FROM, GOAL, TASK, VIA, find_job
 from armature.cli.output import FAILED, INTERRUPTED, OK, Progress, answer, say, table
 from armature.cli.plan import is_program
@@ -27,6 +37,7 @@ DURATIONS = typer.Option(
     show_default=False,
 )
 KNOTS = typer.Option(100, help="steps in time", min=4, max=20000)
+PICTURES = (".png", ".svg", ".pdf")
 SAVE = typer.Option(
     None, help="write the table (.csv) or the picture (.png, .svg, .pdf)", show_default=False
 )
@@ -86,6 +97,7 @@ def curve(
     if job.task.duration is None and any(point.at is not None for point in job.task.via):
         raise ArgumentError("passing times of via points are parts of a duration: give it, -T 1.5")
     times = None if durations is None else _durations(durations)
+    _check_targets(save, picture)
     with Progress(
         f"planning {job.robot.name} at {'50' if times is None else len(times)} durations"
     ) as progress:
@@ -124,6 +136,17 @@ def _report(found: Curve, save: Path | None, picture: Path | None) -> int:
     return OK if any(E == E for _, E, _ in rows) else FAILED
 
 
+def _check_targets(save: Path | None, picture: Path | None) -> None:
+    """Refuse before anything is planned what cannot be written afterwards."""
+    from armature.write import check_ending, check_target
+
+    asked = ((save, (".csv", *PICTURES), "--save"), (picture, PICTURES, "--picture"))
+    for path, endings, what in asked:
+        if path is not None:
+            check_ending(path, endings, what)
+            check_target(path)
+
+
 def _durations(text: str) -> list[float]:
     """'0.8, 1, 1.5' or '0.8:3:20'."""
     import numpy as np
@@ -131,7 +154,7 @@ def _durations(text: str) -> list[float]:
     parts = text.split(":")
     if len(parts) == 1:
         return coordinates(text, "--durations", ("s",))
-    ends = [coordinates(part, "--durations", ("s",))[0] for part in parts[:2]]
+    ends = [seconds(part, "--durations") for part in parts[:2]]
     count = parts[2].strip() if len(parts) == 3 else ""
     if not count.isdigit() or not 2 <= int(count) <= 1000 or not 0 < ends[0] < ends[1]:
         raise ArgumentError(f"--durations {text!r} is not least:most:count, such as 0.8:3:20")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from armature.cli import output
+from armature.cli.kinds import TASK, refuse_other
 from armature.cli.plan import DEADLINE
 from armature.cli.study import CLUSTER, WORKERS
 from armature.errors import ArgumentError
@@ -112,6 +113,7 @@ def task_of(file: Path) -> Any:
     from armature.cell.program.program_file import is_program, load_program
     from armature.job.job_file import load_job
 
+    refuse_other(file, TASK | {"program"})
     return load_program(file) if is_program(file) else load_job(file)
 
 

@@ -48,10 +48,12 @@ def excite(
 ) -> None:
     """The motion to record for `identify`: within all limits, certified, after which the parameters
     are known best."""
+    from armature.motion.formats import FORMATS
     from armature.optimize.excitation.exciting import exciting_motion
     from armature.scene.read import load_scene
-    from armature.write import check_target
+    from armature.write import check_ending, check_target
 
+    check_ending(save, tuple(FORMATS), "--save")
     check_target(save)
     machine = find_robot(robot, drives, payload, limits, hold, arg)
     around = None if scene is None else load_scene(scene)

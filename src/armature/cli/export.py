@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from armature.cli.inputs import coordinates, find_motion
+from armature.cli.inputs import find_motion, seconds
 from armature.cli.output import answer, say
 from armature.errors import ArgumentError
 
@@ -61,7 +61,7 @@ def export(
     suffix = target.suffix.lower()
     motion = joined([find_motion(source) for source in sources])
     every = step if step is not None else EVEN.get(suffix)
-    motion = motion if every is None else at_even_times(motion, _seconds(every))
+    motion = motion if every is None else at_even_times(motion, _step(every))
     _write(motion, target, suffix, effort)
     say(f"written: {target} ({motion.n} joints, {len(motion)} points, {motion.duration:.6g} s)")
     answer(
@@ -97,8 +97,8 @@ def _check_distro(distro: str | None, effort: bool) -> None:
         )
 
 
-def _seconds(text: str) -> float:
+def _step(text: str) -> float:
     """A step with its unit; a bare number is asked back."""
     if text.strip().replace(".", "", 1).isdigit():
         raise ArgumentError(f"--step {text}: seconds or milliseconds? Write {text}s or {text}ms")
-    return coordinates(text, "--step", ("s",))[0]
+    return seconds(text, "--step")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from armature.cli.inputs import DRIVES, ROBOT, coordinates, find_robot
+from armature.cli.inputs import DRIVES, ROBOT, coordinates, find_robot, seconds
 from armature.cli.output import answer, note, say
 from armature.errors import ArgumentError
 
@@ -110,7 +110,7 @@ def identify(
         gain_spread,
         cutoff,
         spring,
-        delay=None if delay is None else coordinates(delay, "--delay", ("s",))[0],
+        delay=None if delay is None else seconds(delay, "--delay"),
         progress=note,
     )
     _report(found, [str(p) for p in found.save(output)])

@@ -9,6 +9,7 @@ from pathlib import Path
 import typer
 
 from armature.cli.inputs import ARG, arguments_of
+from armature.cli.kinds import ROBOT, TASK, refuse_other
 from armature.cli.output import answer, say
 from armature.errors import ArgumentError, FileError
 
@@ -38,6 +39,10 @@ def init(
 ) -> None:
     """Write commented examples of all files: a robot, drives, a move, a path, a program, a study, a
     line. Then: armature plan task.yaml."""
+    if arg and robot is None:
+        raise ArgumentError("--arg is of a xacro file: give it by --robot")
+    if robot is not None:
+        refuse_other(robot, ROBOT - TASK)
     texts = (
         {name: template(name) for name in TEMPLATES}
         if robot is None

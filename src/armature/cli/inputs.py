@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from armature.cli.kinds import ROBOT as ROBOT_KEYS
+from armature.cli.kinds import refuse_other
 from armature.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -91,6 +93,7 @@ def find_robot(
     options add."""
     from armature.job.job_file import find_robot as find
 
+    refuse_other(name, ROBOT_KEYS)
     job = task_of(name)
     if job is not None and arg:
         raise ArgumentError(
@@ -101,6 +104,8 @@ def find_robot(
     robot = robot.with_limits(limits) if limits is not None else robot
     robot = robot.with_drives(drives) if drives is not None else robot
     robot = robot.with_held([part.strip() for part in hold.split(",")]) if hold else robot
+    if hold and not robot.n:
+        raise ArgumentError(f"--hold {hold}: no joint is left that moves; hold fewer")
     mass = _number(payload, "--payload", ("kg",))
     return robot.with_payload(mass) if mass else robot
 
@@ -169,17 +174,34 @@ def coordinates(text: str, what: str, unit: tuple[str, ...] = ("rad", "m")) -> l
     return [_number(part.strip(), what, unit) for part in text.split(",")]
 
 
+def seconds(text: str, what: str) -> float:
+    """One time, s, from '1.2' or '800ms'."""
+    found = coordinates(text, what, ("s",))
+    if len(found) != 1:
+        raise ArgumentError(
+            f"{what}: {text!r} are {len(found)} numbers, where one time is asked for, such as 0.6s"
+        )
+    return found[0]
+
+
 def _number(text: str, what: str, units: tuple[str, ...]) -> float:
     from math import isfinite
 
     from armature.drive.units import parse
+    from armature.robot.format.quantities import LARGEST, LARGEST_OTHER
 
+    most = LARGEST.get(units, LARGEST_OTHER)
     for unit in units:
         try:
             value = parse(text, unit)
         except (ArgumentError, ArithmeticError):
             continue
         if isfinite(value):
+            if abs(value) > most:
+                raise ArgumentError(
+                    f"{what}: {text!r} is beyond {most:g} {unit}, the largest that is taken here:"
+                    " check its unit"
+                )
             return value
     raise ArgumentError(
         f"{what}: {text!r} is not a number; give one in {units[0]}, or with a unit, such as"
@@ -205,6 +227,13 @@ def state(
             f"{what}: robot {robot.name!r} has a floating base; this verb takes robots on a fixed"
             " base"
         )
+    twice = [
+        name
+        for k, (name, equals, _) in enumerate(parts)
+        if equals and name.strip() in {other.strip() for other, _, _ in parts[:k]}
+    ]
+    if twice:
+        raise ArgumentError(f"{what}: joint {twice[0].strip()!r} is given twice; give it once")
     try:
         named = any(equals for _, equals, _ in parts)
         for joint, value in (
@@ -269,10 +298,14 @@ def _for_robot(motion: Trajectory, robot: Robot, path: Path) -> Trajectory:
     where no name is known."""
     from dataclasses import replace
 
-    from armature.errors import FileError
+    from armature.errors import ArmatureWarning, FileError
 
     names = list(motion.joint_names)
     if set(robot.joint_names) <= set(names) and tuple(names) != robot.joint_names:
+        others = [name for name in names if name not in robot.joint_names]
+        if others:
+            what = f"{path}: joints that robot {robot.name!r} does not have are left out"
+            warnings.warn(f"{what}: {', '.join(others)}", ArmatureWarning, stacklevel=2)
         order = [names.index(name) for name in robot.joint_names]
         return replace(
             motion,

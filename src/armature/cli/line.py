@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from armature.cli import output
+from armature.cli.kinds import refuse_other
 
 if TYPE_CHECKING:
     from armature.study.line import BalancedLine
@@ -40,6 +41,7 @@ def line(
     from armature.study.line import balance_line
     from armature.study.line_file import load_line
 
+    refuse_other(file, frozenset({"stations"}))
     open_ = has_tasks(file)
     what = load_line_tasks(file) if open_ else load_line(file)
     what = what if cycle is None else replace(what, cycle=cycle)

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from armature.cli.inputs import complete_robot, coordinates, find_robot, floor_of, state
+from armature.cli.inputs import complete_robot, find_robot, floor_of, seconds, state
+from armature.cli.kinds import TASK as TASK_KEYS
+from armature.cli.kinds import refuse_other
 from armature.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -122,11 +124,12 @@ def _of_file(
             f"{task!r} is a robot: say which motion, by --from and --to, or in a task file"
             f" (armature init --robot {task})"
         )
+    refuse_other(task, TASK_KEYS)
     job = replace(load_job(task), **change)
     return (
         job
         if duration is None
-        else replace(job, task=replace(job.task, duration=_seconds(duration, "--duration")))
+        else replace(job, task=replace(job.task, duration=seconds(duration, "--duration")))
     )
 
 
@@ -147,7 +150,7 @@ def _of_options(
     machine = find_robot(robot, **given)
     q0 = state(machine, start, "--from")
     q1 = state(machine, goal, "--to", start=q0)
-    T = None if duration is None else _seconds(duration, "--duration")
+    T = None if duration is None else seconds(duration, "--duration")
     if T is None and objective != "time":
         raise ArgumentError(
             "a least-energy move needs its duration: -T 1.5; or ask for --objective time"
@@ -176,15 +179,6 @@ def _via(robot: Robot, text: str, start: Any) -> Via:
         )
     return Via(
         state(robot, place, "--via", start=start),
-        _seconds(when, "--via") if when else None,
+        seconds(when, "--via") if when else None,
         0.0 if stops else None,
     )
-
-
-def _seconds(text: str, what: str) -> float:
-    found = coordinates(text, what, ("s",))
-    if len(found) != 1:
-        raise ArgumentError(
-            f"{what}: {text!r} are {len(found)} numbers, where one time is asked for, such as 0.6s"
-        )
-    return found[0]

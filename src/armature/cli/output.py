@@ -19,7 +19,6 @@ from armature.errors import ArgumentError, ArmatureWarning
 
 PATIENCE = 2.0  # seconds before a line is printed where there is no terminal
 EARLY = 0.3  # seconds after which it is told that something is being compiled
-SOON = 1.0  # seconds of a search after which it is told that its task seems to be impossible
 OK, FAILED, BAD_INPUT, INTERNAL, INTERRUPTED, CLOSED_PIPE = 0, 1, 2, 3, 130, 141
 
 
@@ -135,8 +134,8 @@ class Progress:
     def __init__(self, title: str):
         self.title = title
         self.live = sys.stderr.isatty() and not (settings.quiet or settings.json)
-        self.stopped = self.noted = False
-        self.begin = self.searching = self.told = time.monotonic()
+        self.stopped = False
+        self.begin = self.told = time.monotonic()
         self.wait = (
             EARLY  # until the first iteration: a new machine compiles, and that is told early
         )
@@ -180,10 +179,7 @@ class Progress:
         """Tell of an iteration (number, cost, violation); True asks to stop."""
         if not self._begun.is_set():
             self._begun.set()
-            self.wait, self.searching = PATIENCE, time.monotonic()
-        if iteration.note and not self.noted and time.monotonic() - self.searching > SOON:  # once
-            self.noted = True
-            note(f"{self.title}: {iteration.note}; searching on")
+            self.wait = PATIENCE
         self._tell(
             f"iteration {iteration.number}, cost {iteration.cost:.6g}, violation"
             f" {iteration.violation:.1e}"
@@ -226,8 +222,8 @@ def say_sensitivities(solution: Any) -> None:
 
 
 def numbers(solution: Any) -> dict[str, Any]:
-    """A plan's numbers, SI."""
-    base, counted = solution.baseline, bool(solution.robot.drives)
+    """A plan's numbers, SI; those of energy are None where there is no plan."""
+    base, counted = solution.baseline if solution.ok else None, bool(solution.robot.drives)
     energies = lambda book: (
         {"energy": book.energy, "losses": book.losses}
         if counted
@@ -239,8 +235,8 @@ def numbers(solution: Any) -> dict[str, Any]:
         "diagnosis": None if solution.diagnosis is None else str(solution.diagnosis),
         "robot": solution.robot.name,
         "duration": solution.duration,
-        "energy": solution.energy,
-        "losses": solution.losses,
+        "energy": solution.energy if solution.ok else None,
+        "losses": solution.losses if solution.ok else None,
         "saving": solution.saving,
         "baseline": None if base is None else {**energies(base.ledger), "feasible": base.feasible},
         "iterations": len(solution.iterations),
@@ -251,10 +247,12 @@ def numbers(solution: Any) -> dict[str, Any]:
 
 
 def certificate(solution: Any) -> dict[str, Any]:
-    """The certificate's numbers."""
+    """The certificate's numbers; where there is no plan there is nothing to certify."""
+    if not solution.ok:
+        return {"ok": False, "worst": None, "tracking_error": None, "energy_error": None}
     c = solution.certificate
     return {
-        "ok": solution.ok and c.ok,
+        "ok": c.ok,
         "worst": None if c.worst is None else str(c.worst),
         "tracking_error": c.tracking_error,
         "energy_error": c.energy_error,

@@ -126,6 +126,8 @@ def plan(
     given = {"drives": drives, "payload": payload, "limits": limits, "hold": hold, "arg": arg}
     moving = {"floor": floor, "smoothness": smoothness}
     search = {"deadline": deadline, "thorough": thorough}
+    if price is not None and cycles is None:
+        raise ArgumentError("--price is of a kWh in a year: give --cycles, the cycles a day, too")
     year = {} if cycles is None else {"cycles_per_day": cycles, "price": price}
     if start is None and goal is None and is_program(task):
         pages = {"meshes": meshes, "cycles": cycles, "price": price}
@@ -141,6 +143,12 @@ def plan(
         return _recorded(robot, Path(start), supply, knots, *written, _given_move(moving), search)
     change = {"objective": objective, "supply": supply, "knots": knots, "floor": floor}
     job = find_job(task, start, goal, via, duration, given, smoothness, **change)
+    timed = any(via.at is not None for via in getattr(job.task, "via", ()))
+    if duration is not None and job.objective == "time" and not timed:
+        raise ArgumentError(
+            f"--duration {duration}: objective time finds the duration itself; leave one of them"
+            " out"
+        )
     job = replace(job, thorough=thorough)
     job = job if scene is None else replace(job, scene=scene_of(scene))
     _check_targets(save, report, job.output)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from armature.cli import output
+from armature.cli.inputs import seconds
 from armature.cli.line import Steps
 from armature.errors import ArgumentError
 
@@ -33,7 +34,7 @@ def plan_file(
 
     program, part = read_program(file)
     change = {
-        "cycle": None if cycle is None else _seconds(cycle),
+        "cycle": None if cycle is None else seconds(cycle, "--duration"),
         "supply": supply,
         "knots": knots,
         "scene": scene,
@@ -72,7 +73,7 @@ def curve_of_file(file: Path, longest: str | None, supply: str | None, save: Pat
     program = program if supply is None else replace(program, supply=supply)
     with Steps(program.name) as steps:
         found = program_curve(
-            program, None if longest is None else _seconds(longest), progress=steps
+            program, None if longest is None else seconds(longest, "--longest"), progress=steps
         )
     output.say(found)
     if save is not None:
@@ -83,13 +84,3 @@ def curve_of_file(file: Path, longest: str | None, supply: str | None, save: Pat
         {"ok": True, "cycles": found.cycles, "energies": found.energies, "best": found.best}
     )
     return output.OK
-
-
-def _seconds(text: str) -> float:
-    """A time such as 5 or "5 s", s."""
-    from armature.drive.units import parse
-
-    try:
-        return float(text)
-    except ValueError:
-        return float(parse(text, "s"))

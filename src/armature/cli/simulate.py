@@ -15,9 +15,9 @@ from armature.cli.inputs import (
     LIMITS,
     PAYLOAD,
     ROBOT,
-    coordinates,
     find_motion,
     find_robot,
+    seconds,
     state,
 )
 from armature.cli.output import FAILED, OK, answer, say, settings, table
@@ -78,7 +78,7 @@ def simulate(
     if motion is not None and (stay or start):
         raise ArgumentError("--motion begins where the motion does; leave out --from and --stay")
     q0, v0, T, law = _law(machine, start, velocity, duration, stay, motion, (stiffness, damping))
-    h = None if step is None else coordinates(step, "--step", ("s",))[0]
+    h = None if step is None else seconds(step, "--step")
     run = arm.simulate(
         machine,
         law,
@@ -128,7 +128,9 @@ def _law(
 
     import armature as arm
 
-    T = None if duration is None else coordinates(duration, "--duration", ("s",))[0]
+    T = None if duration is None else seconds(duration, "--duration")
+    if T is not None and not T > 0.0:
+        raise ArgumentError(f"--duration {duration}: give a time above 0")
     if motion is not None:
         track = find_motion(motion, robot)
         return track.q[0], track.v[0], T or track.duration, arm.Servo(robot, track, *gains)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from armature.cli import output
+from armature.cli.kinds import refuse_other
 from armature.cli.verb import add
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ def run(
     from armature.study.file import load_study, store_of
     from armature.study.run import run_study
 
+    refuse_other(study, frozenset({"task", "vary"}))
     what, where = load_study(study), store or store_of(study)
     with Bar(what.name) as bar:
         results = run_study(what, where, workers, cluster, bar, tls=_tls(tls_ca, tls_cert, tls_key))

@@ -18,7 +18,8 @@ LOCAL = ("127.0.0.1", "localhost", "::1")
 def view(
     what: str | None = typer.Argument(
         None,
-        help="robot (name or file), task file, saved plan, or study; by default a six-axis arm",
+        help="robot (name or file), task, program or cell file, saved plan, or study; by default a"
+        " six-axis arm",
     ),
     host: str = typer.Option(
         "127.0.0.1",

@@ -129,6 +129,8 @@ def place_base(
     xs, ys, turns = (_axis(name, v) for name, v in (("x", x), ("y", y), ("yaw", yaw)))
     if objective not in OBJECTIVES:
         raise ArgumentError(f"objective = {objective!r} must be 'energy' or 'time'")
+    if not np.isfinite(z):
+        raise ArgumentError(f"z = {z} must be a finite height, m")
     layout = layout_of(robot, tasks, link, duration, objective, scene, floor, supply, knots, z)
     ends = None if deadline is None else begin + deadline
     runner = Runner("placement", ends, (evaluate_cell.__module__,))

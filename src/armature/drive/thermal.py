@@ -72,8 +72,9 @@ class Thermal(Component):
         steps = exponentials(generator * np.asarray(dt)[:, None, None])
         maps = np.empty((len(dt) + 1, 3, 3))
         maps[0] = np.eye(3)
-        for n, step in enumerate(steps):
-            maps[n + 1] = step @ maps[n]
+        with np.errstate(over="ignore", invalid="ignore"):  # heat that runs away
+            for n, step in enumerate(steps):
+                maps[n + 1] = step @ maps[n]
         return Cycle(maps)
 
 
@@ -86,8 +87,9 @@ def exponentials(X: np.ndarray) -> np.ndarray:
     result = unit
     for n in range(12, 0, -1):  # 0.25¹³/13! is below rounding
         result = unit + Y @ result / n
-    for _ in range(s):
-        result = result @ result
+    with np.errstate(over="ignore", invalid="ignore"):  # of what grows beyond all numbers
+        for _ in range(s):
+            result = result @ result
     return result
 
 
@@ -111,7 +113,7 @@ class Cycle:
         """Temperatures at the start of a cycle repeated for ever, °C; infinite where copper's
         growing resistance runs away."""
         phi, shift = self.maps[-1][:2, :2], self.maps[-1][:2, 2]
-        if np.max(np.abs(np.linalg.eigvals(phi))) >= 1.0:
+        if not np.all(np.isfinite(phi)) or np.max(np.abs(np.linalg.eigvals(phi))) >= 1.0:
             return float("inf"), float("inf")
         w, h = np.linalg.solve(np.eye(2) - phi, shift)
         return float(w), float(h)

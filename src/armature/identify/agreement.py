@@ -15,7 +15,7 @@ from scipy.optimize import linear_sum_assignment
 
 from armature.dynamics.compiled import inverse_dynamics
 from armature.errors import ArgumentError
-from armature.identify.recording import Recording
+from armature.identify.recording import STILL, Recording
 from armature.identify.signals import grids
 from armature.robot.model import Robot
 
@@ -26,6 +26,7 @@ TOLERANCE = 0.05  # of a factor 180/π
 MATTERS = 0.7  # a term matters where it brings the residual's variance below this part
 REVERSED = -0.2  # measured over described torque
 DECISIVE = 1.5  # e-folds of variance by which another order must explain the torques better
+ANOTHER_UNIT = 30.0  # measured over described torque: no description is wrong by that
 DEGREES = 180.0 / np.pi
 
 
@@ -60,8 +61,17 @@ def agreement(robot: Robot, recordings: list[Recording], gains: np.ndarray, cuto
     _check_signs(robot, fits, name)
     told = [k for k, fit in enumerate(fits) if fit.matters]
     rest = [robot.joint_names[k] for k in range(robot.n) if k not in told]
+    still = [
+        joint
+        for k, joint in enumerate(robot.joint_names)
+        if max(np.ptp(r.q[:, k]) / r.duration for r in recordings) <= STILL
+    ]
+    at_rest = (
+        f"; {', '.join(still)} never moves: nothing is learnt of its friction" if still else ""
+    )
+    _check_unit([fits[k].ratio for k in told], name)
     if not told:
-        return (
+        return at_rest.removeprefix("; ") or (
             "order, signs and units: the description says too little of the torques to compare them"
         )
     ratios = ", ".join(f"{robot.joint_names[k]} {fits[k].ratio:.2f}" for k in told)
@@ -70,7 +80,17 @@ def agreement(robot: Robot, recordings: list[Recording], gains: np.ndarray, cuto
     doubt = (
         " (far from 1: check the unit of the torques or the gains, or the masses)" if odd else ""
     )
-    return f"order and signs agree; measured over described torque: {ratios}{doubt}{none}"
+    return f"order and signs agree; measured over described torque: {ratios}{doubt}{none}{at_rest}"
+
+
+def _check_unit(ratios: list[float], name: str) -> None:
+    """All torques far too large or too small: another unit, or wrong gains."""
+    middle = float(np.median(np.abs(ratios))) if ratios else 1.0
+    if not 1 / ANOTHER_UNIT < middle < ANOTHER_UNIT:
+        raise ArgumentError(
+            f"{name}: the measured torques are {middle:.3g} times the described ones; check their"
+            " unit (A, not mA; N·m), the gains (N·m/A) and the ratios"
+        )
 
 
 # speeds against positions ------------------------------------------------------------------------

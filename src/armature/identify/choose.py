@@ -19,60 +19,78 @@ from armature.identify.rows import Data
 
 TRUSTS = (0.05, 0.15, 0.5, 1.5, 5.0)  # relative standard deviations of the description, tried
 LOOSE = 5.0  # the trust with which the residuals' scales are found
-BLOCKS = 5  # folds of a single recording
+BLOCKS = 5  # of each recording in time; the folds of a single one
 WORTH = 0.99  # of the error: what a further group of features must reach to be taken
 
 
 def choose(
     places: Layout, data: Data, given: Prior, progress: Callable[[str], None] | None
 ) -> tuple[tuple[str, ...], float, Noise]:
-    """Groups of features and trust of least cross-validated error; weights of the largest model."""
+    """Groups of features and trust that predict best; weights of the largest model."""
     noise, _ = reweighted(places, data, given, LOOSE, np.ones(places.size, dtype=bool))
-    score = _scorer(places, data, given, noise)
+    losses = _losses(places, data, given, noise)
     groups: tuple[str, ...] = tuple(g for g in places.groups if g not in CHOSEN)
-    trust = min(TRUSTS, key=lambda x: score(groups, x))
-    best = score(groups, trust)
+    trust, best = _trust(losses, groups)
     while rest := [g for g in CHOSEN if g not in groups]:
         if progress is not None:
             progress(
                 f"cross-validation: {', '.join(g for g in groups if g not in ALWAYS) or 'first'}"
             )
-        trials = {g: score((*groups, g), trust) for g in rest}
+        trials = {g: losses((*groups, g), trust).sum() for g in rest}
         added = min(trials, key=lambda g: trials[g])
         if trials[added] > WORTH * best:
             break
         groups = (*groups, added)
-        trust = min(TRUSTS, key=lambda x: score(groups, x))
-        best = score(groups, trust)
+        trust, best = _trust(losses, groups)
     return groups, trust, noise
 
 
-def _scorer(
+def _trust(
+    losses: Callable[[tuple[str, ...], float], np.ndarray], groups: tuple[str, ...]
+) -> tuple[float, float]:
+    """The firmest trust in the description that is not worse than the best one by more than the
+    standard error of their difference, and its loss."""
+    found = [losses(groups, trust) for trust in TRUSTS]
+    best = min(found, key=np.sum)
+    for trust, own in zip(TRUSTS, found):
+        more = own - best
+        if more.sum() <= np.std(more) * np.sqrt(len(more)):
+            return trust, float(own.sum())
+    raise AssertionError("the best trust is not worse than itself")
+
+
+def _losses(
     places: Layout, data: Data, given: Prior, noise: Noise
-) -> Callable[[tuple[str, ...], float], float]:
-    """The cross-validated error of groups and a trust, in squares of the residuals' scales."""
-    parts = [moments(data, noise.weights, fold) for fold in folds(data)]
-    whole = parts[0]
-    for part in parts[1:]:
-        whole = whole + part
+) -> Callable[[tuple[str, ...], float], np.ndarray]:
+    """The cross-validated losses of groups and a trust, in squares of the residuals' scales: one
+    for each block in time, predicted without its fold."""
+    parts = [[moments(data, noise.weights, block) for block in fold] for fold in folds(data)]
+    sums = [sum(fold[1:], fold[0]) for fold in parts]
+    whole = sum(sums[1:], sums[0])
 
-    def score(groups: tuple[str, ...], trust: float) -> float:
+    def losses(groups: tuple[str, ...], trust: float) -> np.ndarray:
         kept = places.only(groups)
-        total = 0.0
-        for part in parts:
-            fit = solve(places, data, whole - part, noise.scale, given, trust, kept, False)
-            for j, (rows, table) in enumerate(zip(data.joints, part.tables)):
-                u = np.concatenate([fit.phi[rows.columns], [1.0]]) / fit.gains[j]
-                u = np.append(u, -1.0)
-                total += float(u @ table @ u) / noise.scale[j] ** 2
-        return total
+        found = []
+        for own, fold in zip(sums, parts):
+            fit = solve(places, data, whole - own, noise.scale, given, trust, kept, False)
+            for block in fold:
+                total = 0.0
+                for j, (rows, table) in enumerate(zip(data.joints, block.tables)):
+                    u = np.concatenate([fit.phi[rows.columns], [1.0]]) / fit.gains[j]
+                    u = np.append(u, -1.0)
+                    total += float(u @ table @ u) / noise.scale[j] ** 2
+                found.append(total)
+        return np.array(found)
 
-    return score
+    return losses
 
 
-def folds(data: Data) -> list[np.ndarray]:
-    """Masks of rows: the recordings, or blocks in time where there is only one."""
-    if len(data.names) > 1:
-        return [data.recording == k for k in range(len(data.names))]
-    block = np.arange(len(data.t)) * BLOCKS // len(data.t)
-    return [block == k for k in range(BLOCKS)]
+def folds(data: Data) -> list[list[np.ndarray]]:
+    """Folds, each as masks of its blocks of rows: the recordings, or blocks in time where there is
+    only one."""
+    blocks = []
+    for k in range(len(data.names)):
+        own = np.flatnonzero(data.recording == k)
+        parts = np.array_split(own, BLOCKS)
+        blocks.append([np.isin(np.arange(len(data.t)), part) for part in parts])
+    return blocks if len(blocks) > 1 else [[block] for block in blocks[0]]

@@ -159,7 +159,7 @@ def _minimum(
     rows, bound, cones = _constraints(layout, free, given)
     if np.all(_slacks(rows @ x - bound, cones) >= -TINY):
         return x
-    return _programme(H, g, rows, bound, cones, size)
+    return x + _programme(H, rows, bound - rows @ x, cones, size)
 
 
 def _constraints(
@@ -202,14 +202,16 @@ def _slacks(values: np.ndarray, cones: tuple[int, int]) -> np.ndarray:
 
 def _programme(
     H: np.ndarray,
-    g: np.ndarray,
     rows: np.ndarray,
     bound: np.ndarray,
     cones: tuple[int, int],
     size: np.ndarray,
 ) -> np.ndarray:
-    """½ xᵀHx − gᵀx → min subject to rows x − bound in the cones, by Clarabel, in scaled
-    variables."""
+    """½ dᵀHd → min subject to rows d − bound in the cones, by Clarabel, in scaled variables.
+
+    d counts from the minimum without constraints: the solver's relative tolerance is of what they
+    cost, not of all that was measured.
+    """
     import importlib
 
     from scipy.sparse import csc_matrix
@@ -230,7 +232,7 @@ def _programme(
         norms[block] = norms[block].max()
     solver = clarabel.DefaultSolver(
         csc_matrix(np.triu(scaled)),
-        -(size * g),
+        np.zeros(len(size)),
         csc_matrix(A / norms[:, None]),
         -bound / norms,
         kinds,

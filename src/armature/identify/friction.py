@@ -3,7 +3,7 @@
 rotor          J q̈
 viscous        c q̇
 offset         constant
-coulomb        f tanh(q̇/w), w a hundredth of the axis's typical speed
+coulomb        f tanh(q̇/w), as narrow as the noise of the speeds allows: a step
 hysteresis     Σ f z_δ: Dahl's elements, z' = (q̇/δ)(1 − z sign q̇): friction turns over within the
 displacement δ and, at
                standstill, stays what it was (a Maxwell-slip model)
@@ -19,8 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 
 PRESLIDING = (3e-4, 1.5e-3, 1e-2)  # rad or m, of the elements
-WIDTHS = (0.03, 0.1, 0.3)  # of the typical speed
-NARROW = 0.01
+WIDTHS = (0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64)  # of the typical speed
+NARROW = 1e-3
+ABOVE = 3.0  # times the noise of the speeds: narrower steps would be drawn from it
 GROUPS = ("rotor", "viscous", "offset", "coulomb", "hysteresis", "speeds", "load", "spring")
 ALWAYS = ("rotor", "viscous", "offset", "coulomb")
 CHOSEN = ("hysteresis", "speeds", "load")  # taken where they predict better
@@ -41,12 +42,13 @@ class Feature:
         return self.group if not self.scale else f"{self.group} {self.scale:.3g}"
 
 
-def features(groups: tuple[str, ...], speed: float) -> tuple[Feature, ...]:
-    """The columns of an axis with a typical speed (rad/s or m/s)."""
+def features(groups: tuple[str, ...], speed: float, noise: float) -> tuple[Feature, ...]:
+    """The columns of an axis with a typical speed and noise of its speeds (rad/s or m/s)."""
+    step = max(NARROW * speed, ABOVE * noise)
     scales = {
-        "coulomb": (NARROW * speed,),
+        "coulomb": (step,),
         "hysteresis": PRESLIDING,
-        "speeds": tuple(w * speed for w in WIDTHS),
+        "speeds": tuple(w * speed for w in WIDTHS if w * speed > 2 * step),
         "spring": (1.0, -1.0, 2.0, -2.0),  # negative: the cosine
     }
     return tuple(Feature(g, x) for g in GROUPS if g in groups for x in scales.get(g, (0.0,)))

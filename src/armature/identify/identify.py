@@ -9,9 +9,10 @@ import numpy as np
 
 from armature.errors import ArgumentError
 from armature.identify.agreement import agreement
+from armature.identify.certainty import with_certainty
 from armature.identify.choose import choose
 from armature.identify.delay import estimated_delay, shifted
-from armature.identify.estimate import moments, solve
+from armature.identify.estimate import Estimate, moments, solve
 from armature.identify.identified import Identified, percent
 from armature.identify.layout import layout
 from armature.identify.machine import identified_robot, mean_loads, with_identified_drives
@@ -19,11 +20,12 @@ from armature.identify.model_error import with_model_error
 from armature.identify.prior import prior
 from armature.identify.recording import Recording, check_recording
 from armature.identify.regressor import check_robot
-from armature.identify.rows import collect
-from armature.identify.signals import default_cutoff
+from armature.identify.rows import Data, collect
+from armature.identify.signals import default_cutoff, speed_noise
 from armature.identify.supply import fit_supply
 from armature.robot.model import Robot
 
+UNEXPLAINED = 0.5  # error of moving joints, of their spread: far above any robot's friction
 SLOWEST = 1e-3  # rad/s or m/s: least typical speed
 
 
@@ -61,17 +63,22 @@ def identify(
     sentence = agreement(robot, train, factors, fc)
     if progress is not None:
         progress(sentence)
-    places = layout(robot, _typical_speeds(train), train[0].transmission, springs)
+    noise = speed_noise(train, fc)
+    places = layout(robot, _typical_speeds(train), noise, train[0].transmission, springs)
     late = estimated_delay(places, train, fc) if delay is None else float(delay)
     train, others = ([shifted(r, late) for r in each] for each in (train, others))
     data = collect(places, train, fc, progress=progress)
     given = prior(places, data, factors, np.full(robot.n, float(gain_spread)))
-    groups, trust, noise = choose(places, data, given, progress)
+    groups, trust, weighted = choose(places, data, given, progress)
     kept = places.only(groups)
-    found = solve(places, data, moments(data, noise.weights), noise.scale, given, trust, kept)
+    found = solve(places, data, moments(data, weighted.weights), weighted.scale, given, trust, kept)
     if "load" in groups:  # once more, with the load that was found
         data = collect(places, train, fc, found.phi[: places.inertial])
-        found = solve(places, data, moments(data, noise.weights), noise.scale, given, trust, kept)
+        found = solve(
+            places, data, moments(data, weighted.weights), weighted.scale, given, trust, kept
+        )
+    _check_explained(robot, data, found)
+    found = with_certainty(found, given, trust, data, weighted)
     has_currents = train[0].current is not None
     supply = fit_supply(train, found.gains, fc) if has_currents else None
     machine = with_identified_drives(
@@ -148,6 +155,24 @@ def torque_per_unit(robot: Robot, recordings: list[Recording], gains: Any) -> np
     if found.shape != (robot.n,) or not np.all(np.isfinite(found)) or not np.all(found > 0):
         raise ArgumentError(f"gains = {gains!r:.80} must be {robot.n} positive numbers, N·m/A")
     return found
+
+
+def _check_explained(robot: Robot, data: Data, found: Estimate) -> None:
+    """Refuse recordings that no robot explains, at the worst instant."""
+    error = np.where(data.moving, data.measured - data.predicted(found.phi, found.gains), 0.0)
+    mean = np.sum(data.moving * data.measured, axis=0) / np.maximum(data.moving.sum(axis=0), 1)
+    varied = np.where(data.moving, data.measured - mean, 0.0)
+    ratio = np.sqrt(np.sum(error**2, axis=0) / np.maximum(np.sum(varied**2, axis=0), 1e-300))
+    ratio[np.ptp(data.v, axis=0) < SLOWEST] = 0.0  # what hardly moves cannot be told
+    k = int(np.argmax(ratio))
+    if ratio[k] > UNEXPLAINED:
+        row = int(np.argmax(np.abs(error[:, k])))
+        raise ArgumentError(
+            f"{data.names[data.recording[row]]}: no robot explains joint {robot.joint_names[k]!r}"
+            f" near {data.t[row]:.4g} s (error {100 * ratio[k]:.0f} % of its spread): samples are"
+            " held, missing or joined there, or it was touched; cut the recording (--window"
+            " START,END)"
+        )
 
 
 def _typical_speeds(recordings: list[Recording]) -> np.ndarray:

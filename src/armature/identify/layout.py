@@ -85,10 +85,12 @@ class Layout:
 def layout(
     robot: Robot,
     speeds: np.ndarray,
+    noise: np.ndarray,
     transmission: np.ndarray | None = None,
     springs: tuple[str, ...] = (),
 ) -> Layout:
-    """The columns of a robot. speeds: (n,) typical speeds of the joints, rad/s.
+    """The columns of a robot. speeds, noise: (n,) typical speeds of the joints and their noise,
+    rad/s.
 
     transmission: (n, n) motor angles per joint angle; rows that move several joints are axes too.
     springs: joints with a counterbalance.
@@ -101,12 +103,12 @@ def layout(
                 rows.append(row / np.abs(row).max())
                 names.append(f"motor {k + 1}")
     axes = np.array(rows)
-    typical = np.abs(axes) @ speeds
+    typical, errors = np.abs(axes) @ speeds, np.abs(axes) @ noise
     columns = []
-    for k, speed in enumerate(typical):
+    for k, (speed, error) in enumerate(zip(typical, errors)):
         left_out = ("spring",) if k < n else ("spring", "offset", "load")
         own = tuple(
             g for g in GROUPS if g not in left_out or (g == "spring" and names[k] in springs)
         )
-        columns.append(features(own, float(speed)))
+        columns.append(features(own, float(speed), float(error)))
     return Layout(robot, axes, tuple(names), tuple(columns))

@@ -14,8 +14,8 @@ from armature.identify.regressor import prior_parameters
 from armature.identify.rows import Data
 
 WIDE = 3.0  # standard deviation of friction and rotors: times what would explain all of the torque
-NARROW = 0.3  # the same for hysteresis, wider speeds and springs
-NARROWED = ("hysteresis", "speeds", "spring", "load")
+NARROW = 0.3  # the same for offsets (gravity is no offset), hysteresis, wider speeds, springs
+NARROWED = ("offset", "hysteresis", "speeds", "spring", "load")
 LOAD = 0.2  # standard deviation of load-dependent friction μ
 
 

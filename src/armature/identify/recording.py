@@ -125,11 +125,24 @@ def check_recording(robot: Robot, recording: Recording) -> None:
             f"{name}: {len(recording.t)} samples in {recording.duration:.3g} s; at least {FEWEST} "
             f"samples and {SHORTEST:g} s are needed"
         )
+    times = len(np.unique(recording.t))
+    if times < FEWEST:
+        raise ArgumentError(
+            f"{name}: {len(recording.t)} samples share {times} different times; write the times"
+            " with more digits, or correct their column"
+        )
     moved = np.ptp(recording.q, axis=0)
     if moved.max() <= STILL * recording.duration:
         raise ArgumentError(
             f"{name}: nothing moves in its {recording.duration:.3g} s (the joints travel at most "
             f"{moved.max():.2g} rad or m); record one that moves all joints at several speeds"
+        )
+    measured = recording.current if recording.current is not None else recording.torque
+    frozen = (np.ptp(measured, axis=0) == 0) & (moved > STILL * recording.duration)
+    if frozen.any():
+        raise ArgumentError(
+            f"{name}: joint {robot.joint_names[int(np.argmax(frozen))]!r} moves, but its torque or"
+            " current never changes; check its column"
         )
     _check_ranges(robot, recording)
 

@@ -16,13 +16,13 @@ from armature.errors import ArgumentError
 from armature.identify.recording import Recording
 
 ORDER = 4  # of the Butterworth filter, which runs forward and backward
-LOWEST, CUTOFF = 2.0, 10.0  # Hz, where none is given
+LOWEST, CUTOFF = 6.0, 10.0  # Hz, where none is given
 LONG = 8.0  # s: windows of the spectra that decide it
 STANDS_OUT = 30.0  # times the noise's power
 ROOM = 1.5  # times the highest frequency of the motion
 NYQUIST_PART = 0.4  # the cutoff is at most this part of half the sampling rate
 FINE = 24.0  # grid points per period of the cutoff
-EDGE = 1.0  # periods of the cutoff at both ends that are left out
+EDGE = 2.5  # periods of the cutoff at both ends that are left out
 COARSE = 4.0  # rows per period of the cutoff that the estimation sees
 GAP = 0.15  # s: a longer gap in the samples parts a recording in two
 
@@ -78,17 +78,37 @@ def default_cutoff(recordings: list[Recording]) -> float:
 def _content(recording: Recording) -> float:
     """The highest frequency at which a joint's position stands out of the noise at the end of its
     spectrum, Hz."""
-    t, first = np.unique(recording.t, return_index=True)
+    f, powers, noise = _spectra(recording.t, recording.q)
+    seen = [f[power > STANDS_OUT * floor] for power, floor in zip(powers, noise)]
+    return max(float(x.max(initial=0.0)) for x in seen)
+
+
+def speed_noise(recordings: list[Recording], cutoff: float) -> np.ndarray:
+    """(n,) standard deviation that noise of positions, or of recorded speeds, leaves in filtered
+    speeds, rad/s or m/s: white noise of density S gives ∫ S (2πf)² df of positions."""
+    found = []
+    for recording in recordings:
+        is_position = recording.v is None
+        floor = _spectra(recording.t, recording.q if is_position else recording.v)[2]
+        band = (2 * np.pi) ** 2 * cutoff**3 / 3 if is_position else cutoff
+        found.append(floor * band)
+    return np.sqrt(np.max(found, axis=0))
+
+
+def _spectra(t: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Frequencies (F,) Hz, power densities (n, F) of signals (N, n), and their noise (n,).
+
+    Of second differences, divided by what these do to a spectrum: slow motion is stronger than the
+    noise by more than the windows' side lobes are down.
+    """
+    t, first = np.unique(t, return_index=True)
     step = typical_step(t)
     even = np.arange(t[0], t[-1], step)
-    highest = 0.0
-    for column in recording.q[first].T:
-        span = min(len(even), round(LONG / step))
-        f, power = welch(np.interp(even, t, column), 1 / step, "nuttall", nperseg=span)
-        noise = np.median(power[f > 0.7 * f[-1]])
-        seen = f[power > STANDS_OUT * noise]
-        highest = max(highest, float(seen.max(initial=0.0)))
-    return highest
+    bends = np.diff([np.interp(even, t, column) for column in x[first].T], 2)
+    span = min(bends.shape[1], round(LONG / step))
+    f, powers = welch(bends, 1 / step, "nuttall", nperseg=span)
+    f, powers = f[1:], powers[:, 1:] / (2 * np.sin(np.pi * f[1:] * step)) ** 4
+    return f, powers, np.median(powers[:, f > 0.7 * f[-1]], axis=1)
 
 
 def typical_step(t: np.ndarray) -> float:

@@ -22,9 +22,8 @@ from armature.identify.signals import Grid, grids
 
 EFFICIENCIES = np.round(np.arange(1.0, 0.695, -0.01), 2)
 SPREAD = 1.0  # relative standard deviation of one motor's resistance about their mean
-SIGNIFICANT = (
-    4.0  # fall of the squared error, in variances, for which an efficiency below 1 is taken
-)
+# fall of the squared error, in variances, for which an efficiency below 1 is taken
+SIGNIFICANT = 4.0
 LEAST = 1e-3  # Ω
 ROUNDS = 4
 

@@ -106,6 +106,11 @@ def at_even_times(motion: Trajectory, step: float) -> Trajectory:
         raise ArgumentError(
             f"a step of {step:g} s: give a time above 0 that leaves at most a million points"
         )
+    if step > motion.duration * (1.0 + 1e-9):
+        raise ArgumentError(
+            f"a step of {step:g} s is longer than the motion, which takes {motion.duration:.6g} s;"
+            " give a shorter one"
+        )
     count = max(1, int(np.ceil(motion.duration / step - 1e-6)))
     slower = count * step / motion.duration
     even = motion.resample(np.linspace(motion.t[0], motion.t[-1], count + 1))

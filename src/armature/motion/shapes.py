@@ -18,9 +18,8 @@ from armature.motion.piecewise import Piecewise
 from armature.motion.rotation import log, to_quaternion
 from armature.motion.waypoints import load_waypoints
 
-ROTATION_ARM = (
-    0.1  # m: a turn by one radian counts as long as the way of a point so far from the axis
-)
+# m: a turn by one radian counts as long as the way of a point so far from the axis
+ROTATION_ARM = 0.1
 
 
 def line(start: Any, end: Any) -> Path:

@@ -13,9 +13,8 @@ from armature.errors import ArgumentError
 from armature.seam import worker
 
 INTERPOLATIONS = ("held", "linear", "hermite")
-ROUNDING = (
-    1e-7  # of a duration: what sums of steps leave, and solvers of a sum that they have to meet
-)
+# of a duration: what sums of steps leave, and solvers of a sum that they have to meet
+ROUNDING = 1e-7
 
 
 class Sample(NamedTuple):

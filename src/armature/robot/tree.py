@@ -15,9 +15,8 @@ from armature.errors import RobotError
 from armature.robot.parts import Joint, Link
 from armature.robot.shape import Vec3
 
-SNAP = (
-    1e-15  # entries of rotation matrices nearer than this to 0 or ±1 are rounding of a right angle
-)
+# entries of rotation matrices nearer than this to 0 or ±1 are rounding of a right angle
+SNAP = 1e-15
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from armature.scene.levers import pair_levers
 from armature.scene.loops import Held, hold
 from armature.scene.model import Model, collision_model
 from armature.scene.scene import Scene
-from armature.scene.search import Room, Trees, World, connect, free_part
+from armature.scene.search import Room, Trees, World, connect, free_part, room_for
 
 MARGIN = 0.005  # m: kept from obstacles at states that are looked at, where the ends allow it
 FINEST = 0.02  # m: way of links between two such states that is never made shorter
@@ -85,13 +85,7 @@ def _search(robot: Robot, model: Model) -> Search:
         model.second,
         np.ascontiguousarray(pair_levers(robot, model)),
     )
-    room = Room(
-        np.empty((len(model.bodies.q), 12)),
-        np.empty(robot.n),
-        np.empty(robot.n),
-        np.empty(len(model.first)),
-        np.zeros(1, dtype=np.int64),
-    )
+    room = room_for(len(model.bodies.q), robot.n, len(model.first))
     return Search(model, hold(world), room, low, high)
 
 

@@ -92,10 +92,16 @@ def point_gap(k: int, x: float, y: float, z: float, obstacles: Obstacles) -> flo
 
 @inner
 def link_gap(
-    link: int, k: int, cutoff: float, poses: Matrix, spheres: Spheres, obstacles: Obstacles
+    link: int,
+    k: int,
+    cutoff: float,
+    enough: float,
+    poses: Matrix,
+    spheres: Spheres,
+    obstacles: Obstacles,
 ) -> tuple[float, int]:
     """(distance of a link from obstacle k, its nearest sphere); (cutoff, −1) where it is not
-    nearer than that."""
+    nearer than that. The first sphere that is nearer than `enough`, m, will do."""
     body, best, nearest = spheres.body[link], cutoff, -1
     at, end = spheres.first[link], spheres.first[link + 1]
     for _ in range(end - at):
@@ -108,6 +114,8 @@ def link_gap(
             continue
         if spheres.skip[at] == at + 1:
             best, nearest = d, at
+            if d < enough:
+                return best, nearest  # pyright: ignore[reportReturnType]
         at += 1
     return best, nearest  # pyright: ignore[reportReturnType]
 
@@ -123,23 +131,27 @@ def ball_gap(
 
 @inner
 def pair_gap(
-    first: int, second: int, cutoff: float, poses: Matrix, spheres: Spheres
+    first: int, second: int, cutoff: float, enough: float, poses: Matrix, spheres: Spheres
 ) -> tuple[float, int]:
     """(distance of two links, the nearest sphere of the first); (cutoff, −1) where they are not
-    nearer than that."""
+    nearer than that. The first sphere that is nearer than `enough`, m, will do."""
     a, b, best, nearest = spheres.body[first], spheres.body[second], cutoff, -1
     at, end, root = spheres.first[first], spheres.first[first + 1], spheres.first[second]
     for _ in range(end - at):
         if at >= end:
             return best, nearest  # pyright: ignore[reportReturnType]
         x, y, z = in_world(a, spheres.node[at], poses)
-        if ball_gap(x, y, z, spheres.node[at, 3], b, spheres.node[root], poses) >= best:
+        radius, leaf = spheres.node[at, 3], spheres.skip[at] == at + 1
+        d = ball_gap(x, y, z, radius, b, spheres.node[root], poses)
+        if d < best:  # of a ball about several any sphere that is near will do
+            d = tree_gap(x, y, z, radius, best, enough if leaf else best, second, poses, spheres)
+        if d >= best:
             at = spheres.skip[at]
             continue
-        if spheres.skip[at] == at + 1:
-            d = tree_gap(x, y, z, spheres.node[at, 3], best, second, poses, spheres)
-            if d < best:
-                best, nearest = d, at
+        if leaf:
+            best, nearest = d, at
+            if d < enough:
+                return best, nearest  # pyright: ignore[reportReturnType]
         at += 1
     return best, nearest  # pyright: ignore[reportReturnType]
 
@@ -151,11 +163,13 @@ def tree_gap(
     z: float,
     radius: float,
     cutoff: float,
+    enough: float,
     link: int,
     poses: Matrix,
     spheres: Spheres,
 ) -> float:
-    """Distance of a ball in the world from a link, m; the cutoff where it is not nearer."""
+    """Distance of a ball in the world from a link, m; the cutoff where it is not nearer. The first
+    sphere that is nearer than `enough`, m, will do."""
     body, best = spheres.body[link], cutoff
     at, end = spheres.first[link], spheres.first[link + 1]
     for _ in range(end - at):
@@ -167,18 +181,39 @@ def tree_gap(
             continue
         if spheres.skip[at] == at + 1:
             best = d
+            if d < enough:
+                return best
         at += 1
     return best
 
 
 @inner
 def gap(
-    first: int, second: int, cutoff: float, poses: Matrix, spheres: Spheres, obstacles: Obstacles
+    first: int,
+    second: int,
+    cutoff: float,
+    enough: float,
+    poses: Matrix,
+    spheres: Spheres,
+    obstacles: Obstacles,
 ) -> tuple[float, int]:
     """Of a pair of two links, or of a link and obstacle −1 − second."""
     if second < 0:
-        return link_gap(first, -1 - second, cutoff, poses, spheres, obstacles)
-    return pair_gap(first, second, cutoff, poses, spheres)
+        return link_gap(first, -1 - second, cutoff, enough, poses, spheres, obstacles)
+    return pair_gap(first, second, cutoff, enough, poses, spheres)
+
+
+@inner
+def bound_gap(
+    first: int, second: int, poses: Matrix, spheres: Spheres, obstacles: Obstacles
+) -> float:
+    """The same of the balls about whole links, m: no more than the distance."""
+    ball = spheres.node[spheres.first[first]]
+    x, y, z = in_world(spheres.body[first], ball, poses)
+    if second < 0:
+        return point_gap(-1 - second, x, y, z, obstacles) - ball[3]
+    other = spheres.node[spheres.first[second]]
+    return ball_gap(x, y, z, ball[3], spheres.body[second], other, poses)
 
 
 @loop
@@ -206,6 +241,6 @@ def gaps(
     for k in range(q.shape[0]):
         place_bodies(q[k], bodies, poses)
         for i in range(first.shape[0]):
-            d, s = gap(first[i], second[i], cutoff[k, i], poses, spheres, obstacles)
+            d, s = gap(first[i], second[i], cutoff[k, i], -1e300, poses, spheres, obstacles)
             found[k, i] = d
             nearest[k, i] = s

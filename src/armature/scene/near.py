@@ -162,7 +162,7 @@ def _near(
         for i in range(first.shape[0]):
             at = (k * first.shape[0] + i) * count
             if second[i] >= 0:
-                d, s = pair_gap(first[i], second[i], cutoff[i], poses, spheres)
+                d, s = pair_gap(first[i], second[i], cutoff[i], -1e300, poses, spheres)
                 if s >= 0:
                     node[at] = s
                     distance[at] = d

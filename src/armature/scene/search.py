@@ -4,6 +4,8 @@
 Along an edge the next state to look at is as far as the clearance there allows: where all pairs are
 d apart, nothing can touch on the next d / |change of the distances|. Only where that is less than
 `finest` metres does a step go farther than is proved: the motion along the path is proved later.
+For the same reason a pair need not be looked at again before it can have come near: its distance,
+less what the edge can have taken from it, is known.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from armature.scene.gaps import gap, place_bodies
+from armature.scene.gaps import bound_gap, gap, place_bodies
 from armature.scene.loops import Indices, Matrices, Matrix, Vector, inner, loop
 from armature.scene.tables import Bodies, Obstacles, Spheres
 
@@ -34,13 +36,24 @@ class World(NamedTuple):
 
 class Room(NamedTuple):
     """Where loops work. poses: (b, 12).  q, way: (n,).  speed: (pairs,) bounds of the change of
-    distances along the way, m.  looked: (1,) states that were looked at."""
+    distances along the way, m.  apart, seen: (pairs,) what each was apart at least, m, and at
+    which part of the way.  looked: (2,) states that were looked at, and the pair that decided
+    last."""
 
     poses: Matrix
     q: Vector
     way: Vector
     speed: Vector
+    apart: Vector
+    seen: Vector
     looked: Indices
+
+
+def room_for(bodies: int, joints: int, pairs: int) -> Room:
+    """A room for a robot in a scene."""
+    q, way = np.empty((2, joints))
+    speed, apart, seen = np.empty((3, pairs))
+    return Room(np.empty((bodies, 12)), q, way, speed, apart, seen, np.zeros(2, dtype=np.int64))
 
 
 class Trees(NamedTuple):
@@ -54,21 +67,40 @@ class Trees(NamedTuple):
 
 
 @inner
-def state_room(q: Vector, margins: Vector, finest: float, world: World, room: Room) -> float:
-    """How far the robot can go from q along the room's way, as a part of it, until a pair could be
-    nearer than its margin, m, or has moved by `finest`, m; negative where one is."""
-    place_bodies(q, world.bodies, room.poses)
+def pair_room(i: int, s: float, cutoff: float, margin: float, world: World, room: Room) -> float:
+    """The distance of pair i at part s of the way, m, at least: what is known of it where that is
+    not less than the cutoff, else what it is, up to the cutoff."""
+    known = room.apart[i] - (s - room.seen[i]) * room.speed[i]
+    if known >= cutoff:
+        return known
+    first, second = world.first[i], world.second[i]
+    d = bound_gap(first, second, room.poses, world.spheres, world.obstacles)
+    if d < cutoff:
+        d, _ = gap(first, second, cutoff, margin, room.poses, world.spheres, world.obstacles)
+    room.apart[i], room.seen[i] = d, s
+    return d
+
+
+@inner
+def state_room(s: float, margins: Vector, finest: float, world: World, room: Room) -> float:
+    """How far the robot can go from the room's q, at part s of its way, as a part of it, until a
+    pair could be nearer than its margin, m, or has moved by `finest`, m; negative where one is."""
+    place_bodies(room.q, world.bodies, room.poses)
     room.looked[0] = room.looked[0] + 1
-    best = 1e300
-    for i in range(world.first.shape[0]):
+    best, pairs = 1e300, world.first.shape[0]
+    for k in range(-min(pairs, 1), pairs):
+        i = room.looked[1] if k < 0 else k  # what decided last is asked first
         speed, margin = room.speed[i], margins[i]
-        cutoff = min(FAR, margin + best * speed)
-        d, _ = gap(
-            world.first[i], world.second[i], cutoff, room.poses, world.spheres, world.obstacles
-        )
+        # a pair that can only decide by touching is not asked for more
+        cutoff = margin if best <= finest / speed else min(FAR, margin + best * speed)
+        d = pair_room(i, s, cutoff, margin, world, room)
         if d < margin:
+            room.looked[1] = i
             return -1.0
-        best = min(best, max(d - margin, finest) / speed)
+        ahead = max(d - margin, finest) / speed
+        if ahead < best:
+            best = ahead
+            room.looked[1] = i
     return best
 
 
@@ -86,11 +118,12 @@ def advance(
         for j in range(n):
             speed += abs(room.way[j]) * world.levers[i, j]
         room.speed[i] = speed
+        room.apart[i], room.seen[i] = -1e300, 0.0
     s, reached = 0.0, 0.0
     for _ in range(STEPS):
         for j in range(n):
             room.q[j] = a[j] + s * room.way[j]
-        ahead = state_room(room.q, margins, finest, world, room)
+        ahead = state_room(s, margins, finest, world, room)
         if ahead < 0.0:
             return reached
         reached = s

@@ -135,6 +135,10 @@ def integrate(
 def whole_steps(duration: float, step: float) -> int:
     """How many fixed steps (s) make a duration (s); an ArgumentError where they are more than are
     taken."""
+    if step > duration * (1.0 + 1e-9):
+        raise ArgumentError(
+            f"a step of {step:g} s is longer than the duration, {duration:g} s; give a shorter one"
+        )
     if not duration / step <= 20 * MOST_STEPS:
         what = f"{duration:g} s in steps of {step:g} s are more than {20 * MOST_STEPS} steps"
         raise ArgumentError(f"{what}; give longer steps, or less time")

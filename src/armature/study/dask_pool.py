@@ -28,9 +28,8 @@ from armature.study.worker import timed
 from armature.text import check_regular
 from armature.version import __version__
 
-AHEAD = (
-    3  # bundles for each thread of the cluster; those that are not at work wait at the scheduler
-)
+# bundles for each thread of the cluster; those that are not at work wait at the scheduler
+AHEAD = 3
 BUNDLE = 1.0  # s of work that travel together
 MOST = 64  # cases in a bundle
 FRESH = 1.0  # s for which the number of threads is believed

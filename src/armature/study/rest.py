@@ -17,13 +17,15 @@ from armature.robot.model import Robot
 class RestingAxis:
     """An axis at rest. holding: W that its motor needs.  standby: W that its amplifier always
     takes.  brake: that holds it, or None.
-    current: A of the motor that holds.  copper: W of it that heat the winding."""
+    current: A of the motor that holds.  copper: W of it that heat the winding.  torque: N·m or N at
+    the joint that must be held, less what dry friction holds."""
 
     holding: float
     standby: float
     brake: Brake | None
     current: float = 0.0
     copper: float = 0.0
+    torque: float = 0.0
 
     def by_motor(self, seconds: float) -> float:
         """Energy of a rest with the motor on and the brake released, J."""
@@ -69,7 +71,12 @@ def rest(robot: Robot, q: Any) -> Rest:
         copper = drive.motor.resistance * current**2
         axes.append(
             RestingAxis(
-                max(0.0, drive.holding_power(torque) - standby), standby, brake, current, copper
+                max(0.0, drive.holding_power(torque) - standby),
+                standby,
+                brake,
+                current,
+                copper,
+                torque,
             )
         )
     return Rest(tuple(axes))

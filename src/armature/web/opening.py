@@ -15,6 +15,8 @@ import numpy as np
 
 from armature.cell.program.program import MoveTo
 from armature.cell.program.program_file import is_program, load_program
+from armature.cell.workcell.cell import Cell
+from armature.cell.workcell.program_cell_file import has_programs, load_cell
 from armature.errors import FileError
 from armature.robot.library import library
 from armature.robot.load import load
@@ -36,6 +38,7 @@ class Opening:
     """What every new browser begins with.
 
     wish: a robot and a move.  plan: a saved plan to look at.  study: the path of a study's table.
+    cell: robots with programs, shown instead of a single robot.
     mesh_folders: see `meshes.inside`.
     arguments: "name:=value …" that a xacro file was read with, None for other files; `again` reads
     it with others."""
@@ -46,6 +49,7 @@ class Opening:
     mesh_folders: tuple[Path, ...] = ()
     arguments: str | None = None
     again: Callable[[str], Opening] | None = None
+    cell: Cell | None = None
 
     def session(self) -> Session:
         """A state of its own for a new browser."""
@@ -81,6 +85,9 @@ def opened(
     if suffix in STUDIES:
         open_store(path).close()  # refused here and now where it is none
         return Opening(first_wish(library(FIRST)), study=path, mesh_folders=meshes)
+    if has_programs(path):
+        cell = load_cell(path)
+        return Opening(first_wish(library(FIRST)), mesh_folders=folders, cell=cell)
     if suffix in (".yaml", ".yml") and path.is_file() and not has_key(path, "links"):
         wish = _program(path) if is_program(path) else _task(path)
         return Opening(wish, mesh_folders=folders)

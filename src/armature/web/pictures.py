@@ -4,6 +4,7 @@ went, and energy against time."""
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 from math import inf
 from typing import Any
 
@@ -19,6 +20,7 @@ from armature.web.charts import COLOURS, INK, TEXT, Chart
 
 REGION, LIMIT, PALE = "rgba(86,160,220,0.2)", "#8aa4bb", "var(--mantine-color-dimmed)"
 STEPS = 160
+TITLE, WORD = 18, 3  # letters: that fit above a narrow chart; that a name needs
 NOTHING = f'<p style="color:{PALE};margin:1em 0.8em;font-size:0.9em">{{}}</p>'
 
 
@@ -31,10 +33,12 @@ def graf(plan: Any) -> str:
     steps = motion_steps(robot, plan.trajectory, STEPS)
     train, parts = robot.drivetrain, []
     sliding = {j.name for j in robot.joints if j.kind == "prismatic"}
-    for name, drive, flow in zip(train.axis_names, train.drives, flow_of(robot, steps)):
+    titles = told_apart(train.axis_names)
+    flows = flow_of(robot, steps)
+    for name, title, drive, flow in zip(train.axis_names, titles, train.drives, flows):
         v, i = (np.broadcast_to(x, steps.t.shape) for x in (flow.velocity, flow.current))
         chart = Chart(
-            name, f"velocity [{'m/s' if name in sliding else 'rad/s'}]", "current [A]", 190, 150
+            title, f"velocity [{'m/s' if name in sliding else 'rad/s'}]", "current [A]", 190, 150
         )
         most = peak_current(drive)
         largest = min(most, 1.6 * float(np.abs(i).max()) + 1e-6) if most == inf else most
@@ -215,6 +219,21 @@ def curve(
         f" Shortest possible: {least:.3g} s." if least is not None else ""
     )
     return chart.svg() + _note(words)
+
+
+def told_apart(names: Sequence[str]) -> list[str]:
+    """Names without the words that all of them begin or end with: narrow charts have little room.
+    finger_base_joint, finger_tip_joint → base, tip."""
+    words = [name.split("_") for name in names]
+    most = min((len(row) for row in words), default=1) - 1
+    if len(words) < 2 or max(len(name) for name in names) <= TITLE:
+        return list(names)
+    same = lambda k: len({row[k] for row in words}) == 1
+    first = next((k for k in range(most) if not same(k)), most)
+    last = next((k for k in range(most - first) if not same(-1 - k)), most - first)
+    if first and min(len("_".join(row[first : len(row) - last])) for row in words) < WORD:
+        first -= 1  # joint_1 rather than 1
+    return ["_".join(row[first : len(row) - last]) for row in words]
 
 
 def names_of(names: Any) -> str:

@@ -146,12 +146,7 @@ class Planner:
             if self._stale(number):
                 raise GivenUp
             if iteration.number and iteration.number % 10 == 0:
-                self._say(
-                    number,
-                    "busy",
-                    f"{what} … step {iteration.number}"
-                    + (f": {iteration.note}" if iteration.note else ""),
-                )
+                self._say(number, "busy", f"{what} … step {iteration.number}")
 
         return watch
 

@@ -10,6 +10,7 @@ import warnings
 from typing import Any
 
 from armature.errors import ArgumentError, MissingExtraError
+from armature.web.cell.work import CellWork
 from armature.web.opening import Opening, opened
 from armature.web.warm import Warmer
 
@@ -30,6 +31,8 @@ class Server:
             "ignore", message="Queued a .* on a closed connection", category=UserWarning
         )
         self._opening, self._desks = opening or opened(), {}
+        cell = self._opening.cell
+        self._work = CellWork(cell) if cell is not None else None
         self._warmer = Warmer()
         self._leaving: list[Any] = []  # desks whose threads are still giving up
         self._lock = threading.Lock()
@@ -56,6 +59,8 @@ class Server:
             gone = [*self._desks.values(), *self._leaving]
             self._desks.clear()
         self._warmer.close()
+        if self._work is not None:
+            self._work.close()
         for desk in gone:
             desk.close()
         with contextlib.redirect_stdout(io.StringIO()):
@@ -68,6 +73,7 @@ class Server:
         threading.Event().wait()
 
     def _came(self, client: Any) -> None:
+        from armature.web.cell.desk import CellDesk
         from armature.web.desk import LARGEST_UPLOAD, Desk
         from armature.web.gate import limit_uploads
 
@@ -78,7 +84,11 @@ class Server:
             )
             return
         limit_uploads(client, LARGEST_UPLOAD)
-        desk = Desk(client, self._opening, f"do/{client.client_id}/", self._warmer)
+        desk: Any = (
+            Desk(client, self._opening, f"do/{client.client_id}/", self._warmer)
+            if self._work is None
+            else CellDesk(client, self._work, self._opening.mesh_folders)
+        )
         with self._lock:
             self._desks[client.client_id] = desk
 

@@ -44,9 +44,8 @@ FIRST: dict[str, tuple[Any, Any, float, float, str]] = {
     "valasek": (np.array([0.0, 0.2, 0.5]), np.array([1.2, 0.7, 0.9]), 1.5, 0.0, "non-regenerative"),
 }
 BULGE = 0.25  # of the distance between start and goal: how high the hand's arc rises
-WELL_ABOVE = (
-    0.15  # of the space that hands reach: the height of a first move's links above the base
-)
+# of the space that hands reach: the height of a first move's links above the base
+WELL_ABOVE = 0.15
 
 
 @lru_cache(maxsize=32)

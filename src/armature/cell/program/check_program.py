@@ -14,6 +14,7 @@ from armature.errors import ArgumentError, several
 from armature.optimize.diagnosis.forbidden import fastest, forbidden, out_of_range
 from armature.optimize.diagnosis.holding import at_rest, holding
 from armature.optimize.path.follow_path import FollowPath
+from armature.optimize.planner.floor import ground
 from armature.optimize.transcription.task import Move, configuration
 from armature.robot.model import Robot
 from armature.scene.measure import distance
@@ -127,6 +128,8 @@ def check_leg(leg: Leg, empty: Robot) -> StepCheck:
     else:
         wrong = forbidden(leg.robot, leg.task, search=False)  # type: ignore[arg-type]
         faults += [] if wrong is None else [str(wrong)]
+    low = ground(leg.robot, leg.task.floor, _named(places, path)).below
+    faults += [] if low is None else [str(low)]
     if leg.most < least:
         faults.append(
             f"it may take {leg.most:.4g} s at most, but needs {least:.4g} s by the speed of {by};"
@@ -156,6 +159,14 @@ def _places(leg: Leg) -> np.ndarray:
         via = [configuration(leg.robot, v.configuration, "via") for v in leg.task.via]
         return np.array([leg.q0, *via, leg.q1])
     return np.asarray(leg.task.curve(leg.robot)(np.linspace(0.0, 1.0, PLACES)).q)
+
+
+def _named(places: np.ndarray, path: bool) -> list[tuple[str, np.ndarray]]:
+    """Places with what they are called in messages."""
+    if path:
+        return [("path", places)]
+    between = [("via point", places[1:-1])] if len(places) > 2 else []
+    return [("start", places[:1]), *between, ("goal", places[-1:])]
 
 
 def _quickest(robot: Robot, places: np.ndarray) -> tuple[float, str]:

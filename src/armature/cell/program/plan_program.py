@@ -285,7 +285,7 @@ def _at_one_price(
     if after >= before:
         return laid, None, []
     said = (
-        f"one price of time for all motions, {shared.price:.3g} W: {before - after:.3g} J"
+        f"one price of time for all motions, {shared.price + 0.0:.3g} W: {before - after:.3g} J"
         f" ({100 * (1 - after / before):.2g} %) less than by their curves"
     )
     return other, shared.price, [said]

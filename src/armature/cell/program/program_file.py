@@ -24,7 +24,7 @@ from armature.cell.program.program import (
 from armature.document import Block, at_place, checked, selected, values
 from armature.drive import Brake
 from armature.drive.catalogue import read_drives
-from armature.errors import ArmatureError
+from armature.errors import ArgumentError, ArmatureError
 from armature.job.job_file import configuration, path_of, robot_of, scene_in
 from armature.job.job_schema import (
     Arguments,
@@ -34,12 +34,15 @@ from armature.job.job_schema import (
     Held,
     LimitsOrFile,
     PathPart,
+    PosePart,
     Posture,
     Smoothness,
     Supplied,
     TaskFile,
     ToolPart,
 )
+from armature.motion.path import JointPath
+from armature.optimize.path.follow_path import FollowPath
 from armature.optimize.transcription.task import SMOOTHNESS
 from armature.robot.format.quantities import Duration, Mass, Moment, Number, Power, Quantity
 from armature.robot.format.schema import Name, Part, Point
@@ -216,9 +219,7 @@ def program_of(part: ProgramFile, data: Any, path: Any) -> Program:
                 configuration, robot, start=near, floor=part.floor, scene=scene
             )
             steps.append(_step(robot, step, inside, (data["program"]["steps"][k], path)))
-        if step.move is not None:
-            goal = steps[-1].goal
-            near = start if isinstance(goal, str) else np.asarray(goal)
+            near = _after(robot, steps[-1], start, near, part.floor)
     given = part.program
     with at_place(path, data, "program"):
         return Program(
@@ -238,6 +239,29 @@ def program_of(part: ProgramFile, data: Any, path: Any) -> Program:
         )
 
 
+def _after(robot: Robot, step: Step, start: np.ndarray, near: np.ndarray, floor: Any) -> np.ndarray:
+    """Where the robot is after a step, (n,). near: before it.  start: of the program."""
+    if isinstance(step, MoveTo):
+        return start if isinstance(step.goal, str) else np.asarray(step.goal)
+    if isinstance(step, Along):
+        begin = None if isinstance(step.path, JointPath) else near
+        task = FollowPath(step.path, link=step.link, start=begin, floor=floor)
+        return np.asarray(task.curve(robot)(1.0).q)
+    return near
+
+
+def _goal_in(given: Any, posture: Any, inside: Callable[[Any], np.ndarray]) -> Any:
+    """A move's goal: joint coordinates (n,), or "start". posture: of a pose that names none."""
+    if posture is None:
+        return given if isinstance(given, str) else inside(given)
+    if not isinstance(given, PosePart):
+        raise ArgumentError(
+            "posture says how a pose of the hand is reached, but the goal is given by joints:"
+            " leave posture out, or give the goal as {position: [x, y, z]}"
+        )
+    return inside(given.model_copy(update={"posture": given.posture or posture}))
+
+
 def _robot(part: ProgramFile, data: Any, path: Any) -> Robot:
     given = {key: data[key] for key in OF_ROBOT if key in data}
     task = TaskFile.model_validate({**given, "move": {"start": [], "goal": []}})
@@ -254,7 +278,7 @@ def _step(
     name: dict[str, Any] = {"name": step.name} if step.name else {}
     if step.move is not None:
         m = step.move
-        goal = m.goal if isinstance(m.goal, str) else inside(m.goal)
+        goal = _goal_in(m.goal, m.posture, inside)
         options = m.model_dump(include={"stop", "upright", "smoothness", "most"})
         return MoveTo(goal, [inside(v) for v in m.via], **options, **name)
     if step.path is not None:

@@ -31,11 +31,13 @@ from armature.optimize.path.follow_path import FollowPath
 from armature.optimize.transcription.task import Move, Via, configuration
 from armature.robot.model import Robot
 from armature.robot.tip import tip
+from armature.robot.unit import unit_of
 from armature.scene.scene import Scene
 from armature.study.rest import Rest, rest
 
 SAME = 1e-6  # rad or m between the end of one motion and the start of the next
 LONG = 10.0  # s: the waiting time by which places to wait are compared
+ARRIVES = 1e-4  # rad or m between the end of an upright move and its goal
 TILT = 1e-3  # rad by which the tool axes of start and goal of an upright move may differ
 
 
@@ -144,9 +146,11 @@ class _Walker:
             try:
                 self._do(step)
             except ArgumentError as error:
-                told = str(error)
+                told, robot = str(error), self.program.robot.name
                 raise ArgumentError(
-                    told if told.startswith("step ") else f"step {step.name!r}: {told}"
+                    told
+                    if told.startswith("step ")
+                    else f"step {step.name!r} of robot {robot!r}: {told}"
                 ) from None
         if self.passed:
             last = self.passed[-1].name
@@ -243,8 +247,21 @@ class _Walker:
             line((a.R, a.p), (b.R, b.p)), link=hand, start=self.at, floor=self.program.floor
         )
         end = np.asarray(task.curve(robot)(1.0).q)
+        if not is_pose(step.goal):
+            self._arrives(end, ends.q1)
         most = np.inf if step.most is None else step.most
         self._leg(Leg(step.name, robot, task, self.at, end, most, self.scene, upright=True))
+
+    def _arrives(self, end: np.ndarray, goal: np.ndarray) -> None:
+        """Refuse a straight way of the hand that ends in another posture than the goal's."""
+        j = int(np.abs(end - goal).argmax())
+        if abs(end[j] - goal[j]) > ARRIVES:
+            name = self.robot.joint_names[j]
+            raise ArgumentError(
+                f"straight from here the hand reaches the goal with {name} at {end[j]:.4g} (the"
+                f" goal says {goal[j]:.4g}): give the goal as a pose of the hand, or those joint"
+                " coordinates, or move without upright"
+            )
 
     def _along(self, step: Along) -> None:
         start = None if isinstance(step.path, JointPath) else self.at
@@ -267,16 +284,26 @@ class _Walker:
 
     def _dwell(self, step: Dwell) -> None:
         place = rest(self.robot, self.at)
-        names = self.robot.drivetrain.axis_names
-        free = [n for n, axis in zip(names, place.axes) if axis.brake is None]
-        if step.hold == "brake" and free:
-            raise ArgumentError(
-                f"no brake holds {', '.join(free)} here; give brakes that are strong "
-                "enough, or hold by motors"
-            )
+        if step.hold == "brake":
+            self._check_brakes(place)
         modes = () if step.hold == "motors" else self._modes(place)
         pause = Pause(step.name, self.robot, step.seconds, step.hold, place, step.fixed, modes)
         self.pauses.append(pause)
+
+    def _check_brakes(self, place: Rest) -> None:
+        """Refuse a place where a brake is missing or too weak, with the torques that it needs."""
+        names = self.robot.drivetrain.axis_names
+        free = {n: abs(a.torque) for n, a in zip(names, place.axes) if a.brake is None}
+        if not free:
+            return
+        needs = ", ".join(
+            f"{name} {torque:.4g} {unit_of(self.robot, name, 'N·m or N')}"
+            for name, torque in free.items()
+        )
+        raise ArgumentError(
+            f"no brake holds {', '.join(free)} here; give brakes that hold {needs}, or hold by"
+            " motors"
+        )
 
     def _modes(self, place: Rest) -> tuple[PowerMode, ...]:
         """Power modes that may be taken: motors are off in them, so that brakes must hold."""

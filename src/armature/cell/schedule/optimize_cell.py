@@ -25,6 +25,7 @@ from armature.errors import ArgumentError
 
 TOLERANCE = 1e-6  # gap at which a search ends
 ROUNDS = 60
+COMPARE = 0.1  # part of the time that is kept for the cell at full speed, for comparison
 INNER = 40  # rounds of tangents with fixed choices
 FEW = 40  # open choices at most for the second proof
 NODES = 4000  # linear programs of it at most
@@ -60,11 +61,11 @@ def optimize_cell(
             raise ArgumentError(f"{name} = {value} must be a positive number")
     begin = time.perf_counter()
     program = CellProgram(model)
-    found = _search(program, begin + seconds, gap, progress)
+    found = _search(program, begin + (1.0 - COMPARE) * seconds, gap, progress)
     if found.x is None:
         raise ArgumentError(impossible(model, proved=found.infeasible))
     tasks = {robot.name: _tasks(program, k, robot, found.x) for k, robot in enumerate(model.robots)}
-    fast = _full_speed(model, max(1.0, 0.5 * seconds))
+    fast = _full_speed(model, max(COMPARE * seconds, begin + seconds - time.perf_counter()))
     return Schedule(
         model, tasks, found.lower, fast, found.solves, time.perf_counter() - begin, found.notes
     )

@@ -179,6 +179,15 @@ class CellPlan:
         begins = {t.activity: t.start for t in self.schedule.tasks[robot]}
         return begins[activity(robot, first.leg)] - first.begin
 
+    def configurations(self, t: float) -> dict[str, np.ndarray]:
+        """{robot: (nq,)} at a time t of the cell's clock, s, in whatever cycle."""
+        return {name: self._at(name, t) for name in self.plans}
+
+    def _at(self, name: str, t: float) -> np.ndarray:
+        motion = self.plans[name].trajectory
+        local = (t - self.start_of(name)) % self.cell.cycle
+        return np.asarray(motion(np.clip(local + motion.t[0], *motion.t[[0, -1]])).q)
+
     def report(self, path: Any) -> Any:
         """Write a page (.html) with all robots moving, the Gantt chart, energy before and after of
         each; or the chart alone (.png, .pdf, .svg)."""
@@ -203,8 +212,8 @@ class CellPlan:
             for (a, b), proof in self.apart.items()
             if not proof.free
         ]
-        if self.on_bus is not None and not self.on_bus.certificate.ok:
-            found.append(str(self.on_bus.certificate))
+        if self.on_bus is not None:
+            found += self.on_bus.certificate.failed
         return tuple(found)
 
     @property

@@ -9,7 +9,7 @@ simulation of all robots, whose powers charge and discharge one capacitor.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from armature.cell.workcell.bus_cycle import (
     run_buses,
     simulated_cycle,
 )
+from armature.cell.workcell.bus_size import Enough, enough, highest_voltage, most_volts
 from armature.drive import Bus
 from armature.errors import ArgumentError
 
@@ -42,23 +43,45 @@ Allowed = Callable[[list[float]], bool]
 class BusCertificate:
     """What a simulation of all robots on the bus found. voltage: (lowest, highest), V, bounds for
     every instant.  allowed: (lowest, highest), V.  energy: drawn in a cycle, J.  energy_error: its
-    difference from the plan, as a fraction of what goes through.  peak: W.  plans: whether every
-    robot's program is certified."""
+    difference from the plan, as a fraction of what goes through.  peak: W.  uncertified: robots
+    whose programs are not certified.  needs: what the bus would need, where the voltage is too
+    high."""
 
     voltage: tuple[float, float]
     allowed: tuple[float, float]
     energy: float
     energy_error: float
     peak: float
-    plans: bool
+    uncertified: tuple[str, ...] = ()
+    needs: Enough | None = None
+
+    @property
+    def holds_voltage(self) -> bool:
+        """Whether the voltage stays within its limits."""
+        low, high = self.voltage
+        return low >= self.allowed[0] * (1 - 1e-9) and high <= self.allowed[1] * (1 + 1e-3)
+
+    @property
+    def failed(self) -> tuple[str, ...]:
+        """What does not hold, a sentence each."""
+        found = [f"the program of {name!r} is not certified" for name in self.uncertified]
+        if not self.holds_voltage:
+            found.append(
+                f"the bus reaches {self.voltage[1]:.4g} V, allowed are {self.allowed[1]:.4g} V: it"
+                f" needs {self.needs}"
+            )
+        if self.energy_error > ENERGY:
+            found.append(
+                f"the simulation draws {100 * self.energy_error:.2g} % of what goes through more"
+                " or less than the plan: give the programs more knots"
+            )
+        return tuple(found)
 
     @property
     def ok(self) -> bool:
         """All programs are certified, the voltage stays within its limits, the energy is the
         plan's."""
-        low, high = self.voltage
-        inside = low >= self.allowed[0] * (1 - 1e-9) and high <= self.allowed[1] * (1 + 1e-3)
-        return self.plans and inside and self.energy_error <= ENERGY
+        return not self.failed
 
     def __str__(self) -> str:
         low, high = self.voltage
@@ -67,6 +90,7 @@ class BusCertificate:
             f" simulated: {low:.5g} V to {high:.5g} V at every instant (allowed"
             f" {self.allowed[0]:.5g} to {self.allowed[1]:.5g} V), {self.energy:.5g} J drawn, off by"
             f" {self.energy_error:.1e} of what goes through"
+            + "".join(f"\n  {sentence}" for sentence in self.failed)
         )
 
 
@@ -259,11 +283,6 @@ def _along(
     return float(grid[k]), (float(over[k]), float(volts[k]), float(goal[k]))
 
 
-def most_volts(bus: Bus) -> float:
-    """The voltage that the bus may reach, V."""
-    return bus.maximum_voltage if np.isfinite(bus.maximum_voltage) else bus.resistor_voltage
-
-
 def _certificate(
     bus: Bus,
     plans: Sequence[ProgramPlan],
@@ -272,21 +291,27 @@ def _certificate(
     edges: np.ndarray,
     planned: BusCycle,
 ) -> BusCertificate:
-    """All robots simulated, their powers on one capacitor. At constant power the stored energy is
-    monotone; inside a step it differs from that by at most what the energies taken differ from
-    straight lines, which bounds the voltage at every instant."""
+    """All robots simulated, their powers on one capacitor; between steps the stored energy differs
+    from a monotone one by at most what the energies taken differ from straight lines."""
     cycles = [simulated_cycle(plan, name) for plan, name in zip(plans, names)]
     found = run_bus(
         bus, edges, np.column_stack([c.powers(edges, s) for c, s in zip(cycles, shifts)])
     )
     bends = np.sum([c.bends(edges, s) for c, s in zip(cycles, shifts)], axis=0)
-    high = float((np.maximum(found.stored[:-1], found.stored[1:]) + bends).max())
-    if not bus.resistance:  # a chopper as strong as needed holds the voltage where it switches on
-        high = min(high, bus.capacity)
     limit = most_volts(bus)
     through = float(np.diff(edges) @ np.abs(planned.powers).sum(1))
     error = abs(found.energy - planned.energy) / max(through, 1e-12)
-    voltage = float(bus.voltage_at(max(found.stored.min(), 0.0))), float(bus.voltage_at(high))
-    return BusCertificate(
-        voltage, (bus.voltage, limit), found.energy, error, found.peak, all(p.ok for p in plans)
+    low = float(bus.voltage_at(max(found.stored.min(), 0.0)))
+    proof = BusCertificate(
+        (low, highest_voltage(bus, found, bends)),
+        (bus.voltage, limit),
+        found.energy,
+        error,
+        found.peak,
+        tuple(name for name, plan in zip(names, plans) if not plan.ok),
+    )
+    return (
+        proof
+        if proof.holds_voltage
+        else replace(proof, needs=enough(bus, edges, found.powers, bends))
     )

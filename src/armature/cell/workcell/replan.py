@@ -19,7 +19,8 @@ import numpy as np
 from armature.cell.program.curves import least_energy_of
 from armature.cell.program.program_plan import PlannedLeg, ProgramPlan
 from armature.cell.workcell.bus_cycle import power_cycle, run_bus
-from armature.cell.workcell.on_bus import STEPS, Allowed, BusPlan, most_volts, share_bus
+from armature.cell.workcell.bus_size import most_volts
+from armature.cell.workcell.on_bus import STEPS, Allowed, BusPlan, share_bus
 from armature.drive import Bus
 from armature.optimize.certificate.solution import Solution
 

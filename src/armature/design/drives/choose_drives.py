@@ -104,6 +104,8 @@ def choose_drives(
     found = read_catalogue(catalogue)
     goal = objective_of(objective)
     _check(robot, names, goal, found)
+    if pareto is not None:
+        objective_of(pareto)
     places = mounts_of(robot, names, mounts)
     robot = with_contained(robot, names, places)
     items = [replace(i, robot=with_contained(i.robot, names, places)) for i in items]

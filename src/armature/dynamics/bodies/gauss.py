@@ -21,9 +21,8 @@ from armature.dynamics.bodies.elements import TorsionSpring
 from armature.errors import ArgumentError, RobotError
 
 CLOSED = 1e-12  # residual at which a configuration counts as closed, m or rad
-CONTRADICTION = (
-    1e-6  # relative error of a coupling's row above which the couplings contradict each other
-)
+# relative error of a coupling's row above which the couplings contradict each other
+CONTRADICTION = 1e-6
 
 
 @dataclass(frozen=True)

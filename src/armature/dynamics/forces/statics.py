@@ -30,9 +30,8 @@ from armature.robot.bounds import bounds
 from armature.robot.model import Robot
 from armature.robot.tree import Tree
 
-BALANCED = (
-    1e-8  # of the largest torque of gravity and force elements anywhere: what may be left of (S1)
-)
+# of the largest torque of gravity and force elements anywhere: what may be left of (S1)
+BALANCED = 1e-8
 CLOSED = 1e-9  # m or rad
 SAME = 1e-4  # rad or m: configurations that are nearer are one
 STILL = 1e-5  # of the fastest mode: real parts below this are none

@@ -106,6 +106,10 @@ def linearize(
     state = [np.asarray(x, dtype=float) for x in (q, v)]
     inputs = [*state, *reference_at(c, t), tau, np.asarray(t, dtype=float)]
     a, N = _motion(robot, c, forces, inputs)
+    if not np.all(np.isfinite(a)):
+        raise ArgumentError(
+            "the accelerations are not finite; check that q, v and tau are finite, and their units"
+        )
     return _assemble(
         robot,
         np.asarray(v, dtype=float),

@@ -66,6 +66,8 @@ def load_recording(
         )
     found = {kind: _field(table, kind, chosen.get(kind), robot, place) for kind in KINDS}
     t = _single(table, chosen.get("t"), TIMES, place)
+    if not all(len(x) for x in table.values()):
+        raise FileError("there is a header, but no samples below it; record again", place, 1)
     if t is None:
         raise FileError(
             f"no column of times: call one {' or '.join(TIMES)}, or name it by columns={{'t': …}}",
@@ -137,6 +139,7 @@ def _rewritten(path: Path) -> Any:
         raise FileError(f"unpacked it has more than {MOST_BYTES >> 20} MB; cut the recording", path)
     head = text.split(b"\n", 1)[0]
     if b"," not in head:
+        text = text.replace(b",", b".")  # where marks other than commas part columns: decimal ones
         text = re.sub(rb"[ \t]*[;\t ][ \t]*", b",", re.sub(rb"[ \t]+(\r?\n|$)", rb"\1", text))
     with tempfile.TemporaryDirectory() as folder:
         plain = Path(folder) / path.stem

@@ -37,9 +37,8 @@ CHECKED = np.linspace(
 ALLOWED = 1e-9  # excess that counts as none, as a fraction of the limit
 FIRST = 1e-6  # the same for the motion that is given
 ALPHAS = np.geomspace(1.0, 1e-4, 14)  # first mixes of a line search
-AT_REST = (
-    1e-6  # way in the time of the motion at the speed of its end that counts as none, rad or m
-)
+# way in the time of the motion at the speed of its end that counts as none, rad or m
+AT_REST = 1e-6
 SETTING = 4  # knots of a motion in a step along a path: an acceleration sets in between two of them
 NONE = Contacts(np.zeros(0, dtype=int), np.zeros(0, dtype=int), np.zeros((0, 1, 1)))
 TRIES = 6  # reductions of α(t) in one iteration

@@ -6,6 +6,7 @@ than its knots and read linearly."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from typing import Any, NamedTuple
 
@@ -40,10 +41,15 @@ PLACE, SPEED = (
     # rounded over
 )
 CLOSING = 20.0  # 1/s, rate at which open loops close in the simulation
+EVALUATIONS = 1000  # of the accelerations for each knot, after which a simulation is given up
 POWER = 1e-3  # W over which a gear changes its direction
 LAW = Smooth(
     velocity=ROUNDED, power=POWER, table=1e-3
 )  # one law for the plan's currents and for the mechanism: at rest both agree
+
+
+class _NoEnd(Exception):
+    """The integration takes too many steps."""
 
 
 class Run(NamedTuple):
@@ -66,7 +72,13 @@ def replay(robot: Robot, plan: Trajectory, rate: float) -> Run:
     kp, kd = np.ascontiguousarray(gains * rate**2), np.ascontiguousarray(2 * gains * rate)
     plant, last = mechanism(robot), len(table) - 2
 
+    left = EVALUATIONS * len(plan)
+
     def rates(t: float, x: np.ndarray) -> np.ndarray:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise _NoEnd
         k = min(max(int(t / step), 0), last)
         row = table[k] + (t / step - k) * (table[k + 1] - table[k])
         a, _ = plant(x[:n], x[n:], row, kp, kd)
@@ -75,29 +87,27 @@ def replay(robot: Robot, plan: Trajectory, rate: float) -> Run:
     start = plan(plan.t[0])
     times = np.linspace(0.0, T, TOLD * len(plan) + 1)
     x0, atol = np.concatenate([start.q, start.v]), np.repeat([PLACE, SPEED], n)
-    run = solve_ivp(
-        rates,
-        (0.0, T),
-        x0,
-        method="LSODA",
-        t_eval=times,
-        rtol=1e-6,
-        atol=atol,
-        max_step=T / len(plan),
-    )
-    q, v = run.y[:n].T.copy(), run.y[n:].T.copy()
+    t, y, ended = times[:1], x0[:, None], False  # breaks off at once: it stands at the start
+    with contextlib.suppress(_NoEnd):
+        run = solve_ivp(
+            rates,
+            (0.0, T),
+            x0,
+            method="LSODA",
+            t_eval=times,
+            rtol=1e-6,
+            atol=atol,
+            max_step=T / len(plan),
+        )
+        ended = bool(run.success)
+        t, y = (run.t, run.y) if len(run.t) else (t, y)
+    q, v = y[:n].T.copy(), y[n:].T.copy()
     rows = np.column_stack(
-        [np.interp(run.t, step * np.arange(len(table)), column) for column in table.T]
+        [np.interp(t, step * np.arange(len(table)), column) for column in table.T]
     )
     a, tau = plant(q, v, rows, kp, kd)
-    return Run(
-        run.t,
-        q,
-        v,
-        a,
-        tau,
-        bool(run.success and len(run.t) == len(times) and np.all(np.isfinite(run.y))),
-    )
+    complete = ended and len(t) == len(times) and np.all(np.isfinite(y))
+    return Run(t, q, v, a, tau, bool(complete))
 
 
 def inertias(robot: Robot, q: np.ndarray) -> np.ndarray:

@@ -194,7 +194,7 @@ class Solution:
     def saving(self) -> float | None:
         """Fraction saved against the baseline: of the losses with a supply that takes energy back,
         else of the energy drawn."""
-        if self.baseline is None or self.diagnosis is not None or not self.robot.drives:
+        if self.diagnosis is not None or not self.robot.drives or self.baseline is None:
             return None
         mine, other = (
             (self.losses, self.baseline.ledger.losses)
@@ -307,7 +307,7 @@ class Solution:
                 if self.robot.drives
                 else NOT_COUNTED
             )
-        if self.baseline is not None and self.saving is not None:
+        if self.ok and self.baseline is not None and self.saving is not None:
             book, note = (
                 self.baseline.ledger,
                 f" ({self.baseline.note})" if self.baseline.note else "",

@@ -33,12 +33,10 @@ SAME = 0.99  # of a payload that can be held: one so near that can be moved is n
 # of the payload that a motion with few knots moves: what is told, so that plans with all knots do
 # too
 SPARE = 0.975
-FAR_OVER_MEAN = (
-    5.0  # times the limit of a mean: what the joint cubic exceeds by less, quick motions may not
-)
-CREEPING = (
-    1e-3  # of the joint cubic's speed: dry friction knows its direction, and nothing else matters
-)
+# times the limit of a mean: what the joint cubic exceeds by less, quick motions may not
+FAR_OVER_MEAN = 5.0
+# of the joint cubic's speed: dry friction knows its direction, and nothing else matters
+CREEPING = 1e-3
 
 
 def forbidden(robot: Robot, move: Move, search: bool = True) -> Diagnosis | None:

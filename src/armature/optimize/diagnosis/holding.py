@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 
 from armature.dynamics.compiled import inverse_dynamics
 from armature.dynamics.recursion.recursive import inverse_dynamics as plain_inverse_dynamics
@@ -16,6 +17,7 @@ from armature.robot.model import ZERO, Limits, Robot, Vec3
 from armature.robot.unit import unit_of
 
 ROUNDING = 1e-9
+BISECTIONS = 60  # down to rounding
 POINT = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)  # inertia of a point mass about itself
 
 
@@ -144,21 +146,27 @@ def excess_mass(robot: Robot, q: np.ndarray) -> float | None:
         return None
     q = np.atleast_2d(q)
     tau = at_rest(robot, q)
-    heavier, zero = robot.with_payload(1.0, at=load.point, link=load.link).tree, np.zeros(robot.n)
+    more, zero = max(load.mass, 1.0), np.zeros(robot.n)  # as much again: slopes keep their digits
+    heavier = robot.with_payload(more, at=load.point, link=load.link).tree
     slope = (
         np.array([plain_inverse_dynamics(heavier, row, zero, zero) for row in q], dtype=float) - tau
-    )  # torque per kilogram
+    ) / more  # torque per kilogram
 
     def held(less: float) -> bool:
         return all(too_heavy(robot, row) is None for row in tau - less * slope)
 
+    def asked(less: float) -> float:
+        """The largest part of a limit that is used; quasi-convex: torques are linear in mass."""
+        rows = tau - less * slope
+        return max((x.ratio for row in rows for x in holding(robot, row)), default=0.0)
+
     most = load.mass or max(robot.link(load.link).mass, 100.0)
-    tries = np.linspace(0.0, most, 101)
-    good = next((m for m in tries if held(m)), None)
-    if good is None:
+    nearest: Any = None if held(most) else minimize_scalar(asked, bounds=(0.0, most))
+    least = most if nearest is None else float(nearest.x)
+    if not held(least):
         return None
-    low, high = max(0.0, good - tries[1]), float(good)
-    for _ in range(30):
+    low, high = 0.0, float(least)
+    for _ in range(BISECTIONS):
         middle = (low + high) / 2
         low, high = (low, middle) if held(middle) else (middle, high)
     return float(high)

@@ -33,9 +33,8 @@ from armature.simulate.rehearse import torque_limits
 CRITERIA = ("E", "D")
 # random motions: the best begins the search, the feasible ones are what the result is compared with
 STARTS = 48
-SMALLEST = (
-    0.3  # part of its amplitude with which a random motion must be feasible to be compared with
-)
+# part of its amplitude with which a random motion must be feasible to be compared with
+SMALLEST = 0.3
 SHARP = 2.0  # the least eigenvalue as −log Σ λ^(−2)/2, which is smooth
 STEP = 1e-5  # of finite differences
 SAMPLES_PER_PERIOD = 10  # of the highest harmonic

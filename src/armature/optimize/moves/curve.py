@@ -313,7 +313,7 @@ def advise(
             f"The cheapest motion of this range is its {edge}, {T1:.4g} s, with {E1:.4g} J{more}."
         ]
     if last - E1 > WORTH * max(abs(last), 1e-9):
-        share = f", {100 * (last - E1) / abs(last):.3g} %" if last > 0 else ""
+        share = f", {100 * (last - E1) / last:.3g} %" if E1 > 0 else ""
         words.append(
             f"With {longest:.4g} s at hand, move in {T1:.4g} s and wait on the brake for the rest:"
             f" this saves {last - E1:.4g} J{share}."

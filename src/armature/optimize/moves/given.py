@@ -18,13 +18,18 @@ from armature.simulate.ledger import drive_signals
 SAME = 1e-9  # of the duration
 BETTER = 1e-6  # of the cost: what is rounding
 NOTE = "the motion that was given is the plan: no search from it led to a better one"
+ORDINARY = "the joint cubic is the plan: no search led to a better one"
 
 
 def no_worse(
-    found: Solution, task: Move, guess: Trajectory | Solution | None, timed: bool
+    found: Solution,
+    task: Move,
+    guess: Trajectory | Solution | None,
+    timed: bool,
+    note: str = NOTE,
 ) -> Solution:
     """The plan; where the given motion does the task within all limits, and costs less, that
-    motion. timed: the least time was asked for.
+    motion. timed: the least time was asked for.  note: what is said of it then.
 
     Moves through via points are left out: a motion does not tell when it passes them."""
     motion = guess.trajectory if isinstance(guess, Solution) else guess
@@ -48,7 +53,7 @@ def no_worse(
         account=None,
         diagnosis=None,
         targets=asked,
-        notes=(*found.notes, NOTE),
+        notes=(*found.notes, note),
         problem=None,
     )
     return given if given.certificate.ok else found

@@ -12,7 +12,7 @@ from armature.optimize.certificate.solution import Solution
 from armature.optimize.diagnosis.explain import explain
 from armature.optimize.diagnosis.forbidden import forbidden
 from armature.optimize.moves.answer import check_search, check_task, refused, solution
-from armature.optimize.moves.given import no_worse
+from armature.optimize.moves.given import ORDINARY, no_worse
 from armature.optimize.moves.least_time import shortest_motion
 from armature.optimize.path.follow_path import FollowPath
 from armature.optimize.path.least_along import least_energy_along
@@ -137,7 +137,8 @@ def least_energy(
         if compare is not None:
             best = Smoother(pipeline, task.smoothness)(best, compare.ledger.energy)
         notes = [note for note in (said, rests(best)) if note]
-        return solution(best, None, notes, time.perf_counter() - begin, compare)
+        found = solution(best, None, notes, time.perf_counter() - begin, compare)
+        return no_worse(found, task, problem.straight, timed=False, note=ORDINARY)
     if not asked.explained:
         return solution(best, None, [], time.perf_counter() - begin)
     fastest = None if pipeline.late else shortest_motion(pipeline, problem)

@@ -55,12 +55,10 @@ from armature.seam import worker
 # far as its search went
 SAME = 0.05
 SAME_COST = 1e-2
-NEARBY = (
-    0.2  # the same of the plain plan: its own way, though it is smoother or was found otherwise
-)
-POSTURES = (
-    16  # of the goal: no arm of six axes has more, one with freedom to spare has infinitely many
-)
+# the same of the plain plan: its own way, though it is smoother or was found otherwise
+NEARBY = 0.2
+# of the goal: no arm of six axes has more, one with freedom to spare has infinitely many
+POSTURES = 16
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,11 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from armature.drive.limit import readable
 from armature.motion.trajectory import Trajectory
 from armature.optimize.certificate.arrival import Target
 from armature.optimize.certificate.certify import FINER, worst_margin
-from armature.optimize.certificate.solution import Baseline, Diagnosis, Solution
+from armature.optimize.certificate.solution import Baseline, Solution
 from armature.optimize.path.along_path import (
     Curve,
     Timing,
@@ -35,6 +34,7 @@ from armature.optimize.path.along_path import (
 from armature.optimize.path.fastest import duration_of, fastest, straight_rows
 from armature.optimize.path.follow_path import FollowPath
 from armature.optimize.path.path import PathModel, path_model
+from armature.optimize.path.path_refusal import exceeded_between, refusal
 from armature.optimize.path.path_start import Scaled, interpolated, jumps, plain, scaled
 from armature.optimize.path.phase_plane import Profile, Steps, best_within_means
 from armature.optimize.path.straight_time import is_straight, straight_time
@@ -47,29 +47,13 @@ from armature.simulate.ledger import drive_signals, ledger
 COARSE = 60  # knots of the dynamic programme
 FINEST = 800  # knots up to which a plan is refined
 BEYOND = 1.5  # how far beyond the straight limits the dynamic programme looks
-CLOSE = (
-    5e-3  # an excess between knots up to this fraction of a limit is met by leaving as much unused
-)
-ENERGY_OFF = (
-    2e-3  # the solver's sum for the energy may be off by this fraction of what went through
-)
-UNUSED = (
-    1.3,
-    2.5,
-    # times what is exceeded between knots: left unused of every limit, or where that leads to
-    # nothing, more
-)
-EXCESS = 1e-9  # of a limit, between knots, with which a plan is no plan
-SLOWER = (
-    0.0,
-    2e-4,
-    1e-3,
-    5e-3,
-    0.02,
-    0.1,
-    0.3,
-    1.0,
-)  # by how much a run may be slowed where knots do not help
+CLOSE = 5e-3  # part of a limit exceeded between knots up to which as much of it is left unused
+ENERGY_OFF = 2e-3  # of what went through: by what the solver's sum for the energy may be off
+# times what is exceeded between knots: left unused of every limit, or where that leads to nothing,
+# more
+UNUSED = 1.3, 2.5
+# by how much a run may be slowed where knots do not help
+SLOWER = 0.0, 2e-4, 1e-3, 5e-3, 0.02, 0.1, 0.3, 1.0
 HALVINGS = 6  # of the bracket around the least slowing
 # share of the knots, against those by time, that lie where p̈ jumps, where time alone counts
 SWITCHES = 2.0
@@ -115,7 +99,11 @@ def plan_path(
     run, notes = search.kept_inside(run)
     notes += search.hull(profile)
     steps, result, motion = run.steps, run.result, search.motion(run)
-    diagnosis = search.diagnose(steps, profile, result) if not result.ok else search.beyond(run)
+    if result.ok:
+        diagnosis = exceeded_between(robot, motion, run.timing, steps.N)
+    else:
+        quick = (lambda: search.shortest_run(steps)) if aim.duration is not None else None
+        diagnosis = refusal(search.model, steps, result, aim.duration, quick)
     status = Status.INFEASIBLE if result.ok and diagnosis is not None else result.status
     return Solution(
         robot,
@@ -460,123 +448,15 @@ class _Search:
             name,
         )
 
-    # when there is no plan -----------------------------------------------------------------------
-
-    def diagnose(self, steps: Steps, profile: Profile | None, result: Result) -> Diagnosis:
-        """Which limit stands in the way, where on the path, and what would help."""
-        still = self.standing(steps)
-        if still is not None:
-            return still
-        if self.aim.duration is not None:
-            quick = searching(
-                self.robot, replace(self.task, path=self.curve), Aim(0.0, 1.0), self.supply
-            )
-            shortest = quick.profile(steps)
-            run = quick.first(steps, shortest)
-            T = (
-                run.timing.t[-1]
-                if run.result.ok
-                else shortest.duration
-                if shortest is not None
-                else 0.0
-            )
-            if shortest is not None and self.aim.duration < T:
-                return self.too_fast(steps, shortest, float(T))
-        worst = result.violations[0] if result.violations else None
-        what = (
-            result.status.value
-            if worst is None
-            else f"{worst.name} is exceeded by {worst.amount:.3g}"
-        )
-        at = (
-            None
-            if worst is None or worst.knot is None
-            else float(steps.p[min(worst.knot, steps.N)])
-        )
-        place = "" if at is None else f" at p = {at:.4g}"
-        sentence = f"No motion along the path was found: {what}{place} at best."
-        remedy = "Allow more time (minimize_time finds how much), or widen limits."
-        return Diagnosis(sentence, "" if worst is None else worst.name, remedy=remedy)
-
-    def beyond(self, run: _Run) -> Diagnosis | None:
-        """A limit that is still exceeded between knots, however fine they are; None where there is
-        none."""
-        worst = worst_margin(self.robot, self.motion(run))
-        if worst is None or worst.fraction >= -EXCESS:
-            return None
-        p = float(np.interp(worst.time, run.timing.t, run.timing.p))
-        sentence = (
-            f"Between the {run.steps.N} knots of the plan, at p = {p:.4g}, {worst}; finer knots did"
-            " not help."
-        )
-        remedy = (
-            "Allow more time, or lead the path farther away from a singular configuration or a"
-            " sharp bend there."
-        )
-        return Diagnosis(sentence, worst.limit, worst.joint, worst.time, -worst.fraction, remedy)
-
-    def standing(self, steps: Steps) -> Diagnosis | None:
-        """A limit that is exceeded however slowly the path is run: holding the arm takes too
-        much."""
-        e = steps.G[:, 1, 2]
-        zero = np.zeros_like(e)
-        _, rows = self.model.at._values(zero, 1e-9 * steps.G[:, 1, 3], zero, e)
-        keep = [
-            k
-            for k, row in enumerate(self.model.at.rows)
-            if not row.mean and "range" not in row.limit
-        ]
-        if not keep:
-            return None
-        k, r = np.unravel_index(int(np.argmax(rows[:, keep])), (len(rows), len(keep)))
-        worst, row = float(rows[k, keep[r]]), self.model.at.rows[keep[r]]
-        if worst <= 0.0:
-            return None
-        p = float((steps.p[k] + steps.p[k + 1]) / 2)
-        value, bound, unit = readable(row.value(worst), row.bound, row.unit)
-        sentence = (
-            f"The path cannot be run at any speed: at p = {p:.4g} holding the arm alone takes a"
-            f" {row.limit} of {value:.4g} {unit} at {row.joint}, its limit is {bound:.4g} {unit}."
-        )
-        return Diagnosis(
-            sentence,
-            row.limit,
-            row.joint,
-            None,
-            worst,
-            "Move the path, lighten the load, or take a stronger drive.",
-        )
-
-    def too_fast(self, steps: Steps, shortest: Profile, T: float) -> Diagnosis:
-        """The duration asked for is too short: by how much, and which limit is met where when the
-        path is run as fast as it can be."""
-        k, row = tightest(self.model, shortest)
-        p = float(steps.p[k])
-        _, bound, unit = readable(0.0, row.bound, row.unit)
-        sentence = (
-            f"The path cannot be run in {self.aim.duration:.4g} s: about {T:.4g} s is the shortest,"
-            f" limited first by the {row.limit} of {row.joint} ({bound:.4g} {unit}) at p = {p:.4g}."
-        )
-        return Diagnosis(
-            sentence,
-            row.limit,
-            row.joint,
-            None,
-            T - float(self.aim.duration or 0.0),
-            f"Allow {1.02 * T:.4g} s.",
-            T,
-        )
-
-
-def tightest(model: PathModel, profile: Profile) -> tuple[int, Any]:
-    """The step and the limit that a profile comes nearest to, in the middle of its steps."""
-    G, s = profile.steps.G, (profile.s[1:] + profile.s[:-1])[:, None] / 2
-    m, c, e, d1, d2, _ = np.moveaxis(G[:, 1], 1, 0)
-    a = profile.accelerations[:, None]
-    _, rows = model.at._values(np.zeros_like(e), d1 * s, d1 * a + d2 * s * s, m * a + c * s * s + e)
-    keep = [k for k, row in enumerate(model.at.rows) if not row.mean and "range" not in row.limit]
-    k, r = np.unravel_index(int(np.argmax(rows[:, keep])), (len(rows), len(keep)))
-    return int(k), model.at.rows[keep[r]]
+    def shortest_run(self, steps: Steps) -> tuple[Profile | None, float]:
+        """The dynamic programme's shortest profile, and about the least duration, s."""
+        task = replace(self.task, path=self.curve)
+        search = searching(self.robot, task, SHORTEST, self.supply)
+        profile = search.profile(steps)
+        run = search.first(steps, profile)
+        if run.result.ok:
+            return profile, float(run.timing.t[-1])
+        return profile, 0.0 if profile is None else profile.duration
 
 
 def _inside(robot: Robot, motion: Trajectory, finer: int = 2) -> bool:

@@ -60,11 +60,6 @@ class Attempt:
         return max(0.0, -self.worst.fraction) if self.worst is not None else 0.0
 
     @property
-    def mean_excess(self) -> float:
-        """The same of limits of means alone."""
-        return max((-m.fraction for m in self.margins if m.limit in MEANS), default=0.0)
-
-    @property
     def only_means(self) -> bool:
         """Whether the motion about does the task, and exceeds by much no limits but those of
         means."""

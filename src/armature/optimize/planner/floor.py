@@ -39,9 +39,8 @@ TOUCH = 1e-4  # m: what a link may be below the floor, by rounding
 # stand on a floor
 SINK = 0.1
 SHOULDER = 0.03  # of the reach: the least height of the shoulder of an arm that stands
-SAMPLES = (
-    64  # configurations by which links are found that are below the floor whatever the joints do
-)
+# configurations by which links are found that are below the floor whatever the joints do
+SAMPLES = 64
 
 
 def as_floor(value: Any) -> float | str | None:

@@ -24,9 +24,8 @@ from armature.scene.scene import Scene
 START = "as the start"
 MOST = 64  # configurations of a pose that are looked at
 UPRIGHT = 0.999  # cosine of an axis that counts as vertical
-STRAIGHT = (
-    1e-6  # m: an elbow that is nearer to the line from shoulder to wrist is neither up nor down
-)
+# m: an elbow that is nearer to the line from shoulder to wrist is neither up nor down
+STRAIGHT = 1e-6
 CHOICES = {
     "elbow": ("up", "down", "left", "right"),
     "wrist": ("flipped", "not flipped"),

@@ -41,11 +41,8 @@ class Status(Enum):
 @dataclass(frozen=True)
 class Iteration:
     """One line of the record. cost: unscaled.  violation: worst residual of dynamics and
-    constraints.  stationarity: of the Lagrangian's
-    gradient.  complementarity: worst product of slack and multiplier.  barrier: μ.  step: length
-    taken, 0 … 1.  shift: added curvature.
-    note: what a callback may tell: a sentence on what is known so far of a task that seems to be
-    impossible."""
+    constraints.  stationarity: of the Lagrangian's gradient.  complementarity: worst product of
+    slack and multiplier.  barrier: μ.  step: length taken, 0 … 1.  shift: added curvature."""
 
     number: int
     cost: float
@@ -56,7 +53,6 @@ class Iteration:
     step: float
     shift: float
     elastic: bool = False
-    note: str = ""
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,8 @@ from armature.optimize.solver import newton, rows
 from armature.optimize.solver.state import Search
 
 SOLVED = 10.0  # times μ: the error of a problem with this μ at which it is lowered
-HELD = (
-    1e-3  # violation, of the motion's size, at which a search may end by what it has left to gain
-)
+# violation, of the motion's size, at which a search may end by what it has left to gain
+HELD = 1e-3
 JOINED = 1e-6  # the same of the dynamics and of equations: start, via points, goal
 SHORT = 0.7  # of a full step: below this a direction is corrected
 AHEAD = 0.3  # how much longer a step the correction is made for

@@ -15,9 +15,8 @@ from armature.optimize.solver import homotopy, rows
 from armature.optimize.solver.state import RHO, Search
 
 RAISE, MOST = 100.0, 1e8
-PATIENCE = (
-    25  # iterations with short steps, before rows stretch: that often ends at a worse optimum
-)
+# iterations with short steps, before rows stretch: that often ends at a worse optimum
+PATIENCE = 25
 
 
 def stretch(search: Search) -> bool:

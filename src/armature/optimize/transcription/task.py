@@ -19,6 +19,7 @@ from armature.scene.scene import Scene
 from armature.seam import worker
 
 STEPS = 32  # of the way along which loops are followed to a goal
+LONGEST = 1e8  # s, of a motion: three years
 SMOOTHNESS = 0.1  # of a move that gives none: 95 % of the saving are kept
 
 
@@ -163,6 +164,10 @@ def _seconds(value: Any, what: str, otherwise: str) -> float | None:
         number = np.nan
     if number is not None and not (np.isfinite(number) and number > 0):
         raise ArgumentError(f"{what} = {value!r} must be a positive number, s; {otherwise}")
+    if number is not None and number > LONGEST:
+        raise ArgumentError(
+            f"{what} = {value!r}: at most {LONGEST:.0e} s are taken; check its unit"
+        )
     return number
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from os import PathLike
 
 from matplotlib.figure import Figure
@@ -57,6 +58,16 @@ def gantt(schedule: Schedule, save: str | PathLike[str] | None = None) -> Figure
     title = f"{schedule.model.name}: {cycle:.5g} s, {schedule.energy:.6g} J by the model's curves"
     axes.set_title(title, loc="right")
     return style.finish(figure, save)
+
+
+def gantt_svg(schedule: Schedule) -> str:
+    """The chart as an <svg> element for a page."""
+    text = io.StringIO()
+    gantt(schedule).savefig(text, format="svg")
+    picture = text.getvalue()
+    return picture[picture.index("<svg") :].replace(
+        "<svg", '<svg style="max-width:100%;height:auto"', 1
+    )
 
 
 def pieces(start: float, duration: float, cycle: float) -> list[tuple[float, float]]:

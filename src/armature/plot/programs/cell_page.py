@@ -4,7 +4,6 @@ after of every robot, power of all."""
 from __future__ import annotations
 
 import html
-import io
 from os import PathLike
 from pathlib import Path
 from string import Template
@@ -20,7 +19,7 @@ from armature.plot.flows import flows_in, flows_out
 from armature.plot.limbs import reach, solids
 from armature.plot.obstacles import with_obstacles
 from armature.plot.page_data import short, shorts
-from armature.plot.programs.cell import gantt
+from armature.plot.programs.cell import gantt, gantt_svg
 from armature.plot.programs.program import nearest_margins, still_scene, table
 from armature.plot.report import PARTS, SCRIPTS, script_data
 from armature.robot.tip import hands
@@ -61,7 +60,7 @@ def cell_page(plan: CellPlan) -> str:
             else f'<p class="failure" role="alert">{escape("; ".join(plan.faults))}</p>'
         ),
         tiles=_tiles(plan),
-        schedule=_gantt(plan),
+        schedule=gantt_svg(plan.schedule),
         notes="".join(f"<li>{escape(note)}</li>" for note in plan.schedule.notes),
         certificate=escape(
             "\n\n".join([str(plan), *(f"{n}\n{p.certificate}" for n, p in plan.plans.items())])
@@ -72,10 +71,6 @@ def cell_page(plan: CellPlan) -> str:
         script="\n".join(text(name) for name in SCRIPTS),
         data=script_data(_data(plan)),
     )
-
-
-def _certificates(plan: CellPlan) -> str:
-    return "\n\n".join([str(plan), *(f"{n}\n{p.certificate}" for n, p in plan.plans.items())])
 
 
 def _template(page: str) -> str:
@@ -127,16 +122,6 @@ def _robots(plan: CellPlan) -> str:
         begins = f"{plan.start_of(name) % plan.cell.cycle:.3f} s"
         rows.append((name, begins, f"{one.fast:.4g} J", f"{one.energy:.4g} J", change))
     return table(("robot", "begins", "before", "after", ""), rows)
-
-
-def _gantt(plan: CellPlan) -> str:
-    """The Gantt chart as a picture in the page."""
-    figure, text = gantt(plan.schedule), io.StringIO()
-    figure.savefig(text, format="svg")
-    picture = text.getvalue()
-    return picture[picture.index("<svg") :].replace(
-        "<svg", '<svg style="max-width:100%;height:auto"', 1
-    )
 
 
 # data --------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from armature.cell.program.program import MoveTo
+from armature.cell.program.program import HOLDS, Dwell, MoveTo
 from armature.web.program.shown import ShownProgram, table_of
 from armature.web.program.sketch import KINDS, Sketch, told
 
@@ -37,6 +37,10 @@ class ProgramTab:
             self._seconds = self._field("seconds", gui.add_number("Time [s]", 0.0, min=0.0), float)
             self._mass = self._field("mass", gui.add_number("Mass [kg]", 0.0, min=0.0), float)
             self._stop = self._field("stop", gui.add_checkbox("Stop at the goal", True), bool)
+            upright = gui.add_checkbox("Upright", False, hint="straight, the tool axis kept")
+            self._upright = self._field("upright", upright, bool)
+            hold = gui.add_dropdown("Held by", HOLDS, hint="cheaper: motors or brakes")
+            self._hold = self._field("hold", hold, str)
         for number in (self._seconds, self._mass):
             number.step, number.precision = 0.1, 4
         self._cycle = gui.add_number("Cycle [s]", 0.0, min=0.0, step=0.1, hint="0: the least one")
@@ -86,3 +90,7 @@ class ProgramTab:
         self._mass.value = float(getattr(step, "mass", 0.0))
         self._stop.visible = isinstance(step, MoveTo)
         self._stop.value = bool(getattr(step, "stop", True))
+        self._upright.visible = isinstance(step, MoveTo)
+        self._upright.value = bool(getattr(step, "upright", False))
+        self._hold.visible = isinstance(step, Dwell)
+        self._hold.value = str(getattr(step, "hold", HOLDS[0]))

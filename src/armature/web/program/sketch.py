@@ -21,11 +21,13 @@ KNOTS, POINTS = 40, 8  # of every motion; of its energy-time curve
 @dataclass(frozen=True, eq=False)
 class Sketch:
     """start: (n,), rad or m.  steps: MoveTo (goal (n,) or "start"), Dwell, Grip, Release.  cycle:
-    s; None: the least one."""
+    s; None: the least one.  opened: the program of the file that was opened, which says what the
+    page does not edit: power modes, mean limits, knots, points, name."""
 
     start: np.ndarray
     steps: tuple[Step, ...] = ()
     cycle: float | None = None
+    opened: Program | None = None
 
     def place(self, k: int) -> np.ndarray:
         """Where the robot is after step k, (n,); −1: at the start."""
@@ -81,18 +83,24 @@ class Sketch:
             raise ArgumentError("the program has no move yet: set a goal, then add a move")
         closed = np.array_equal(self.place(len(self.steps) - 1), self.start)
         closed = closed and self.carried(len(self.steps) - 1) == 0.0
-        return Program(
+        program = self.opened or Program(
             wish.robot,
             self.start,
             self.steps,
-            self.cycle,
-            wish.supply,
-            f"{wish.robot.name}_program",
-            closed,
-            wish.scene,
-            wish.floor,
-            KNOTS,
-            POINTS,
+            name=f"{wish.robot.name}_program",
+            knots=KNOTS,
+            points=POINTS,
+        )
+        return replace(
+            program,
+            robot=wish.robot,
+            start=self.start,
+            steps=self.steps,
+            cycle=self.cycle,
+            supply=wish.supply,
+            closed=closed,
+            scene=wish.scene,
+            floor=wish.floor,
         )
 
 
@@ -141,7 +149,7 @@ def sketch_of(program: Program) -> Sketch:
                 " plan`"
             )
     start = np.asarray(Move(program.start, program.start).vectors(program.robot).q0)
-    sketch = Sketch(start, (), program.cycle)
+    sketch = Sketch(start, (), program.cycle, program)
     for k, step in enumerate(program.steps):
         if isinstance(step, MoveTo) and not isinstance(step.goal, str):
             near = sketch.place(k - 1)
@@ -155,11 +163,12 @@ def told(step: Step) -> str:
     """A step in a few words."""
     if isinstance(step, MoveTo):
         by = f" by {len(step.via)} via" if len(step.via) else ""
-        return f"move{' back' if isinstance(step.goal, str) else ''}{by}" + (
-            "" if step.stop else ", passing"
-        )
+        back = " back" if isinstance(step.goal, str) else ""
+        passing, upright = "" if step.stop else ", passing", ", upright" if step.upright else ""
+        return f"move{back}{by}{passing}{upright}"
     if isinstance(step, Dwell):
-        return f"dwell {step.seconds:g} s"
+        how = {"cheaper": "", "motors": " by motors", "brake": " on the brake"}[step.hold]
+        return f"dwell {step.seconds:g} s{how}"
     if isinstance(step, Grip):
         return f"grip {step.mass:g} kg"
     return "release"
