@@ -78,3 +78,10 @@ def test_table_of_a_spreadsheet_with_decimal_commas(tmp_path):
         path.write_text((name.replace(",", ";") if ";" in rest else name) + "\n" + rest)
         found.append(arm.design.read_catalogue(path).motors["m"])
     assert found[0] == found[1] and found[0].mass == 0.07025
+
+
+def test_column_that_means_the_name_holds_the_names(tmp_path):
+    path = tmp_path / "my.csv"
+    head = "# Typ = kind\n# Nr = name\n# R = resistance [mohm]\n"
+    path.write_text(head + "Nr, Typ, R, torque constant [mN*m/A]\nm, motor, 1500, 110\n")
+    assert arm.design.read_catalogue(path).motors["m"].resistance == pytest.approx(1.5)

@@ -155,7 +155,7 @@ def _read_table(shelf: Shelf, path: Path, kind: type | None, columns: dict[str, 
     delimiter = max(DELIMITERS, key=lines[head].count)
     table = csv.DictReader(lines[head:], skipinitialspace=True, delimiter=delimiter)
     known = {name: _meaning(columns.get(name, name)) for name in table.fieldnames or ()}
-    named = columns.get("name") or next((n for n in known if _word(n) in ("name", "key")), None)
+    named = columns.get("name") or next((n for n in known if known[n][0] in ("name", "key")), None)
     if named not in known:
         raise FileError(
             "no column holds the names of motors and gears: call one `name`, or begin the file by"

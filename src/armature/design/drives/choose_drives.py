@@ -270,7 +270,7 @@ def _check_left(screened: Sequence[Screened]) -> None:
             reasons = "; ".join(f"{n} of them: {why}" for why, n in s.dropped.items() if n)
             raise ArmatureError(
                 f"no pair of the catalogue can move joint {s.pairs.joint!r} ({reasons}); take a"
-                " catalogue with stronger ones, a longer duration, or hold=False where a brake"
+                " catalogue with stronger ones, a longer duration, or hold=False (--no-hold) where a brake"
                 " holds the arm"
             )
 
