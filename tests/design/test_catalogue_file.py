@@ -66,3 +66,22 @@ def test_tables_without_motors_are_refused(tmp_path, text):
     (tmp_path / "bad.csv").write_text(text)
     with pytest.raises(arm.ArmatureError, match=r"bad\.csv"):
         arm.design.read_catalogue(tmp_path / "bad.csv")
+
+
+def test_table_of_a_spreadsheet_with_decimal_commas(tmp_path):
+    """Separated by semicolons: the same motor as in a table separated by commas."""
+    head = "name, resistance [ohm], torque constant [mN*m/A], weight [g]"
+    found = []
+    for text in (f"{head}\nm, 1.5, 110, 70.25\n", f"{head}\nm; 1,5; 110; 70,25\n"):
+        path = tmp_path / "my.csv"
+        name, _, rest = text.partition("\n")
+        path.write_text((name.replace(",", ";") if ";" in rest else name) + "\n" + rest)
+        found.append(arm.design.read_catalogue(path).motors["m"])
+    assert found[0] == found[1] and found[0].mass == 0.07025
+
+
+def test_column_that_means_the_name_holds_the_names(tmp_path):
+    path = tmp_path / "my.csv"
+    head = "# Typ = kind\n# Nr = name\n# R = resistance [mohm]\n"
+    path.write_text(head + "Nr, Typ, R, torque constant [mN*m/A]\nm, motor, 1500, 110\n")
+    assert arm.design.read_catalogue(path).motors["m"].resistance == pytest.approx(1.5)

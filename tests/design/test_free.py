@@ -146,7 +146,7 @@ def test_what_cannot_be_free_is_refused(free, words):
 def test_a_program_is_its_motions_with_what_they_carry():
     """Of two alike moves, one loaded: the best ratio is that of both together, in the durations of
     the program's plan; numbers in which the robots differ are refused."""
-    robot = axis()
+    robot = axis(velocity=50.0, acceleration=300.0)  # far from what the best motions take
     cell = arm.cell
     grip = cell.Grip(1.0, link="load", inertia=(LOAD, LOAD, LOAD))
     steps = (cell.MoveTo([1.0]), grip, cell.MoveTo("start"), cell.Release())

@@ -29,6 +29,8 @@ from armature.text import read_text
 
 COLUMN = re.compile(r"(.*?)\s*(?:\[(.*?)\]|\((.*?)\))?\s*$")
 MEANING = re.compile(r"#\s*(.+?)\s*=\s*(.+?)\s*$")
+DELIMITERS = ",;\t"
+DECIMAL = re.compile(r"^([+-]?\d*),(\d+)$")
 KINDS = {"motor": Motor, "gear": Gear}
 NEEDED = {Motor: ("resistance", "torque_constant"), Gear: ("efficiency",)}
 NO_VALUE = ("", "nan", "n/a", "-", "–", "none")
@@ -150,9 +152,10 @@ def _read_table(shelf: Shelf, path: Path, kind: type | None, columns: dict[str, 
         raise FileError("the table is empty", path, 1)
     given = (MEANING.match(line) for line in lines[:head])
     columns = {**{m[1]: m[2] for m in given if m}, **columns}
-    table = csv.DictReader(lines[head:], skipinitialspace=True)
+    delimiter = max(DELIMITERS, key=lines[head].count)
+    table = csv.DictReader(lines[head:], skipinitialspace=True, delimiter=delimiter)
     known = {name: _meaning(columns.get(name, name)) for name in table.fieldnames or ()}
-    named = columns.get("name") or next((n for n in known if _word(n) in ("name", "key")), None)
+    named = columns.get("name") or next((n for n in known if known[n][0] in ("name", "key")), None)
     if named not in known:
         raise FileError(
             "no column holds the names of motors and gears: call one `name`, or begin the file by"
@@ -161,6 +164,8 @@ def _read_table(shelf: Shelf, path: Path, kind: type | None, columns: dict[str, 
             head + 1,
         )
     for number, row in enumerate(table, start=head + 2):
+        if delimiter != ",":  # as spreadsheets write it where a comma marks decimals
+            row = {k: DECIMAL.sub(r"\1.\2", v) if isinstance(v, str) else v for k, v in row.items()}
         _read_row(shelf, row, known, named, kind, f"{path.name}:{number}")
 
 

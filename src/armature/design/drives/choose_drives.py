@@ -270,8 +270,8 @@ def _check_left(screened: Sequence[Screened]) -> None:
             reasons = "; ".join(f"{n} of them: {why}" for why, n in s.dropped.items() if n)
             raise ArmatureError(
                 f"no pair of the catalogue can move joint {s.pairs.joint!r} ({reasons}); take a"
-                " catalogue with stronger ones, a longer duration, or hold=False where a brake"
-                " holds the arm"
+                " catalogue with stronger ones, a longer duration, or hold=False (--no-hold)"
+                " where a brake holds the arm"
             )
 
 
@@ -324,7 +324,7 @@ def _result(
         before,
         named,
         tuple((s.pairs.joint, len(s.pairs), s.dropped) for s in screened),
-        table.planned,
+        len(table.found),
         len(table.found) - len(tried),
         front,
         found.notes,

@@ -87,10 +87,11 @@ class DriveChoice:
 
     @property
     def saving(self) -> float | None:
-        """Part of the energy with the present drives that is saved; None where this is not known,
-        or not positive."""
+        """Part of the energy with the present drives that is saved, without what heavier drives
+        give by ending lower; None where that energy is not known, or not positive."""
         old = self.energy_before
-        return None if old is None or old <= 0 else 1.0 - self.energy / old
+        new = self.energy + self._given_by_masses()
+        return None if old is None or old <= 0 else 1.0 - new / old
 
     def limits_used(self, joint: str) -> tuple[str, float]:
         """(limit, used part) of the drive's limit that its tasks come nearest to."""
@@ -140,12 +141,20 @@ class DriveChoice:
         unit = self.objective.unit
         lines = [f"drives for {len(self.plans)} task{'s'[: len(self.plans) != 1]}"]
         if self.energy_before is not None:
-            less = self.energy_before - self.energy
+            fallen = self._given_by_masses()
+            less = self.energy_before - self.energy - fallen
             part = "" if self.saving is None else f" ({100 * abs(self.saving):.1f} %)"
             lines.append(
                 f"energy {self.energy:.4g} J, with the present drives {self.energy_before:.4g} J:"
                 f" {abs(less):.4g} J{part} {'less' if less >= 0 else 'more'}"
             )
+            if fallen > 1e-3 * self._size:
+                lines.append(
+                    f"{fallen:.4g} J that the heavier drives give by ending lower than they began"
+                    " are not counted as saved, nor in the cost"
+                )
+            if less < 0 and self.objective.unit == "J":
+                lines.append("no choice was found that takes less than the present drives")
         else:
             reason = "cannot do the tasks" if self.before else "are not known"
             lines.append(f"energy {self.energy:.4g} J (the present drives {reason})")
@@ -210,12 +219,6 @@ class DriveChoice:
             lines.append(
                 f"least cost found {self.cost:.5g}{unit}; proven for every choice and motion: at"
                 f" least {self.bound:.5g}{unit} (gap {100 * self.gap:.0f} %)"
-            )
-        fallen = self._given_by_masses()
-        if fallen > 1e-3 * self._size:
-            lines.append(
-                f"the cost leaves out {fallen:.4g} J that the heavier drives give by ending lower"
-                " than they began"
             )
         for changed, extra in self.runners_up():
             lines.append(f"next best: {changed} (+{100 * extra:.2f} %)")
