@@ -153,9 +153,9 @@ class Identified:
         """Condition number of what the recordings tell of the base parameters, columns scaled to 1,
         friction left free."""
         # W π = W₁ β: the columns of the parameters that combinations are named after
-        own = base_columns(self.layout)[list(self.base.pivots)]
-        rest = np.flatnonzero(self.estimate.kept)
-        rest = rest[(rest >= self.layout.inertial) & ~np.isin(rest, own)]
+        shared = base_columns(self.layout)  # rotors and offsets among them
+        own = shared[list(self.base.pivots)]
+        rest = np.setdiff1d(np.flatnonzero(self.estimate.kept), shared)
         H = self.estimate.information
         cross = H[np.ix_(own, rest)]
         H = (

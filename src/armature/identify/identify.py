@@ -25,7 +25,7 @@ from armature.identify.signals import default_cutoff, speed_noise
 from armature.identify.supply import fit_supply
 from armature.robot.model import Robot
 
-UNEXPLAINED = 0.5  # error of moving joints, of their spread: far above any robot's friction
+UNEXPLAINED = 0.7  # error of moving joints, of their spread: outliers alone stay below
 SLOWEST = 1e-3  # rad/s or m/s: least typical speed
 
 
