@@ -10,8 +10,11 @@ import pytest
 from armature.drive import Drive, gear, motor
 from armature.errors import ArgumentError
 from armature.optimize.moves.least_energy import minimize_energy
+from armature.optimize.planner.attempt import Attempt
+from armature.optimize.planner.pipeline import posed
 from armature.optimize.solver.interior import Options, solve
 from armature.optimize.transcription.driven import Weights
+from armature.optimize.transcription.guess import stretched
 from armature.optimize.transcription.move import MoveProblem
 from armature.optimize.transcription.task import Move, Via
 from armature.robot.library import library
@@ -160,3 +163,14 @@ def test_of_several_optima_of_the_passing_time_the_cheapest_is_found(start, goal
     given = [minimize_energy(robot, move, supply) for move in timed]
     best = min((plan for plan in given if plan.ok), key=lambda plan: plan.energy)
     assert free.ok and free.certificate.ok and free.energy <= best.energy + 5e-3 * best.losses
+
+
+def test_a_motion_of_another_duration_than_asked_for_does_not_arrive():
+    """Legs have durations of their own, whose sum a search that has not ended may miss."""
+    move = Move([0.0, 0.0], [1.0, 0.6], 1.2, via=[Via([0.5, 0.9])])
+    problem = posed(library("planar2"), move, "regenerative", 40)
+    tried = lambda motion: Attempt(problem, None, motion, 0.0)
+    assert tried(problem.straight).arrives
+    assert not tried(stretched(problem.straight, 1.3)).arrives
+    free = replace(problem, free=True)
+    assert Attempt(free, None, stretched(problem.straight, 1.3), 0.0).arrives
