@@ -21,10 +21,15 @@ FLAGS = [
     "--mute-audio",
 ]
 SCREENSHOTS = Path(__file__).parent / "screenshots"
-# A software renderer takes a core for every picture that nobody sees: ten a second are enough.
+# A software renderer takes a core for every picture that nobody sees: ten a second are enough, with
+# plain edges.
 SLOW_SCREEN = """
 window.requestAnimationFrame = draw => setTimeout(() => draw(performance.now()), 100);
 window.cancelAnimationFrame = clearTimeout;
+const context = HTMLCanvasElement.prototype.getContext;
+HTMLCanvasElement.prototype.getContext = function (kind, wanted) {
+  return context.call(this, kind, kind.startsWith("webgl") ? {...wanted, antialias: false} : wanted);
+};
 """
 HOME = ("http://127.0.0.1", "ws://127.0.0.1", "file:", "data:", "blob:", "about:")
 

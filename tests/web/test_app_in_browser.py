@@ -15,7 +15,7 @@ from armature.web.server import Server
 from armature.web.space.scene import matrix
 from browser import shot, window
 
-PATIENCE = 90.0  # seconds: machines that test may be slow and busy
+PATIENCE = 300.0  # seconds: machines that test may be slow and busy
 
 
 @pytest.fixture(scope="module")

@@ -98,7 +98,7 @@ def test_the_cell_moves_in_a_browser(file, plan, page) -> None:
     assert server._work is not None
     server._work.stand = Stand(plan.cell, plan=plan)  # planned above
     try:
-        page.set_default_timeout(90_000)
+        page.set_default_timeout(300_000)
         page.goto(server.address)
         while not server.desks:
             page.wait_for_timeout(50)
