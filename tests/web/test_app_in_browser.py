@@ -13,7 +13,7 @@ from armature.web.opening import opened
 from armature.web.panel.drives import drive_of
 from armature.web.server import Server
 from armature.web.space.scene import matrix
-from browser import shot, window
+from browser import NO_PICTURE, shot, window
 
 PATIENCE = 300.0  # seconds: machines that test may be slow and busy
 
@@ -46,7 +46,9 @@ def wait(page, condition, what, seconds=PATIENCE):
 
 
 def visit(server, page, size=(1000, 640)):
-    """Open the page; the desk of this browser, once its first plan is on screen."""
+    """Open the page; the desk of this browser, once its first plan is on screen. What is tested is
+    the page and the server's side, not the picture."""
+    page.add_init_script(NO_PICTURE)
     page.set_viewport_size({"width": size[0], "height": size[1]})
     page.set_default_timeout(PATIENCE * 1000)
     before = set(server.desks)

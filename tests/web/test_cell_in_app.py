@@ -14,6 +14,7 @@ from armature.web.cell.desk import card_of, tables_of
 from armature.web.cell.work import CellWork, Stand
 from armature.web.opening import opened
 from armature.web.server import Server
+from browser import NO_PICTURE
 
 PROGRAM = """robot: planar2
 supply: non-regenerative
@@ -99,6 +100,7 @@ def test_the_cell_moves_in_a_browser(file, plan, page) -> None:
     server._work.stand = Stand(plan.cell, plan=plan)  # planned above
     try:
         page.set_default_timeout(300_000)
+        page.add_init_script(NO_PICTURE)
         page.goto(server.address)
         while not server.desks:
             page.wait_for_timeout(50)
