@@ -18,6 +18,8 @@ FLAGS = [
     "--use-gl=angle",
     "--use-angle=swiftshader",
     "--enable-unsafe-swiftshader",
+    "--disable-gpu-compositing",  # only WebGL is drawn by the emulated graphics card, not the page
+    "--disable-gpu-rasterization",
     "--mute-audio",
 ]
 SCREENSHOTS = Path(__file__).parent / "screenshots"
