@@ -169,4 +169,5 @@ def excess_mass(robot: Robot, q: np.ndarray) -> float | None:
     for _ in range(BISECTIONS):
         middle = (low + high) / 2
         low, high = (low, middle) if held(middle) else (middle, high)
-    return float(high + ROUNDING * load.mass)  # held also where the rest is weighed anew
+    left = max(0.0, load.mass - high)
+    return float(high + ROUNDING * left)  # held also where what is left is weighed anew
