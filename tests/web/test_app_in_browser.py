@@ -368,8 +368,12 @@ def test_keyboard_plays_steps_undoes_and_turns_the_view(small, page):
         (camera.position - camera.look_at) / np.linalg.norm(camera.position - camera.look_at)
     )
     wait(page, lambda: above()[2] > 0.99, "from above")
-    page.get_by_role("button", name="Front").click()
-    wait(page, lambda: above()[0] > 0.99, "from the front")
+    for _ in range(10):  # on busy machines the answer to the view before may come last
+        page.get_by_role("button", name="Front").click()
+        page.wait_for_timeout(2000)
+        if above()[0] > 0.99:
+            break
+    assert above()[0] > 0.99, "from the front"
     assert page.strangers == [] and page.mistakes == []
 
 
