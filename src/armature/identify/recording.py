@@ -137,6 +137,7 @@ def check_recording(robot: Robot, recording: Recording) -> None:
             f"{name}: nothing moves in its {recording.duration:.3g} s (the joints travel at most "
             f"{moved.max():.2g} rad or m); record one that moves all joints at several speeds"
         )
+    _check_ranges(robot, recording)
     measured = recording.current if recording.current is not None else recording.torque
     assert measured is not None  # as a Recording checks
     frozen = (np.ptp(measured, axis=0) == 0) & (moved > STILL * recording.duration)
@@ -145,7 +146,6 @@ def check_recording(robot: Robot, recording: Recording) -> None:
             f"{name}: joint {robot.joint_names[int(np.argmax(frozen))]!r} moves, but its torque or"
             " current never changes; check its column"
         )
-    _check_ranges(robot, recording)
 
 
 def _check_ranges(robot: Robot, recording: Recording) -> None:
