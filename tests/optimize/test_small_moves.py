@@ -71,6 +71,14 @@ def test_a_plan_arrives_however_short_its_way_is(way):
         )
 
 
+@pytest.mark.parametrize("way", [1e-6, 1e-9])
+def test_where_no_search_ends_the_joint_cubic_that_keeps_all_limits_is_the_plan(way):
+    robot = arm.library("six_axis")
+    plan = arm.minimize_energy(robot, arm.Move([0.0] * 6, [way] * 6, 1.0), knots=40)
+    assert plan.ok and plan.certificate.ok
+    assert plan.energy <= plan.baseline.ledger.energy * (1 + 1e-6)
+
+
 @pytest.mark.parametrize("knots", [10, 100])
 def test_points_closer_in_time_than_knots_are_all_passed(knots):
     goal, (a, b) = np.array([1.0, -0.5]), (0.75, 0.755)

@@ -213,7 +213,7 @@ class Planner:
         ):
             begun = time.monotonic()
             plan = draft(wish, guess, self._patient(number), None if new else HURRY)
-            if not (new or plan.ok) and time.monotonic() - begun >= HURRY:
+            if not (new or plan.status.optimal) and time.monotonic() - begun >= HURRY:
                 self._tell("sketch", plan, wish)
                 plan = draft(wish, plan.trajectory, self._watch(number, "planning"))
             if self._open:

@@ -144,9 +144,12 @@ def least_energy(
     fastest = None if pipeline.late else shortest_motion(pipeline, problem)
     if fastest is not None:
         best = from_shortest(pipeline, problem, best, fastest)
-    diagnosis = None if best.runs else explain(pipeline, best, fastest)
-    notes = [note for note in (said, rests(best)) if note and best.runs]
-    return solution(best, diagnosis, notes, time.perf_counter() - begin)
+    notes = [note for note in (said, rests(best) if best.runs else "") if note]
+    found = solution(best, None, notes, time.perf_counter() - begin)
+    found = no_worse(found, task, problem.straight, timed=False, note=ORDINARY)
+    if found.ok:
+        return found
+    return solution(best, explain(pipeline, best, fastest), [], time.perf_counter() - begin)
 
 
 def rests(best: Attempt) -> str:
