@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from armature.dynamics.compiled import inverse_dynamics
+from armature.dynamics.compiled import inverse_dynamics, kinetic_energy, mass_matrix
 from armature.errors import ArgumentError
 from armature.optimize.certificate.certify import margins
 from armature.optimize.diagnosis.diagnose import between_knots
@@ -422,3 +422,17 @@ def test_a_limit_of_zero_on_a_joint_that_must_move_is_told_at_once(quantity):
     )
     stays = forbidden(robot, Move(START, [GOAL[0], START[1], GOAL[2]], 2.0), search=False)
     assert stays is None or "cannot move" not in stays.sentence
+
+
+@pytest.mark.parametrize("size, possible", [(-0.5, False), (-1e-4, True)])
+def test_a_negative_inertia_is_refused_where_it_makes_the_kinetic_energy_negative(size, possible):
+    robot = library("planar2")
+    inertia = (size, size, size, 0.0, 0.0, 0.0)
+    name = robot.links[-1].name
+    links = tuple(replace(x, inertia=inertia) if x.name == name else x for x in robot.links)
+    robot = replace(robot, links=links)
+    _, directions = np.linalg.eigh(mass_matrix(robot, [0.0, 0.0]))
+    assert (kinetic_energy(robot, [0.0, 0.0], directions[:, 0]) > 0.0) == possible
+    plan = minimize_energy(robot, Move([0.0, 0.0], [0.4, 0.4], 1.0), knots=20)
+    assert plan.ok == possible
+    assert possible or name in plan.diagnosis.sentence

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from armature.dynamics.recursion.mass import mass_matrix
 from armature.optimize.certificate.certify import MEANS, Margin, torque_margins
 from armature.optimize.certificate.solution import Diagnosis
 from armature.optimize.diagnosis.holding import (
@@ -24,6 +25,7 @@ from armature.optimize.planner.pipeline import Pipeline, posed
 from armature.optimize.transcription.driven import Weights
 from armature.optimize.transcription.move import MoveProblem
 from armature.optimize.transcription.task import Move, configuration, velocity
+from armature.robot.check import principal_moments
 from armature.robot.model import Robot
 from armature.robot.unit import unit_of
 
@@ -47,7 +49,8 @@ def forbidden(robot: Robot, move: Move, search: bool = True) -> Diagnosis | None
     duration."""
     ends = move.vectors(robot)
     places = [("start", ends.q0, ends.v0), *vias(robot, move), ("goal", ends.q1, ends.v1)]
-    stuck = immovable(robot, np.array([q for _, q, _ in places])) if not np.any(ends.v0) else None
+    at = np.array([q for _, q, _ in places])
+    stuck = runs_away(robot, at) or (immovable(robot, at) if not np.any(ends.v0) else None)
     if stuck is not None:
         return stuck
     for what, q, v in places:
@@ -82,6 +85,26 @@ def vias(robot: Robot, move: Move) -> list[tuple[str, np.ndarray, np.ndarray]]:
         )
         found.append(("via point" if len(move.via) == 1 else f"via point {k}", q, v))
     return found
+
+
+def runs_away(robot: Robot, places: np.ndarray) -> Diagnosis | None:
+    """A link whose inertia is negative, where that makes the kinetic energy of the whole arm
+    negative at a place (k, n): no simulation of it ends."""
+    wrong = [x for x in robot.links if principal_moments(x.inertia)[0] < 0.0]
+    if not wrong or robot.loops:
+        return None
+    least = min(float(np.linalg.eigvalsh(mass_matrix(robot.tree, q))[0]) for q in places)
+    if least >= 0.0:
+        return None
+    link = min(wrong, key=lambda x: principal_moments(x.inertia)[0])
+    moments = ", ".join(f"{x:.4g}" for x in principal_moments(link.inertia))
+    return Diagnosis(
+        f"The arm cannot move as a body does: link {link.name!r} has principal moments of inertia"
+        f" {moments} kg·m², and the kinetic energy of the whole arm is negative.",
+        f"inertia of {link.name}",
+        amount=-least,
+        remedy="Correct the link's inertia in the robot's file: no moment can be negative.",
+    )
 
 
 def immovable(robot: Robot, places: np.ndarray) -> Diagnosis | None:
