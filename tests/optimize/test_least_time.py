@@ -225,3 +225,44 @@ def test_the_time_allowed_is_kept_and_every_iteration_is_told():
     assert not soon.ok or soon.duration <= 1.5 * whole.duration
     nothing = minimize_time(robot, move, deadline=1e-6)
     assert not nothing.ok and "time allowed" in str(nothing.diagnosis)
+
+
+def light_arm(lengths, masses, torques) -> Robot:
+    """Rods in a vertical plane that nothing but the torques of their joints limits."""
+    links, joints = [Link("base")], []
+    for k, (length, mass, torque) in enumerate(zip(lengths, masses, torques)):
+        across = mass * length**2 / 12
+        links.append(
+            Link(f"rod{k}", mass, (length / 2, 0, 0), (1e-4, across, across, 0.0, 0.0, 0.0))
+        )
+        joints.append(
+            Joint(
+                f"j{k}",
+                "revolute",
+                links[k].name,
+                f"rod{k}",
+                (lengths[k - 1] if k else 0.0, 0, 0),
+                axis=(0, 1, 0),
+                limits=Limits(-3.1, 3.1, torque=torque),
+            )
+        )
+    return Robot("light", tuple(links), tuple(joints), "base")
+
+
+@pytest.mark.parametrize(
+    "arm, ends",
+    [
+        (
+            ((0.4318, 0.4328, 0.3304), (1.1788, 0.3917, 0.571), (14.27, 5.588, 3.699)),
+            ((0.4571, -0.7965, -0.1952), (1.4226, 1.193, 1.0327)),
+        ),
+        (
+            ((0.4, 0.3, 0.2), (1.0, 0.5, 0.4), (9.0, 4.0, 2.0)),
+            ((-0.5, 0.8, 0.6), (0.9, -1.0, -0.4)),
+        ),
+    ],
+)
+def test_what_converged_keeps_every_limit_at_every_instant(arm, ends):
+    """Of light arms, whose torques change fast between two knots."""
+    found = minimize_time(light_arm(*arm), Move(*ends, floor=None))
+    assert found.ok and found.certificate.ok and found.certificate.proved, found.certificate

@@ -10,7 +10,8 @@ import numpy as np
 
 from armature.motion.trajectory import Trajectory
 from armature.optimize.certificate.certify import MEANS, Margin, exceeded_in_steps, margins
-from armature.optimize.certificate.margins import FINER
+from armature.optimize.certificate.margins import FINER, proved_margins
+from armature.optimize.certificate.rows import ALLOWED
 from armature.optimize.transcription.guess import stretched
 from armature.optimize.transcription.move import resampled
 
@@ -34,7 +35,7 @@ def tightened_limits(best: Attempt, enough: float, power: float) -> Mapping[str,
         *model.state_names,
         *(name for _, _, name, _ in task.driven.means),
     }
-    for margin in (m for m in best.margins if m.fraction < -enough):
+    for margin in (m for m in best.proved if m.fraction < -enough):
         name = f"{margin.limit} of {margin.joint}"
         if margin.limit.endswith(RANGE) and f"position of {margin.joint}" in rows:
             before = resampled(np.atleast_1d(found.get(name, 0.0)), len(best.motion))
@@ -95,6 +96,15 @@ def run_slower(
 
 
 def worst_fraction(robot: Robot, motion: Trajectory, finer: int = FINER) -> float:
-    """The smallest margin of all limits, as a fraction of the limit; 0 without limits."""
-    found = margins(robot, motion, finer).values()
-    return min((m.fraction for row in found for m in row.values()), default=0.0)
+    """The smallest margin of all limits, as a fraction of the limit; 0 without limits. With as many
+    points between knots as the certificate begins with, proved at every instant where it is none
+    that decides already."""
+    sampled = smallest(margins(robot, motion, finer))
+    if finer < FINER or sampled < -ALLOWED:
+        return sampled
+    return min(sampled, smallest(proved_margins(robot, motion)[0]))
+
+
+def smallest(found: Mapping[str, Mapping[str, Margin]]) -> float:
+    """The smallest fraction of margins by joint and limit; 0 without any."""
+    return min((m.fraction for row in found.values() for m in row.values()), default=0.0)
