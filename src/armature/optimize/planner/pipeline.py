@@ -304,11 +304,22 @@ class Pipeline:
                 break
             mine = timed(task, s.slower * start.duration) if not task.moving else task
             firsts.append(self.few(mine, start, s.time_bent, s.time_coarse))
-        best = self.shortest(task, best_of(firsts), firsts)
+        best = self.shortest(task, self.soonest(firsts), firsts)
         over_mean = not best.runs and (
             best.only_means or (best.worst is not None and best.worst.limit in MEANS)
         )
         return self.bracketed(task, best) if over_mean and not self.late else best
+
+    def soonest(self, found: list[Attempt]) -> Attempt:
+        """The motion with few knots that takes the least time once it is run so slowly that it
+        keeps its limits between them; the cheapest where none does."""
+        slow = {
+            a: run_slower(a.problem.robot, a.motion, 0.0, self.settings.slowest_coarse, 2)
+            for a in found
+            if a.near
+        }
+        kept = {a: motion.duration for a, motion in slow.items() if motion is not None}
+        return min(kept, key=lambda a: kept[a], default=best_of(found))
 
     def bracketed(self, task: MoveProblem, failed: Attempt) -> Attempt:
         """The shortest of the least-energy motions of given durations, by bisection: where limits

@@ -73,6 +73,7 @@ class Settings:
     the one before did is the last.  back_off_power: of what is exceeded, in the factor on a limit.
     longer: a re-solve that makes a least time longer by this factor is given up.
     slowest: factor in duration up to which a least time that exceeds a limit is run slower instead.
+    slowest_coarse: the same for motions with few knots, which are ranked by what they take then.
     """
 
     allowed: float = 9.5e-4
@@ -124,6 +125,7 @@ class Settings:
     back_off_power: float = 1.2
     longer: float = 1.05
     slowest: float = 1.3
+    slowest_coarse: float = 3.0
 
 
 SETTINGS = Settings()
