@@ -1,6 +1,7 @@
 """Least times: nothing faster is found from any start, and the energy of the shortest motion is
 counted with the supply asked for."""
 
+import json
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -8,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from benchmarks.arms import arms, chain, driven
+from benchmarks.compare import REFERENCE, asked, frozen_arms
 from benchmarks.moves import standing
 
 from armature.drive import Drive, Friction, Gear, Motor
@@ -97,6 +99,21 @@ def test_there_and_back_again_takes_twice_the_least_time():
     there = minimize_time(robot, Move(start, goal))
     back = minimize_time(robot, Move(start, start, via=[Via(goal, velocity=0.0)]))
     assert back.ok and back.duration == pytest.approx(2 * there.duration, rel=0.01)
+
+
+def test_a_stop_on_the_way_takes_no_longer_than_both_legs_one_after_the_other():
+    """Of an arm with much dry friction, whose currents jump where joints turn between knots."""
+    frozen = json.loads(REFERENCE.read_text())
+    kept = next(r["task"] for r in frozen["rows"] if r["task"]["number"] == 1014)
+    robot, move, _ = asked(kept, frozen_arms(frozen["arms"]))
+    whole = replace(move, duration=None)
+    (stop,) = whole.via
+    legs = (
+        replace(whole, goal=stop.configuration, via=()),
+        replace(whole, start=stop.configuration, via=()),
+    )
+    each = [minimize_time(robot, leg).duration for leg in legs]
+    assert minimize_time(robot, whole).duration < 1.01 * sum(each)
 
 
 @pytest.mark.parametrize(
