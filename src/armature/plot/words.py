@@ -127,16 +127,19 @@ def surroundings(plan: Any) -> list[str]:
 def peak_rows(plan: Any) -> list[tuple[str, str, str, str, str]]:
     """Of torque, acceleration, jerk and current: the joint, its peak in the plan and in the
     baseline, and how many times it is."""
-    return [
-        (p.quantity, p.joint, f"{p.value:.3g} {p.unit}", f"{p.baseline:.3g} {p.unit}", _times(p))
-        for p in peaks(plan)
-    ]
+    return [(p.quantity, p.joint, f"{p.value:.3g} {p.unit}", *_against(p)) for p in peaks(plan)]
 
 
-def _times(peak: Any) -> str:
-    return (
-        f"{peak.value / peak.baseline:.2g} ×" if peak.baseline > 1e-2 * peak.value else "over 100 ×"
-    )
+def _against(peak: Any) -> tuple[str, str]:
+    """The baseline's peak, and how many times it is; nothing where it has none, or jumps."""
+    if not math.isfinite(peak.baseline):
+        return peak.beside, ""
+    other = f"{peak.beside} {peak.unit}"
+    if peak.baseline <= 1e-6 * peak.value:
+        return other, ""
+    if peak.baseline <= 1e-2 * peak.value:
+        return other, "over 100 ×"
+    return other, f"{peak.value / peak.baseline:.2g} ×"
 
 
 def certificate(plan: Any) -> str:
