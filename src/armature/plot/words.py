@@ -50,8 +50,9 @@ def hurried(plan: Any) -> bool:
     return plan.baseline is not None and plan.duration < 0.99 * plan.baseline.trajectory.duration
 
 
-def summary(plan: Any) -> list[str]:
-    """A few sentences for someone who did not make the plan."""
+def summary(plan: Any, doubted: bool = True) -> list[str]:
+    """A few sentences for someone who did not make the plan. doubted: with why its energies may
+    mean nothing."""
     lines = (
         [f"{plan.robot.name} moves for {plan.duration:.4g} s."]
         if plan.ok
@@ -81,10 +82,10 @@ def summary(plan: Any) -> list[str]:
             f"{the(plan.baseline.name).capitalize()}{note} draws {book.energy:.4g} J and turns"
             f" {book.losses:.4g} J into heat."
         )
-    doubted = [f"{line[0].upper()}{line[1:]}." for line in doubts(plan.robot)]
     error = plan.robot.model_error
-    known = [] if error is None else [f"{str(error)[0].upper()}{str(error)[1:]}."]
-    return [*lines, *known, *doubted, proof(plan.certificate), *surroundings(plan)]
+    known = [] if error is None else [str(error)]
+    said = [f"{x[0].upper()}{x[1:]}." for x in [*known, *(doubts(plan.robot) if doubted else ())]]
+    return [*lines, *said, proof(plan.certificate), *surroundings(plan)]
 
 
 def sensitive(plan: Any, most: int = 3) -> list[str]:
