@@ -39,6 +39,16 @@ def test_points_of_a_dense_curve_cost_what_plans_cost_and_keep_the_limits(supply
         assert worst_margin(ARM, motion, 1).fraction > -1e-3
 
 
+def test_a_dense_curve_lets_joints_turn_elsewhere_at_every_duration():
+    """Half a turn of the stretched arm, which is drawn in and let out again on the way."""
+    move = Move([0.0, 1.57, 0.9], [3.14, 1.57, 0.9], smoothness=0.0)
+    durations = np.geomspace(1.0, 2.5, 30)
+    curve = energy_time_curve(ARM, move, durations, "non-regenerative", refine=False)
+    for k in (1, 9):
+        plan = minimize_energy(ARM, replace(move, duration=durations[k]), "non-regenerative")
+        assert curve.energies[k] < 1.01 * plan.energy
+
+
 def test_fifty_points_take_less_searching_than_thirty_plans():
     counts = [0, 0]
 

@@ -121,7 +121,7 @@ def next_weight(trials: list[Trial], spare: float) -> float:
     known.sort(key=lambda t: abs(np.log(t.excess / spare)))
     if known:
         base, power = known[0], POWER
-        if len(known) > 1:
+        if len(known) > 1 and base.rho != known[1].rho:
             slope = np.log(base.excess / known[1].excess) / np.log(base.rho / known[1].rho)
             power = float(np.clip(slope, 0.2, 2.0))
         factor = (AIM * spare / base.excess) ** (1.0 / power)
@@ -130,7 +130,8 @@ def next_weight(trials: list[Trial], spare: float) -> float:
     rho = base.rho * float(np.clip(factor, 1.0 / FARTHEST, FARTHEST))
     if low < rho < high:
         return rho
-    return float(np.sqrt(max(low, high / FARTHEST) * min(high, low * FARTHEST)))
+    low = low or high / FARTHEST**2
+    return float(np.sqrt(low * min(high, low * FARTHEST**2)))
 
 
 def jerk_shares(problem: MoveProblem) -> np.ndarray:
