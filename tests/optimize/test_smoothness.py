@@ -78,12 +78,21 @@ def test_the_weight_that_costs_what_it_may_is_found(power, at_one, ends):
     assert not within_reach or max(kept) >= NEAR
 
 
-def test_a_jagged_plan_is_smoothed_until_it_costs_what_it_may():
-    """The arm is extended: the cheapest motion turns a joint to and fro, and the first search with
-    a weight on its jerk does not end."""
-    robot, move = arm.library("burgevin").with_payload(2.0), ([0.0, 1.57, 0.3], [0.0, 1.57, 0.8])
+@pytest.mark.parametrize(
+    ("start", "goal", "duration"),
+    [
+        ([0.0, 1.57, 0.3], [0.0, 1.57, 0.8], 1.0),
+        ([0.0, np.pi / 2, 0.9], [np.pi, np.pi / 2, 0.9], 2.2031888834465354),
+    ],
+)
+def test_a_jagged_plan_is_smoothed_until_it_costs_what_it_may(start, goal, duration):
+    """The cheapest motion turns a joint to and fro, and the first search with a weight on its jerk
+    does not end."""
+    robot = arm.library("burgevin").with_payload(2.0)
     jagged, smooth = (
-        arm.minimize_energy(robot, arm.Move(*move, 1.0, smoothness=s), "non-regenerative")
+        arm.minimize_energy(
+            robot, arm.Move(start, goal, duration, smoothness=s), "non-regenerative"
+        )
         for s in (0.0, 0.1)
     )
     assert jagged.ok and smooth.ok and smooth.certificate.ok and smooth.baseline is not None

@@ -37,6 +37,7 @@ NEAR = 0.9  # of what the motion may cost more: a motion that costs as much is s
 AIM = 0.95  # the same, to aim at
 POWER = 0.6  # of the excess as a function of ρ, before two values are known
 FARTHEST = 30.0  # factor from one ρ to the next
+CLEARLY = 0.99  # of the jerk before: at most, of a search that came to no end
 STILL = 0.1  # of the greatest acceleration of a kind of joints: what a joint counts at least
 ITERATIONS = 150
 
@@ -90,10 +91,11 @@ class Smoother:
     ) -> Attempt | None:
         """A motion with these weights that does the task and keeps all limits: warm from the
         smoothest known, else from it as a guess. None where there is none, or where neither search
-        came to its end, or at least to a smoother motion."""
+        came to its end, or at least to a clearly smoother motion."""
         for start in (near.result, best.problem.guess(near.motion)):
             found = self.pipeline.again(best.problem, start, weights, ITERATIONS)
-            if self.runs(found) and (found.ok or roughness(found) < roughness(near)):
+            smoother = roughness(found) < CLEARLY * roughness(near)
+            if self.runs(found) and (found.ok or smoother):
                 return found.accepted()
             if self.pipeline.late:
                 break
