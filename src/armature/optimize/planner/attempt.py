@@ -19,8 +19,8 @@ from armature.robot.model import Robot
 from armature.simulate.flows import drives_at
 from armature.simulate.ledger import motion_steps
 
-RESTING = 1e-5  # of the move: how far a joint creeps to and fro by the solver's tolerance alone
-ROUNDING = 1e-7  # of the move: how far apart the task's places are then at most
+RESTING = 1e-5  # rad or m, times the size of the move: how far joints creep by rounding alone
+ROUNDING = 1e-7  # the same: how far apart the task's places are then at most
 ARRIVED = 1e-6  # rad or m, and rad/s or m/s: what the certificate allows
 PART = 1e-5  # of the way: the same for moves that go hardly anywhere
 
