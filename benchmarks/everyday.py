@@ -3,6 +3,8 @@ built-in arms."""
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 
 import armature as arm
@@ -38,9 +40,8 @@ MOVES = (
     ("thesis: half a turn, stretched", "burgevin", 2.0, (0, 90, 0.9), (180, 90, 0.9), 1.0),
     ("thesis: extend", "burgevin", 2.0, (0, 90, 0.3), (0, 90, 0.8), 1.0),
 )
-DOWN = np.array(
-    [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]]
-)  # the tool (its y axis) points down
+# The tool (its y axis) points down.
+DOWN = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])
 HOME = np.radians([0, -90, 90, -90, 90, 0])  # elbow up, tool down in front of the arm
 AGAIN = 5  # plans that are timed, once all is compiled
 
@@ -63,6 +64,13 @@ def configuration(robot: arm.Robot, values: tuple[float, ...]) -> np.ndarray:
     )
 
 
+def timed(robot: arm.Robot, task: arm.Move, supply: str) -> tuple[arm.Solution, float]:
+    """A plan and its CPU time, s."""
+    begin = time.process_time()
+    plan = arm.minimize_energy(robot, task, supply)
+    return plan, time.process_time() - begin
+
+
 def run() -> str:
     """Savings with both kinds of supply; of losses where energy comes back, of the energy drawn
     where it is burnt."""
@@ -72,7 +80,8 @@ def run() -> str:
         task = move(robot, start, goal, duration)
         row: list[object] = [what, name, f"{duration:g}"]
         for supply in ("regenerative", "non-regenerative"):
-            plan, *again = (arm.minimize_energy(robot, task, supply) for _ in range(1 + AGAIN))
+            plan, _ = timed(robot, task, supply)
+            again = [timed(robot, task, supply)[1] for _ in range(AGAIN)]
             if not plan.ok or plan.saving is None or plan.baseline is None:
                 row += ["no plan", "", "", ""]
                 continue
@@ -87,11 +96,11 @@ def run() -> str:
                 f"{mine:.3g}",
                 f"**{100 * plan.saving:.0f} %**"
                 + ("" if plan.certificate.ok else " (not certified)"),
-                f"{1e3 * np.median([other.seconds for other in again]):.0f}",
+                f"{1e3 * np.median(again):.0f}",
             ]
         rows.append(row)
-    header = ["move", "robot", "s", "losses, cubic J", "planned J", "saved", "in ms"]
-    header += ["drawn without return, cubic J", "planned J", "saved", "in ms"]
+    header = ["move", "robot", "s", "losses, cubic J", "planned J", "saved", "CPU ms"]
+    header += ["drawn without return, cubic J", "planned J", "saved", "CPU ms"]
     starred = any("*" in str(cell).replace("**", "") for row in rows for cell in row)
     why = (
         "the cubic of this duration breaks limits: the shortest one that keeps them, or, where only"

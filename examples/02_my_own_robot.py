@@ -21,9 +21,8 @@ drives:
   elbow: {motor: dc-48v-150w, gear: planetary-100}
 """)
 
-robot = arm.load("my_arm.yaml").with_payload(
-    1.0, at=(0, 0, 0.4), link="lower"
-)  # or arm.load("your.urdf").with_drives("drives.yaml")
+# Or arm.load("your.urdf").with_drives("drives.yaml").
+robot = arm.load("my_arm.yaml").with_payload(1.0, at=(0, 0, 0.4), link="lower")
 print(robot.summary())
 
 move = arm.Move(

@@ -7,9 +7,8 @@ from matplotlib.figure import Figure
 import armature as arm
 
 robot = arm.library("burgevin").with_payload(2.0)
-move = arm.Move(
-    [0.0, np.pi / 2, 0.9], [0.0, np.pi / 2, 0.9]
-)  # stay there, stretched out: holding costs, swinging less
+# Stay there, stretched out: holding costs, swinging less.
+move = arm.Move([0.0, np.pi / 2, 0.9], [0.0, np.pi / 2, 0.9])
 
 curve = arm.energy_time_curve(robot, move, np.linspace(0.2, 4.7, 45))
 for T, E in curve.minima:

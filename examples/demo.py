@@ -17,14 +17,11 @@ from rich.table import Table
 import armature as arm
 
 OUT = Path("demo")
-DOWN = np.array(
-    [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]]
-)  # the tool (its y axis) points down
-SHELF, BOX, CLEAR = (
-    np.array([0.45, -0.20, 0.55]),
-    np.array([0.25, 0.50, 0.12]),
-    np.array([0.0, 0.0, 0.10]),
-)  # m
+# The tool (its y axis) points down. Places in m.
+DOWN = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])
+SHELF = np.array([0.45, -0.20, 0.55])
+BOX = np.array([0.25, 0.50, 0.12])
+CLEAR = np.array([0.0, 0.0, 0.10])
 DURATION, LIFT = 1.6, 0.35  # s
 
 
@@ -57,9 +54,8 @@ def main() -> None:
     )
     move = task(robot)
     plan = arm.minimize_energy(robot, move, "non-regenerative")
-    hurry = replace(
-        move, duration=None, via=[arm.optimize.Via(stop.configuration) for stop in move.via]
-    )  # passed whenever it is best
+    whenever = [arm.optimize.Via(stop.configuration) for stop in move.via]  # passed at any time
+    hurry = replace(move, duration=None, via=whenever)
     fast = arm.minimize_time(robot, hurry, supply="non-regenerative", knots=50, starts=1)
     console.print(comparison(plan, fast))
     console.print(

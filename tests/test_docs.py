@@ -61,6 +61,19 @@ def test_code_of_a_page_runs(page, tmp_path, monkeypatch):
             exec(compile(text, str(page), "exec"), names)
 
 
+SHOWN = [*WITH_CODE, *sorted((ROOT / "examples").rglob("*.py"))]
+
+
+@pytest.mark.parametrize("page", SHOWN, ids=lambda p: str(p.relative_to(ROOT)))
+def test_comments_of_shown_code_stand_beside_or_above_what_they_explain(page):
+    codes = [page.read_text(encoding="utf-8")]
+    if page.suffix == ".md":
+        codes = [text for language, text in blocks(page) if language == "python"]
+    lines = [line for code in codes for line in code.splitlines()]
+    assert not [line for line in lines if re.match(r"\s*[)\]}]+\s*#", line)]
+    assert not [line for line in lines if "#" in line and len(line) > 100]
+
+
 def test_most_pages_have_code():
     assert len(WITH_CODE) >= 12
 

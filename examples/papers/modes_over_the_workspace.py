@@ -16,6 +16,7 @@ import armature as arm
 from armature.dynamics.bodies.elements import TorsionSpring
 from armature.dynamics.holonomic.linear import linearize
 
+# N·m/rad
 STIFFNESS = {
     "pan": 9000.0,
     "lift": 9000.0,
@@ -23,7 +24,7 @@ STIFFNESS = {
     "wrist_1": 1500.0,
     "wrist_2": 1500.0,
     "wrist_3": 800.0,
-}  # N·m/rad
+}
 PAYLOAD, COUNT = 5.0, 41  # kg; configurations along each axis of the map
 
 

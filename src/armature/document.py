@@ -138,9 +138,7 @@ def _message(e: Any, model: type[BaseModel]) -> str:
     """What is wrong and what to do, in plain words."""
     place, kind, value, about = tuple(e["loc"]), e["type"], _shown(e.get("input")), e.get("ctx", {})
     if kind == "extra_forbidden":
-        return (
-            f"there is no such key; {suggestion(place[-1], _names(_model_at(model, place[:-1])))}"
-        )
+        return _unknown_key(str(place[-1]), _model_at(model, place[:-1]), model)
     if kind == "missing":
         return (
             "this value is missing from the list; add it"
@@ -171,6 +169,26 @@ def _message(e: Any, model: type[BaseModel]) -> str:
         )
         return f"this has {about.get('actual_length')} values; give {at}"
     return e["msg"].removeprefix("Value error, ")
+
+
+def _unknown_key(key: str, here: type[BaseModel], whole: type[BaseModel]) -> str:
+    """What to write instead of a key: one like it, or the place where the file has such a key."""
+    meant = suggestion(key, _names(here))
+    if meant.startswith("did you mean"):
+        return f"there is no such key; {meant}"
+    others = list(dict.fromkeys(_places(whole, key)))
+    if not others:
+        return f"there is no such key; {meant}"
+    return f"there is no such key here; it belongs {' or '.join(others[:3])}"
+
+
+def _places(model: type[BaseModel], key: str, at: str = "", depth: int = 3) -> Iterator[str]:
+    """Where in a file there is such a key, the outermost places first."""
+    if key in _names(model):
+        yield f"under {at}" if at else "at the top of the file"
+    for name, field in model.model_fields.items() if depth else ():
+        for part in _models(field.annotation):
+            yield from _places(part, key, f"{at}.{field.alias or name}".lstrip("."), depth - 1)
 
 
 def _shown(value: Any) -> str:

@@ -197,6 +197,21 @@ def test_mistakes_have_their_line(folder, text, line, words):
     )
 
 
+def test_a_key_in_the_wrong_place_is_answered_with_its_own(folder):
+    with pytest.raises(FileError) as caught:
+        task(
+            folder,
+            "robot: robot.yaml\nsmoothness: 0.2\nmove:\n  start: [0, 0, 1]\n  goal: [0, 1, 1]\n"
+            "  posture: elbow up\n  floor: none\n",
+        )
+    for words in (
+        "smoothness: there is no such key here; it belongs under move",
+        "move.posture: there is no such key here; it belongs under move.start or under move.goal",
+        "move.floor: there is no such key here; it belongs at the top of the file",
+    ):
+        assert words in str(caught.value)
+
+
 def test_all_mistakes_of_a_task_are_told_at_once(folder):
     with pytest.raises(FileError) as caught:
         task(

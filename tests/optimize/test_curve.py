@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from armature.optimize.certificate.certify import worst_margin
-from armature.optimize.moves.curve import energy_time_curve
+from armature.optimize.moves.curve import advise, energy_time_curve
 from armature.optimize.moves.least_energy import minimize_energy
 from armature.optimize.moves.least_time import minimize_time
 from armature.optimize.moves.sweep import prominent
@@ -39,6 +39,16 @@ def test_points_of_a_dense_curve_cost_what_plans_cost_and_keep_the_limits(supply
         assert worst_margin(ARM, motion, 1).fraction > -1e-3
 
 
+def test_a_dense_curve_lets_joints_turn_elsewhere_at_every_duration():
+    """Half a turn of the stretched arm, which is drawn in and let out again on the way."""
+    move = Move([0.0, 1.57, 0.9], [3.14, 1.57, 0.9], smoothness=0.0)
+    durations = np.geomspace(1.0, 2.5, 30)
+    curve = energy_time_curve(ARM, move, durations, "non-regenerative", refine=False)
+    for k in (1, 9):
+        plan = minimize_energy(ARM, replace(move, duration=durations[k]), "non-regenerative")
+        assert curve.energies[k] < 1.01 * plan.energy
+
+
 def test_fifty_points_take_less_searching_than_thirty_plans():
     counts = [0, 0]
 
@@ -59,6 +69,15 @@ def test_fifty_points_take_less_searching_than_thirty_plans():
     )
     assert np.all(np.isfinite(curve.energies)) and curve.durations.size == 50
     assert counts[0] < 30 * counts[1]
+
+
+def test_a_cheapest_motion_at_the_end_of_the_range_is_called_that():
+    said = lambda *energies: advise(np.array([1.0, 2.0, 3.0]), np.array(energies), [], None)
+    assert "cheapest motion of this range is its longest, 3 s" in said(5.0, 4.0, 3.0)
+    assert "longer ones may cost less" in said(5.0, 4.0, 3.0)
+    assert "cheapest motion of this range is its shortest, 1 s" in said(3.0, 4.0, 5.0)
+    assert said(5.0, 3.0, 4.0).startswith("The cheapest motion takes 2 s and 3 J.")
+    assert "of this range" not in said(5.0, 3.0, 4.0)
 
 
 def test_a_dent_smaller_than_the_accuracy_is_no_minimum():

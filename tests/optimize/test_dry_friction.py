@@ -8,8 +8,12 @@ import numpy as np
 import pytest
 
 from armature.drive import Drive, Friction, Gear, Motor
+from armature.motion.trajectory import Trajectory
 from armature.optimize.moves.least_energy import minimize_energy
+from armature.optimize.planner.attempt import at_rest
+from armature.optimize.transcription.loop_move import move_problem
 from armature.optimize.transcription.task import Move, Via
+from armature.robot.library import library
 from armature.robot.model import Joint, Limits, Link, Robot
 
 MASS, DRY, GRAVITY = 3.0, 6.0, 9.81  # kg, N, m/s²
@@ -113,3 +117,29 @@ def test_what_a_thorough_search_returns_is_certified(lift: Robot):
     ]
     assert all(plan.ok and plan.certificate.ok for plan in found)
     assert all(plan.energy < 0.6 * held(MASS * GRAVITY + DRY, 3.0) for plan in found)
+
+
+def test_a_joint_that_creeps_by_the_searchs_tolerance_stands():
+    """Friction would carry a part of its weight if it sank by a micrometre."""
+    robot = library("scara")
+    q0, q1 = np.array([0.2, 1.0, 0.1, 0.0]), np.array([0.6, 0.7, 0.1, 0.0])
+    problem = move_problem(robot, Move(q0, q1, 0.6), "non-regenerative", 40)
+    motion = problem.straight
+    creep = 1e-6 * np.linspace(0.0, 1.0, len(motion))
+    q, v = np.array(motion.q), np.array(motion.v)
+    q[:, 2] -= creep
+    v[:, 2] = -creep[-1] / motion.duration
+    stands = at_rest(Trajectory(motion.t, q, v, motion.a, motion.joint_names), problem)
+    assert np.all(stands.v[:, 2] == 0.0) and np.all(stands.q[:, 2] == q0[2])
+    assert np.array_equal(stands.q[:, :2], motion.q[:, :2])
+    asked = replace(problem, move=Move(q0, q1 - [0.0, 0.0, 1e-6, 0.0], 0.6))
+    assert at_rest(Trajectory(motion.t, q, v, motion.a, motion.joint_names), asked).v[5, 2] < 0.0
+
+
+@pytest.mark.parametrize("duration", [0.565, 0.705])
+def test_a_plan_draws_no_energy_from_creeping(duration):
+    move = Move([0.175, 1.047, 0.1, 0.0], [0.611, 0.698, 0.1, 0.0], duration)
+    robot = library("scara").with_payload(1.0)
+    plan = minimize_energy(robot, replace(move, smoothness=0.0), "non-regenerative")
+    creeps = np.ptp(plan.trajectory.q, axis=0) < 1e-5
+    assert creeps[2:].all() and np.all(plan.trajectory.v[:, creeps] == 0.0)

@@ -10,6 +10,7 @@ import armature as arm
 from armature.errors import ArgumentError
 from armature.optimize.certificate.peaks import peaks
 from armature.optimize.planner.accelerations import inferred_accelerations
+from armature.optimize.planner.smoothness import FIRST, NEAR, SOLVES, Trial, next_weight
 
 ROBOT = arm.library("planar2")
 START, GOAL, T = [-0.5, 0.4], [0.9, 1.2], 1.0
@@ -57,6 +58,49 @@ def test_more_smoothness_is_less_jerk(plans):
     )
 
 
+@pytest.mark.parametrize("power", [0.35, 0.65, 1.0])
+@pytest.mark.parametrize("at_one", [1e-2, 0.3, 1.0, 4.0, 50.0])
+@pytest.mark.parametrize("ends", [0.05, 0.5, np.inf])
+def test_the_weight_that_costs_what_it_may_is_found(power, at_one, ends):
+    """Excess of the energy ~ ρ^power that flattens; where a search from far away does not end, the
+    weight is approached from below."""
+    excess = lambda rho: at_one * rho**power / (1.0 + 0.1 * rho**power)
+    trials, rho, reached = [], FIRST, 0.0
+    for _ in range(SOLVES):
+        far = reached == 0.0 and rho > ends
+        trials.append(Trial(rho, np.inf if far else excess(rho)))
+        reached = max(reached, 0.0 if far else rho)
+        if NEAR <= trials[-1].excess <= 1.0:
+            break
+        rho = next_weight(trials, 1.0)
+    kept = [trial.excess for trial in trials if trial.excess <= 1.0]
+    within_reach = excess(30.0 ** (SOLVES - 3)) > NEAR and excess(30.0 ** (3 - SOLVES)) < 1.0
+    assert not within_reach or max(kept) >= NEAR
+
+
+@pytest.mark.parametrize(
+    ("start", "goal", "duration"),
+    [
+        ([0.0, 1.57, 0.3], [0.0, 1.57, 0.8], 1.0),
+        ([0.0, np.pi / 2, 0.9], [np.pi, np.pi / 2, 0.9], 2.2031888834465354),
+    ],
+)
+def test_a_jagged_plan_is_smoothed_until_it_costs_what_it_may(start, goal, duration):
+    """The cheapest motion turns a joint to and fro, and the first search with a weight on its jerk
+    does not end."""
+    robot = arm.library("burgevin").with_payload(2.0)
+    jagged, smooth = (
+        arm.minimize_energy(
+            robot, arm.Move(start, goal, duration, smoothness=s), "non-regenerative"
+        )
+        for s in (0.0, 0.1)
+    )
+    assert jagged.ok and smooth.ok and smooth.certificate.ok and smooth.baseline is not None
+    base = smooth.baseline.ledger.energy
+    assert 0.94 < (base - smooth.energy) / (base - jagged.energy) < 0.98
+    assert jerk(smooth) < 0.3 * jerk(jagged)
+
+
 @pytest.mark.parametrize("smoothness", [0.0, 0.1])
 def test_curve_and_plan_agree_at_one_duration(plans, smoothness):
     task = arm.Move(START, GOAL, smoothness=smoothness)
@@ -87,6 +131,9 @@ def test_peaks_are_those_of_the_motions(plans):
         assert found[what].baseline == pytest.approx(
             np.abs(getattr(plans[0.1].baseline.trajectory, base)[:, k]).max()
         )
+    # the joint cubic begins with a jump of acceleration; so does a plan without limits of jerk
+    jumps = np.abs(plans[0.1].trajectory.a[[0, -1]]).max() > 1.0
+    assert np.isinf(found["jerk"].baseline) != jumps
     worst = lambda s: max(p.ratio for p in peaks(plans[s]) if p.quantity == "acceleration")
     assert worst(0.1) < worst(0.0) and "peaks" in str(plans[0.1])
 

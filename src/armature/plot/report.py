@@ -59,7 +59,7 @@ def html_page(
     """The page as text: style, data and scripts are inside."""
     shapes = _meshes(plan, meshes)
     text = lambda name: (PARTS / name).read_text(encoding="utf-8")
-    lead, *rest = words.summary(plan)
+    lead, *rest = words.summary(plan, doubted=False)  # the banner says it
     if found := words.sensitive(plan):
         rest.append(f"Were the robot another: {'; '.join(found)}, with the motion planned again.")
     return Template(text("report.html")).substitute(

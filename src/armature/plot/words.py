@@ -50,8 +50,9 @@ def hurried(plan: Any) -> bool:
     return plan.baseline is not None and plan.duration < 0.99 * plan.baseline.trajectory.duration
 
 
-def summary(plan: Any) -> list[str]:
-    """A few sentences for someone who did not make the plan."""
+def summary(plan: Any, doubted: bool = True) -> list[str]:
+    """A few sentences for someone who did not make the plan. doubted: with why its energies may
+    mean nothing."""
     lines = (
         [f"{plan.robot.name} moves for {plan.duration:.4g} s."]
         if plan.ok
@@ -81,10 +82,10 @@ def summary(plan: Any) -> list[str]:
             f"{the(plan.baseline.name).capitalize()}{note} draws {book.energy:.4g} J and turns"
             f" {book.losses:.4g} J into heat."
         )
-    doubted = [f"{line[0].upper()}{line[1:]}." for line in doubts(plan.robot)]
     error = plan.robot.model_error
-    known = [] if error is None else [f"{str(error)[0].upper()}{str(error)[1:]}."]
-    return [*lines, *known, *doubted, proof(plan.certificate), *surroundings(plan)]
+    known = [] if error is None else [str(error)]
+    said = [f"{x[0].upper()}{x[1:]}." for x in [*known, *(doubts(plan.robot) if doubted else ())]]
+    return [*lines, *said, proof(plan.certificate), *surroundings(plan)]
 
 
 def sensitive(plan: Any, most: int = 3) -> list[str]:
@@ -127,16 +128,19 @@ def surroundings(plan: Any) -> list[str]:
 def peak_rows(plan: Any) -> list[tuple[str, str, str, str, str]]:
     """Of torque, acceleration, jerk and current: the joint, its peak in the plan and in the
     baseline, and how many times it is."""
-    return [
-        (p.quantity, p.joint, f"{p.value:.3g} {p.unit}", f"{p.baseline:.3g} {p.unit}", _times(p))
-        for p in peaks(plan)
-    ]
+    return [(p.quantity, p.joint, f"{p.value:.3g} {p.unit}", *_against(p)) for p in peaks(plan)]
 
 
-def _times(peak: Any) -> str:
-    return (
-        f"{peak.value / peak.baseline:.2g} ×" if peak.baseline > 1e-2 * peak.value else "over 100 ×"
-    )
+def _against(peak: Any) -> tuple[str, str]:
+    """The baseline's peak, and how many times it is; nothing where it has none, or jumps."""
+    if not math.isfinite(peak.baseline):
+        return peak.beside, ""
+    other = f"{peak.beside} {peak.unit}"
+    if peak.baseline <= 1e-6 * peak.value:
+        return other, ""
+    if peak.baseline <= 1e-2 * peak.value:
+        return other, "over 100 ×"
+    return other, f"{peak.value / peak.baseline:.2g} ×"
 
 
 def certificate(plan: Any) -> str:

@@ -25,7 +25,7 @@ from armature.optimize.transcription.move import MoveProblem
 ANEW, FEW = 6, 15  # every so many durations one is planned anew; of so few durations, all are
 CLEARLY = 1e-3  # part of the energy by which another branch must be better to be followed
 ACCURACY = 2e-4  # part of the energy left to gain at which a warm solve may end
-ITERATIONS = 40  # of a warm solve, at most
+ITERATIONS = 60  # of a warm solve, at most
 POINTS = 300  # in time, at which the energy of a motion from another duration is counted
 ROUGH = 5.0  # times the roughness of the curve, by which it must rise on both sides of a minimum
 CLEAR = 5e-3  # part of the losses by which it must rise there too
@@ -48,15 +48,17 @@ class Sweep:
         return replace(self.problem, move=retimed(self.problem.move, duration, self.first))
 
     def warm(self, duration: float, near: Attempt) -> Attempt | None:
-        """From a neighbour's motion, multipliers and directions; None where that leads to no
-        plan."""
-        task = replace(self.at(duration), N=near.problem.N)
-        task = replace(task, directions=near.problem.directions)
-        start = carried(near.result, near.motion, task)
-        s = self.pipeline.settings
+        """From a neighbour's motion and multipliers; its directions are left free, since joints
+        turn at other parts of another duration. None where that leads to no plan."""
+        task, pipeline = replace(self.at(duration), N=near.problem.N), self.pipeline
+        start, s = carried(near.result, near.motion, task), pipeline.settings
+        exact = pipeline.is_smooth(task) or bool(task.robot.loops)
+        f = s.end if exact else s.middle
         warm = {"warm_barrier": s.again_barrier, "iterations": ITERATIONS}
-        found = self.pipeline.solve(task, start, s.end, s.end, **warm)
-        found = self.pipeline.finished([found]) if found.nearly else found
+        first = pipeline.solve(task, start, f, f, **warm)
+        if not first.nearly:
+            return None
+        found = pipeline.finished([first, *([] if exact else pipeline.turned(task, first))])
         return found if found.runs else None
 
     def anew(self, duration: float) -> Attempt | None:

@@ -21,7 +21,8 @@ from armature.scene.floor import LIMIT
 from armature.simulate.flows import drives_at
 from armature.simulate.ledger import motion_steps
 
-RESTING = 1e-7  # rad or m over the whole motion, which is rounding
+RESTING = 1e-5  # rad or m, times the size of the move: how far joints creep by rounding alone
+ROUNDING = 1e-7  # the same: how far apart the task's places are then at most
 ARRIVED = 1e-6  # rad or m, and rad/s or m/s: what the certificate allows
 PART = 1e-5  # of the way: the same for moves that go hardly anywhere
 
@@ -223,10 +224,11 @@ def defects(motion: Trajectory) -> tuple[np.ndarray, np.ndarray]:
     )
 
 
-def at_rest(motion: Trajectory, size: float) -> Trajectory:
-    """The motion with joints at rest that only creep by rounding: the sign of nothing must not
-    decide on which side friction acts. size: of the move, `MoveProblem.size`."""
-    still = np.ptp(motion.q, axis=0) < RESTING * size
+def at_rest(motion: Trajectory, task: MoveProblem) -> Trajectory:
+    """The motion with joints at rest that the task leaves where they are and that only creep, by
+    the solver's tolerance: the sign of nothing must not decide on which side friction acts."""
+    asked = np.ptp(task.points, axis=0)
+    still = (np.ptp(motion.q, axis=0) < RESTING * task.size) & (asked < ROUNDING * task.size)
     if not still.any():
         return motion
     zero = np.zeros_like(motion.v)

@@ -123,7 +123,7 @@ class Pipeline:
         """The solver's result, with its motion and what that costs by the exact law."""
         result = solve(problem, start, options, self.callback, self.left)
         motion = task.trajectory(result)
-        motion = motion if task.robot.loops else at_rest(motion, task.size)
+        motion = motion if task.robot.loops else at_rest(motion, task)
         return Attempt(task, result, motion, lambda: self.value(task, motion))
 
     def value(self, task: MoveProblem, motion: Trajectory) -> float:

@@ -32,21 +32,22 @@ from armature.optimize.transcription.smoothed import SmoothedMove
 GIVEN_UP = 0.5  # of the saving, at smoothness 1
 DEARER = 0.1  # of what is counted, at smoothness 1, where there is no saving
 FIRST = 1.0  # ρ that is tried first
-SOLVES = 4  # at most
+SOLVES = 6  # at most
 NEAR = 0.9  # of what the motion may cost more: a motion that costs as much is smooth enough
 AIM = 0.95  # the same, to aim at
 POWER = 0.6  # of the excess as a function of ρ, before two values are known
 FARTHEST = 30.0  # factor from one ρ to the next
+CLEARLY = 0.99  # of the jerk before: at most, of a search that came to no end
 STILL = 0.1  # of the greatest acceleration of a kind of joints: what a joint counts at least
-ITERATIONS = 60
+ITERATIONS = 150
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A weight ρ, its motion, and what this costs more than the least, J."""
+    """A weight ρ, and what its motion costs more than the least, J; infinite where its search came
+    to no end, so that a smaller weight is tried."""
 
     rho: float
-    found: Attempt
     excess: float
 
 
@@ -74,23 +75,27 @@ class Smoother:
         taken, rho = best, self.rho
         for _ in range(SOLVES):
             weights = Weights(energy=1.0, jerk=rho * unit, jerk_shares=tuple(shares))
-            found = None if self.pipeline.late else self.solved(best, taken, weights)
-            if found is None:
+            if self.pipeline.late:
                 break
-            trials.append(Trial(rho, found, found.value - best.value))
-            if trials[-1].excess <= spare and roughness(found) < roughness(taken):
+            found = self.solved(best, taken, weights, roughness)
+            trials.append(Trial(rho, np.inf if found is None else found.value - best.value))
+            if found and trials[-1].excess <= spare and roughness(found) < roughness(taken):
                 taken, self.rho = found, rho
             if NEAR * spare <= trials[-1].excess <= spare:
                 break
             rho = next_weight(trials, spare)
         return taken
 
-    def solved(self, best: Attempt, near: Attempt, weights: Weights) -> Attempt | None:
+    def solved(
+        self, best: Attempt, near: Attempt, weights: Weights, roughness: Callable[[Attempt], float]
+    ) -> Attempt | None:
         """A motion with these weights that does the task and keeps all limits: warm from the
-        smoothest known, else from it as a guess; None where there is none."""
+        smoothest known, else from it as a guess. None where there is none, or where neither search
+        came to its end, or at least to a clearly smoother motion."""
         for start in (near.result, best.problem.guess(near.motion)):
             found = self.pipeline.again(best.problem, start, weights, ITERATIONS)
-            if self.runs(found):
+            smoother = roughness(found) < CLEARLY * roughness(near)
+            if self.runs(found) and (found.ok or smoother):
                 return found.accepted()
             if self.pipeline.late:
                 break
@@ -106,25 +111,29 @@ def spared(best: Attempt, smoothness: float, baseline: float) -> float:
 
 
 def next_weight(trials: list[Trial], spare: float) -> float:
-    """ρ whose motion costs about what it may: along a power law through the last motions, inside
-    what is known to bracket it."""
-    last, power = trials[-1], POWER
-    low = max((t.rho for t in trials if t.excess <= spare), default=0.0)
-    high = min((t.rho for t in trials if t.excess > spare), default=np.inf)
-    if (
-        len(trials) > 1
-        and min(last.excess, trials[-2].excess) > 0.0
-        and last.excess != trials[-2].excess
-    ):
-        slope = np.log(last.excess / trials[-2].excess) / np.log(last.rho / trials[-2].rho)
-        power = float(np.clip(slope, 0.2, 2.0))
-    factor = (AIM * spare / last.excess) ** (1.0 / power) if last.excess > 0.0 else FARTHEST
-    rho = last.rho * float(np.clip(factor, 1.0 / FARTHEST, FARTHEST))
-    return (
-        rho
-        if low < rho < high
-        else float(np.sqrt(max(low, high / FARTHEST) * min(high, low * FARTHEST)))
-    )
+    """ρ whose motion costs about what it may: by a power law through the two trials that cost most
+    nearly as much, between the largest ρ that costs less and the least that costs more. A search
+    that came to no end bounds ρ only until one from nearer by has come to its own."""
+    ended = [t for t in trials if t.excess < np.inf]
+    last = max((k for k, t in enumerate(trials) if t in ended), default=-1)
+    low = max((t.rho for t in ended if t.excess <= spare), default=0.0)
+    above = [t.rho for t in ended if t.excess > spare] + [t.rho for t in trials[last + 1 :]]
+    high = min(above, default=np.inf)
+    known = [t for t in ended if t.excess > 0.0]
+    known.sort(key=lambda t: abs(np.log(t.excess / spare)))
+    if known:
+        base, power = known[0], POWER
+        if len(known) > 1 and base.rho != known[1].rho:
+            slope = np.log(base.excess / known[1].excess) / np.log(base.rho / known[1].rho)
+            power = float(np.clip(slope, 0.2, 2.0))
+        factor = (AIM * spare / base.excess) ** (1.0 / power)
+    else:
+        base, factor = trials[-1], FARTHEST if low else 1.0 / FARTHEST
+    rho = base.rho * float(np.clip(factor, 1.0 / FARTHEST, FARTHEST))
+    if low < rho < high:
+        return rho
+    low = low or high / FARTHEST**2
+    return float(np.sqrt(low * min(high, low * FARTHEST**2)))
 
 
 def jerk_shares(problem: MoveProblem) -> np.ndarray:
