@@ -19,8 +19,9 @@ from armature.optimize.path.least_along import least_energy_along
 from armature.optimize.planner.accelerations import with_inferred
 from armature.optimize.planner.attempt import Attempt
 from armature.optimize.planner.baseline import baseline
+from armature.optimize.planner.choice import cheapest
 from armature.optimize.planner.floor import move_ground, planned_above
-from armature.optimize.planner.pipeline import Pipeline, cheapest, posed
+from armature.optimize.planner.pipeline import Pipeline, posed
 from armature.optimize.planner.settings import SETTINGS, Settings
 from armature.optimize.planner.smoothness import Smoother
 from armature.optimize.problem.interrupt import interruptible

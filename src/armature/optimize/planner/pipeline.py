@@ -24,6 +24,7 @@ from armature.motion.trajectory import Trajectory
 from armature.optimize.certificate.certify import MEANS
 from armature.optimize.planner.attempt import Attempt, at_rest, net_energy
 from armature.optimize.planner.back_off import run_slower, tightened_limits
+from armature.optimize.planner.choice import best_of, cheapest, soonest
 from armature.optimize.planner.jerk_weight import jerk_size, losses
 from armature.optimize.planner.modes import directions, standstill
 from armature.optimize.planner.settings import SETTINGS, Settings, Stage
@@ -304,22 +305,11 @@ class Pipeline:
                 break
             mine = timed(task, s.slower * start.duration) if not task.moving else task
             firsts.append(self.few(mine, start, s.time_bent, s.time_coarse))
-        best = self.shortest(task, self.soonest(firsts), firsts)
+        best = self.shortest(task, soonest(firsts, s.slowest_coarse), firsts)
         over_mean = not best.runs and (
             best.only_means or (best.worst is not None and best.worst.limit in MEANS)
         )
         return self.bracketed(task, best) if over_mean and not self.late else best
-
-    def soonest(self, found: list[Attempt]) -> Attempt:
-        """The motion with few knots that takes the least time once it is run so slowly that it
-        keeps its limits between them; the cheapest where none does."""
-        slow = {
-            a: run_slower(a.problem.robot, a.motion, 0.0, self.settings.slowest_coarse, 2)
-            for a in found
-            if a.near
-        }
-        kept = {a: motion.duration for a, motion in slow.items() if motion is not None}
-        return min(kept, key=lambda a: kept[a], default=best_of(found))
 
     def bracketed(self, task: MoveProblem, failed: Attempt) -> Attempt:
         """The shortest of the least-energy motions of given durations, by bisection: where limits
@@ -406,13 +396,3 @@ class Pipeline:
             return found
         slower = run_slower(found.problem.robot, found.motion, s.allowed, s.slowest)
         return found if slower is None else replace(found, motion=slower, cost=slower.duration)
-
-
-def best_of(found: list[Attempt]) -> Attempt:
-    """The cheapest of those that nearly keep their limits; of all where none does."""
-    return min([a for a in found if a.nearly] or found, key=lambda a: a.value)
-
-
-def cheapest(found: list[Attempt]) -> Attempt:
-    """The cheapest of those that keep all limits; the last where none does."""
-    return min((a for a in found if a.runs), key=lambda a: a.value, default=found[-1]).accepted()
