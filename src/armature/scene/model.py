@@ -27,6 +27,7 @@ from armature.scene.obstacle import Obstacle, matrix, vector
 from armature.scene.scene import Scene
 from armature.scene.spheres import fit_spheres
 from armature.scene.tables import (
+    STACK,
     Bodies,
     Obstacles,
     Spheres,
@@ -85,6 +86,7 @@ class Model:
             np.broadcast_to(np.minimum(np.asarray(cutoff, dtype=float), 1e300), shape)
         )
         found, nearest, poses = np.empty(shape), np.empty(shape), np.empty((len(self.bodies.q), 12))
+        stack = np.empty(STACK, dtype=np.int64)
         gaps(
             q,
             limit,
@@ -94,6 +96,7 @@ class Model:
             self.spheres,
             self.obstacles,
             poses,
+            stack,
             found,
             nearest,
         )
