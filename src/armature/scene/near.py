@@ -12,14 +12,16 @@ else it moves.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from armature.scene.gaps import ball_gap, in_world, pair_gap, place_bodies, point_gap
 from armature.scene.loops import Indices, Matrix, Vector, inner, loop
-from armature.scene.model import Model
 from armature.scene.tables import STACK, Bodies, Obstacles, Spheres
+
+if TYPE_CHECKING:
+    from armature.scene.model import Model
 
 
 class Near(NamedTuple):

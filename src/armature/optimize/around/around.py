@@ -51,7 +51,7 @@ from armature.robot.cover import with_floor
 from armature.robot.model import Robot
 from armature.scene.free_path import NoPathError, Search, margins_at, search_in
 from armature.scene.measure import collisions
-from armature.scene.model import collision_model
+from armature.scene.model import collision_model, told_apart
 from armature.scene.scene import Scene
 from armature.simulate.ledger import drive_signals, ledger
 
@@ -127,6 +127,7 @@ def among(asked: Asked, task: Move) -> Among | Solution:
     ends = task.vectors(robot)
     vias = [configuration(robot, via.configuration, "via configuration") for via in task.via]
     places = np.array([ends.q0, *vias, ends.q1])
+    scene = told_apart(robot, scene, places)
     names = ["start", *(f"via point {k}" for k in range(1, len(vias) + 1)), "goal"]
     ground = move_ground(robot, task)
     wrong = in_collision(search_in(robot, scene), list(zip(names, places)))
