@@ -204,7 +204,9 @@ def work(robot: arm.Robot, motion: arm.Trajectory) -> float:
 
 def table(rows: list[Row]) -> list[str]:
     """A line for each scene; what was not solved below."""
-    scenes = sorted({row.scene for row in rows}, key=lambda name: name.split("_")[::-1][:1] + [name])
+    scenes = sorted(
+        {row.scene for row in rows}, key=lambda name: name.split("_")[::-1][:1] + [name]
+    )
     lines = [table_line(name, [row for row in rows if row.scene == name]) for name in scenes]
     lines += [
         table_line(f"all {name}", [row for row in rows if row.scene.endswith(name)])
