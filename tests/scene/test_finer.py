@@ -6,11 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.spatial import ConvexHull
 from tests.scene.test_scene import coal_least, elbow
 
 import armature as arm
 from armature.robot.shape import Visual
+from armature.scene.covers import distance_function, outline
 from armature.scene.model import collision_model, told_apart
+from armature.scene.obstacle import Obstacle
 
 TIGHT = np.array([0.2, 0.9, 0.4])  # where a lamp is next to the box of l1
 FREE = np.array([-0.9, 0.2, 0.4])
@@ -44,10 +47,13 @@ def near(robot: arm.Robot, scene: arm.Scene, q: np.ndarray) -> float:
 def tight() -> list[tuple[arm.Robot, arm.Scene, np.ndarray]]:
     """A link beside an obstacle, and two links beside each other."""
     robot, q = folded()
-    return [(elbow(), lamp(1e-3), TIGHT), (robot, arm.Scene(), q)]
+    pose = arm.pose(elbow(), TIGHT, "l2")
+    middle = pose.R @ np.array([0.0, 0.04 + 0.05 + 1e-3, 0.2]) + pose.p
+    beside = arm.Scene().with_sphere("ball", 0.05, middle.tolist())  # a cylinder
+    return [(elbow(), lamp(1e-3), TIGHT), (robot, arm.Scene(), q), (elbow(), beside, TIGHT)]
 
 
-@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.parametrize("which", [0, 1, 2])
 def test_links_beside_each_other_are_told_apart_and_never_farther_than_they_are(which):
     robot, scene, q = tight()[which]
     true = coal_least(robot, scene, q[None])
@@ -75,6 +81,22 @@ def test_finer_covers_contain_the_surface_of_their_links(which):
     x = x * (0.08, 0.06, 0.3) + (0.0, 0.0, 0.15)  # on the six faces
     out = np.linalg.norm(x[:, None] - balls[None, :, :3], axis=2) - balls[None, :, 3]
     assert out.min(1).max() <= 1e-9
+
+
+@pytest.mark.parametrize("kind", ["sphere", "capsule", "cylinder"])
+def test_the_outline_of_a_round_shape_contains_it_and_stays_near(kind):
+    size = {"sphere": (0.05,), "capsule": (0.05, 0.2), "cylinder": (0.05, 0.2)}[kind]
+    corners = outline(Obstacle("it", kind, size))
+    planes = ConvexHull(corners).equations
+    across = np.linalg.norm(planes[:, :2], axis=1) if kind == "cylinder" else 1.0
+    half = size[1] / 2 if len(size) > 1 else 0.0
+    reach = 0.05 * across + half * np.abs(planes[:, 2])
+    assert np.all(reach <= -planes[:, 3] + 1e-9)
+    axis = np.clip(corners[:, 2], -half, half)[:, None] * (0.0, 0.0, 1.0)
+    out = np.linalg.norm(corners - axis, axis=1) - 0.05
+    if kind == "cylinder":
+        out = distance_function(Obstacle("it", kind, size))(corners)
+    assert 0.0 <= out.max() < 0.004 * (0.05 + half)
 
 
 def test_links_that_overlap_are_not_told_apart():

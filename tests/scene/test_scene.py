@@ -303,6 +303,9 @@ def test_a_scene_of_our_own_is_read_and_its_mistakes_are_told(tmp_path):
     file.write_text("objects:\n  table: {box: [1, 1, 0.1], sphere: 2}\n")
     with pytest.raises(arm.errors.FileError, match="box and sphere given"):
         arm.Scene.load(file)
+    file.write_text("objects:\n- {name: table, box: [1, 1, 0.1]}\n")
+    with pytest.raises(arm.errors.FileError, match="give names, each with keys: box, sphere"):
+        arm.Scene.load(file)
     with pytest.raises(arm.errors.ArgumentError, match="already"):
         scene.with_sphere("table", 0.1)
     with pytest.raises(arm.errors.ArgumentError, match="not in robot"):

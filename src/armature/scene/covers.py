@@ -28,6 +28,7 @@ PART, LEAST, MOST = (
     0.008,
 )  # of a shape's size: how far its spheres may reach out of it; within these ends, m
 MESH_PART, MESH_LEAST, MESH_MOST = 0.02, 0.0012, 0.0035  # the same of meshes
+ROUND = 64  # corners about a round shape
 FILLED = 0.012  # m: slots of a mesh narrower than twice this count as filled
 VERSION = "spheres 4"
 
@@ -88,20 +89,47 @@ def link_shapes(robot: Robot, link: str) -> list[Obstacle]:
     ]
 
 
-def link_triangles(robot: Robot, link: str) -> np.ndarray | None:
-    """(k, 3, 3) corners of the surface of a link in its frame, m; None where a shape of it has
-    none."""
-    shapes, found = _collisions(robot, link) or (), []
-    for shape in shapes:
+def link_triangles(robot: Robot, link: str) -> np.ndarray:
+    """(k, 3, 3) corners of triangles around a link in its frame, m: the surface of meshes and
+    boxes, and next to that of round shapes. Empty where it has no collision shapes."""
+    found = [np.zeros((0, 3, 3))]
+    for shape in _collisions(robot, link) or ():
         if shape.shape == "mesh":
             points, faces = _mesh(link, shape)
-        elif shape.shape == "box":
-            points = _primitive(link, shape).corners
-            faces = hull_faces(points)
         else:
-            return None
+            points = outline(_primitive(link, shape))
+            faces = hull_faces(points)
         found.append((points @ np.array(shape.rotation).T + shape.position)[faces])
-    return np.concatenate(found) if found else None
+    return np.concatenate(found)
+
+
+def outline(shape: Obstacle) -> np.ndarray:
+    """(k, 3) corners of a polyhedron that contains a primitive shape, in its frame, m, and is a few
+    thousandths larger: corners on its surface, moved outwards until no face cuts into it."""
+    if shape.shape == "box":
+        return shape.corners
+    turn = np.linspace(0.0, 2 * np.pi, ROUND, endpoint=False)
+    circle = np.column_stack([np.cos(turn), np.sin(turn), np.zeros(ROUND)])
+    radius, half = shape.size[0], shape.size[1] / 2 if len(shape.size) > 1 else 0.0
+    if shape.shape == "cylinder":
+        rings = [radius * circle]
+    else:
+        tilt = np.linspace(0.0, np.pi / 2, ROUND // 4 + 1)
+        rings = [radius * (np.cos(x) * circle + (0.0, 0.0, np.sin(x))) for x in tilt]
+    upper = np.vstack(rings) + (0.0, 0.0, half)
+    points = np.unique(np.vstack([upper, upper * (1.0, 1.0, -1.0)]).round(12), axis=0)
+    return points * _swell(points, shape.shape == "cylinder", radius, half)
+
+
+def _swell(points: np.ndarray, flat: bool, radius: float, half: float) -> float:
+    """By how much a polyhedron about the origin is to be enlarged to contain a cylinder (flat), or
+    a capsule."""
+    from scipy.spatial import ConvexHull
+
+    planes = np.unique(ConvexHull(points).equations.round(12), axis=0)
+    across = np.linalg.norm(planes[:, :2], axis=1) if flat else 1.0
+    reach = radius * across + half * np.abs(planes[:, 2])  # of the shape towards each face
+    return float((reach / -planes[:, 3]).max()) + 1e-9
 
 
 def _primitive(link: str, shape: Visual) -> Obstacle:

@@ -18,15 +18,15 @@ from armature.robot.model import Robot
 from armature.scene.covers import link_triangles
 from armature.scene.gaps import body_poses
 from armature.scene.near import outward
-from armature.scene.solid import fine_triangles
 from armature.scene.tables import SphereTree, ball_around, sphere_table, sphere_tree
 
 if TYPE_CHECKING:
     from armature.scene.model import Model
 
 REGION = 0.01  # m: spheres that are nearer to the other are replaced
-LONGEST = 0.01  # m: edges of pieces, at first
-PART, LEAST = 0.25, 5e-5  # radius of a piece: of its distance, at most; m, never halved below
+LONGEST = 0.01  # m: radius of pieces, at first
+PART = 0.25  # of its distance: the radius of a piece, at most
+LEAST = 2e-4  # m: what is nearer counts as touching
 PIECES, ROUNDS = 20_000, 40  # of a link, at most; halvings
 ROUNDING = 1e-9  # m
 
@@ -69,7 +69,7 @@ def _reach(robot: Robot, model: Model, link: int) -> float:
     name = model.names[link] if link >= 0 else ""
     if name not in model.overshoot or name not in robot.tree.frames:
         return 0.0
-    return model.overshoot[name] if link_triangles(robot, name) is not None else 0.0
+    return model.overshoot[name] if len(link_triangles(robot, name)) else 0.0
 
 
 def refined(robot: Robot, model: Model, places: np.ndarray) -> Model:
@@ -80,11 +80,14 @@ def refined(robot: Robot, model: Model, places: np.ndarray) -> Model:
     near = {link: _near(model, link, doubtful) for link in links}
     pieces = {link: _pieces(robot, model, link, near[link]) for link in links}
     for _ in range(ROUNDS):
-        long = {link: _long(model, link, pieces, doubtful) for link in links}
+        room = {link: _room(model, link, pieces, doubtful) for link in links}
+        if min(x.min(initial=np.inf) for x in room.values()) < LEAST:
+            return model  # they touch, or nearly
+        long = {link: _balls(pieces[link])[:, 3] > PART * room[link] for link in links}
         if not any(x.any() for x in long.values()):
             break
         if max(len(x) for x in pieces.values()) > PIECES:
-            break
+            return model
         pieces = {link: _halved(pieces[link], long[link]) for link in links}
     made = [_tree(model, link) for link in range(len(model.names))]
     for link in links:
@@ -134,64 +137,71 @@ def _apart(model: Model, doubt: Doubt, x: np.ndarray, other: int) -> np.ndarray:
 
 
 def _pieces(robot: Robot, model: Model, link: int, near: np.ndarray) -> np.ndarray:
-    """(k, 3, 3) triangles of a link's surface, in the frame of its body: all that its spheres
-    `near` may contain a part of, and nothing else contains."""
+    """(k, 4, 3) pieces of a link's surface, in the frame of its body: all that its spheres `near`
+    may contain a part of, and nothing else contains."""
     from scipy.spatial import KDTree
 
     name, tree = model.names[link], _shrunk(model, link, near)
-    frame, found = robot.tree.frames[name], link_triangles(robot, name)
-    assert found is not None
-    fine = fine_triangles(found @ np.array(frame.R).T + frame.p, LONGEST)
-    places, chosen = KDTree(fine.mean(1)), np.zeros(len(fine), dtype=bool)
+    frame = robot.tree.frames[name]
+    found = _quadrangles(link_triangles(robot, name) @ np.array(frame.R).T + frame.p)
+    while np.any(long := _balls(found)[:, 3] > LONGEST):
+        found = _halved(found, long)
+    places, chosen = KDTree(_balls(found)[:, :3]), np.zeros(len(found), dtype=bool)
     old = _tree(model, link).node[near]
     for rows in places.query_ball_point(old[:, :3], old[:, 3] + LONGEST):
         chosen[rows] = True
     for *x, r in tree.node[_leaves(tree)]:
         rows = np.array(places.query_ball_point(x, r), dtype=np.int64)
-        chosen[rows[np.linalg.norm(fine[rows] - x, axis=2).max(1, initial=0.0) <= r]] = False
-    return fine[chosen]
+        chosen[rows[np.linalg.norm(found[rows] - x, axis=2).max(1, initial=0.0) <= r]] = False
+    return found[chosen]
+
+
+def _quadrangles(triangles: np.ndarray) -> np.ndarray:
+    """(k, 4, 3) triangles (k, 3, 3) as quadrangles whose third edge, beyond the shortest one, is a
+    point."""
+    edges = np.sum((triangles - np.roll(triangles, -1, axis=1)) ** 2, axis=2)
+    k, rows = edges.argmin(1), np.arange(len(edges))
+    return np.stack([triangles[rows, (k + i) % 3] for i in (0, 1, 2, 2)], axis=1)
 
 
 def _balls(pieces: np.ndarray) -> np.ndarray:
-    """(k, 4) balls about triangles."""
-    middle = pieces.mean(1)
+    """(k, 4) balls about pieces."""
+    middle = pieces.mean(1)  # a place of the piece
     radius = np.linalg.norm(pieces - middle[:, None], axis=2).max(1, initial=0.0)
     return np.column_stack([middle, radius + ROUNDING])
 
 
-def _long(
+def _room(
     model: Model, link: int, pieces: dict[int, np.ndarray], doubtful: list[Doubt]
 ) -> np.ndarray:
-    """(k,) whether pieces of a link are too large for their distance from what it overlaps."""
+    """(k,) distances of the middles of a link's pieces from what it overlaps, m."""
     from scipy.spatial import KDTree
 
-    balls = _balls(pieces[link])
-    found = np.zeros(len(balls), dtype=bool)
+    middle = _balls(pieces[link])[:, :3]
+    found = np.full(len(middle), np.inf)
     for doubt in doubtful:
         if link not in (doubt.first, doubt.second):
             continue
-        x, other = doubt.in_world(model, link, balls[:, :3]), doubt.other(link)
+        x, other = doubt.in_world(model, link, middle), doubt.other(link)
         if len(pieces.get(other, ())):
-            y = doubt.in_world(model, other, pieces[other].mean(1))
+            y = doubt.in_world(model, other, _balls(pieces[other])[:, :3])
             far = KDTree(y).query(x)[0]
         else:
             far = _apart(model, doubt, x, other)
-        found |= balls[:, 3] > np.maximum(PART * far, LEAST)
+        found = np.minimum(found, far)
     return found
 
 
 def _halved(pieces: np.ndarray, which: np.ndarray) -> np.ndarray:
-    """Triangles (k, 3, 3), some cut in two across their longest edge."""
+    """Pieces (k, 4, 3), some cut in two across their longer edges."""
     left = pieces[which]
-    if not len(left):
-        return pieces
-    k = np.sum((left - np.roll(left, -1, axis=1)) ** 2, axis=2).argmax(1)
-    rows = np.arange(len(left))
-    a, b, c = left[rows, k], left[rows, (k + 1) % 3], left[rows, (k + 2) % 3]
-    m = (a + b) / 2
-    return np.concatenate(
-        [pieces[~which], np.stack([a, m, c], axis=1), np.stack([m, b, c], axis=1)]
-    )
+    edges = np.linalg.norm(left - np.roll(left, -1, axis=1), axis=2)
+    across = edges[:, 1] + edges[:, 3] > edges[:, 0] + edges[:, 2]
+    left = np.where(across[:, None, None], np.roll(left, -1, axis=1), left)
+    a, b, c, d = np.moveaxis(left, 1, 0)
+    m, n = (a + b) / 2, (c + d) / 2
+    halves = [np.stack(part, axis=1) for part in ((a, m, n, d), (m, b, c, n))]
+    return np.concatenate([pieces[~which], *halves])
 
 
 def _replaced(model: Model, link: int, near: np.ndarray, balls: np.ndarray) -> SphereTree:

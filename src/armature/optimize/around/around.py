@@ -128,7 +128,7 @@ def among(asked: Asked, task: Move) -> Among | Solution:
     vias = [configuration(robot, via.configuration, "via configuration") for via in task.via]
     places = np.array([ends.q0, *vias, ends.q1])
     scene = told_apart(robot, scene, places)
-    names = ["start", *(f"via point {k}" for k in range(1, len(vias) + 1)), "goal"]
+    names = ["The start", *(f"Via point {k}" for k in range(1, len(vias) + 1)), "The goal"]
     ground = move_ground(robot, task)
     wrong = in_collision(search_in(robot, scene), list(zip(names, places)))
     wrong = wrong or forbidden(robot, task, search=False) or ground.below
