@@ -219,18 +219,20 @@ def table(rows: list[Row]) -> list[str]:
 def table_line(name: str, rows: list[Row]) -> str:
     """Medians of rows."""
     solved = [row for row in rows if row.solved]
-    column = lambda key, part=0.5: (
-        np.nanquantile([getattr(row, key) for row in solved], part) if solved else np.nan
-    )
     judged = [row.judged for row in solved if row.judged is not None]
     verdict = f"{sum(judged)} of {len(judged)} free" if judged else "-"
-    return (
-        f"| {name} | {len(rows)} | {len(solved)} | {1e3 * column('path'):.1f}"
-        f" ({1e3 * column('path', 0.95):.0f}) | {column('plan'):.2f}"
-        f" ({column('plan', 0.95):.1f}) | {column('duration'):.2f} |"
-        f" {1e3 * column('proof'):.0f} | {column('work'):.0f} | {column('energy'):.0f} |"
-        f" {column('slow'):.0f} | {verdict} |"
-    )
+
+    def shown(key: str, digits: int = 0, part: float = 0.5, factor: float = 1.0) -> str:
+        known = [x for row in solved if np.isfinite(x := getattr(row, key))]
+        return f"{factor * np.quantile(known, part):.{digits}f}" if known else "-"
+
+    cells = [
+        f"{shown('path', 1, factor=1e3)} ({shown('path', 0, 0.95, 1e3)})",
+        f"{shown('plan', 2)} ({shown('plan', 1, 0.95)})",
+        *(shown("duration", 2), shown("proof", factor=1e3), shown("work"), shown("energy")),
+        *(shown("slow"), verdict),
+    ]
+    return f"| {name} | {len(rows)} | {len(solved)} | {' | '.join(cells)} |"
 
 
 class Judge:

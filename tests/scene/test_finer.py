@@ -127,3 +127,17 @@ def test_a_motion_from_beside_an_obstacle_is_proved_free_and_coal_agrees():
     assert coal_least(robot, scene, into[None]) < -0.005
     motion = arm.Trajectory([0.0, 1.0], np.array([TIGHT, into]), still, still)
     assert not arm.clearance(robot, scene, motion).free
+
+
+def test_a_move_passes_close_to_an_obstacle_at_a_via_point():
+    robot, scene = elbow(), lamp(1e-3)
+    limits = {"velocity": 1.0, "acceleration": 4.0}
+    robot = robot.with_limits(dict.fromkeys(robot.joint_names, limits))
+    via = arm.optimize.Via(TIGHT)
+    plan = arm.minimize_time(
+        robot, arm.Move(FREE, FREE * 0.5, via=[via], floor=None, scene=scene), knots=40
+    )
+    assert plan.ok, plan.diagnosis
+    q = plan.trajectory(np.linspace(0.0, plan.duration, 400)).q
+    assert coal_least(robot, scene, q) > 0.0
+    assert np.linalg.norm(q - TIGHT, axis=1).min() < 0.02
