@@ -47,13 +47,22 @@ def main(chosen: list[str]) -> int:
     `--count N`: random moves; `--others`: of other arms; `--first N`, `--minutes M`: of the dense
     section;
     `--data FOLDER`, `--plots FOLDER`: of recordings; `cells --data FOLDER [--seconds S]`: robotic
-    cells of others, whose section of the results is written by itself; `scenes --data FOLDER
-    [--judge]`."""
-    for option in ("--count", "--first", "--minutes", "--data", "--plots", "--seconds"):
+    cells of others, whose section of the results is written by itself; `scenes --data FOLDER`
+    with options of its own (scenes.py)."""
+    for option in (
+        "--count",
+        "--first",
+        "--minutes",
+        "--data",
+        "--plots",
+        "--seconds",
+        "--every",
+        "--rows",
+    ):
         if option in chosen[:-1]:
             k = chosen.index(option)
             chosen = [*chosen[:k], *chosen[k + 2 :]]
-    chosen = [name for name in chosen if name not in ("--others", "--judge")]
+    chosen = [name for name in chosen if name not in ("--others", "--judge", "--quick")]
     unknown = [name for name in chosen if name not in (*SECTIONS, *ASKED)]
     if unknown:
         print(f"no section {', '.join(unknown)}; there are: {', '.join((*SECTIONS, *ASKED))}")

@@ -1,15 +1,19 @@
 """Motion planning problems of MotionBenchMaker: free paths, plans of least time and least energy,
 proofs.
 
-`python -m benchmarks scenes --data FOLDER [--count N] [--judge]`: FOLDER holds panda.tar.xz,
-ur5.tar.xz and robots/ (how to get them: docs/benchmarks.md). The archives are unpacked into a
-temporary folder. --count: problems of every scene (all by default).
---judge: coal on the real meshes at 2,000 instants of every plan.
+`python -m benchmarks scenes --data FOLDER [--first N] [--every K] [--count N] [--rows FILE]
+[--quick] [--judge]`: FOLDER holds panda.tar.xz, ur5.tar.xz and robots/ (how to get them:
+docs/benchmarks.md). The archives are unpacked into a temporary folder. Problems are taken by
+number: the first of every scene, then the next, so that a run that is ended early saw all scenes.
+--first, --every, --count: the first number (1), the step between numbers (1), how many (all).
+--rows: a file that every row is written to when it is known; problems it holds are not run again.
+--quick: no least energy.  --judge: coal on the real meshes at 2,000 instants of every plan.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import json
 import sys
 import tarfile
 import tempfile
@@ -33,8 +37,9 @@ ROBOTS = {
 }  # link that carries 1 kg, rad/s
 SLOWER = 1.5  # least energy is planned at this multiple of the least time
 INSTANTS = 2000
+COUNT = "--count", "1000"
 HEAD = (
-    "| robot, scene | problems | solved, proved | first path ms (95 %) | plan s | motion s | proof"
+    "| robot, scene | problems | solved, proved | first path ms (95 %) | plan s (95 %) | motion s | proof"
     " ms | Σ\\|τ·v\\|dt J | energy J | energy at 1.5 T | judge |"
 )
 
@@ -51,6 +56,8 @@ class Row(NamedTuple):
     """What came of one problem; NaN where it was not solved. path, plan, proof: s of computing on
     one core.  work: J, Σ|τ·v|dt."""
 
+    scene: str
+    number: int
     solved: bool
     why: str = ""
     path: float = np.nan
@@ -71,14 +78,45 @@ def run() -> str:
             "## scenes\n\nGive `--data FOLDER`, the folder with panda.tar.xz, ur5.tar.xz and"
             " robots/ (docs/benchmarks.md)."
         )
-    count, judged = int(option("--count", "70")), "--judge" in sys.argv
-    lines = ["## scenes", "", HEAD, "|" + "---|" * 11]
     with tempfile.TemporaryDirectory() as place:
         for name in ROBOTS:
             with tarfile.open(folder / f"{name}.tar.xz") as archive:
                 archive.extractall(place, filter="data")
-            lines += robot_lines(name, load(name, folder), Path(place) / name, count, judged)
-    return "\n".join(lines)
+        rows = all_rows(folder, Path(place))
+    return "\n".join(["## scenes", "", HEAD, "|" + "---|" * 11, *table(rows)])
+
+
+def all_rows(folder: Path, place: Path) -> list[Row]:
+    """The rows of all chosen problems, number by number; kept in the file of --rows."""
+    kept = Path(option("--rows", "")) if "--rows" in sys.argv else None
+    rows = [] if kept is None or not kept.exists() else read_rows(kept)
+    done = {(row.scene, row.number) for row in rows}
+    robots = {name: load(name, folder) for name in ROBOTS}
+    judges = {name: Judge(robots[name]) if "--judge" in sys.argv else None for name in ROBOTS}
+    for number, name, file in chosen(place):
+        if (file.parent.name, number) in done:
+            continue
+        row = solve(robots[name], file, number, judges[name])
+        print(row, file=sys.stderr, flush=True)
+        rows.append(row)
+        if kept is not None:
+            with kept.open("a") as file:
+                file.write(json.dumps(row._asdict()) + "\n")
+    return rows
+
+
+def read_rows(path: Path) -> list[Row]:
+    """Rows that an earlier run has kept."""
+    return [Row(**json.loads(line)) for line in path.read_text().splitlines()]
+
+
+def chosen(place: Path) -> list[tuple[int, str, Path]]:
+    """(number, robot, scene file): the first number of every scene, then the next."""
+    first, step, count = (int(option(*o)) for o in (("--first", "1"), ("--every", "1"), COUNT))
+    numbers = range(first, 1000, step)[:count]
+    files = [(name, file) for name in ROBOTS for file in (place / name).glob("*/scene*.yaml")]
+    found = [(int(file.stem.removeprefix("scene")), name, file) for name, file in files]
+    return sorted(item for item in found if item[0] in numbers)
 
 
 def option(name: str, default: str) -> str:
@@ -98,21 +136,6 @@ def load(name: str, folder: Path) -> arm.Robot:
     return driven(robot, link, 1.0, np.random.default_rng(0))
 
 
-def robot_lines(name: str, robot: arm.Robot, folder: Path, count: int, judged: bool) -> list[str]:
-    """A line for each scene; problems that were not solved below."""
-    lines, failed, judge = [], [], Judge(robot) if judged else None
-    for scene in sorted(x.name for x in folder.iterdir()):
-        files = sorted((folder / scene).glob("scene*.yaml"))
-        chosen = files[:: max(len(files) // count, 1)][:count]
-        rows = []
-        for file in chosen:
-            rows.append(solve(robot, read_problem(robot, file), judge))
-            print(f"{scene} {file.stem}: {rows[-1]}", file=sys.stderr, flush=True)
-            failed += [] if rows[-1].solved else [f"- {scene} {file.stem}: {rows[-1].why}"]
-        lines.append(table_line(scene, rows))
-    return [*lines, "", *failed] if failed else lines
-
-
 def read_problem(robot: arm.Robot, file: Path) -> Problem:
     """The problem of a scene file and the request beside it."""
     request = yaml.load(
@@ -129,9 +152,10 @@ def read_problem(robot: arm.Robot, file: Path) -> Problem:
     )
 
 
-def solve(robot: arm.Robot, problem: Problem, judge: Judge | None) -> Row:
+def solve(robot: arm.Robot, file: Path, number: int, judge: Judge | None) -> Row:
     """Free path, least time, proof, least energy."""
-    scene, start, goal = problem
+    row = Row(file.parent.name, number, False)
+    scene, start, goal = read_problem(robot, file)
     search_in(robot, scene)  # what is fitted and compiled once does not count
     try:
         with warnings.catch_warnings():
@@ -141,29 +165,27 @@ def solve(robot: arm.Robot, problem: Problem, judge: Judge | None) -> Row:
             found = (time.process_time() - begin) * path.first / path.seconds
             begin = time.process_time()
             plan = arm.optimize.plan_around(robot, arm.Move(start, goal, floor=None), scene, ways=1)
-            planned = time.process_time() - begin
+            row = row._replace(path=found, plan=time.process_time() - begin)
             if not plan.ok:
-                return Row(False, str(plan.diagnosis), found, planned)
+                return row._replace(why=str(plan.diagnosis))
             slow = arm.Move(start, goal, duration=SLOWER * plan.duration, floor=None)
-            cheap = arm.optimize.plan_around(robot, slow, scene, "energy", ways=1)
+            quick = "--quick" in sys.argv
+            cheap = (
+                None if quick else arm.optimize.plan_around(robot, slow, scene, "energy", ways=1)
+            )
     except arm.ArmatureError as error:
-        return Row(False, str(error))
+        return row._replace(why=str(error))
     begin = time.process_time()
     proof = arm.clearance(robot, scene, plan.trajectory)
-    proved = time.process_time() - begin
-    free = None if judge is None else judge.free(scene, plan.trajectory)
-    energy = cheap.energy if cheap.ok else np.nan
-    return Row(
-        proof.free,
-        "",
-        found,
-        planned,
-        proved,
-        plan.duration,
-        work(robot, plan.trajectory),
-        plan.energy,
-        energy,
-        free,
+    row = row._replace(solved=proof.free, proof=time.process_time() - begin)
+    plans = [found for found in (plan, cheap) if found is not None and found.ok]
+    return row._replace(
+        why="" if cheap is None or cheap.ok else f"least energy: {cheap.diagnosis}",
+        duration=plan.duration,
+        work=work(robot, plan.trajectory),
+        energy=plan.energy,
+        slow=cheap.energy if cheap is not None and cheap.ok else np.nan,
+        judged=None if judge is None else all(judge.free(scene, x.trajectory) for x in plans),
     )
 
 
@@ -180,20 +202,37 @@ def work(robot: arm.Robot, motion: arm.Trajectory) -> float:
     return float(np.abs(torque * x.v).sum() * (t[1] - t[0]))
 
 
-def table_line(scene: str, rows: list[Row]) -> str:
-    """Medians of a scene."""
-    solved = [row for row in rows if row.solved]
-    column = lambda key, part=0.5: (
-        np.nanquantile([getattr(row, key) for row in solved], part) if solved else np.nan
+def table(rows: list[Row]) -> list[str]:
+    """A line for each scene; what was not solved below."""
+    scenes = sorted(
+        {row.scene for row in rows}, key=lambda name: name.split("_")[::-1][:1] + [name]
     )
+    lines = [table_line(name, [row for row in rows if row.scene == name]) for name in scenes]
+    lines += [
+        table_line(f"all {name}", [row for row in rows if row.scene.endswith(name)])
+        for name in ROBOTS
+    ]
+    said = [f"- {row.scene} {row.number}: {row.why}" for row in rows if row.why]
+    return [*lines, "", *said] if said else lines
+
+
+def table_line(name: str, rows: list[Row]) -> str:
+    """Medians of rows."""
+    solved = [row for row in rows if row.solved]
     judged = [row.judged for row in solved if row.judged is not None]
     verdict = f"{sum(judged)} of {len(judged)} free" if judged else "-"
-    return (
-        f"| {scene} | {len(rows)} | {len(solved)} | {1e3 * column('path'):.1f}"
-        f" ({1e3 * column('path', 0.95):.0f}) | {column('plan'):.2f} | {column('duration'):.2f} |"
-        f" {1e3 * column('proof'):.0f} | {column('work'):.0f} | {column('energy'):.0f} |"
-        f" {column('slow'):.0f} | {verdict} |"
-    )
+
+    def shown(key: str, digits: int = 0, part: float = 0.5, factor: float = 1.0) -> str:
+        known = [x for row in solved if np.isfinite(x := getattr(row, key))]
+        return f"{factor * np.quantile(known, part):.{digits}f}" if known else "-"
+
+    cells = [
+        f"{shown('path', 1, factor=1e3)} ({shown('path', 0, 0.95, 1e3)})",
+        f"{shown('plan', 2)} ({shown('plan', 1, 0.95)})",
+        *(shown("duration", 2), shown("proof", factor=1e3), shown("work"), shown("energy")),
+        *(shown("slow"), verdict),
+    ]
+    return f"| {name} | {len(rows)} | {len(solved)} | {' | '.join(cells)} |"
 
 
 class Judge:

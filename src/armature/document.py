@@ -146,7 +146,10 @@ def _message(e: Any, model: type[BaseModel]) -> str:
             else "this is missing; add it"
         )
     if kind in ("model_type", "model_attributes_type", "dict_type", "mapping_type"):
-        return f"{value} is not a mapping; give keys with values" + _known_keys(model, place)
+        keys = _known_keys(model, place)
+        named = keys and kind in ("dict_type", "mapping_type")
+        wanted = "names, each with keys" if named else "keys with values"
+        return f"{value} is not a mapping; give {wanted}{keys}"
     if kind in ("tuple_type", "list_type"):
         return f"{value} is not a list; write [a, b, …]"
     if kind in (

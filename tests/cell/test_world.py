@@ -15,7 +15,7 @@ from armature.cell.workcell.cell import Base, Cell
 from armature.cell.workcell.plan_cell import plan_cell
 from armature.cell.workcell.world import Piece, keep_apart, meet, sweep_of
 from armature.cli.main import run
-from armature.scene.model import link_shapes
+from armature.scene.covers import link_shapes
 from armature.scene.obstacle import matrix, vector
 from armature.scene.several import Standing, joint_model
 

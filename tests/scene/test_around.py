@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.scene.test_finer import TIGHT, lamp
 from tests.scene.test_free_path import wall
 from tests.scene.test_scene import coal_least, elbow, slider
 
@@ -174,3 +175,18 @@ def test_a_move_that_has_a_scene_is_planned_around_it():
     assert plan.ok and coal_least(robot, wall(), plan.trajectory(t).q) > 0.0
     with pytest.raises(arm.errors.ArgumentError, match="does not go around"):
         arm.energy_time_curve(robot, replace(move, duration=3.0))
+
+
+def test_a_pose_in_collision_in_every_posture_is_refused_with_the_pair():
+    scene = arm.Scene().with_box("wall", (0.1, 9.0, 9.0))
+    goal = arm.pose(slider(), np.array([0.02, 0.0, 0.0]), "ball")
+    with pytest.raises(arm.errors.ArgumentError, match=r"postures .* ball is 0\.08.* inside wall"):
+        plan_around(slider(), arm.Move([-0.5, 0, 0], goal), scene)
+
+
+def test_a_pose_next_to_an_obstacle_is_reached_though_its_spheres_overlap():
+    robot, scene = limited(), lamp(1e-3)
+    goal = arm.pose(robot, TIGHT, "l2")
+    assert with_posture(robot, scene, arm.Move([-0.9, 0.2, 0.4], goal)).goal == pytest.approx(
+        TIGHT, abs=1e-4
+    )

@@ -9,10 +9,11 @@ from tests.scene.test_scene import coal_least, elbow, slider
 import armature as arm
 from armature.robot.mesh import read_mesh
 from armature.scene.free_path import FINEST, NoPathError, margins_at, same_way, search_in
-from armature.scene.gaps import body_poses
+from armature.scene.gaps import body_poses, gap
 from armature.scene.mesh_spheres import fit_mesh
 from armature.scene.model import collision_model
 from armature.scene.solid import fine_triangles
+from armature.scene.tables import STACK
 
 FACES = [(1, 3, 4, 2), (5, 6, 8, 7), (1, 2, 6, 5), (3, 7, 8, 4), (1, 5, 7, 3), (2, 4, 8, 6)]
 
@@ -108,6 +109,26 @@ def test_links_are_as_far_apart_as_their_nearest_spheres():
         (x, r), (y, s) = placed(i), placed(j)
         far = np.linalg.norm(x[:, :, None] - y[:, None], axis=3) - r[:, None] - s
         assert np.allclose(model.distances(q)[0][:, k], far.min((1, 2)), atol=1e-12)
+
+
+def test_a_rough_distance_is_between_its_bounds():
+    """(true − enough) / (1 + 2 part) ≤ told − enough ≤ true − enough, of links and obstacles."""
+    robot, scene, enough, part = elbow(), wall(), 0.003, 0.5
+    model = collision_model(robot, scene)
+    poses, stack = np.empty((len(model.bodies.q), 12)), np.empty(STACK, dtype=np.int64)
+    told, true = [], []
+    for q in np.random.default_rng(5).uniform(-1.5, 1.5, (6, 3)):
+        body_poses(q[None], model.bodies, poses[None])
+        true.extend(model.distances(q[None])[0][0])
+        for i, k in zip(model.first.tolist(), model.second.tolist()):
+            room = (poses, stack, model.spheres, model.obstacles)
+            told.append(gap(i, k, 1e300, enough, part, *room)[0])
+    a, b = np.array(told) - enough, np.array(true) - enough
+    apart = b > 0.0
+    assert np.array_equal(a > 0.0, apart) and 3 < apart.sum() < len(apart)
+    assert np.all(a[apart] <= b[apart] + 1e-12)
+    assert np.all(a[apart] >= b[apart] / (1.0 + 2.0 * part) - 1e-12)
+    assert np.any(a[apart] < b[apart] - 1e-4)  # some are rough
 
 
 def test_a_way_is_free_if_and_only_if_states_close_to_each_other_are():

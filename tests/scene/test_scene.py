@@ -9,7 +9,8 @@ import pytest
 import armature as arm
 from armature.kernel import cache
 from armature.robot.shape import Visual
-from armature.scene.model import collision_model, distance_function, link_shapes
+from armature.scene.covers import distance_function, link_shapes
+from armature.scene.model import collision_model
 from armature.scene.obstacle import Obstacle
 from armature.scene.spheres import fit_spheres
 
@@ -301,6 +302,9 @@ def test_a_scene_of_our_own_is_read_and_its_mistakes_are_told(tmp_path):
     assert [o.margin for o in scene.obstacles] == [0.01, 0.01] and scene.carried[0].link == "ball"
     file.write_text("objects:\n  table: {box: [1, 1, 0.1], sphere: 2}\n")
     with pytest.raises(arm.errors.FileError, match="box and sphere given"):
+        arm.Scene.load(file)
+    file.write_text("objects:\n- {name: table, box: [1, 1, 0.1]}\n")
+    with pytest.raises(arm.errors.FileError, match="give names, each with keys: box, sphere"):
         arm.Scene.load(file)
     with pytest.raises(arm.errors.ArgumentError, match="already"):
         scene.with_sphere("table", 0.1)

@@ -96,6 +96,7 @@ def nearness(robot: Robot, job: Any, scene: Path | None) -> list[str]:
 
     from armature.optimize.transcription.task import Move
     from armature.scene.measure import distance
+    from armature.scene.model import told_apart
     from armature.simulate.rollout import neutral
 
     world = scene_of(scene) if scene is not None else None if job is None else job.scene
@@ -105,7 +106,8 @@ def nearness(robot: Robot, job: Any, scene: Path | None) -> list[str]:
     if job is not None and isinstance(job.task, Move):
         ends = job.task.vectors(robot)
         places = {"start": ends.q0, "goal": ends.q1}
-    found = distance(robot, world, np.array(list(places.values())))
+    every = np.array(list(places.values()))
+    found = distance(robot, told_apart(robot, world, every), every)
     words = []
     for k, name in enumerate(places):
         if found.nearest[k] < 0:

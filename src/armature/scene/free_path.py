@@ -14,7 +14,7 @@ from armature.robot.bounds import bounds
 from armature.robot.model import Robot
 from armature.scene.levers import pair_levers
 from armature.scene.loops import Held, hold
-from armature.scene.model import Model, collision_model
+from armature.scene.model import Model, collision_model, told_apart
 from armature.scene.scene import Scene
 from armature.scene.search import Room, Trees, World, connect, free_part, room_for
 
@@ -96,8 +96,7 @@ def free_path(
     one found by sampling (RRT-Connect) and shortened.
 
     seed: another one finds another path.  patience: s, after which `NoPathError` is raised."""
-    search = search_in(robot, scene)
-    ends = [_place(robot, search, q, what) for q, what in ((start, "start"), (goal, "goal"))]
+    search, ends = _posed(robot, scene, start, goal)
     margins = margins_at(search, ends)
     search.free(ends[0], ends[0], margins)  # compiled where it was not yet
     search.room.looked[0], begin = 0, time.perf_counter()
@@ -113,19 +112,28 @@ def free_path(
     return FreePath(points, float(near), looked, first, time.perf_counter() - begin)
 
 
-def _place(robot: Robot, search: Search, q: Any, what: str) -> np.ndarray:
-    """A configuration that is free, or an error that names the pair."""
+def _posed(robot: Robot, scene: Scene, start: Any, goal: Any) -> tuple[Search, list[np.ndarray]]:
+    """The search, and start and goal, which are free; or an error that names the pair."""
+    named = (("start", _place(robot, start, "start")), ("goal", _place(robot, goal, "goal")))
+    ends = [q for _, q in named]
+    search = search_in(robot, told_apart(robot, scene, np.array(ends)))
+    for what, q in named:
+        touch = touching(search.model, q)
+        if touch is not None:
+            raise ArgumentError(
+                f"the {what} is in collision: {touch[0]} is {touch[2]:.3g} m inside {touch[1]};"
+                " move one of them, or allow the pair"
+            )
+    return search, ends
+
+
+def _place(robot: Robot, q: Any, what: str) -> np.ndarray:
+    """A configuration (n,)."""
     found = np.ascontiguousarray(q, dtype=float)
     if found.shape != (robot.n,) or not np.all(np.isfinite(found)):
         raise ArgumentError(
             f"{what} has shape {found.shape}; expected ({robot.n},) finite numbers:"
             f" {', '.join(robot.joint_names)}"
-        )
-    touch = touching(search.model, found)
-    if touch is not None:
-        raise ArgumentError(
-            f"the {what} is in collision: {touch[0]} is {touch[2]:.3g} m inside {touch[1]}; move"
-            " one of them, or allow the pair"
         )
     return found
 
@@ -226,7 +234,7 @@ def free_paths(
 ) -> list[FreePath]:
     """Up to `count` free paths that cannot be drawn onto each other, the shortest first. tries: how
     many searches, each with another seed."""
-    search, found = search_in(robot, scene), []
+    (search, _), found = _posed(robot, scene, start, goal), []
     for seed in range(tries):
         try:
             path = free_path(robot, scene, start, goal, seed)

@@ -96,12 +96,13 @@ def link_gap(
     k: int,
     cutoff: float,
     enough: float,
+    part: float,
     poses: Matrix,
     spheres: Spheres,
     obstacles: Obstacles,
 ) -> tuple[float, int]:
     """(distance of a link from obstacle k, its nearest sphere); (cutoff, −1) where it is not
-    nearer than that. The first sphere that is nearer than `enough`, m, will do."""
+    nearer than that. `enough`, `part`: see `gap`."""
     body, best, nearest = spheres.body[link], cutoff, -1
     at, end = spheres.first[link], spheres.first[link + 1]
     for _ in range(end - at):
@@ -112,10 +113,12 @@ def link_gap(
         if d >= best:
             at = spheres.skip[at]
             continue
-        if spheres.skip[at] == at + 1:
+        if spheres.skip[at] == at + 1 or spheres.node[at, 3] < part * (d - enough):
             best, nearest = d, at
             if d < enough:
                 return best, nearest  # pyright: ignore[reportReturnType]
+            at = spheres.skip[at]
+            continue
         at += 1
     return best, nearest  # pyright: ignore[reportReturnType]
 
@@ -131,60 +134,82 @@ def ball_gap(
 
 @inner
 def pair_gap(
-    first: int, second: int, cutoff: float, enough: float, poses: Matrix, spheres: Spheres
+    first: int,
+    second: int,
+    cutoff: float,
+    enough: float,
+    part: float,
+    poses: Matrix,
+    stack: Indices,
+    spheres: Spheres,
 ) -> tuple[float, int]:
     """(distance of two links, the nearest sphere of the first); (cutoff, −1) where they are not
-    nearer than that. The first sphere that is nearer than `enough`, m, will do."""
+    nearer than that. `enough`, `part`: see `gap`.
+
+    Two balls that are near to each other are looked into, the larger one first, and of its parts
+    the one that is nearest. stack: pairs of balls that are still to be looked at."""
     a, b, best, nearest = spheres.body[first], spheres.body[second], cutoff, -1
-    at, end, root = spheres.first[first], spheres.first[first + 1], spheres.first[second]
-    for _ in range(end - at):
-        if at >= end:
+    stack[0], stack[1] = spheres.first[first], spheres.first[second]
+    count = 1
+    most = (spheres.first[first + 1] - stack[0]) * (spheres.first[second + 1] - stack[1])
+    for _ in range(most):
+        if count == 0:
             return best, nearest  # pyright: ignore[reportReturnType]
-        x, y, z = in_world(a, spheres.node[at], poses)
-        radius, leaf = spheres.node[at, 3], spheres.skip[at] == at + 1
-        d = ball_gap(x, y, z, radius, b, spheres.node[root], poses)
-        if d < best:  # of a ball about several any sphere that is near will do
-            d = tree_gap(x, y, z, radius, best, enough if leaf else best, second, poses, spheres)
+        count -= 1
+        i, j = stack[2 * count], stack[2 * count + 1]
+        x, y, z = in_world(a, spheres.node[i], poses)
+        r, s = spheres.node[i, 3], spheres.node[j, 3]
+        d = ball_gap(x, y, z, r, b, spheres.node[j], poses)
         if d >= best:
-            at = spheres.skip[at]
             continue
-        if leaf:
-            best, nearest = d, at
+        leaf, other = spheres.skip[i] == i + 1, spheres.skip[j] == j + 1
+        if (leaf and other) or r + s < part * (d - enough):
+            best, nearest = d, i
             if d < enough:
                 return best, nearest  # pyright: ignore[reportReturnType]
-        at += 1
+        elif other or (r >= s and not leaf):
+            x, y, z = in_world(b, spheres.node[j], poses)
+            count = split(i, j, True, x, y, z, s, a, best, count, poses, stack, spheres)
+        else:
+            count = split(j, i, False, x, y, z, r, b, best, count, poses, stack, spheres)
     return best, nearest  # pyright: ignore[reportReturnType]
 
 
 @inner
-def tree_gap(
+def split(
+    node: int,
+    other: int,
+    is_first: bool,
     x: float,
     y: float,
     z: float,
     radius: float,
+    body: int,
     cutoff: float,
-    enough: float,
-    link: int,
+    count: int,
     poses: Matrix,
+    stack: Indices,
     spheres: Spheres,
-) -> float:
-    """Distance of a ball in the world from a link, m; the cutoff where it is not nearer. The first
-    sphere that is nearer than `enough`, m, will do."""
-    body, best = spheres.body[link], cutoff
-    at, end = spheres.first[link], spheres.first[link + 1]
-    for _ in range(end - at):
-        if at >= end:
-            return best
-        d = ball_gap(x, y, z, radius, body, spheres.node[at], poses)
-        if d >= best:
-            at = spheres.skip[at]
-            continue
-        if spheres.skip[at] == at + 1:
-            best = d
-            if d < enough:
-                return best
-        at += 1
-    return best
+) -> int:
+    """Put the parts of a node of a body on the stack, the nearest last, each with the other ball,
+    which is in the world; those alone that are nearer than the cutoff. Returns how many pairs are
+    on it then."""
+    part, end, least = node + 1, spheres.skip[node], 1e300
+    for _ in range(end - part):
+        if part >= end:
+            return count
+        d = ball_gap(x, y, z, radius, body, spheres.node[part], poses)
+        if d < cutoff:
+            at = count
+            if d > least:  # below the nearest
+                at = count - 1
+                stack[2 * count], stack[2 * count + 1] = stack[2 * at], stack[2 * at + 1]
+            least = min(d, least)
+            stack[2 * at] = part if is_first else other
+            stack[2 * at + 1] = other if is_first else part
+            count += 1
+        part = spheres.skip[part]
+    return count
 
 
 @inner
@@ -193,14 +218,19 @@ def gap(
     second: int,
     cutoff: float,
     enough: float,
+    part: float,
     poses: Matrix,
+    stack: Indices,
     spheres: Spheres,
     obstacles: Obstacles,
 ) -> tuple[float, int]:
-    """Of a pair of two links, or of a link and obstacle −1 − second."""
+    """Of a pair of two links, or of a link and obstacle −1 − second. The first sphere that is
+    nearer than `enough`, m, will do. part: balls about several spheres are taken for these where
+    their radii are less than this part of how much farther than `enough` they are; what is told is
+    then at most the distance. With 0 it is the distance."""
     if second < 0:
-        return link_gap(first, -1 - second, cutoff, enough, poses, spheres, obstacles)
-    return pair_gap(first, second, cutoff, enough, poses, spheres)
+        return link_gap(first, -1 - second, cutoff, enough, part, poses, spheres, obstacles)
+    return pair_gap(first, second, cutoff, enough, part, poses, stack, spheres)
 
 
 @inner
@@ -233,14 +263,17 @@ def gaps(
     spheres: Spheres,
     obstacles: Obstacles,
     poses: Matrix,
+    stack: Indices,
     found: Matrix,
     nearest: Matrix,
 ) -> None:
     """Distances (K, pairs) at states q (K, n), at most the cutoffs (K, pairs), and the nearest
-    spheres. poses: (b, 12), room to work."""
+    spheres. poses: (b, 12) and stack: room to work."""
     for k in range(q.shape[0]):
         place_bodies(q[k], bodies, poses)
         for i in range(first.shape[0]):
-            d, s = gap(first[i], second[i], cutoff[k, i], -1e300, poses, spheres, obstacles)
+            d, s = gap(
+                first[i], second[i], cutoff[k, i], -1e300, 0.0, poses, stack, spheres, obstacles
+            )
             found[k, i] = d
             nearest[k, i] = s

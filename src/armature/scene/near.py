@@ -12,14 +12,16 @@ else it moves.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from armature.scene.gaps import ball_gap, in_world, pair_gap, place_bodies, point_gap
 from armature.scene.loops import Indices, Matrix, Vector, inner, loop
-from armature.scene.model import Model
-from armature.scene.tables import Bodies, Obstacles, Spheres
+from armature.scene.tables import STACK, Bodies, Obstacles, Spheres
+
+if TYPE_CHECKING:
+    from armature.scene.model import Model
 
 
 class Near(NamedTuple):
@@ -45,7 +47,9 @@ def near_spheres(
     poses = np.empty((len(model.bodies.q), 12))
     tables = (model.first, model.second, model.bodies, model.spheres, model.obstacles)
     flat = (node.ravel(), other.ravel(), distance.ravel())  # views
-    _near(q, np.ascontiguousarray(cutoff, dtype=float), count, spacing, *tables, poses, *flat)
+    stack = np.empty(STACK, dtype=np.int64)
+    cutoff = np.ascontiguousarray(cutoff, dtype=float)
+    _near(q, cutoff, count, spacing, *tables, poses, stack, *flat)
     return Near(node, other, distance)
 
 
@@ -152,6 +156,7 @@ def _near(
     spheres: Spheres,
     obstacles: Obstacles,
     poses: Matrix,
+    stack: Indices,
     node: Indices,
     other: Indices,
     distance: Vector,
@@ -162,7 +167,7 @@ def _near(
         for i in range(first.shape[0]):
             at = (k * first.shape[0] + i) * count
             if second[i] >= 0:
-                d, s = pair_gap(first[i], second[i], cutoff[i], -1e300, poses, spheres)
+                d, s = pair_gap(first[i], second[i], cutoff[i], -1e300, 0.0, poses, stack, spheres)
                 if s >= 0:
                     node[at] = s
                     distance[at] = d

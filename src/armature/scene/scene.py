@@ -31,6 +31,8 @@ class Scene:
     reach out of them (`Distances.touching`).
     spheres: {link: ((x, y, z, radius), …)}, m, in the link's frame: a cover of one's own instead
     of the fitted one.
+    close: configurations (n,) at which links pass something more closely than their spheres can
+    tell; covers are finer there.
 
     Obstacles are added by `with_box` and its sisters, each of which returns a new scene. Another
     scene compiles nothing.
@@ -39,6 +41,7 @@ class Scene:
     obstacles: tuple[Obstacle, ...] = ()
     allowed: Pairs | None = None
     spheres: Mapping[str, Sequence[Sequence[float]]] = field(default_factory=dict)
+    close: tuple[tuple[float, ...], ...] = ()
 
     def __post_init__(self) -> None:
         allowed = None if self.allowed is None else tuple((str(a), str(b)) for a, b in self.allowed)

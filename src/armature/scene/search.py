@@ -16,10 +16,11 @@ import numpy as np
 
 from armature.scene.gaps import bound_gap, gap, place_bodies
 from armature.scene.loops import Indices, Matrices, Matrix, Vector, inner, loop
-from armature.scene.tables import Bodies, Obstacles, Spheres
+from armature.scene.tables import STACK, Bodies, Obstacles, Spheres
 
 FAR = 0.15  # m: distances are computed up to this
 STEPS = 100_000  # of an edge, at most
+ROUGHLY = 0.5  # part of a distance, beyond its margin, by which it may be told too small
 
 
 class World(NamedTuple):
@@ -38,7 +39,7 @@ class Room(NamedTuple):
     """Where loops work. poses: (b, 12).  q, way: (n,).  speed: (pairs,) bounds of the change of
     distances along the way, m.  apart, seen: (pairs,) what each was apart at least, m, and at
     which part of the way.  looked: (2,) states that were looked at, and the pair that decided
-    last."""
+    last.  stack: pairs of balls that are still to be looked at."""
 
     poses: Matrix
     q: Vector
@@ -47,13 +48,15 @@ class Room(NamedTuple):
     apart: Vector
     seen: Vector
     looked: Indices
+    stack: Indices
 
 
 def room_for(bodies: int, joints: int, pairs: int) -> Room:
     """A room for a robot in a scene."""
     q, way = np.empty((2, joints))
     speed, apart, seen = np.empty((3, pairs))
-    return Room(np.empty((bodies, 12)), q, way, speed, apart, seen, np.zeros(2, dtype=np.int64))
+    looked, stack = np.zeros(2, dtype=np.int64), np.empty(STACK, dtype=np.int64)
+    return Room(np.empty((bodies, 12)), q, way, speed, apart, seen, looked, stack)
 
 
 class Trees(NamedTuple):
@@ -76,7 +79,17 @@ def pair_room(i: int, s: float, cutoff: float, margin: float, world: World, room
     first, second = world.first[i], world.second[i]
     d = bound_gap(first, second, room.poses, world.spheres, world.obstacles)
     if d < cutoff:
-        d, _ = gap(first, second, cutoff, margin, room.poses, world.spheres, world.obstacles)
+        d, _ = gap(
+            first,
+            second,
+            cutoff,
+            margin,
+            ROUGHLY,
+            room.poses,
+            room.stack,
+            world.spheres,
+            world.obstacles,
+        )
     room.apart[i], room.seen[i] = d, s
     return d
 

@@ -14,6 +14,7 @@ from armature.scene.loops import Indices, Matrices, Matrix, Vector
 from armature.scene.obstacle import Obstacle
 
 BOX, CYLINDER, HALF_SPACE, HULL = range(4)
+STACK = 1024  # room for pairs of balls that are still to be looked at: trees are not that deep
 
 
 class Bodies(NamedTuple):

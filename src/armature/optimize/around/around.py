@@ -51,7 +51,7 @@ from armature.robot.cover import with_floor
 from armature.robot.model import Robot
 from armature.scene.free_path import NoPathError, Search, margins_at, search_in
 from armature.scene.measure import collisions
-from armature.scene.model import collision_model
+from armature.scene.model import collision_model, told_apart
 from armature.scene.scene import Scene
 from armature.simulate.ledger import drive_signals, ledger
 
@@ -95,6 +95,8 @@ def plan_around(
         raise ArgumentError("there is no scene to go around; give one: Move(..., scene=…)")
     begin = time.perf_counter()
     until = None if deadline is None else begin + deadline
+    vias = [] if isinstance(task, FollowPath) else passed(robot, task)
+    scene = told_apart(robot, scene, np.array(vias)) if vias else scene
     asked = Asked(robot, scene, objective == "time", supply, knots, ways, until, callback, guess)
     if isinstance(task, FollowPath):
         check_path(robot, scene, task)
@@ -102,6 +104,11 @@ def plan_around(
     else:
         found = _found(asked, task)
     return replace(asked.best(found), seconds=time.perf_counter() - begin, scene=scene)
+
+
+def passed(robot: Robot, task: Move) -> list[np.ndarray]:
+    """The configurations (n,) that a move passes."""
+    return [configuration(robot, via.configuration, "via configuration") for via in task.via]
 
 
 def _found(asked: Asked, task: Move) -> list[Solution]:
@@ -125,9 +132,10 @@ def among(asked: Asked, task: Move) -> Among | Solution:
     except NoPathError as error:
         return refuse(Diagnosis(f"No way round was found: {error}.", CLEARANCE))
     ends = task.vectors(robot)
-    vias = [configuration(robot, via.configuration, "via configuration") for via in task.via]
+    vias = passed(robot, task)
     places = np.array([ends.q0, *vias, ends.q1])
-    names = ["start", *(f"via point {k}" for k in range(1, len(vias) + 1)), "goal"]
+    scene = told_apart(robot, scene, places)
+    names = ["The start", *(f"Via point {k}" for k in range(1, len(vias) + 1)), "The goal"]
     ground = move_ground(robot, task)
     wrong = in_collision(search_in(robot, scene), list(zip(names, places)))
     wrong = wrong or forbidden(robot, task, search=False) or ground.below

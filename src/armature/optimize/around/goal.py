@@ -13,8 +13,8 @@ from armature.optimize.transcription.task import Move, configuration
 from armature.robot.bounds import bounds
 from armature.robot.model import Robot
 from armature.robot.tip import tip
-from armature.scene.free_path import NoPathError, free_path
-from armature.scene.model import collision_model
+from armature.scene.free_path import NoPathError, free_path, touching
+from armature.scene.model import collision_model, told_apart
 from armature.scene.scene import Scene
 
 MOST = 64  # postures that are looked at
@@ -37,12 +37,23 @@ def with_posture(robot: Robot, scene: Scene, task: Move) -> Move:
     near = collision_model(robot, scene).distances(postures, 0.0)[0].min(1, initial=0.0)
     free = postures[near >= 0.0]
     if not len(free):
-        raise ArgumentError(
-            f"the goal is in collision in all {len(postures)} postures that reach it, by"
-            f" {-near.max():.3g} m at least; move the goal or the obstacle"
-        )
+        free = _least_deep(robot, scene, postures, near)
     free = sorted(free, key=lambda q: least_seconds(robot, np.array([start, q])))[:TRIED]
     return replace(task, goal=_quickest(robot, scene, start, free))
+
+
+def _least_deep(robot: Robot, scene: Scene, postures: np.ndarray, near: np.ndarray) -> np.ndarray:
+    """(1, n) the posture (k, n) that overlaps least, by −near (k,), m, where finer covers show it
+    to be free; else an error that names its pair."""
+    best = postures[[near.argmax()]]
+    touch = touching(collision_model(robot, told_apart(robot, scene, best)), best[0])
+    if touch is None:
+        return best
+    first, second, depth = touch
+    raise ArgumentError(
+        f"the goal is in collision in all {len(postures)} postures that reach it; in the best of"
+        f" them {first} is {depth:.3g} m inside {second}; move the goal or the obstacle"
+    )
 
 
 def _quickest(robot: Robot, scene: Scene, start: np.ndarray, goals: list[np.ndarray]) -> np.ndarray:

@@ -26,7 +26,7 @@ def in_collision(search: Search, places: list[tuple[str, np.ndarray]]) -> Diagno
         touch = touching(search.model, q)
         if touch is not None:
             first, second, depth = touch
-            sentence = f"The {what} is in collision: {first} is {depth:.3g} m inside {second}."
+            sentence = f"{what} is in collision: {first} is {depth:.3g} m inside {second}."
             remedy = "Move one of them, or allow the pair (Scene.allowing)."
             return Diagnosis(sentence, LIMIT, first, amount=depth, remedy=remedy)
     return None

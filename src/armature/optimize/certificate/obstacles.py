@@ -24,7 +24,7 @@ from armature.motion.trajectory import Trajectory
 from armature.optimize.certificate.clearance import speed_bounds
 from armature.robot.model import Robot
 from armature.scene.levers import pair_levers
-from armature.scene.model import Model, collision_model
+from armature.scene.model import Model, collision_model, told_apart
 from armature.scene.scene import Scene
 
 FIRST = 24  # instants looked at before intervals are
@@ -72,7 +72,7 @@ def clearance(robot: Robot, scene: Scene, motion: Trajectory) -> Clearance:
             f"the motion has {motion.n} joints, robot {robot.name!r} has {robot.n}; give a motion"
             " of this robot"
         )
-    model = collision_model(robot, scene)
+    model = collision_model(robot, told_apart(robot, scene, motion.q[[0, -1]]))
     if not len(model.first):
         return Clearance(True, None, FAR, float(motion.t[0]), 0)
     lever = pair_levers(robot, model)
@@ -109,7 +109,7 @@ def clearance(robot: Robot, scene: Scene, motion: Trajectory) -> Clearance:
 def nearest_pairs(robot: Robot, scene: Scene, motion: Trajectory) -> str:
     """The pairs that come nearest at instants close to each other, with their distances, in words;
     empty where none comes within 0.1 m."""
-    model = collision_model(robot, scene)
+    model = collision_model(robot, told_apart(robot, scene, motion.q[[0, -1]]))
     found, _ = model.distances(motion(np.linspace(motion.t[0], motion.t[-1], LOOKS)).q, FAR)
     least: dict[tuple[str, str], float] = {}
     for pair, d in zip(model.pairs, found.min(0).tolist()):
