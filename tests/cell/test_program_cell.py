@@ -125,6 +125,19 @@ def test_impossible_cells_name_the_robot_and_the_number(change, words: str) -> N
         plan_cell(replace(CELL, bus=None, **change))
 
 
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"most_power": 100.0}, "most_power is about the power that one bus draws"),
+        ({"objective": "peak"}, "objective = 'peak' is about the power that one bus draws"),
+        ({"apart": 0.1}, "it is not known where the robots stand"),
+    ],
+)
+def test_limits_of_a_bus_or_a_world_that_there_is_not_are_refused(change, words: str) -> None:
+    with pytest.raises(arm.ArmatureError, match=words):
+        replace(CELL, bus=None, **change)
+
+
 TASK = """robot: planar2
 supply: non-regenerative
 knots: 20
