@@ -179,6 +179,12 @@ def test_a_station_that_only_works_stands_where_it_starts() -> None:
     assert station.before == station.after == pytest.approx(power * found.cycle)
 
 
+def test_a_station_that_stands_nowhere_is_refused() -> None:
+    for start in ([0.0], [np.nan, 0.0]):
+        with pytest.raises(arm.errors.ArgumentError, match="station 'a': start"):
+            Station("a", ROBOT, (Process(1.0),), start=start)
+
+
 def test_a_move_to_where_the_robot_is_names_its_station() -> None:
     station = Station("idle", ROBOT, (StationMove(arm.Move(HOME, HOME), name="stay"),))
     with pytest.raises(arm.errors.ArgumentError, match="station 'idle': move 'stay': start and"):

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from armature.errors import ArgumentError
+from armature.errors import ArgumentError, check_count
 from armature.optimize.certificate.solution import Solution
 from armature.study.station import BalancedMove, BalancedStation, Process, Station, StationMove
 from armature.study.station_balance import balance_station
@@ -52,6 +52,8 @@ class Line:
                 f"the line's stations are called {', '.join(names) or '(none)'}; give at least one,"
                 " each with its own name"
             )
+        check_count(self.knots, "knots")
+        check_count(self.points, "points")
         if self.cycle is not None and not (np.isfinite(self.cycle) and self.cycle > 0):
             raise ArgumentError(
                 f"cycle = {self.cycle} s must be a positive number; leave it out to take that of"

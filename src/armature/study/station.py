@@ -11,7 +11,7 @@ import numpy as np
 from armature.drive.catalogue import SupplyGiven
 from armature.errors import ArgumentError
 from armature.optimize.certificate.solution import Solution
-from armature.optimize.transcription.task import Move
+from armature.optimize.transcription.task import Move, configuration
 from armature.robot.model import Robot
 
 SAME = 1e-6  # rad or m between the end of one move and the start of the next
@@ -61,6 +61,9 @@ class Station:
         )
         if not self.steps or (not self.moves and self.start is None):
             raise ArgumentError(f"station {self.name!r} has no moves; give at least one")
+        if not self.moves:
+            where = f"station {self.name!r}: start"
+            object.__setattr__(self, "start", configuration(self.robot, self.start, where))
         self._check_chain()
 
     @cached_property
@@ -81,7 +84,7 @@ class Station:
     def end(self) -> tuple[Robot, np.ndarray]:
         """Where it waits for the next cycle: the robot with what it carries then, and (n,)."""
         if not self.moves:
-            return self.robot, np.asarray(self.start, dtype=float)
+            return self.robot, self.start
         robot = self.loaded(self.moves[-1])
         return robot, self.moves[-1].task.vectors(robot).q1
 

@@ -42,7 +42,7 @@ from armature.design.drives.search import (
 from armature.design.runner import Runner
 from armature.drive.catalogue import Catalogue, SupplyGiven
 from armature.drive.drive import Drive
-from armature.errors import ArgumentError, ArmatureError
+from armature.errors import ArgumentError, ArmatureError, check_count
 from armature.job.job import Job
 from armature.motion.trajectory import Trajectory
 from armature.optimize.certificate.solution import Solution
@@ -100,6 +100,7 @@ def choose_drives(
     progress: called with (choices planned, cost of the best, message)."""
     begin = time.perf_counter()
     names = tuple(joints) if joints is not None else tuple(robot.joint_names)
+    check_count(budget, "budget")
     items = items_of(robot, tasks, supply, knots)
     found = read_catalogue(catalogue)
     goal = objective_of(objective)
