@@ -65,6 +65,11 @@ def test_every_plan_is_certified_and_lasts_as_the_schedule_asks(plan) -> None:
     assert plan.energy < plan.fast and plan.on_bus.certificate.ok
 
 
+def test_nothing_is_called_proved_that_a_cell_does_not_have(plan) -> None:
+    assert plan.checked == "plans, schedule, zones, bus"
+    assert replace(plan, on_bus=None, cell=replace(CELL, zones=())).checked == "plans, schedule"
+
+
 def test_hand_overs_and_zones_hold_on_the_programs_own_clocks(plan) -> None:
     """From the plans' stages and the shifts of the bus, without the schedule."""
     span = {}

@@ -234,6 +234,16 @@ class CellPlan:
         return tuple(found)
 
     @property
+    def checked(self) -> str:
+        """What there is to prove of this cell, in words."""
+        further = {
+            "zones": self.cell.zones or self.zones,
+            "distances": self.apart,
+            "bus": self.on_bus is not None,
+        }
+        return ", ".join(["plans", "schedule", *(name for name, there in further.items() if there)])
+
+    @property
     def ok(self) -> bool:
         """Whether all plans are certified, the schedule holds, and the bus does."""
         return not self.faults
