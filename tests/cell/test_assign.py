@@ -11,7 +11,7 @@ import pytest
 
 import armature as arm
 from armature.cell.line.assign import assign_tasks
-from armature.cell.line.line_tasks import allocate_line, load_line_tasks
+from armature.cell.line.line_tasks import allocate_line, balance_tasks, load_line_tasks
 from armature.cli.main import run
 
 
@@ -123,6 +123,23 @@ def test_a_cycle_too_short_names_the_station_and_the_least_cycle(tmp_path: Path)
     )
     with pytest.raises(arm.ArmatureError, match=words):
         allocate_line(load_line_tasks(tmp_path / "line.yaml"))
+
+
+def test_tasks_and_stations_of_one_name_are_refused(tmp_path: Path) -> None:
+    for name, other in (("rivet", "drill"), ("second", "first")):
+        (tmp_path / "line.yaml").write_text(LINE.replace(name, other))
+        with pytest.raises(arm.ArmatureError, match=f"two .* are called '{other}'; rename one"):
+            balance_tasks(load_line_tasks(tmp_path / "line.yaml"))
+
+
+def test_a_station_whose_tasks_move_nothing_stands_ready(tmp_path: Path) -> None:
+    swing = "[{move: {goal: [1.1, -0.5]}}, {process: 0.5 s}, {move: {goal: start}}]"
+    (tmp_path / "line.yaml").write_text(LINE.replace(swing, "[{process: 0.5 s}]"))
+    allocation, found = balance_tasks(load_line_tasks(tmp_path / "line.yaml"))
+    assert allocation.stations["second"] == ("rivet", "look")
+    assert found.stations[1].moves == () and found.stations[1].waits == pytest.approx(
+        found.cycle - 1.2
+    )
 
 
 def test_a_task_that_does_not_return_is_told_with_its_line(tmp_path: Path) -> None:

@@ -244,6 +244,15 @@ def test_the_simulator_finds_a_shifted_robot_and_a_changed_duration() -> None:
     assert order.faults
 
 
+def test_a_lag_of_many_cycles_is_one_in_a_cycle_with_parts_between() -> None:
+    cell, parts = random_cell(0), 30
+    energies = [
+        optimize_cell(replace(cell, lags=(Lag("q", "grip", length, height),))).energy
+        for length, height in ((2.5, 0), (2.5 + parts * CYCLE, 0), (2.5 + parts * CYCLE, parts))
+    ]
+    assert energies == pytest.approx([energies[0]] * 3, rel=2e-6)
+
+
 def test_hand_overs_are_at_places_that_suit_each_other() -> None:
     cell = random_cell(0)
     free = optimize_cell(replace(cell, clashes=())).tasks["b"]

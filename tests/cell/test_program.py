@@ -215,6 +215,10 @@ def test_the_curve_ends_at_the_plan(plan) -> None:
             (MoveTo(PART), Grip(1.0), Grip(1.0), MoveTo("start")),
             "step 'grip 3' of robot 'planar2': the robot carries what 'grip'",
         ),
+        (
+            (MoveTo(PART), Grip(1.0, inertia=[1.0, 1.0]), MoveTo("start"), Release()),
+            "step 'grip' of robot 'planar2': payload inertia has 2 values",
+        ),
     ],
 )
 def test_programs_that_contradict_themselves_name_the_step(steps, words: str) -> None:

@@ -65,6 +65,11 @@ def test_every_plan_is_certified_and_lasts_as_the_schedule_asks(plan) -> None:
     assert plan.energy < plan.fast and plan.on_bus.certificate.ok
 
 
+def test_nothing_is_called_proved_that_a_cell_does_not_have(plan) -> None:
+    assert plan.checked == "plans, schedule, zones, bus"
+    assert replace(plan, on_bus=None, cell=replace(CELL, zones=())).checked == "plans, schedule"
+
+
 def test_hand_overs_and_zones_hold_on_the_programs_own_clocks(plan) -> None:
     """From the plans' stages and the shifts of the bus, without the schedule."""
     span = {}
@@ -123,6 +128,19 @@ def test_a_curve_with_two_minima_becomes_convex_pieces_that_meet() -> None:
 def test_impossible_cells_name_the_robot_and_the_number(change, words: str) -> None:
     with pytest.raises(arm.ArmatureError, match=words):
         plan_cell(replace(CELL, bus=None, **change))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"most_power": 100.0}, "most_power is about the power that one bus draws"),
+        ({"objective": "peak"}, "objective = 'peak' is about the power that one bus draws"),
+        ({"apart": 0.1}, "it is not known where the robots stand"),
+    ],
+)
+def test_limits_of_a_bus_or_a_world_that_there_is_not_are_refused(change, words: str) -> None:
+    with pytest.raises(arm.ArmatureError, match=words):
+        replace(CELL, bus=None, **change)
 
 
 TASK = """robot: planar2

@@ -85,3 +85,23 @@ def test_column_that_means_the_name_holds_the_names(tmp_path):
     head = "# Typ = kind\n# Nr = name\n# R = resistance [mohm]\n"
     path.write_text(head + "Nr, Typ, R, torque constant [mN*m/A]\nm, motor, 1500, 110\n")
     assert arm.design.read_catalogue(path).motors["m"].resistance == pytest.approx(1.5)
+
+
+def test_a_name_that_stands_twice_is_the_first_of_them(tmp_path):
+    path = tmp_path / "my.csv"
+    path.write_text("name, resistance [ohm], torque constant [N*m/A]\nA, 1, 0.1\nA, 2, 0.1\n")
+    found = arm.design.read_catalogue(path)
+    assert found.motors["A"].resistance == 1.0
+    assert found.notes == ("my.csv:3: A: the name stands twice; the first row is taken",)
+
+
+def test_columns_without_a_unit_are_named(tmp_path):
+    """Numbers are taken in SI then; what has no unit at all is not among them."""
+    path = tmp_path / "my.csv"
+    path.write_text(
+        "name, resistance [ohm], torque constant, weight, ratio, efficiency, price\n"
+        "A, 1, 0.1, 0.5,,, 20\nG,,, 0.2, 10, 0.9, 5\n"
+    )
+    found = arm.design.read_catalogue(path)
+    assert found.motors["A"].mass == 0.5 and found.gears["G"].ratio == 10.0
+    assert found.without_unit == ("my.csv: torque constant", "my.csv: weight")

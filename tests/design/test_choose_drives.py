@@ -232,6 +232,21 @@ def test_tasks_of_other_robots_are_refused_other_payloads_not(robot):
     assert len(items_of(robot, loaded, None, KNOTS)) == 2
 
 
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"joints": ["elbow", "elbow"]}, "joints: elbow, elbow; give at least one, each once"),
+        ({"joints": []}, r"joints: \(none\)"),
+        ({"pareto": "price"}, "no motor or gear of the catalogue has a price"),
+        ({"objective": "mass", "pareto": "mass"}, "'mass' is what the objective asks for, too"),
+    ],
+)
+def test_joints_and_fronts_that_say_nothing_are_refused(robot, given, words):
+    motor, gear = Motor(1.0, 0.1, mass=0.5, name="m"), Gear(10.0, mass=0.2, name="g")
+    with pytest.raises(arm.ArmatureError, match=words):
+        arm.choose_drives(robot, MOVES, Catalogue({"m": motor}, {"g": gear}), **given)
+
+
 def test_motions_with_the_chosen_drives_go_round_obstacles(robot):
     """A ball on the way of the cheapest motion: the plans are free of it, and cost more."""
     move = arm.Move([-1.2, 0.8], [0.6, -0.4], duration=1.2, floor=None)

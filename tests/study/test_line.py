@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from armature.study.allocate import allocate
 from armature.study.line import Line, Process, Station, StationMove, balance_line
 from armature.study.line_file import load_line
 from armature.study.rest import coil_power, rest, with_brakes
+from armature.study.station_balance import Choice
 
 ROBOT = arm.library("planar2")
 HOME, OUT = [0.3, 0.2], [1.1, -0.5]
@@ -139,6 +141,54 @@ def test_the_balance_is_that_of_brute_force_over_the_same_curves(balanced) -> No
     assert mine == pytest.approx(
         best, rel=5e-3
     )  # the plans themselves, not the curve between its points
+
+
+def test_a_station_with_coarse_curves_needs_no_more_than_before() -> None:
+    """Three points on a curve of 30 s say nothing of the swings between them: what the plans really
+    take is learned, and waiting stays possible."""
+    moves = (
+        StationMove(arm.Move(HOME, OUT), 1.0, name="out"),
+        StationMove(arm.Move(OUT, HOME), name="back"),
+    )
+    station = Station("a", ROBOT, moves, "non-regenerative")
+    found = balance_line(Line((station,), cycle=30.0, knots=10, points=3)).stations[0]
+    assert found.certified and found.after <= found.before
+    used = sum(m.plan.duration + m.wait for m in found.moves)
+    assert used == pytest.approx(30.0, abs=1e-6)
+
+
+def test_durations_without_a_plan_are_not_taken_again() -> None:
+    """Between the points next to one that could not be planned; others keep their energies."""
+    move = StationMove(arm.Move(HOME, OUT))
+    least, plan = SimpleNamespace(duration=1.0), SimpleNamespace(duration=2.0, trajectory="2 s")
+    T, E = np.array([1.0, 2.0, 4.0, 8.0]), np.array([9.0, 5.0, 3.0, 2.0])
+    curve = Choice(move, ROBOT, least, 9.0, T, E, ("1 s", "", "4 s", "8 s"), rest(ROBOT, OUT))
+    learned = curve.learned(3.0, SimpleNamespace(plan=plan, after=6.0))
+    costs = learned.costs(np.array([0.0, 1.0, 1.5, 2.9, 3.0, 7.0, 7.5]))
+    assert costs[[0, 1, 4, 5]].tolist() == [9.0, 6.0, 3.0, 2.0]
+    assert np.isinf(costs[[2, 3, 6]]).all()
+    assert learned.motions == ("1 s", "2 s", "4 s", "8 s")
+
+
+def test_a_station_that_only_works_stands_where_it_starts() -> None:
+    swing = (StationMove(arm.Move(HOME, OUT)), StationMove(arm.Move(OUT, HOME)))
+    looks = Station("looks", ROBOT, (Process(0.5),), start=OUT)
+    found = balance_line(Line((Station("moves", ROBOT, swing), looks), knots=20, points=4))
+    station, power = found.stations[1], rest(ROBOT, OUT).energy(1.0)
+    assert station.waits == pytest.approx(found.cycle - 0.5) and station.certified
+    assert station.before == station.after == pytest.approx(power * found.cycle)
+
+
+def test_a_station_that_stands_nowhere_is_refused() -> None:
+    for start in ([0.0], [np.nan, 0.0]):
+        with pytest.raises(arm.errors.ArgumentError, match="station 'a': start"):
+            Station("a", ROBOT, (Process(1.0),), start=start)
+
+
+def test_a_move_to_where_the_robot_is_names_its_station() -> None:
+    station = Station("idle", ROBOT, (StationMove(arm.Move(HOME, HOME), name="stay"),))
+    with pytest.raises(arm.errors.ArgumentError, match="station 'idle': move 'stay': start and"):
+        balance_line(Line((station,)))
 
 
 def test_a_cycle_that_is_too_short_names_its_stations(balanced) -> None:

@@ -20,7 +20,7 @@ from armature.web.planner import Planner
 from armature.web.program.editor import Editor
 from armature.web.program.shown import ShownProgram, charts_of, packed, table_of
 from armature.web.session import Session
-from armature.web.wish import Wish
+from armature.web.wish import Wish, named
 
 ROBOT = arm.library("planar2")
 WISH = Wish(ROBOT, np.array([-0.5, 0.4]), np.array([0.5, -0.4]), 1.0, floor=None)
@@ -169,3 +169,14 @@ def test_the_planning_thread_tells_a_program_or_why_there_is_none(made):
     planner.close()
     (problem,) = [value for what, value in told if what == "problem"]
     assert "give at least" in problem
+
+
+@pytest.mark.parametrize("given", [None, "regenerative", "non-regenerative"])
+def test_a_program_that_is_opened_keeps_the_supply_of_its_file(given, tmp_path):
+    """Built-in arms show a first move on a supply of its own, which is not that of a file."""
+    steps = "[{move: {goal: {pan: 0.5}}}, {move: {goal: start}}]"
+    text = f"robot: six_axis\nprogram: {{start: [0, -1.2, 1.6, -0.4, 0.3, 0], steps: {steps}}}\n"
+    path = tmp_path / "program.yaml"
+    path.write_text(text if given is None else f"{text}supply: {given}\n")
+    wish = opened(str(path)).wish
+    assert named(wish.program.program(wish).supply) == named(load_program(path).supply) == given

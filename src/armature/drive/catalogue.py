@@ -38,7 +38,8 @@ class Catalogue:
 
     fits: {motor: names of the gears that fit it}, where names may end in * ; None: all do.
     screws: gears given by a lead, for joints that slide.  voltages: {motor: nominal voltage, V},
-    where it is known.  notes: what was left out of a file, and why.
+    where it is known.  notes: what was left out of a file, and why.  without_unit: columns of its
+    tables that name no unit, so that they were read in SI.
     """
 
     motors: dict[str, Motor]
@@ -47,6 +48,7 @@ class Catalogue:
     screws: frozenset[str] = frozenset()
     voltages: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    without_unit: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         rows = ["motor                R [Ω]   K [N·m/A]   J [kg·m²]   continuous [A]"]

@@ -282,6 +282,13 @@ def is_word(kind: type, raw: str) -> bool:
     return word in own or (kind, word) in _WORDS or further
 
 
+def has_unit(kind: type, raw: str) -> bool:
+    """Whether a line of a data sheet is a quantity with a unit; numbers alone are taken in SI."""
+    word = _word(raw)
+    own = {f.name: f.metadata.get("unit", "") for f in fields(kind)}
+    return bool(_WORDS[kind, word][1] if (kind, word) in _WORDS else own.get(word, ""))
+
+
 _NESTED: dict[str, type] = {
     "thermal": Thermal,
     "motor": Motor,

@@ -126,11 +126,10 @@ def _program(path: Path) -> Wish:
     program = load_program(path)
     sketch = sketch_of(program)
     wish = first_wish(program.robot)
-    supply = named(program.supply) if program.supply is not None else wish.supply
     wish = replace(
         wish,
         start=sketch.start,
-        supply=supply,
+        supply=named(program.supply),
         floor=program.floor,
         scene=program.scene,
         program=sketch,

@@ -41,11 +41,12 @@ class LineTask:
 
 @dataclass(frozen=True, eq=False)
 class OpenStation:
-    """A station without tasks yet."""
+    """A station without tasks yet. start: where it stands before and after each of them, (n,)."""
 
     name: str
     robot: Robot
     supply: SupplyGiven = None
+    start: Any = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +69,7 @@ def allocate_line(line: OpenLine, progress: Progress | None = None) -> Allocatio
         raise ArgumentError(
             f"allocate_line takes an OpenLine, not {line!r:.60}; read one by load_line_tasks"
         )
+    _check_names(line)
     known: dict[tuple[int, bytes], float] = {}
     times: dict[str, dict[str, float]] = {}
     robots = {s.name: s.robot for s in line.stations}
@@ -95,6 +97,17 @@ def allocate_line(line: OpenLine, progress: Progress | None = None) -> Allocatio
     return found
 
 
+def _check_names(line: OpenLine) -> None:
+    """Refuse stations or tasks that are called the same: one would be lost."""
+    for what, parts in (("stations", line.stations), ("tasks", line.tasks)):
+        names = [part.name for part in parts]
+        twice = [name for name in names if names.count(name) > 1]
+        if twice:
+            raise ArgumentError(
+                f"line {line.name!r}: two {what} are called {twice[0]!r}; rename one"
+            )
+
+
 def allocated(line: OpenLine, allocation: Allocation) -> Line:
     """The line with its tasks allocated; stations without any are left out."""
     steps = {task.name: task.steps for task in line.tasks}
@@ -102,7 +115,7 @@ def allocated(line: OpenLine, allocation: Allocation) -> Line:
     for s in line.stations:
         own = tuple(step for task in allocation.stations[s.name] for step in steps[task][s.name])
         if own:
-            stations.append(Station(s.name, s.robot, own, s.supply))
+            stations.append(Station(s.name, s.robot, own, s.supply, s.start))
     return Line(tuple(stations), line.cycle, line.name, line.knots, line.points)
 
 
@@ -126,7 +139,10 @@ def _seconds(robot: Robot, steps: Any, knots: int, known: dict, where: str) -> f
         via = [np.asarray(v.configuration) for v in step.task.via]
         key = hash(loaded), np.concatenate([ends.q0, ends.q1, *via]).tobytes()
         if key not in known:
-            found = least_time(loaded, step.task, knots)
+            try:
+                found = least_time(loaded, step.task, knots)
+            except ArgumentError as error:
+                raise ArgumentError(f"station {where}: {step.name!r}: {error}") from None
             if not found.ok:
                 raise ArgumentError(
                     f"station {where}: {step.name!r} is impossible:"
@@ -190,7 +206,7 @@ def load_line_tasks(path: str | PathLike[str]) -> OpenLine:
             supply = None if s.supply is None else read_drives(selected(place, ["supply"]), path)[1]
         with at_place(path, place, "start"):
             starts[s.name] = configuration(robot, s.start, None)
-        stations.append(OpenStation(s.name, robot, supply))
+        stations.append(OpenStation(s.name, robot, supply, starts[s.name]))
     tasks = []
     for k, t in enumerate(part.tasks):
         with at_place(path, data, "tasks", k):

@@ -247,9 +247,11 @@ class ProgramPlan:
                 rows.append(
                     f"{stage.name:28.28} {stage.begin:8.3f} {stage.duration:8.3f} {energy:9.4g}"
                 )
-        alone = "bound by the cell" if self.even is None else f"{self.even:.4g} J"
-        even = f"each motion alone, time shared evenly: {alone}; saved {100 * self.saving:.1f} %"
+        saved = f"; saved {100 * self.saving:.1f} %"
         fast = f"each motion at its least time, then waiting: {self.fast:.4g} J"
+        if self.even is None:
+            return "\n".join([head, *rows, fast + saved, *self.notes])
+        even = f"each motion alone, time shared evenly: {self.even:.4g} J{saved}"
         return "\n".join([head, *rows, even, fast, *self.notes])
 
 

@@ -23,7 +23,7 @@ from armature.cell.program.program import (
 )
 from armature.cell.program.things import put_down, touchable
 from armature.dynamics.compiled import pose
-from armature.errors import ArgumentError
+from armature.errors import ArgumentError, RobotError
 from armature.motion.goal import is_pose
 from armature.motion.path import JointPath
 from armature.motion.shapes import line
@@ -144,7 +144,7 @@ class _Walker:
         for step in self.program.steps:
             try:
                 self._do(step)
-            except ArgumentError as error:
+            except (ArgumentError, RobotError) as error:
                 told, robot = str(error), self.program.robot.name
                 raise ArgumentError(
                     told

@@ -129,7 +129,7 @@ def _missed(model: CellModel) -> str:
         T.rows[k] = (terms | {slacks[-1]: 1.0}, low, high)
     # robots may be shifted against each other as far as lags ask for
     for column in program.offset:
-        T.lower[column], T.upper[column] = -100 * model.cycle, 100 * model.cycle
+        T.lower[column], T.upper[column] = -np.inf, np.inf
     answer = program.solve(SECONDS, 1e-3)
     if answer.x is None:
         return "its lags contradict each other"

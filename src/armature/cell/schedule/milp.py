@@ -25,6 +25,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from math import ceil
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, OptimizeResult, linprog, milp
@@ -133,7 +134,7 @@ class CellProgram:
         self.offset: list[int] = []  # S_r
         self.tangents: dict[int, set[float]] = defaultdict(set)  # of each movement, by its column u
         joined = {model.owner[x] for lag in model.lags for x in (lag.origin, lag.target)}
-        reach = len(model.robots) * model.cycle
+        reach = self.reach * model.cycle
         for k, robot in enumerate(model.robots):
             first = k == min(joined, default=0)
             low, high = (
@@ -147,6 +148,14 @@ class CellProgram:
         self.shifts = [self._clash(c.first, c.second) for c in model.clashes]
 
     # the model --------------------------------------------------------------------------------
+
+    @property
+    def reach(self) -> int:
+        """By how many cycles robots may begin before or after the first one: one for each robot,
+        and more where a lag is longer than a cycle."""
+        model = self.model
+        longest = max((lag.length / model.cycle - lag.height for lag in model.lags), default=0.0)
+        return len(model.robots) * max(1, ceil(longest))
 
     def _robot(self, robot: CellRobot) -> None:
         T, cycle = self.table, self.model.cycle
@@ -246,9 +255,7 @@ class CellProgram:
                 lag.length - cycle * lag.height,
                 [self._done(a) for a in (lag.origin, lag.target)],
             )
-            slack = (
-                2 * len(self.model.robots) * cycle + cycle + max(0.0, need)
-            )  # more than any difference
+            slack = (2 * self.reach + 1) * cycle + max(0.0, need)  # more than any difference
             for optional in filter(None, done):
                 need -= slack
                 for column in optional:
@@ -271,7 +278,7 @@ class CellProgram:
     def _clash(self, first: tuple[str, str], second: tuple[str, str]) -> int:
         """(S6); returns the column of k."""
         T, cycle, owner = self.table, self.model.cycle, self.model.owner
-        reach = 2 * len(self.model.robots) + 1
+        reach = 2 * self.reach + 1
         k = T.column(-reach, reach, True)
         delta: Row = {k: cycle}
         for (activity, _), sign in ((second, 1.0), (first, -1.0)):

@@ -118,10 +118,27 @@ class Cell:
             object.__setattr__(self, name, tuple(getattr(self, name)))
         if not (np.isfinite(self.apart) and self.apart >= 0):
             raise ArgumentError(f"cell {self.name!r}: apart = {self.apart} m; give a number ≥ 0")
+        self._check_needed()
         robots = {k: replace(p, cycle=self.cycle, name=k) for k, p in robots.items()}
         if self.bases is not None:
             robots = self._on_bases(robots)
         object.__setattr__(self, "robots", robots)
+
+    def _check_needed(self) -> None:
+        """Refuse what says something about a bus or a world that the cell does not have."""
+        peak = self.most_power is not None or self.objective == "peak"
+        if peak and self.bus is None:
+            given = "most_power" if self.most_power is not None else "objective = 'peak'"
+            raise ArgumentError(
+                f"cell {self.name!r}: {given} is about the power that one bus draws, but each robot"
+                " has a supply of its own; give the cell a bus (supply: {kind: bus, …}), or leave"
+                " this out"
+            )
+        if self.apart and self.bases is None:
+            raise ArgumentError(
+                f"cell {self.name!r}: apart = {self.apart} m, but it is not known where the robots"
+                " stand; give each a base"
+            )
 
     def _on_bases(self, robots: dict[str, Program]) -> dict[str, Program]:
         """The programs with robots under the gravity that their bases give them."""
@@ -215,6 +232,16 @@ class CellPlan:
         if self.on_bus is not None:
             found += self.on_bus.certificate.failed
         return tuple(found)
+
+    @property
+    def checked(self) -> str:
+        """What there is to prove of this cell, in words."""
+        further = {
+            "zones": self.cell.zones or self.zones,
+            "distances": self.apart,
+            "bus": self.on_bus is not None,
+        }
+        return ", ".join(["plans", "schedule", *(name for name, there in further.items() if there)])
 
     @property
     def ok(self) -> bool:

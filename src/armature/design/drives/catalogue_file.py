@@ -22,7 +22,7 @@ from armature.document import values
 from armature.drive.catalogue import Catalogue, catalogue
 from armature.drive.gear import Gear
 from armature.drive.motor import Motor
-from armature.drive.sheet import Sheet, is_word
+from armature.drive.sheet import Sheet, has_unit, is_word
 from armature.drive.units import parse
 from armature.errors import ArmatureError, FileError
 from armature.text import read_text
@@ -49,21 +49,25 @@ class Shelf:
     screws: set[str] = field(default_factory=set)
     voltages: dict[str, float] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
+    without_unit: list[str] = field(default_factory=list)
 
     def put(self, kind: type, name: str, given: Mapping[str, Any], where: str) -> None:
-        """One motor or gear from its quantities; left out, with a note, where they make none."""
-        sheet = Sheet()
+        """One motor or gear from its quantities; left out, with a note, where they make none, or
+        where one of this name was read before."""
+        sheet, parts = Sheet(), self.motors if kind is Motor else self.gears
         try:
             missing = [key for key in NEEDED[kind] if key not in given]
             if missing and not (kind is Gear and given.get("ratio") in (1, "1")):
                 raise FileError(f"no {missing[0].replace('_', ' ')}")
             _check_consistent(given)
+            if name in parts:
+                raise FileError("the name stands twice; the first row is taken")
             part = sheet.part(kind, {**given, "name": name}, name)
             sheet.finish()
         except ArmatureError as e:
             self.left_out.append(f"{where}: {name}: {e}")
             return
-        (self.motors if kind is Motor else self.gears)[name] = part
+        parts[name] = part
         if kind is Gear and "lead" in given:
             self.screws.add(name)
         if kind is Motor and "nominal_voltage" in given:
@@ -71,16 +75,20 @@ class Shelf:
 
     def made(self) -> Catalogue:
         """The catalogue."""
-        notes = tuple(self.left_out)
-        fits = self.fits or None
         return Catalogue(
-            self.motors, self.gears, fits, frozenset(self.screws), self.voltages, notes
+            self.motors,
+            self.gears,
+            self.fits or None,
+            frozenset(self.screws),
+            self.voltages,
+            tuple(self.left_out),
+            tuple(self.without_unit),
         )
 
 
 def read_catalogue(path: str | PathLike[str] | Catalogue | None) -> Catalogue:
     """The catalogue in a .csv or .yaml file; the built-in one for None. `notes` say which rows were
-    left out, and why."""
+    left out, and why; `without_unit`, which columns were read in SI because they name no unit."""
     if path is None:
         return catalogue()
     if isinstance(path, Catalogue):
@@ -163,6 +171,12 @@ def _read_table(shelf: Shelf, path: Path, kind: type | None, columns: dict[str, 
             path,
             head + 1,
         )
+    kinds = (kind,) if kind else (Motor, Gear)
+    shelf.without_unit += [
+        f"{path.name}: {name}"
+        for name, (word, unit) in known.items()
+        if not unit and any(has_unit(k, word) for k in kinds)
+    ]
     for number, row in enumerate(table, start=head + 2):
         if delimiter != ",":  # as spreadsheets write it where a comma marks decimals
             row = {k: DECIMAL.sub(r"\1.\2", v) if isinstance(v, str) else v for k, v in row.items()}

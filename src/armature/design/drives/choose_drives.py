@@ -42,7 +42,7 @@ from armature.design.drives.search import (
 from armature.design.runner import Runner
 from armature.drive.catalogue import Catalogue, SupplyGiven
 from armature.drive.drive import Drive
-from armature.errors import ArgumentError, ArmatureError
+from armature.errors import ArgumentError, ArmatureError, check_count
 from armature.job.job import Job
 from armature.motion.trajectory import Trajectory
 from armature.optimize.certificate.solution import Solution
@@ -100,12 +100,13 @@ def choose_drives(
     progress: called with (choices planned, cost of the best, message)."""
     begin = time.perf_counter()
     names = tuple(joints) if joints is not None else tuple(robot.joint_names)
+    check_count(budget, "budget")
     items = items_of(robot, tasks, supply, knots)
     found = read_catalogue(catalogue)
     goal = objective_of(objective)
-    _check(robot, names, goal, found)
+    _check(robot, names, found, goal)
     if pareto is not None:
-        objective_of(pareto)
+        _check_front(goal, pareto, found)
     places = mounts_of(robot, names, mounts)
     robot = with_contained(robot, names, places)
     items = [replace(i, robot=with_contained(i.robot, names, places)) for i in items]
@@ -186,11 +187,7 @@ class Search:
 
     def front(self, second: str) -> Front:
         """Choices of which none is better in both terms, by searches for weighted sums."""
-        first = next(
-            name
-            for name in ("energy", "losses", "mass", "price")
-            if getattr(self.table.objective, name)
-        )
+        first = self.table.objective.first
         goal = self.table.objective
         ends = []
         for name in (first, second):
@@ -239,13 +236,18 @@ def _product(pairs: Sequence[Pairs]) -> float:
     return float(np.prod([float(len(p)) for p in pairs]))
 
 
-def _check(robot: Robot, names: Sequence[str], goal: Objective, found: Catalogue) -> None:
+def _check(robot: Robot, names: Sequence[str], found: Catalogue, goal: Objective) -> None:
     for name in names:
         if name not in robot.joint_names:
             raise ArgumentError(
                 f"joints: {name!r} is no moving joint of {robot.name!r}; it has"
                 f" {', '.join(robot.joint_names)}"
             )
+    if not names or len(set(names)) < len(names):
+        raise ArgumentError(
+            f"joints: {', '.join(names) or '(none)'}; give at least one, each once, or leave it out"
+            " for all"
+        )
     driven = {name for coupling in robot.drives for name in coupling.joints}
     missing = [n for n in robot.joint_names if n not in driven and n not in names]
     if missing:
@@ -255,6 +257,20 @@ def _check(robot: Robot, names: Sequence[str], goal: Objective, found: Catalogue
         )
     if robot.loops:
         raise ArgumentError("drives are chosen for robots without closed loops")
+    _check_terms(goal, found)
+
+
+def _check_front(goal: Objective, second: str, found: Catalogue) -> None:
+    """Refuse a front of one term with itself, or of one that the catalogue does not tell."""
+    _check_terms(objective_of(second), found)
+    if second == goal.first:
+        raise ArgumentError(
+            f"pareto: {second!r} is what the objective asks for, too; take another term, e.g."
+            f" {'energy' if second == 'mass' else 'mass'}"
+        )
+
+
+def _check_terms(goal: Objective, found: Catalogue) -> None:
     parts = [*found.motors.values(), *found.gears.values()]
     for term in ("mass", "price"):
         if getattr(goal, term) and not any(getattr(part, term) for part in parts):
@@ -328,6 +344,7 @@ def _result(
         len(table.found) - len(tried),
         front,
         found.notes,
+        found.without_unit,
         time.perf_counter() - begin,
     )
 

@@ -36,7 +36,8 @@ class DriveChoice:
     present drives; empty where there are none, or where they cannot do the tasks.
     tried: all choices that do the tasks, the cheapest first.  screened: (joint, pairs that may do,
     {reason: pairs that cannot}).  planned: choices planned; failed: those that do not.
-    front: of two terms, if asked for.  notes: on the catalogue.  seconds: that it took."""
+    front: of two terms, if asked for.  notes: on the catalogue's rows.  without_unit: its columns
+    that were read in SI because they name no unit.  seconds: that it took."""
 
     robot: Robot
     drives: dict[str, Drive]
@@ -53,6 +54,7 @@ class DriveChoice:
     failed: int
     front: Front | None
     notes: tuple[str, ...]
+    without_unit: tuple[str, ...]
     seconds: float
 
     @property
@@ -224,4 +226,7 @@ class DriveChoice:
             lines.append(f"next best: {changed} (+{100 * extra:.2f} %)")
         if self.notes:
             lines.append(f"left out of the catalogue: {len(self.notes)} rows, e.g. {self.notes[0]}")
+        if self.without_unit:
+            names = ", ".join(self.without_unit)
+            lines.append(f"columns without a unit in brackets, read in SI: {names}")
         return lines

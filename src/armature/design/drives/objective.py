@@ -35,6 +35,11 @@ class Objective:
         return UNITS[terms[0]] if len(terms) == 1 and getattr(self, terms[0]) == 1.0 else ""
 
     @property
+    def first(self) -> str:
+        """The first of its terms."""
+        return next(name for name in TERMS if getattr(self, name))
+
+    @property
     def planned(self) -> bool:
         """Whether the motion matters to it."""
         return bool(self.energy or self.losses)

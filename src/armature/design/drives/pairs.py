@@ -199,9 +199,11 @@ def pairs_of(
         if found.motors[name].linear == slides and (direct or slides):
             rows.append((at[name], 0))
     if not rows:
+        left = f"; left out: {found.notes[0]}" if found.notes else ""
         raise ArgumentError(
             f"joint {joint!r} is {kind}, and the catalogue has no pair of motor and gear for it;"
-            f" it has {len(motors)} motors and {len(gears) - 1} gears: check which fit together"
+            f" it has {len(motors)} motors and {len(gears) - 1} gears: check which fit"
+            f" together{left}"
         )
     table = np.array(rows)
     parts = tuple(found.motors.values()), tuple(gears)

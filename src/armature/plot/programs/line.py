@@ -69,10 +69,10 @@ def line(balanced: BalancedLine, save: str | PathLike[str] | None = None) -> Fig
 def _bars(axes: Axes, station: BalancedStation, cycle: float, row: int) -> None:
     """Moves, processes and waits of a station as bars: before above, after below."""
     least = sum(m.least.duration for m in station.moves)
-    moves, waits = sum(m.plan.duration for m in station.moves), sum(m.wait for m in station.moves)
+    moves = sum(m.plan.duration for m in station.moves)
     for offset, parts in (
         (-0.2, (least, station.process_time, cycle - station.least_time)),
-        (0.2, (moves, station.process_time, waits)),
+        (0.2, (moves, station.process_time, station.waits)),
     ):
         left = 0.0
         for width, colour in zip(parts, (MOVE, PROCESS, WAIT)):

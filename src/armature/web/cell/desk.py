@@ -218,7 +218,7 @@ def card_of(stand: Stand) -> str:
     plan = stand.plan
     saved = 100 * (1 - plan.energy / plan.fast) if plan.fast > 0 else 0.0
     head = f"{plan.energy:.4g} J in a cycle of {plan.cell.cycle:.4g} s"
-    proved = "✓ Proved: plans, schedule, zones, bus" if plan.ok else "✗ Not proved: "
+    proved = f"✓ Proved: {plan.checked}" if plan.ok else "✗ Not proved: "
     words = (
         f"{saved:.1f} % less than every motion at its least time, then waiting ({plan.fast:.4g} J)."
         f"<br>{proved}{escape(stand.problem)}"
