@@ -82,8 +82,10 @@ def test_one_command_line_from_a_log_to_a_certified_plan(tmp_path, monkeypatch, 
         (lambda c: {**c, "i2": np.ones_like(c["t"])}, "joint 'turn2' moves, but its torque"),
         (lambda c: {**c, "t": np.floor(c["t"])}, "share 10 different times"),
         (lambda c: {**c, **{f"i{k}": 1e3 * c[f"i{k}"] for k in (1, 2, 3, 4)}}, "A, not mA"),
-        (lambda c: stands(c, 0), "near 5 s"),
-        (lambda c: stands(c, 500), "near 5 s"),
+        (lambda c: {**c, "t": 1e3 * c["t"]}, "check the unit of its times"),
+        (lambda c: {**c, "q2": np.append(c["q2"][:500], 500 * [c["q2"][499]])}, "stands near 4.99"),
+        (lambda c: stands(c, 0), "stands near 0 s for 5"),
+        (lambda c: stands(c, 500), "stands near 5 s for 5"),
     ],
 )
 def test_bad_logs_end_in_one_sentence(tmp_path, capsys, change, words):

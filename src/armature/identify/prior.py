@@ -57,8 +57,8 @@ def prior(layout: Layout, data: Data, gains: np.ndarray, gain_spread: np.ndarray
     seen = _sizes(layout, data)
     largest = {g: max(x for x, group in seen.values() if group == g) for _, g in seen.values()}
     for joint, rows in enumerate(data.joints):
-        spread = max(float(np.std(rows.y)), LEAST * float(np.sqrt(np.mean(rows.y**2)))) * gains[joint]
-        spread = max(spread, 1e-9)
+        size = float(np.sqrt(np.mean(rows.y**2)))
+        spread = max(max(float(np.std(rows.y)), LEAST * size) * gains[joint], 1e-9)
         for axis in np.flatnonzero(layout.axes[:, joint]):
             for k in range(len(layout.columns[axis])):
                 place = int(layout.starts[axis]) + k
