@@ -21,7 +21,7 @@ from armature.optimize.control.collocation import collocated, constraint_count, 
 from armature.optimize.control.motion import Motion
 from armature.optimize.control.statement import ControlProblem, ends, span
 from armature.optimize.problem.problem import Guess, Problem, filled, interval
-from armature.optimize.problem.result import Result
+from armature.optimize.problem.result import Result, Status
 from armature.optimize.solver.interior import Options, solve
 
 DURATIONS = (
@@ -46,6 +46,7 @@ NEARBY = 1e-4  # barrier of a solve from a motion that is known
 CUTS = 4  # at most: a motion cut at its switches tells better where they are
 COARSER = 1e-3  # of the cost: by which a first cut, with fewer steps, may be dearer
 STANDS = 1e-7  # of the cost: a change by halving the steps that is none
+RESOLVED = 1e-4  # likewise: a larger change by the last halving is said
 MOST_STEPS = 800
 LARGE = 10.0  # first scale of controls whose bounds are wider
 
@@ -380,14 +381,19 @@ class Search:
         while 2 * best.mesh.N <= MOST_STEPS:
             finer = replace(best.mesh, counts=tuple(2 * count for count in best.mesh.counts))
             found = self.again(best, finer)
-            if not found.ok:  # once more with the scales of the first solve
-                found = self.solved(finer, best, best.p)
+            if not found.ok or _change(found, best) > RESOLVED:
+                # once more with the scales of the first solve: the cheaper of both
+                other = self.solved(finer, best, best.p)
+                if other.ok and not (found.ok and found.cost <= other.cost):
+                    found = other
             if not found.ok:
                 break
-            change = abs(found.cost - best.cost) / max(abs(found.cost), 1e-300)
+            change = _change(found, best)
             best = replace(found, error=change)
             if change <= STANDS:
                 break
+        if best.error > RESOLVED:
+            best = replace(best, result=replace(best.result, status=Status.UNRESOLVED))
         return best
 
     def again(self, best: Any, mesh: Mesh) -> Any:
@@ -455,6 +461,11 @@ class _Meshed(Motion):
     """A motion and the mesh it was found on."""
 
     mesh: Mesh
+
+
+def _change(found: Motion, before: Motion) -> float:
+    """Of the cost, as a part of it."""
+    return abs(found.cost - before.cost) / max(abs(found.cost), 1e-300)
 
 
 def _merged(times: np.ndarray, least: float) -> np.ndarray:
