@@ -355,7 +355,7 @@ class Search:
         return best
 
     def again(self, best: Any, mesh: Mesh) -> Any:
-        """The motion on another mesh, from one that is known, with weight and scales of its size."""
+        """The motion on another mesh, from a known one, with weight and scales of its size."""
         sx, su = size_of(best.points, best.x), size_of(best.controls, best.controls)
         weight = WEIGHT / abs(best.cost) if abs(best.cost) > 1e-12 else 1.0
         return self.solved(mesh, best, best.p, weight, (sx, su))
