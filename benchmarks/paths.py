@@ -80,7 +80,9 @@ def against_toppra(seeds: int = 6) -> list[str]:
     for name, seed in itertools.product(("six_axis", "scara", "seven_axis"), range(seeds)):
         robot = plain(name)
         path = random_joints(robot, np.random.default_rng(seed))
-        T, t = best_of(lambda r=robot, p=path: arm.minimize_time(r, FollowPath(p)).duration)
+        T, t = best_of(
+            lambda r=robot, p=path: arm.minimize_time(r, FollowPath(p, floor="none")).duration
+        )
         T2, t2 = best_of(lambda r=robot, p=path: toppra_time(r, p, 2000))
         T3, t3 = best_of(lambda r=robot, p=path: toppra_time(r, p, 100))
         lines.append(

@@ -52,6 +52,14 @@ def test_a_reversed_current_is_refused_with_its_joint(joint):
         checked(replace(RUN, current=current))
 
 
+def test_friction_alone_refuses_nothing_where_gravity_has_the_right_sign():
+    """A short or poor motion may seem to have friction that gives power."""
+    truth = Truth(TRUTH.robot)
+    truth.viscous = truth.viscous * np.array([1, -1, 1, 1, 1, 1])
+    run = truth.recording(10, duration=20.0)
+    assert "shoulder_lift_joint" in agreement(truth.described(), [run], truth.gains, 8.0)
+
+
 @pytest.mark.parametrize("joint", [1, 2])
 def test_a_joint_whose_direction_is_not_the_descriptions_is_refused(joint):
     q, current = RUN.q.copy(), RUN.current.copy()

@@ -59,6 +59,23 @@ def test_one_command_line_from_a_log_to_a_certified_plan(tmp_path, monkeypatch, 
     assert with_drives.drives == arm.load("my_robot.yaml").drives
 
 
+def test_a_log_without_the_supplys_power_plans_with_stand_in_motors(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    TRUTH.described().save("described.yaml")
+    write(tmp_path / "log.csv", lambda c: {k: x for k, x in c.items() if k != "supply_power"})
+    assert run(["identify", "described.yaml", "log.csv", "--gains", GAINS, "-o", "my_robot"]) == 0
+    assert "stand-in motors" in capsys.readouterr().out
+    robot = arm.load("my_robot.yaml")
+    for coupling in robot.drives:  # what was identified is not counted a second time
+        joint, drive = robot.joint(coupling.joints[0]), coupling.drives[0]
+        assert joint.friction.coulomb > 0 and drive.gear.efficiency == 1.0
+        assert joint.rotor is None or drive.motor.inertia == 0.0
+    move = ["--from", "0, 0, 0, 0", "--to", "0.6, 0.5, 0.05, 0.3", "--duration", "1.5"]
+    assert run(["plan", "my_robot.yaml", *move]) == 0
+    told = capsys.readouterr().out
+    assert "certificate: passed" in told and "stand-in motors" in told
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -82,8 +99,10 @@ def test_one_command_line_from_a_log_to_a_certified_plan(tmp_path, monkeypatch, 
         (lambda c: {**c, "i2": np.ones_like(c["t"])}, "joint 'turn2' moves, but its torque"),
         (lambda c: {**c, "t": np.floor(c["t"])}, "share 10 different times"),
         (lambda c: {**c, **{f"i{k}": 1e3 * c[f"i{k}"] for k in (1, 2, 3, 4)}}, "A, not mA"),
-        (lambda c: stands(c, 0), "near 5 s"),
-        (lambda c: stands(c, 500), "near 5 s"),
+        (lambda c: {**c, "t": 1e3 * c["t"]}, "check the unit of its times"),
+        (lambda c: {**c, "q2": np.append(c["q2"][:500], 500 * [c["q2"][499]])}, "stands near 4.99"),
+        (lambda c: stands(c, 0), "stands near 0 s for 5"),
+        (lambda c: stands(c, 500), "stands near 5 s for 5"),
     ],
 )
 def test_bad_logs_end_in_one_sentence(tmp_path, capsys, change, words):

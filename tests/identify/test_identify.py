@@ -268,3 +268,27 @@ def test_rehearsed_robots_are_drawn_from_what_identification_left_open(found, tr
     )
     runs = arm.rehearse(result.robot, plan, result.uncertainty, runs=8)
     assert not runs.failed.any() and runs.error.max() < 0.05
+
+
+@pytest.mark.parametrize("joint", [1, 2])  # a turn, and a slide whose weight is constant
+def test_a_joint_that_never_moves_keeps_the_friction_of_its_description(truths, joint):
+    """Nothing tells its friction: what the recordings explain of others is no measure of it."""
+    truth = truths["scara"]
+    name = truth.robot.joint_names[joint]
+    viscous, coulomb = float(truth.viscous[joint]), float(truth.coulomb[joint])
+
+    def locked(seed):
+        t, q, v, a = motion(truth.robot, seed, 15.0)
+        q[:, joint], v[:, joint], a[:, joint] = q[:, joint].mean(), 0.0, 0.0
+        torque = arm.inverse_dynamics(truth.robot, q, v, a) + truth.viscous * v + truth.rotor * a
+        torque += truth.coulomb * np.tanh(v / 1e-3)
+        return Recording(t, q, torque=torque, name=f"run {seed}")
+
+    described = truth.described().with_friction({name: {"viscous": viscous, "coulomb": coulomb}})
+    result = identify(described, [locked(1), locked(2)])
+    assert f"{name} never moves" in result.agreement
+    own = result.robot.joint(name).friction
+    assert own.viscous == pytest.approx(viscous, rel=0.02)
+    assert own.coulomb == pytest.approx(coulomb, rel=0.02)
+    unknown = next(p for p in result.parameters if p.name == f"{name}.coulomb")
+    assert unknown.standard_error > coulomb  # and it is said that it is not known

@@ -113,16 +113,18 @@ def identify(
         delay=None if delay is None else seconds(delay, "--delay"),
         progress=note,
     )
-    _report(found, [str(p) for p in found.save(output)])
+    known = bool(found.robot.drives)
+    found = found if known else found.with_stand_ins()
+    _report(found, [str(p) for p in found.save(output)], known)
 
 
-def _report(found: Identified, written: list[str]) -> None:
-    """Print what was identified. written: names of the files."""
+def _report(found: Identified, written: list[str], known: bool) -> None:
+    """Print what was identified. written: names of the files.  known: whether the drives are."""
     say(found, *(f"written: {name}" for name in written))
-    if not found.robot.drives:
+    if not known:
         say(
-            "no drives are known, so that plans count no energy; give --drives, or record the"
-            " supply's power"
+            "no drives are known: the robot has stand-in motors of about the right size, whose"
+            " energies plans count; give --drives, or record the supply's power"
         )
     error = found.robot.model_error
     answer(

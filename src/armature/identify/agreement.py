@@ -253,7 +253,8 @@ def _swapped(n: int, i: int, j: int) -> list[int]:
 
 def _check_signs(robot: Robot, fits: list[Fit], name: str) -> None:
     for joint, fit in zip(robot.joint_names, fits):
-        if fit.dissipates and not fit.takes:
+        agrees = fit.matters and fit.ratio > 0  # a reversed column would be so here too
+        if fit.dissipates and not fit.takes and not agrees:
             raise ArgumentError(
                 f"{name}: at joint {joint!r} friction would give power: the sign of its torque or"
                 " current is opposite to that of its motion; reverse the column"

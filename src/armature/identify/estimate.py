@@ -29,6 +29,7 @@ HUBER = 2.0  # standard deviations from which a residual counts less
 ROUNDS = 6  # of reweighting
 GAIN_ROUNDS = 8
 TINY = 1e-12
+RESOLUTION = 1e-6  # of a signal's r.m.s.: no sensor is better
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,7 +255,8 @@ def reweighted(
     scales."""
     y = data.measured
     weights = data.moving.astype(float)
-    scale = np.maximum(np.std(y, axis=0), TINY)
+    least = np.maximum(RESOLUTION * np.sqrt(np.mean(y**2, axis=0)), TINY)
+    scale = np.maximum(np.std(y, axis=0), least)
     found = None
     for _ in range(ROUNDS):
         sums = moments(data, weights)
@@ -264,11 +266,12 @@ def reweighted(
         spread = np.maximum(
             1.4826 * np.nanmedian(np.abs(among), axis=0), 1e-3 * np.nanstd(among, axis=0)
         )
-        spread = np.maximum(spread, TINY)
+        spread = np.maximum(spread, least)
         weights = np.minimum(1.0, HUBER * spread / np.maximum(np.abs(residual), TINY))
         weights = weights * data.moving
         rms = np.sqrt(np.sum(weights * residual**2, axis=0) / np.sum(weights, axis=0))
-        scale = rms * np.sqrt(correlation_times(residual * np.sqrt(weights), data.recording))
+        times = correlation_times(residual * np.sqrt(weights), data.recording)
+        scale = np.maximum(rms * np.sqrt(times), least)
     assert found is not None
     return Noise(weights, scale), found
 

@@ -3,13 +3,14 @@ predicts."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
 
 import numpy as np
 
+from armature.dynamics.forces.stand_in import with_stand_ins
 from armature.identify.base import Base, base_columns, base_parameters
 from armature.identify.delay import shifted
 from armature.identify.estimate import Estimate
@@ -193,6 +194,11 @@ class Identified:
         C = base.matrix[rows]
         A = np.linalg.pinv(C[:, :inertial], rcond=1e-9) @ C
         return A @ self.estimate.covariance[np.ix_(where, where)] @ A.T
+
+    def with_stand_ins(self) -> Identified:
+        """With stand-in motors of about the right size where no drives are known, so that the robot
+        plans at once: energies are the stand-ins'."""
+        return replace(self, robot=with_stand_ins(self.robot))
 
     def save(self, path: str | PathLike[str]) -> tuple[Path, ...]:
         """Write `path`.yaml (the robot, drives inside), `path`_drives.yaml (the drives alone, where

@@ -23,6 +23,7 @@ from armature.robot.parts import Joint, Link, Rotor
 
 LARGEST_LOAD = 0.95  # of load-dependent friction
 LEAST_LOAD = 1e-3  # below, there is none
+UNSEEN = 1e-6  # rad/s or m/s, of typical speeds: of joints that never move
 
 
 def identified_robot(places: Layout, found: Estimate, data: Data) -> Robot:
@@ -77,7 +78,7 @@ def _link(link: Link, own: np.ndarray, R: np.ndarray, p: np.ndarray) -> Link:
 
 def _friction(places: Layout, found: Estimate, data: Data, joint: int) -> Friction:
     """Viscous and Coulomb friction nearest to what all axes take from a joint along the recorded
-    motion, with load friction."""
+    motion, with load friction; its own parameters where it never moved."""
     rows, moving = data.joints[joint], data.moving[:, joint]
     own = np.zeros(places.size)
     for axis in np.flatnonzero(places.axes[:, joint]):
@@ -85,7 +86,10 @@ def _friction(places: Layout, found: Estimate, data: Data, joint: int) -> Fricti
         own[taken] = found.phi[taken]
     drag, v = (rows.X @ own[rows.columns])[moving], data.v[moving, joint]
     width = next(f.scale for f in places.columns[joint] if f.group == "coulomb")
-    (viscous, coulomb), _ = nnls(np.column_stack([v, np.tanh(v / width)]), drag)
+    given = [max(float(sum(found.phi[places.of(joint, *x)])), 0.0) for x in (("viscous",), DRY)]
+    weak = UNSEEN * np.sqrt(len(v))
+    A = np.vstack([np.column_stack([v, np.tanh(v / width)]), weak * np.eye(2)])
+    (viscous, coulomb), _ = nnls(A, np.append(drag, weak * np.array(given)))
     load = float(sum(found.phi[places.of(joint, "load")]))
     load = min(load, LARGEST_LOAD) if load > LEAST_LOAD else 0.0
     return Friction(float(viscous), float(coulomb), load=load)

@@ -17,6 +17,8 @@ WIDE = 3.0  # standard deviation of friction and rotors: times what would explai
 NARROW = 0.3  # the same for offsets (gravity is no offset), hysteresis, wider speeds, springs
 NARROWED = ("offset", "hysteresis", "speeds", "spring", "load")
 LOAD = 0.2  # standard deviation of load-dependent friction μ
+UNSEEN = 1e-3  # of the largest of its group: a feature below has never moved
+LEAST = 0.01  # of a signal's r.m.s.: its spread, where it hardly changes
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,19 +54,36 @@ def prior(layout: Layout, data: Data, gains: np.ndarray, gain_spread: np.ndarray
     for k in range(0, inertial, INERTIAL):
         own = slice(k, k + INERTIAL)
         tight[own, own] = pseudo_inertia.metric(mean[own])
+    seen = _sizes(layout, data)
+    largest = {g: max(x for x, group in seen.values() if group == g) for _, g in seen.values()}
     for joint, rows in enumerate(data.joints):
-        spread = max(float(np.std(rows.y)) * gains[joint], 1e-9)
+        size = float(np.sqrt(np.mean(rows.y**2)))
+        spread = max(max(float(np.std(rows.y)), LEAST * size) * gains[joint], 1e-9)
+        for axis in np.flatnonzero(layout.axes[:, joint]):
+            for k in range(len(layout.columns[axis])):
+                place = int(layout.starts[axis]) + k
+                size, group = seen[joint, place]
+                if size < UNSEEN * largest[group]:  # nothing is known: as if it moved like others
+                    size = largest[group]
+                times = NARROW if group in NARROWED else WIDE
+                rest[place, place] += (size / (times * spread)) ** 2 + 1e-12
+                if group == "load":
+                    rest[place, place] += 1.0 / LOAD**2
+    _own_friction(layout, mean)
+    return Prior(mean, tight, rest, gains, gain_spread)
+
+
+def _sizes(layout: Layout, data: Data) -> dict[tuple[int, int], tuple[float, str]]:
+    """(joint, place in φ) → r.m.s. of an axis's feature in the joint's rows, and its group."""
+    found = {}
+    for joint, rows in enumerate(data.joints):
         sizes = np.sqrt(np.mean(rows.X**2, axis=0))
         for axis in np.flatnonzero(layout.axes[:, joint]):
             for k, feature in enumerate(layout.columns[axis]):
                 place = int(layout.starts[axis]) + k
-                size = sizes[np.searchsorted(rows.columns, place)]
-                times = NARROW if feature.group in NARROWED else WIDE
-                rest[place, place] += (size / (times * spread)) ** 2 + 1e-12
-                if feature.group == "load":
-                    rest[place, place] += 1.0 / LOAD**2
-    _own_friction(layout, mean)
-    return Prior(mean, tight, rest, gains, gain_spread)
+                size = float(sizes[np.searchsorted(rows.columns, place)])
+                found[joint, place] = (size, feature.group)
+    return found
 
 
 def _own_friction(layout: Layout, mean: np.ndarray) -> None:

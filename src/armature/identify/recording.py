@@ -14,6 +14,9 @@ from armature.robot.model import Robot
 SHORTEST = 1.0  # s of motion that a recording needs
 FEWEST = 50  # samples
 STILL = 1e-3  # rad/s or m/s: below this no joint moves
+TRAVELLED = 0.1  # rad or m: a motion, if it did not take so long
+HELD, HELD_SAMPLES = 0.3, 10  # s, samples: a standstill at least that long
+ABRUPT = 3.0  # times the largest change of speed elsewhere: no robot begins a standstill so
 Signal = np.ndarray | None
 
 
@@ -133,9 +136,12 @@ def check_recording(robot: Robot, recording: Recording) -> None:
         )
     moved = np.ptp(recording.q, axis=0)
     if moved.max() <= STILL * recording.duration:
+        slow = moved.max() > TRAVELLED
         raise ArgumentError(
             f"{name}: nothing moves in its {recording.duration:.3g} s (the joints travel at most "
-            f"{moved.max():.2g} rad or m); record one that moves all joints at several speeds"
+            f"{moved.max():.2g} rad or m); "
+            + ("check the unit of its times (s), or " if slow else "")
+            + "record one that moves all joints at several speeds"
         )
     _check_ranges(robot, recording)
     measured = recording.current if recording.current is not None else recording.torque
@@ -146,6 +152,34 @@ def check_recording(robot: Robot, recording: Recording) -> None:
             f"{name}: joint {robot.joint_names[int(np.argmax(frozen))]!r} moves, but its torque or"
             " current never changes; check its column"
         )
+    _check_held(robot, recording)
+
+
+def _check_held(robot: Robot, recording: Recording) -> None:
+    """Positions that stand from one sample to the next, or move off so: the logger held them."""
+    t, first = np.unique(recording.t, return_index=True)
+    rates = np.diff(recording.q[first], axis=0) / np.diff(t)[:, None]
+    for k, joint in enumerate(robot.joint_names):
+        v = rates[:, k]
+        edges = np.flatnonzero(np.diff(np.concatenate([[False], v == 0.0, [False]])))
+        changes = np.abs(np.diff(v))
+        at_edges = np.zeros(len(changes), dtype=bool)
+        found = []
+        for begin, end in edges.reshape(-1, 2):
+            if end - begin < HELD_SAMPLES or t[end] - t[begin] < HELD:
+                continue
+            at = [i for i in (begin - 1, end - 1) if 0 <= i < len(changes)]
+            at_edges[at] = True
+            found.append((max((changes[i] for i in at), default=0.0), begin, end))
+        usual = np.max(changes[~at_edges], initial=0.0)
+        if found and max(found)[0] > ABRUPT * usual:
+            _, begin, end = max(found)
+            raise ArgumentError(
+                f"{recording.name}: joint {joint!r} stands near {t[begin]:.4g} s for"
+                f" {t[end] - t[begin]:.3g} s, and its speed changes there more than {ABRUPT:g}"
+                " times as fast as anywhere else: its positions are held or samples are missing;"
+                " cut the recording (--window START,END)"
+            )
 
 
 def _check_ranges(robot: Robot, recording: Recording) -> None:

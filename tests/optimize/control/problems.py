@@ -190,6 +190,85 @@ def two_voltages():
     )
 
 
+def brachistochrone():
+    """Down a frictionless wire from rest, 2 m along and 2 m down."""
+
+    def rates(x, u):
+        _, _, v = x
+        (angle,) = u
+        return [v * np.sin(angle), v * np.cos(angle), 9.81 * np.cos(angle)]
+
+    return oc.ControlProblem(3, 1, rates, start=[0, 0, 0], end=[2, 2, None], u=(0, np.pi))
+
+
+def zermelo():
+    """Across a current that grows with the distance (Zermelo)."""
+    return oc.ControlProblem(
+        2,
+        1,
+        lambda x, u: [np.cos(u[0]) - x[1], np.sin(u[0])],
+        start=[3.66, -1.86],
+        end=[0, 0],
+        u=(0, 2 * np.pi),
+    )
+
+
+def bryson_denham():
+    """Least effort under a limit of the state that holds on an arc: 4/(9 L), L = 1/9."""
+    return oc.ControlProblem(
+        2,
+        1,
+        lambda x, u: [x[1], u[0]],
+        0.5 * oc.control_effort(),
+        start=[0, 1],
+        end=[0, -1],
+        duration=1.0,
+        x=([-INF, -INF], [1 / 9, INF]),
+    )
+
+
+def van_der_pol():
+    """An oscillator brought down: full controls, then a singular arc."""
+    A = np.array([[0.0, 1.0], [-1.0, 1.0]])
+    return oc.ControlProblem(
+        2,
+        1,
+        lambda x, u: A @ x + np.array([0.0, 1.0]) * (u[0] - x[0] ** 2 * x[1]),
+        0.5 * oc.integral(lambda x: x @ x),
+        start=[0, 1],
+        duration=5.0,
+        u=(-1, 1),
+    )
+
+
+def oscillator():
+    """x'' + x = u brought to rest from 2: half a turn."""
+    return oc.ControlProblem(
+        2, 1, lambda x, u: [x[1], u[0] - x[0]], start=[2, 0], end=[0, 0], u=(-1, 1)
+    )
+
+
+def cops_arm():
+    """The robot arm of COPS: slide and two turns, least time."""
+    L = 5.0
+
+    def rates(x, u):
+        length, v, _, a, elevation, b = x
+        inertia = ((L - length) ** 3 + length**3) / 3
+        return [v, u[0] / L, a, u[1] / (inertia * np.sin(elevation) ** 2), b, u[2] / inertia]
+
+    return oc.ControlProblem(
+        6,
+        3,
+        rates,
+        start=[4.5, 0, 0, 0, np.pi / 4, 0],
+        end=[4.5, 0, 2 * np.pi / 3, 0, np.pi / 4, 0],
+        u=(-1, 1),
+        x=([0, -INF, -np.pi, -INF, 0, -INF], [L, INF, np.pi, INF, np.pi, INF]),
+    )
+
+
+CYCLOID = 2.4120111439135253  # a − sin a = 1 − cos a
 # problem, value, relative error allowed
 KNOWN = {
     "two-link arm": (two_link_arm, 0.39185453951567, 1e-6),
@@ -205,4 +284,15 @@ KNOWN = {
     "torque rate, short": (lambda: torque_rate(0.0128), 0.10079368399158987, 2e-6),
     "current and voltage": (voltage, 0.632784370166708, 1e-6),
     "two currents and voltages": (two_voltages, 0.640015615913765, 2e-6),
+    "brachistochrone": (
+        brachistochrone,
+        CYCLOID * np.sqrt(2 / 9.81 / (1 - np.cos(CYCLOID))),
+        1e-9,
+    ),
+    "Zermelo": (zermelo, 5.45786526475, 1e-8),  # from the extremals' own equation, θ' = cos² θ
+    "Bryson and Denham": (bryson_denham, 4.0, 1e-7),
+    # a fine collocation with Ipopt gives 0.75966345
+    "van der Pol, singular arc": (van_der_pol, 0.75966339, 1e-6),
+    "oscillator": (oscillator, np.pi, 1e-7),
+    "robot arm of COPS": (cops_arm, 9.1409, 1e-5),
 }

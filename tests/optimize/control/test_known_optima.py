@@ -119,3 +119,21 @@ def test_an_impossible_problem_is_not_called_an_optimum():
     )
     found = oc.solve(late)
     assert not found.ok and found.message
+
+
+def test_steps_that_are_too_coarse_are_told():
+    """Layers of a second at both ends of 10,000 s: the cost is 3.362, and 800 equal steps do not
+    see it."""
+    found = oc.solve(
+        oc.ControlProblem(
+            1,
+            1,
+            lambda x, u: [u[0] - x[0] ** 3],
+            0.5 * oc.integral(lambda x, u: x[0] ** 2 + u[0] ** 2),
+            start=[1],
+            end=[1.5],
+            duration=10_000.0,
+        )
+    )
+    assert not found.ok and found.status is oc.Status.UNRESOLVED
+    assert found.error > 1e-4 and "too coarse" in str(found)

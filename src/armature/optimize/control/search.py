@@ -9,7 +9,7 @@ polynomials of (C4) are smooth inside them; then steps are halved until the cost
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,26 +18,28 @@ import numpy as np
 from armature.errors import ArgumentError, check_count
 from armature.memo import memo
 from armature.optimize.control.collocation import collocated, constraint_count, radau
+from armature.optimize.control.mesh import (
+    SHORTEST,
+    Mesh,
+    Meshed,
+    change_of,
+    equal_steps,
+    merged,
+    middle,
+    parted,
+    size_of,
+    through,
+)
 from armature.optimize.control.motion import Motion
 from armature.optimize.control.statement import ControlProblem, ends, span
 from armature.optimize.problem.problem import Guess, Problem, filled, interval
-from armature.optimize.problem.result import Result
+from armature.optimize.problem.result import Result, Status
 from armature.optimize.solver.interior import Options, solve
 
-DURATIONS = (
-    1.0,
-    3.0,
-    0.3,
-    10.0,
-    30.0,
-    0.1,
-)  # s, of the whole motion: where the duration is free and none of them given, tried in turn
+# s, of the whole motion: where the duration is free and none of them given, tried in turn
+DURATIONS = (1.0, 3.0, 0.3, 10.0, 30.0, 0.1)
 AT_BOUND = 0.05  # of a control's range: nearer than this it is at the bound
-SHORTEST = 1e-4  # of the motion: a part between switches may become as short
 MOST_SWITCHES = 24
-FEWEST = 4  # steps of a part between switches
-# steps of all parts together, at first: few, so that a step that straddles a switch costs something
-BETWEEN = 20
 NEAR = 3.0  # times: how far a part's duration may go from what it was before
 # of the cost, once its size is known: else multipliers of points are small, and the barrier keeps
 # controls off bounds
@@ -46,43 +48,9 @@ NEARBY = 1e-4  # barrier of a solve from a motion that is known
 CUTS = 4  # at most: a motion cut at its switches tells better where they are
 COARSER = 1e-3  # of the cost: by which a first cut, with fewer steps, may be dearer
 STANDS = 1e-7  # of the cost: a change by halving the steps that is none
+RESOLVED = 1e-4  # likewise: a larger change by the last halving is said
 MOST_STEPS = 800
 LARGE = 10.0  # first scale of controls whose bounds are wider
-
-
-@dataclass(frozen=True, eq=False)
-class Mesh:
-    """Steps of a motion. groups: phase of each part.  counts: steps of each part.  T: s, duration
-    of each, a guess."""
-
-    groups: tuple[int, ...]
-    counts: tuple[int, ...]
-    T: tuple[float, ...]
-
-    @property
-    def N(self) -> int:
-        """Steps."""
-        return sum(self.counts)
-
-    @property
-    def part(self) -> np.ndarray:
-        """(N,) the part of every step."""
-        return np.repeat(np.arange(len(self.counts)), self.counts)
-
-    def knots(self, T: Any = None) -> np.ndarray:
-        """(N+1,) times, s, for durations T of the parts."""
-        T = np.asarray(self.T if T is None else T)
-        return np.concatenate([[0.0], np.cumsum((T / self.counts)[self.part])])
-
-    @property
-    def boundaries(self) -> np.ndarray:
-        """Knots at which a phase of the problem ends."""
-        last = [
-            k
-            for k, group in enumerate(self.groups)
-            if k + 1 == len(self.groups) or self.groups[k + 1] != group
-        ]
-        return np.cumsum(self.counts)[last]
 
 
 def optimize(
@@ -134,14 +102,14 @@ class Search:
         problem, parts = self.problem, self.problem.parts
         own = np.clip(np.zeros(problem.np), *interval(problem.p, (problem.np,), "p"))
         if isinstance(guess, Motion):
-            yield self.mesh(guess.durations, steps), guess, guess.p
+            yield equal_steps(guess.durations, steps), guess, guess.p
             return
         if guess is not None and np.any(np.asarray(guess.p)):
             p = filled(
                 guess.p, (len(parts) + problem.np,), "the guess for p (durations, then parameters)"
             )
             yield (
-                self.mesh(p[: len(parts)], steps),
+                equal_steps(p[: len(parts)], steps),
                 self.straight(guess, p[: len(parts)]),
                 p[len(parts) :],
             )
@@ -153,13 +121,7 @@ class Search:
                 min(max(whole / len(parts), low if low > 0 else 1e-3 * whole), high)
                 for low, high in spans
             ]
-            yield self.mesh(T, steps), self.straight(guess or Guess(), T), own
-
-    def mesh(self, T: Any, steps: int) -> Mesh:
-        """Equal steps, as many in each phase as its share of the time, a few at least."""
-        T = np.asarray(T, dtype=float)
-        counts = tuple(int(max(FEWEST, round(steps * t / T.sum()))) for t in T)
-        return Mesh(tuple(range(len(T))), counts, tuple(float(t) for t in T))
+            yield equal_steps(T, steps), self.straight(guess or Guess(), T), own
 
     def straight(self, guess: Guess, T: Any) -> Callable:
         """States on straight lines between those that are known, controls in the middle of their
@@ -174,12 +136,12 @@ class Search:
         box = interval(problem.x, (problem.nx,), "x")
         x = np.column_stack(
             [
-                _through(times, [(k[0][i], k[1][i]) for k in known], box[0][i], box[1][i])
+                through(times, [(k[0][i], k[1][i]) for k in known], box[0][i], box[1][i])
                 for i in range(problem.nx)
             ]
         )
         given, u = np.asarray(guess.x, dtype=float), np.asarray(guess.u, dtype=float)
-        middle = _middle(*interval(problem.u, (problem.nu,), "u")) + np.zeros(problem.nu)
+        half_way = middle(*interval(problem.u, (problem.nu,), "u")) + np.zeros(problem.nu)
         if given.ndim == 2 or (given.ndim == 1 and np.any(given)):
             x, times = (
                 filled(
@@ -189,7 +151,7 @@ class Search:
             )
         at = np.linspace(0.0, float(np.sum(T)), len(x)) if times is None else times
         rows = filled(
-            u if np.any(u) else middle,
+            u if np.any(u) else half_way,
             (u.shape[0] if u.ndim == 2 else 2, problem.nu),
             "the guess for u",
         )
@@ -220,11 +182,8 @@ class Search:
         controls = np.hstack([(X / sx).reshape(mesh.N, -1), (U / su).reshape(mesh.N, -1)])
         asked = self.asked(mesh, model, weight, sx, su)
         first = Guess(x, np.clip(controls, *asked.u), np.concatenate([mesh.T, own]))
-        options = (
-            self.options
-            if scales is None
-            else replace(self.options, barrier=min(self.options.barrier, NEARBY))
-        )
+        barrier = self.options.barrier if scales is None else min(self.options.barrier, NEARBY)
+        options = replace(self.options, barrier=barrier)
         result = solve(asked, first, options, self.callback, self.deadline)
         return self.motion(mesh, result, weight, sx, su)
 
@@ -357,7 +316,7 @@ class Search:
         whole = np.array(
             [sum(t for t, g in zip(T, mesh.groups) if g == k) for k in range(len(problem.parts))]
         )
-        found = _Meshed(
+        found = Meshed(
             knots,
             result.x * sx,
             points,
@@ -380,22 +339,24 @@ class Search:
         while 2 * best.mesh.N <= MOST_STEPS:
             finer = replace(best.mesh, counts=tuple(2 * count for count in best.mesh.counts))
             found = self.again(best, finer)
-            if not found.ok:  # once more with the scales of the first solve
-                found = self.solved(finer, best, best.p)
+            if not found.ok or change_of(found, best) > RESOLVED:
+                # once more with the scales of the first solve: the cheaper of both
+                other = self.solved(finer, best, best.p)
+                if other.ok and not (found.ok and found.cost <= other.cost):
+                    found = other
             if not found.ok:
                 break
-            change = abs(found.cost - best.cost) / max(abs(found.cost), 1e-300)
+            change = change_of(found, best)
             best = replace(found, error=change)
             if change <= STANDS:
                 break
+        if best.error > RESOLVED:
+            best = replace(best, result=replace(best.result, status=Status.UNRESOLVED))
         return best
 
     def again(self, best: Any, mesh: Mesh) -> Any:
-        """The motion on another mesh, from one that is known, with weight and scales of its
-        size."""
-        sx, su = (
-            _size(y, one) for y, one in ((best.points, best.x), (best.controls, best.controls))
-        )
+        """The motion on another mesh, from a known one, with weight and scales of its size."""
+        sx, su = size_of(best.points, best.x), size_of(best.controls, best.controls)
         weight = WEIGHT / abs(best.cost) if abs(best.cost) > 1e-12 else 1.0
         return self.solved(mesh, best, best.p, weight, (sx, su))
 
@@ -407,7 +368,7 @@ class Search:
             times = self.jumps(found)
             if not 0 < len(times) <= MOST_SWITCHES:
                 break
-            again = self.again(found, self.parted(found, times))
+            again = self.again(found, parted(found, times))
             gain = (found.cost - again.cost) / max(abs(found.cost), 1e-300)
             if not again.ok or gain < (-COARSER if k == 0 else 0.0):
                 break
@@ -415,19 +376,6 @@ class Search:
             if k and gain < STANDS:
                 break
         return found
-
-    def parted(self, best: Any, times: np.ndarray) -> Mesh:
-        """Parts between the switches and the ends of phases; steps in proportion to time, a few at
-        least."""
-        edges = np.concatenate([[0.0], np.cumsum(best.durations)])
-        groups, T = [], []
-        for k, (a, b) in enumerate(itertools.pairwise(edges)):
-            inside = [t for t in times if a + SHORTEST * edges[-1] < t < b - SHORTEST * edges[-1]]
-            spots = [a, *inside, b]
-            groups += [k] * (len(spots) - 1)
-            T += np.diff(spots).tolist()
-        counts = [int(max(FEWEST, round(BETWEEN * t / edges[-1]))) for t in T]
-        return Mesh(tuple(groups), tuple(counts), tuple(T))
 
     def jumps(self, best: Any) -> np.ndarray:
         """Times at which some control goes from one bound to the other within two steps, s."""
@@ -447,51 +395,4 @@ class Search:
             for a, b in itertools.pairwise(at):
                 if side[a, i] != side[b, i] and b - a <= 2 * s + 1:
                     found.append(float(t[a] + t[b]) / 2)
-        return _merged(np.sort(found), 0.5 * best.duration / max(mesh.N, 1))
-
-
-@dataclass(frozen=True, eq=False)
-class _Meshed(Motion):
-    """A motion and the mesh it was found on."""
-
-    mesh: Mesh
-
-
-def _merged(times: np.ndarray, least: float) -> np.ndarray:
-    """Times that lie closer than this together become one."""
-    found: list[list[float]] = []
-    for t in times:
-        if found and t - found[-1][-1] < least:
-            found[-1].append(float(t))
-        else:
-            found.append([float(t)])
-    return np.array([np.mean(group) for group in found])
-
-
-def _size(values: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """(n,) the largest size of every column, 1 where it is nothing."""
-    size = np.maximum(
-        *(np.abs(y).max(tuple(range(y.ndim - 1)), initial=0.0) for y in (values, others))
-    )
-    return np.where(size > 1e-6, size, 1.0)
-
-
-def _middle(low: Any, high: Any) -> np.ndarray:
-    """Half-way between bounds; at the finite one, or 0, where one is infinite."""
-    low, high = np.asarray(low, dtype=float), np.asarray(high, dtype=float)
-    both = np.isfinite(low) & np.isfinite(high)
-    return np.where(
-        both, (np.where(both, low, 0.0) + np.where(both, high, 0.0)) / 2, np.clip(0.0, low, high)
-    )
-
-
-def _through(
-    times: np.ndarray, known: Sequence[tuple[float, float]], low: float, high: float
-) -> np.ndarray:
-    """Values of one state at the ends of the phases: those that are given, straight between them,
-    the nearest beyond."""
-    given = [k for k, (a, b) in enumerate(known) if np.isfinite(a) or np.isfinite(b)]
-    if not given:
-        return np.full(len(times), float(_middle(low, high)))
-    values = [float(_middle(*known[k])) for k in given]
-    return np.clip(np.interp(times, times[given], values), low, high)
+        return merged(np.sort(found), 0.5 * best.duration / max(mesh.N, 1))

@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import casadi as ca
 import numpy as np
 
 from armature.errors import ArgumentError
@@ -185,7 +186,8 @@ def span(given: Any, what: str) -> tuple[float, float]:
 
 
 def called(function: Function, *arguments: Any) -> Any:
-    """The function at as many of the arguments as it takes."""
+    """The function at as many of the arguments as it takes, symbols as arrays of scalars."""
+    arguments = tuple(_entries_of(x) for x in arguments)
     try:
         parameters = inspect.signature(function).parameters.values()
     except ValueError:
@@ -209,6 +211,15 @@ def called(function: Function, *arguments: Any) -> Any:
         return function(*arguments[:count])
 
 
+def _entries_of(x: Any) -> Any:
+    """A column of symbols as an array, which can be unpacked, sliced and multiplied."""
+    if not isinstance(x, ca.SX):
+        return x
+    entries = np.empty(x.numel(), dtype=object)
+    entries[:] = [x[k] for k in range(x.numel())]
+    return entries
+
+
 def _sum(first: Function | None, second: Function | None, count: int) -> Function | None:
     if first is None or second is None:
         return first or second
@@ -220,7 +231,5 @@ def _times(function: Function | None, factor: float, count: int) -> Function | N
 
 
 def _dot(weights: Any, u: Any) -> Any:
-    w = filled(
-        weights, (u.numel() if hasattr(u, "numel") else len(u),), "weights of the control effort"
-    )
+    w = filled(weights, (len(u),), "weights of the control effort")
     return sum(float(w[k]) * u[k] ** 2 for k in range(len(w)))

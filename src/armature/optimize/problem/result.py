@@ -20,6 +20,10 @@ class Status(Enum):
         " given."
     )
     UNBOUNDED = "The cost falls without limit: bound the controls, or put a price on them."
+    UNRESOLVED = (
+        "The steps are too coarse for this motion: its cost still changed when they were halved."
+        " Give more steps, a guess nearby, or scaled states and times."
+    )
     STALLED = "No further progress was possible, and the motion is not optimal."
     ITERATIONS = "The number of iterations allowed was used up."
     DEADLINE = "The time allowed was used up; the best motion met so far is given."
