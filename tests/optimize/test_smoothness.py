@@ -82,6 +82,8 @@ def test_the_weight_that_costs_what_it_may_is_found(power, at_one, ends):
     ("start", "goal", "duration"),
     [
         ([0.0, 1.57, 0.3], [0.0, 1.57, 0.8], 1.0),
+        ([0.0, np.pi / 2, 0.9], [np.pi, np.pi / 2, 0.9], 1.452),
+        ([0.0, np.pi / 2, 0.9], [np.pi, np.pi / 2, 0.9], 1.6482758620689655),
         ([0.0, np.pi / 2, 0.9], [np.pi, np.pi / 2, 0.9], 2.2031888834465354),
     ],
 )

@@ -18,7 +18,11 @@ def cheapest(found: list[Attempt]) -> Attempt:
 
 def soonest(found: list[Attempt], slowest: float) -> Attempt:
     """Of motions with few knots the one that takes the least time once it is run so slowly that it
-    keeps its limits between them, at most `slowest` times as long; the cheapest where none does."""
-    slow = {a: run_slower(a.problem.robot, a.motion, 0.0, slowest, 2) for a in found if a.near}
-    kept = {a: motion.duration for a, motion in slow.items() if motion is not None}
-    return min(kept, key=lambda a: kept[a], default=best_of(found))
+    keeps its limits between them. Where running slower helps nothing, at most `slowest` times as
+    long, what it takes now counts, if it nearly keeps them; else the cheapest is taken."""
+    taken: dict[Attempt, float] = {}
+    for a in found:
+        slow = run_slower(a.problem.robot, a.motion, 0.0, slowest, 2) if a.near else None
+        if slow is not None or a.nearly:
+            taken[a] = (slow or a.motion).duration
+    return min(taken, key=lambda a: taken[a], default=best_of(found))

@@ -99,18 +99,25 @@ class Pipeline:
         return self.solved(replace(task, f=end) if homotopy else task, problem, start, options)
 
     def again(
-        self, task: MoveProblem, start: Guess | Result, weights: Weights, iterations: int
+        self,
+        task: MoveProblem,
+        start: Guess | Result,
+        weights: Weights,
+        iterations: int,
+        f: float | None = None,
     ) -> Attempt:
-        """A warm re-solve with other weights, and the task's own smoothing."""
-        s = self.settings
+        """A re-solve with other weights: warm with the task's own smoothing, or with the smoothing
+        parameter from f to its end."""
+        s, problem = self.settings, task.problem(weights)
         options = Options(
             tolerance=s.tolerance,
             iterations=iterations,
             centred=True,
             accuracy=self.accuracy(task, s),
             warm_barrier=s.warm_barrier,
+            homotopy=None if f is None else Homotopy(f, s.end, smoothing_alone(task, problem)),
         )
-        return self.solved(task, task.problem(weights), start, options)
+        return self.solved(task if f is None else replace(task, f=s.end), problem, start, options)
 
     def accuracy(self, task: MoveProblem, s: Settings) -> float:
         """Part of the cost left to gain at which a search may end: what is burnt has a flat
@@ -396,3 +403,14 @@ class Pipeline:
             return found
         slower = run_slower(found.problem.robot, found.motion, s.allowed, s.slowest)
         return found if slower is None else replace(found, motion=slower, cost=slower.duration)
+
+
+def smoothing_alone(task: Any, problem: Problem) -> Callable[..., np.ndarray]:
+    """The problem's data for a smoothing parameter, all weights as they are."""
+    base = np.array(problem.data)
+
+    def at(f: float, x: np.ndarray, u: np.ndarray, p: np.ndarray) -> np.ndarray:
+        base[:, task.driven.first] = f
+        return base
+
+    return at

@@ -17,14 +17,17 @@ is never taken; where no smoother one is found, the plan of least energy stays.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from armature.motion.trajectory import Trajectory
 from armature.optimize.planner.attempt import Attempt
 from armature.optimize.planner.pipeline import Pipeline
+from armature.optimize.problem.problem import Guess
+from armature.optimize.problem.result import Result
 from armature.optimize.transcription.driven import Weights
 from armature.optimize.transcription.move import MoveProblem
 from armature.optimize.transcription.smoothed import SmoothedMove
@@ -37,9 +40,10 @@ NEAR = 0.9  # of what the motion may cost more: a motion that costs as much is s
 AIM = 0.95  # the same, to aim at
 POWER = 0.6  # of the excess as a function of ρ, before two values are known
 FARTHEST = 30.0  # factor from one ρ to the next
-CLEARLY = 0.99  # of the jerk before: at most, of a search that came to no end
+CLEARLY = 0.01  # of the cost of jerk before: what a search that came to no end must have gained
 STILL = 0.1  # of the greatest acceleration of a kind of joints: what a joint counts at least
 ITERATIONS = 150
+WIDE = 0.3  # smoothing parameter at which the homotopy of a smoother motion begins
 
 
 @dataclass(frozen=True)
@@ -89,17 +93,30 @@ class Smoother:
     def solved(
         self, best: Attempt, near: Attempt, weights: Weights, roughness: Callable[[Attempt], float]
     ) -> Attempt | None:
-        """A motion with these weights that does the task and keeps all limits: warm from the
-        smoothest known, else from it as a guess. None where there is none, or where neither search
-        came to its end, or at least to a clearly smoother motion."""
-        for start in (near.result, best.problem.guess(near.motion)):
-            found = self.pipeline.again(best.problem, start, weights, ITERATIONS)
-            smoother = roughness(found) < CLEARLY * roughness(near)
-            if self.runs(found) and (found.ok or smoother):
+        """A motion with these weights that does the task and keeps all limits. None where there is
+        none, or where no search came to its end, or at least to clearly less of (S1)."""
+        cost = lambda attempt: attempt.value + weights.jerk * roughness(attempt)
+        enough = cost(near) - CLEARLY * weights.jerk * roughness(near)
+        for task, start, f in self.starts(best.problem, near):
+            found = self.pipeline.again(task, start, weights, ITERATIONS, f)
+            if self.runs(found) and (found.ok or cost(found) < enough):
                 return found.accepted()
             if self.pipeline.late:
                 break
         return None
+
+    def starts(
+        self, task: Any, near: Attempt
+    ) -> Iterator[tuple[MoveProblem, Guess | Result, float | None]]:
+        """Problems, where their search begins, and from which smoothing parameter: warm from the
+        smoothest motion known, with the directions of the plan; that motion as a guess; where there
+        are corners, by the homotopy with all directions free, since a smoother motion may turn
+        elsewhere."""
+        yield near.problem, near.result, None
+        yield task, task.guess(near.motion), None
+        if not task.robot.loops and not self.pipeline.is_smooth(task):
+            free = replace(task, directions=None, standing=None)
+            yield free, free.guess(near.motion), WIDE
 
 
 def spared(best: Attempt, smoothness: float, baseline: float) -> float:
