@@ -62,7 +62,7 @@ def main(chosen: list[str]) -> int:
         if option in chosen[:-1]:
             k = chosen.index(option)
             chosen = [*chosen[:k], *chosen[k + 2 :]]
-    chosen = [name for name in chosen if name not in ("--others", "--judge", "--quick")]
+    chosen = [name for name in chosen if name not in ("--others", "--judge", "--quick", "--poses")]
     unknown = [name for name in chosen if name not in (*SECTIONS, *ASKED)]
     if unknown:
         print(f"no section {', '.join(unknown)}; there are: {', '.join((*SECTIONS, *ASKED))}")

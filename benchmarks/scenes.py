@@ -2,12 +2,14 @@
 proofs.
 
 `python -m benchmarks scenes --data FOLDER [--first N] [--every K] [--count N] [--rows FILE]
-[--quick] [--judge]`: FOLDER holds panda.tar.xz, ur5.tar.xz and robots/ (how to get them:
+[--quick] [--poses] [--judge]`: FOLDER holds panda.tar.xz, ur5.tar.xz and robots/ (how to get them:
 docs/benchmarks.md). The archives are unpacked into a temporary folder. Problems are taken by
 number: the first of every scene, then the next, so that a run that is ended early saw all scenes.
 --first, --every, --count: the first number (1), the step between numbers (1), how many (all).
 --rows: a file that every row is written to when it is known; problems it holds are not run again.
---quick: no least energy.  --judge: coal on the real meshes at 2,000 instants of every plan.
+--quick: no least energy.  --poses: the goal is the pose of the hand there, in any posture (the
+first free path is that to the joint goal all the same).  --judge: coal on the real meshes at 2,000
+instants of every plan.
 """
 
 from __future__ import annotations
@@ -156,6 +158,11 @@ def solve(robot: arm.Robot, file: Path, number: int, judge: Judge | None) -> Row
     """Free path, least time, proof, least energy."""
     row = Row(file.parent.name, number, False)
     scene, start, goal = read_problem(robot, file)
+    move = arm.Move(start, goal, floor=None)
+    if "--poses" in sys.argv:
+        hand = next(link for name, (link, _) in ROBOTS.items() if row.scene.endswith(name))
+        there = arm.pose(robot, goal, hand)
+        move = dataclasses.replace(move, goal=(there.R, there.p), link=hand)
     search_in(robot, scene)  # what is fitted and compiled once does not count
     try:
         with warnings.catch_warnings():
@@ -164,11 +171,11 @@ def solve(robot: arm.Robot, file: Path, number: int, judge: Judge | None) -> Row
             path = free_path(robot, scene, start, goal)
             found = (time.process_time() - begin) * path.first / path.seconds
             begin = time.process_time()
-            plan = arm.optimize.plan_around(robot, arm.Move(start, goal, floor=None), scene, ways=1)
+            plan = arm.optimize.plan_around(robot, move, scene, ways=1)
             row = row._replace(path=found, plan=time.process_time() - begin)
             if not plan.ok:
                 return row._replace(why=str(plan.diagnosis))
-            slow = arm.Move(start, goal, duration=SLOWER * plan.duration, floor=None)
+            slow = dataclasses.replace(move, duration=SLOWER * plan.duration)
             quick = "--quick" in sys.argv
             cheap = (
                 None if quick else arm.optimize.plan_around(robot, slow, scene, "energy", ways=1)
