@@ -11,8 +11,8 @@ from tests.scene.test_scene import coal_least, elbow
 
 import armature as arm
 from armature.robot.shape import Visual
+from armature.scene.collision import collision_model, told_apart
 from armature.scene.covers import distance_function, outline
-from armature.scene.model import collision_model, told_apart
 from armature.scene.obstacle import Obstacle
 
 TIGHT = np.array([0.2, 0.9, 0.4])  # where a lamp is next to the box of l1

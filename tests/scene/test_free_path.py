@@ -8,10 +8,10 @@ from tests.scene.test_scene import coal_least, elbow, slider
 
 import armature as arm
 from armature.robot.mesh import read_mesh
+from armature.scene.collision import collision_model
 from armature.scene.free_path import FINEST, NoPathError, margins_at, same_way, search_in
 from armature.scene.gaps import body_poses, gap
 from armature.scene.mesh_spheres import fit_mesh
-from armature.scene.model import collision_model
 from armature.scene.solid import fine_triangles
 from armature.scene.tables import STACK
 

@@ -17,7 +17,7 @@ from armature.optimize.transcription.driven import Weights
 from armature.optimize.transcription.plane_rows import UNIT, GuardedMove
 from armature.optimize.transcription.planes import Planes
 from armature.optimize.transcription.transcribe import At
-from armature.scene.model import collision_model
+from armature.scene.collision import collision_model
 from armature.scene.near import near_spheres, outward
 
 

@@ -9,8 +9,8 @@ import pytest
 import armature as arm
 from armature.kernel import cache
 from armature.robot.shape import Visual
+from armature.scene.collision import collision_model
 from armature.scene.covers import distance_function, link_shapes
-from armature.scene.model import collision_model
 from armature.scene.obstacle import Obstacle
 from armature.scene.spheres import fit_spheres
 

@@ -95,8 +95,8 @@ def nearness(robot: Robot, job: Any, scene: Path | None) -> list[str]:
     import numpy as np
 
     from armature.optimize.transcription.task import Move
+    from armature.scene.collision import told_apart
     from armature.scene.measure import distance
-    from armature.scene.model import told_apart
     from armature.simulate.rollout import neutral
 
     world = scene_of(scene) if scene is not None else None if job is None else job.scene

@@ -12,9 +12,10 @@ from armature.errors import ArgumentError, ArmatureError
 from armature.memo import once
 from armature.robot.bounds import bounds
 from armature.robot.model import Robot
+from armature.scene.collision import collision_model, told_apart
 from armature.scene.levers import pair_levers
 from armature.scene.loops import Held, hold
-from armature.scene.model import Model, collision_model, told_apart
+from armature.scene.model import Model
 from armature.scene.scene import Scene
 from armature.scene.search import Room, Trees, World, connect, free_part, room_for
 

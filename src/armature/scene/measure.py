@@ -10,7 +10,7 @@ import numpy as np
 
 from armature.errors import ArgumentError
 from armature.robot.model import Robot
-from armature.scene.model import collision_model
+from armature.scene.collision import collision_model
 from armature.scene.scene import Scene
 
 

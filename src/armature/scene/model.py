@@ -5,17 +5,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from armature.errors import ArgumentError
-from armature.memo import memo
 from armature.robot.bounds import bounds
 from armature.robot.model import Robot
 from armature.scene.covers import fitted, in_link, robot_covers
-from armature.scene.finer import doubts, refined
 from armature.scene.gaps import gaps
 from armature.scene.scene import Scene
 from armature.scene.tables import (
@@ -86,39 +84,8 @@ class Model:
         return found, nearest.astype(np.int64)
 
 
-def collision_model(robot: Robot, scene: Scene) -> Model:
-    """The model of a robot in a scene; what belongs to the robot alone is fitted once and kept."""
-    if robot.nq != robot.nv:
-        raise ArgumentError(
-            f"robot {robot.name!r} has a floating base; scenes are for robots on a fixed base"
-        )
-    store = memo(robot, "scene models")
-    key = (scene.obstacles, scene.allowed, tuple(sorted(scene.spheres.items())), scene.close)
-    if key not in store:
-        while len(store) > 7:
-            store.pop(next(iter(store)))
-        store[key] = _model(robot, scene) if not scene.close else _finer(robot, scene)
-    return store[key]
-
-
-def _finer(robot: Robot, scene: Scene) -> Model:
-    return refined(robot, collision_model(robot, replace(scene, close=())), np.array(scene.close))
-
-
-def told_apart(robot: Robot, scene: Scene, places: np.ndarray) -> Scene:
-    """The scene, with finer covers where those of links overlap at configurations (k, n) and the
-    links do not (`Scene.close`)."""
-    model = collision_model(robot, scene)
-    near = model.distances(places, 0.0)[0].min(1, initial=0.0)
-    if not np.any(near < 0.0) or not doubts(robot, model, places[near < 0.0]):
-        return scene
-    close = tuple(tuple(float(x) for x in q) for q in places[near < 0.0])
-    finer = replace(scene, close=tuple(dict.fromkeys((*scene.close, *close))))
-    free = collision_model(robot, finer).distances(np.array(close), 0.0)[0].min(1, initial=0.0)
-    return finer if np.any(free >= 0.0) else scene
-
-
-def _model(robot: Robot, scene: Scene) -> Model:
+def plain_model(robot: Robot, scene: Scene) -> Model:
+    """The model of a robot in a scene, with the covers that each link has once and for all."""
     tree = robot.tree
     for o in scene.carried:
         if o.link not in tree.frames:

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from armature.robot.model import Robot
+from armature.scene.collision import collision_model
 from armature.scene.levers import ball_levers
-from armature.scene.model import Model, collision_model
+from armature.scene.model import Model
 from armature.scene.obstacle import Obstacle
 from armature.scene.scene import Scene
 from armature.scene.tables import Bodies, Spheres, obstacle_table

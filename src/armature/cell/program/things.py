@@ -10,7 +10,7 @@ from armature.cell.program.program import Grip, Program
 from armature.dynamics.compiled import pose
 from armature.robot.model import Robot
 from armature.robot.tip import tip
-from armature.scene.model import collision_model
+from armature.scene.collision import collision_model
 from armature.scene.obstacle import Obstacle, matrix, vector
 from armature.scene.scene import Scene
 

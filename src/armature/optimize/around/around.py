@@ -49,9 +49,9 @@ from armature.optimize.transcription.plane_rows import GuardedMove
 from armature.optimize.transcription.task import Move, configuration
 from armature.robot.cover import with_floor
 from armature.robot.model import Robot
+from armature.scene.collision import collision_model, told_apart
 from armature.scene.free_path import NoPathError, Search, margins_at, search_in
 from armature.scene.measure import collisions
-from armature.scene.model import collision_model, told_apart
 from armature.scene.scene import Scene
 from armature.simulate.ledger import drive_signals, ledger
 

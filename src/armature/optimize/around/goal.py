@@ -13,8 +13,8 @@ from armature.optimize.transcription.task import Move, configuration
 from armature.robot.bounds import bounds
 from armature.robot.model import Robot
 from armature.robot.tip import tip
+from armature.scene.collision import collision_model, told_apart
 from armature.scene.free_path import NoPathError, free_path, touching
-from armature.scene.model import collision_model, told_apart
 from armature.scene.scene import Scene
 
 MOST = 64  # postures that are looked at

@@ -12,8 +12,8 @@ from armature.optimize.certificate.obstacles import clearance
 from armature.optimize.certificate.solution import Diagnosis, Solution
 from armature.optimize.path.follow_path import FollowPath
 from armature.robot.model import Robot
+from armature.scene.collision import collision_model
 from armature.scene.free_path import Search, touching
-from armature.scene.model import collision_model
 from armature.scene.scene import Scene
 
 LIMIT = "clearance"  # what a diagnosis calls it

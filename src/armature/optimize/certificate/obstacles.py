@@ -23,8 +23,9 @@ from armature.errors import ArgumentError
 from armature.motion.trajectory import Trajectory
 from armature.optimize.certificate.clearance import speed_bounds
 from armature.robot.model import Robot
+from armature.scene.collision import collision_model, told_apart
 from armature.scene.levers import pair_levers
-from armature.scene.model import Model, collision_model, told_apart
+from armature.scene.model import Model
 from armature.scene.scene import Scene
 
 FIRST = 24  # instants looked at before intervals are

@@ -18,7 +18,7 @@ from armature.errors import ArgumentError
 from armature.motion.goal import as_goal
 from armature.optimize.planner.floor import TOUCH, floor_under, lowest
 from armature.robot.model import Robot
-from armature.scene.model import collision_model
+from armature.scene.collision import collision_model
 from armature.scene.scene import Scene
 
 START = "as the start"
